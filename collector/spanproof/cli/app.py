@@ -1,0 +1,99 @@
+"""The command tree, loaded lazily, and the one place where errors become messages and exit codes.
+
+A command lives in a module of its own and is imported when it is called, so that `spanproof scan` does not
+pay for the server. Expected errors (`UsageProblem`, the packages' own) print one line and exit 2; anything
+else is a bug and says how to report it.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
+
+import click
+
+from spanproof.cli import EXIT_MISUSE, EXIT_PASS
+from spanproof.cli.console import UsageProblem, error_console
+
+_COMMANDS = {
+    "demo": ("spanproof.cli.demo", "Run real agents, evaluate their traces, and show the verdicts."),
+    "serve": ("spanproof.cli.serve", "Run the collector: OTLP in, scores out."),
+    "eval": ("spanproof.cli.evaluate", "Evaluate OTLP files offline."),
+    "scan": ("spanproof.cli.scan", "Scan source code against a policy, without running it."),
+    "detect": ("spanproof.cli.detect", "Find code snippets in text."),
+    "sandbox": ("spanproof.cli.sandbox", "Run programs in the sandbox."),
+    "score": ("spanproof.cli.score", "Score answers without a trace."),
+    "traces": ("spanproof.cli.traces", "List evaluated traces."),
+    "show": ("spanproof.cli.show", "Show one trace: snippets, findings, replay, scores."),
+    "gate": ("spanproof.cli.gate", "Check assertions over scores; exit 1 when one fails."),
+    "promote": ("spanproof.cli.promote", "Freeze a run into a suite as a hermetic case."),
+    "suite": ("spanproof.cli.suite", "Replay a suite's cases offline."),
+    "doctor": ("spanproof.cli.doctor", "Say which isolation features this machine gives."),
+    "config": ("spanproof.cli.config", "Check a configuration file."),
+}
+"""Command name to the module that holds its `command`, and its one-line help."""
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command = import_module(_COMMANDS[cmd_name][0]).command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, help_) for name, (_, help_) in _COMMANDS.items()])
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(version("spanproof"), prog_name="spanproof", message="%(prog)s %(version)s")
+def app() -> None:
+    """Evaluate production agent traces by running the agent's own code.
+
+    Exit codes: 0 pass, 1 a gate failed, 2 misuse or an error of ours.
+    """
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line; errors end here as one message each."""
+    try:
+        result = app.main(args=list(arguments), prog_name="spanproof", standalone_mode=False)
+    except click.exceptions.Abort:
+        return 130
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
+    except click.ClickException as problem:
+        problem.show()
+        return EXIT_MISUSE
+    except BrokenPipeError:
+        sys.stderr.close()
+        return EXIT_PASS
+    except UsageProblem as problem:
+        problem.show()
+        return EXIT_MISUSE
+    except Exception as bug:  # noqa: BLE001 - the last place before the user
+        _tell_bug(bug)
+        return EXIT_MISUSE
+    return result if isinstance(result, int) else EXIT_PASS
+
+
+def _tell_bug(bug: Exception) -> None:
+    where = traceback.extract_tb(bug.__traceback__)[-1]
+    error_console.print(
+        f"[bold red]spanproof:[/] internal error: {type(bug).__name__}: ", end="", highlight=False
+    )
+    error_console.print(str(bug), markup=False, highlight=False)
+    error_console.print(
+        f"  at {where.name} ({where.filename.rsplit('/', 1)[-1]}:{where.lineno}); please report it with the"
+        " command you ran.",
+        markup=False,
+        highlight=False,
+    )

@@ -1,0 +1,75 @@
+"""What every command prints with: the consoles, one error form, JSON for machines.
+
+Results go to stdout, everything about the work (progress, warnings, errors) to stderr. rich honours
+`NO_COLOR` and drops colour when the output is no terminal.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+import orjson
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+console = Console(highlight=False)
+error_console = Console(stderr=True, highlight=False)
+
+
+class UsageProblem(Exception):  # noqa: N818 - names what the user sees
+    """Something the user can mend.
+
+    Attributes:
+        what: the input and what is wrong with it.
+        remedy: what to do.
+    """
+
+    def __init__(self, what: str, remedy: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.remedy = remedy
+
+    def show(self) -> None:
+        """Print the problem to stderr in two lines."""
+        error_console.print(Text.assemble(("spanproof: ", "bold red"), self.what), soft_wrap=True)
+        if self.remedy:
+            error_console.print(Text.assemble(("  remedy: ", "bold"), self.remedy), soft_wrap=True)
+
+
+def json_line(value: object) -> bytes:
+    """One line of JSON, newline included; lone surrogates become U+FFFD, which JSON in UTF-8 needs."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:
+        return orjson.dumps(_without_surrogates(value), option=orjson.OPT_APPEND_NEWLINE)
+
+
+def print_json(value: object) -> None:
+    """Write one JSON line to stdout and flush it."""
+    sys.stdout.buffer.write(json_line(value))
+    sys.stdout.buffer.flush()
+
+
+def progress() -> Progress:
+    """A progress bar on stderr, shown on a terminal only."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=error_console,
+        transient=True,
+        disable=not error_console.is_terminal,
+    )
+
+
+def _without_surrogates(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, Mapping):
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_surrogates(item) for item in value]
+    return value

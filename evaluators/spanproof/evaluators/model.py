@@ -1,0 +1,107 @@
+"""What the evaluators share: the evidence about one run, and what a replay found.
+
+A layer is a function from `RunEvidence` to judgements. It reads; it never runs, stores or sends anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from spanproof.sandbox import Execution, JsonValue
+from spanproof.sandbox.scanners.model import Scan
+from spanproof.trace import Run, Score, Snippet, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """A tool call of a replay that the tape does not know.
+
+    Attributes:
+        reason: `unknown_tool`, `unknown_arguments` or `exhausted` (known, but already used up).
+    """
+
+    tool: str
+    args: tuple[JsonValue, ...]
+    kwargs: Mapping[str, JsonValue]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedStep:
+    """One snippet's replay: what became of it, the tool calls off the tape, whether the output agreed.
+
+    Attributes:
+        agrees: whether output and class are those recorded; None where nothing to compare is on record.
+        difference: the first difference, in words, where `agrees` is False.
+    """
+
+    snippet: Snippet
+    execution: Execution
+    divergences: tuple[Divergence, ...] = ()
+    agrees: bool | None = None
+    difference: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """All executed snippets of one run, in order, in one session per language.
+
+    Attributes:
+        unreplayed: why a snippet was not replayed (cut source, hidden tape, denied by the scan, language
+            without a backend), by snippet id.
+    """
+
+    run_span_id: str
+    backend: str
+    steps: tuple[ReplayedStep, ...] = ()
+    unreplayed: Mapping[str, str] = field(default_factory=dict)
+
+    def step(self, snippet_id: str) -> ReplayedStep | None:
+        """The replay of this snippet, None where it was not replayed."""
+        return next((step for step in self.steps if step.snippet.id == snippet_id), None)
+
+
+@dataclass(frozen=True, slots=True)
+class NoReplay:
+    """Why a whole run was not replayed: no backend here, or replay is switched off."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvidence:
+    """All a layer may look at.
+
+    Attributes:
+        scans: by snippet id; every snippet of the run has one.
+    """
+
+    trace: Trace
+    run: Run
+    scans: Mapping[str, Scan]
+    replay: Replay | NoReplay
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvaluation:
+    """One run with everything found about it."""
+
+    run: Run
+    scans: Mapping[str, Scan]
+    replay: Replay | NoReplay
+    scores: tuple[Score, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TraceEvaluation:
+    """What the engine makes of a trace. `code_bearing_span_ids` in the order of the trace's spans."""
+
+    trace: Trace
+    runs: tuple[RunEvaluation, ...]
+    code_bearing_span_ids: tuple[str, ...]
+
+    @property
+    def scores(self) -> tuple[Score, ...]:
+        """Every score of every run."""
+        return tuple(score for run in self.runs for score in run.scores)

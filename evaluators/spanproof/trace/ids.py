@@ -1,0 +1,40 @@
+"""Ids that are the same each time the same thing is evaluated.
+
+Writing a score twice must change nothing (delivery is at least once), so every id is a digest of what makes
+the thing itself, never of time or chance. BLAKE2b, 128 bits, hex; parts are length-prefixed so that
+`("ab", "c")` and `("a", "bc")` differ.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+
+def digest(*parts: str) -> str:
+    """32 hex digits over the parts; lone surrogates are allowed, as snippets may hold them."""
+    state = blake2b(digest_size=16)
+    for part in parts:
+        encoded = part.encode("utf-8", "surrogatepass")
+        state.update(len(encoded).to_bytes(8, "big"))
+        state.update(encoded)
+    return state.hexdigest()
+
+
+def snippet_id(trace_id: str, span_id: str, path: str, source: str) -> str:
+    """The id of a snippet: where it stands and what it says."""
+    return digest("snippet", trace_id, span_id, path, source)
+
+
+def score_id(
+    *,
+    trace_id: str,
+    span_id: str,
+    snippet: str | None,
+    layer: str,
+    name: str,
+    evaluator: str,
+    version: str,
+    input_digest: str,
+) -> str:
+    """The id of a score: what was judged, by which evaluator at which version, on which input."""
+    return digest("score", trace_id, span_id, snippet or "", layer, name, evaluator, version, input_digest)

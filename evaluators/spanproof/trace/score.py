@@ -1,0 +1,130 @@
+"""What an evaluation says.
+
+An `Outcome` is one of three: `Scored`, `Skipped` (the trace lacks what is needed, and the reason says
+what) or `Errored` (the evaluator itself failed). Neither of the last two is ever 0, and neither counts
+towards a fail rate. A `Score` is an outcome with its place, its evaluator and its cohort.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from spanproof.trace.model import Cohort
+
+
+class Layer(StrEnum):
+    """The five layers; a score named as its layer is the layer's own value."""
+
+    CORRECTNESS = "correctness"
+    BOUNDARY = "boundary"
+    EXECUTION = "execution"
+    GROUNDEDNESS = "groundedness"
+    TRAJECTORY = "trajectory"
+
+
+class Label(StrEnum):
+    """The verdict behind a value."""
+
+    PASS = "pass"  # noqa: S105 - a verdict
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One fact behind a verdict: `what` in words, where it stands, what was recorded beside what replayed."""
+
+    what: str
+    span_id: str | None = None
+    recorded: str | None = None
+    replayed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A verdict.
+
+    Attributes:
+        value: from 0 (worst) to 1 (best).
+        label: pass or fail; None where the score is advisory or the verdict uncertain.
+        explanation: one sentence, with the strongest evidence first.
+    """
+
+    value: float
+    label: Label | None
+    explanation: str
+    evidence: tuple[Evidence, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse values outside 0..1, NaN included.
+
+        Raises:
+            ValueError: the value is not within 0..1.
+        """
+        if not 0.0 <= self.value <= 1.0:
+            raise ValueError(f"a score is within 0..1, got {self.value!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Not judged, and why: the trace lacks something. The reason is a sentence a user can act on."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Errored:
+    """The evaluator failed; says nothing about the agent."""
+
+    error_type: str
+    message: str
+
+
+Outcome: TypeAlias = Scored | Skipped | Errored
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """An outcome at its place, as an evaluator returns it; the engine makes it a `Score`.
+
+    Attributes:
+        name: the layer's name for the layer's own value, else the sub-score's (`compiles`, `recovery`, …).
+        span_id: the span that was judged: what the score is attached to.
+        snippet_id: the snippet that was judged, None for scores of steps, answers and runs.
+        evaluator, version: who judged; a new version writes beside the old, never over it.
+    """
+
+    layer: Layer
+    name: str
+    span_id: str
+    outcome: Outcome
+    evaluator: str
+    version: str = "1"
+    snippet_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A judgement as it is stored and attached.
+
+    Attributes:
+        id: see `spanproof.trace.ids.score_id`.
+        run_span_id: the run it belongs to: the `case` of gates and fail rates.
+        span_time_ns: start of the judged span: what time windows are measured on.
+        input_digest: digest of what was judged.
+    """
+
+    id: str
+    trace_id: str
+    run_span_id: str
+    span_id: str
+    snippet_id: str | None
+    layer: Layer
+    name: str
+    evaluator: str
+    version: str
+    outcome: Outcome
+    cohort: Cohort
+    span_time_ns: int
+    input_digest: str

@@ -1,0 +1,128 @@
+"""What every sandbox backend promises.
+
+`Sandbox.run` takes one program and tells what became of it; `Sandbox.session` keeps one interpreter over
+several. The contract suite in `tests/contract` checks each promise against each backend.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from spanproof.sandbox.model import Execution, Program, SessionSpec, ToolAnswer, ToolRequest
+
+AnswerTool = Callable[[ToolRequest], ToolAnswer]
+"""How the host answers a snippet's tool call; called in the thread that runs the step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One isolation feature: whether this machine gives it, and if not, why and how to get it."""
+
+    name: str
+    present: bool
+    required: bool
+    detail: str = ""
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Whether a backend can run here, feature by feature."""
+
+    backend: str
+    features: tuple[Feature, ...]
+
+    @property
+    def usable(self) -> bool:
+        """Whether every required feature is present."""
+        return all(feature.present for feature in self.features if feature.required)
+
+    @property
+    def missing(self) -> tuple[Feature, ...]:
+        """Required features this machine does not give."""
+        return tuple(feature for feature in self.features if feature.required and not feature.present)
+
+
+class Session(ABC):
+    """One interpreter over several programs, in order. A context manager; leaving it ends the interpreter."""
+
+    @abstractmethod
+    def execute(self, source: str) -> Execution:
+        """Run one program in the session's namespace and wait for it.
+
+        Names the program binds stay for the next; the value of its last expression is the result. After a
+        step that was stopped (`timeout`, `out_of_memory`, `killed`, `output_limit`) the session is over.
+
+        Raises:
+            SandboxBroken: the sandbox failed, or the session is over.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the interpreter and everything it started. Safe to call twice."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Sandbox(ABC):
+    """A place where hostile programs run. Thread-safe; a context manager that leaves nothing behind."""
+
+    name: str
+    """The backend's name, as configuration gives it."""
+
+    languages: frozenset[str]
+    """Those it can run."""
+
+    @abstractmethod
+    def availability(self) -> Availability:
+        """Whether it can run here. Never raises, never runs anything but its own probe."""
+
+    @abstractmethod
+    def run(self, program: Program) -> Execution:
+        """Run one program from a fresh state and wait for it.
+
+        Everything the program started is gone when this returns, and so is what it wrote.
+
+        Raises:
+            SandboxUnavailable: this machine cannot run it; says what to install.
+            UnsupportedLanguage: not one of `languages`.
+            SandboxBroken: the sandbox failed, not the program.
+        """
+
+    @abstractmethod
+    def session(self, spec: SessionSpec, answer: AnswerTool) -> Session:
+        """Start an interpreter that keeps its state over several programs.
+
+        Raises:
+            SandboxUnavailable: this machine cannot run it; says what to install.
+            UnsupportedLanguage: the backend has no sessions in this language.
+            SandboxBroken: the sandbox failed to start.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """End everything it holds. Safe to call twice."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,208 @@
+"""What goes into a sandbox and what comes out.
+
+A `Program` is a snippet with its limits; an `Execution` is what became of it, told in facts: exit, signal,
+bounded output, times, memory, files, and what it attempted. The failure class is derived from those facts,
+never from words in the output. Standard library only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+"""What a JSON document decodes to: all that crosses the wall of a sandbox."""
+
+
+class FailureClass(StrEnum):
+    """What became of a program. One enum for recorded and for replayed outcomes."""
+
+    OK = "ok"
+    SYNTAX_ERROR = "syntax_error"
+    ASSERTION_FAILURE = "assertion_failure"
+    EXCEPTION = "exception"
+    MISSING_DEPENDENCY = "missing_dependency"
+    TIMEOUT = "timeout"
+    OUT_OF_MEMORY = "out_of_memory"
+    PERMISSION_DENIED = "permission_denied"
+    UNSAFE_OPERATION = "unsafe_operation"
+    OUTPUT_LIMIT = "output_limit"
+    KILLED = "killed"
+    SANDBOX_UNAVAILABLE = "sandbox_unavailable"
+
+
+class AttemptKind(StrEnum):
+    """What a program tried that concerns its boundary."""
+
+    NETWORK = "network"
+    FILE = "file"
+    PROCESS = "process"
+    PRIVILEGE = "privilege"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One thing a program tried, as the kernel saw it.
+
+    Attributes:
+        target: `host:port` for network, an absolute path for files, the program for processes, the system
+            call for privileges.
+        allowed: whether it went through.
+    """
+
+    kind: AttemptKind
+    target: str
+    allowed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one program (of one step, in a session).
+
+    Attributes:
+        wall_s, cpu_s: seconds.
+        memory_bytes: for the whole process tree.
+        processes: how many may live at once, threads included.
+        output_bytes: kept of stdout and of stderr each; beyond it the stream is cut and marked.
+        output_kill_bytes: a program that writes more than this is stopped.
+        disk_bytes: of the work directory, which is memory.
+        open_files: descriptors of one process.
+    """
+
+    wall_s: float = 10.0
+    cpu_s: float = 10.0
+    memory_bytes: int = 512 * 1024 * 1024
+    processes: int = 64
+    output_bytes: int = 256 * 1024
+    output_kill_bytes: int = 64 * 1024 * 1024
+    disk_bytes: int = 64 * 1024 * 1024
+    open_files: int = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What to run.
+
+    Attributes:
+        language: `python`, `bash`, `sql`, `javascript` or `typescript`; a backend names those it knows.
+        source: the code; any text, NUL bytes and lone surrogates included.
+        tests: Python code run after the source in the same namespace; each `assert` statement at its top
+            level, or each `test_…` function and each assert in a `check(candidate)`, counts as a test.
+        entry_point: with tests in HumanEval's form, the function handed to `check`.
+        files: laid into the work directory first, by relative path.
+        stdin: what the program reads.
+    """
+
+    language: str
+    source: str
+    tests: str | None = None
+    entry_point: str | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    stdin: bytes = b""
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An exception as the guest told it: for people; never the ground of an `unsafe` or `killed` verdict.
+
+    Attributes:
+        type: the class's name; `chain` holds those behind it (`__cause__`, `__context__`), nearest first.
+        line: in the program's source, where known.
+    """
+
+    type: str
+    message: str
+    chain: tuple[str, ...] = ()
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What became of a program.
+
+    Attributes:
+        exit_code: None where a signal ended it, or where it is a step of a session that goes on.
+        signal: the number of the signal that ended it.
+        stdout, stderr: what was kept; `stdout_cut`, `stderr_cut` say that more was written.
+        peak_memory_bytes: of the whole tree, less the warm interpreter's own.
+        attempts: in order, each distinct one once.
+        files: what the program left in its work directory: size in bytes by relative path.
+        raised: the exception that ended it, as the guest told it.
+        result: JSON form of the value of the last expression, where the program was a session's step;
+            `result_text` is its `str()`, for values that have no JSON form too.
+        tests_passed, tests_total: None where the program had no tests.
+        reason: for `sandbox_unavailable`, what is missing and how to get it.
+    """
+
+    failure_class: FailureClass
+    exit_code: int | None = None
+    signal: int | None = None
+    stdout: str = ""
+    stderr: str = ""
+    stdout_cut: bool = False
+    stderr_cut: bool = False
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    peak_memory_bytes: int = 0
+    attempts: tuple[Attempt, ...] = ()
+    files: Mapping[str, int] = field(default_factory=dict)
+    raised: Raised | None = None
+    result: JsonValue = None
+    result_text: str | None = None
+    tests_passed: int | None = None
+    tests_total: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRequest:
+    """A call a snippet makes to one of the agent's tools; bounded JSON, so nothing in it is trusted."""
+
+    tool: str
+    args: tuple[JsonValue, ...]
+    kwargs: Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """What the host answers: a result, or an exception (`error_type`, `error_message`) to raise inside."""
+
+    result: JsonValue = None
+    error_type: str | None = None
+    error_message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStub:
+    """A tool that exists inside a session as a function of this name.
+
+    Attributes:
+        parameters: their names, in order, where known: a stub with parameters binds positional arguments
+            to them and raises `TypeError` as the real function would; without, it takes anything.
+    """
+
+    name: str
+    parameters: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSpec:
+    """How a session is set up.
+
+    Attributes:
+        tools: stubs the host answers.
+        seed: of `random`, of numpy where loaded, and of string hashing.
+        clock_s: Unix time at which the session's clock stands at its start, None for the real one.
+        files: laid into the work directory first.
+        limits: `wall_s` and `cpu_s` hold per step, the rest for the session.
+    """
+
+    language: str = "python"
+    tools: tuple[ToolStub, ...] = ()
+    seed: int = 0
+    clock_s: float | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    limits: Limits = Limits()
