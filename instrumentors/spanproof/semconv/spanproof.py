@@ -1,0 +1,78 @@
+"""Our own attributes, for what neither OTel GenAI nor OpenInference names.
+
+Code execution has no merged convention (semantic-conventions-genai, November 2026); these stand in its place
+and are written beside the standard ones, never instead of them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+SCOPE_PREFIX: Final = "spanproof."
+"""Instrumentation scopes of ours are named `spanproof.instrumentors.<framework>`."""
+
+# --- code, on the span within which it ran (a step, or a tool that takes code) ---
+CODE_SOURCE: Final = "spanproof.code.source"
+"""string: the code as it ran."""
+CODE_LANGUAGE: Final = "spanproof.code.language"
+"""string: `python`, `bash`, `sql`, …"""
+CODE_SHA256: Final = "spanproof.code.sha256"
+"""string: of the whole source in UTF-8, also where `spanproof.code.source` was clipped."""
+
+# --- what came of it ---
+EXECUTION_OBSERVATION: Final = "spanproof.execution.observation"
+"""string: what the agent was shown."""
+EXECUTION_LOGS: Final = "spanproof.execution.logs"
+"""string: what the code printed."""
+EXECUTION_OUTPUT: Final = "spanproof.execution.output"
+"""string: the value the code ended with, as JSON where it has that form, else its text."""
+EXECUTION_OUTPUT_MIME_TYPE: Final = "spanproof.execution.output.mime_type"
+"""string: `application/json` or `text/plain`."""
+EXECUTION_IS_FINAL: Final = "spanproof.execution.is_final"
+"""boolean: the code ended the run."""
+EXECUTION_ERROR_CHAIN: Final = "spanproof.execution.error.chain"
+"""string[]: class names from the framework's error to the one first raised."""
+EXECUTOR_TYPE: Final = "spanproof.executor.type"
+"""string: `local`, `docker`, `e2b`, …"""
+EXECUTOR_VERSION: Final = "spanproof.executor.version"
+"""string: of the interpreter or image that ran the code."""
+EXECUTOR_IMAGE_NAME: Final = "spanproof.executor.image.name"
+EXECUTOR_IMAGE_DIGEST: Final = "spanproof.executor.image.digest"
+
+# --- the run and its steps ---
+STEP_NUMBER: Final = "spanproof.step.number"
+"""int: from 1."""
+STEP_KIND: Final = "spanproof.step.kind"
+"""string: `action`, `planning`, `final_answer`."""
+RUN_ENDING: Final = "spanproof.run.ending"
+"""string: `answered`, `max_steps`, `failed`; on the AGENT span."""
+RUN_MAX_STEPS: Final = "spanproof.run.max_steps"
+"""int: the limit the agent ran under."""
+
+# --- tools and messages ---
+TOOL_POSITIONAL: Final = "spanproof.tool.call.positional"
+"""string: JSON array of positional arguments that no parameter name could be given to."""
+MESSAGES_OMITTED: Final = "spanproof.messages.omitted"
+"""int: how many leading input messages stand on earlier spans of the same run and are left out here."""
+
+# --- content ---
+CONTENT_TRUNCATED: Final = "spanproof.content.truncated"
+"""string[]: names of the attributes that were clipped; each keeps head and tail around a mark."""
+CONTENT_HIDDEN: Final = "spanproof.content.hidden"
+"""boolean: content capture is off."""
+
+# --- cohort, on every span of a run ---
+COHORT_PREFIX: Final = "spanproof.cohort."
+"""Followed by `project`, `task`, `prompt_version`, `fixture_set`, `release`."""
+
+# --- scores, on evaluation events and evaluator spans ---
+SCORE_ID: Final = "spanproof.score.id"
+SCORE_LAYER: Final = "spanproof.score.layer"
+SCORE_OUTCOME: Final = "spanproof.score.outcome"
+"""string: `scored`, `skipped`, `errored`."""
+SCORE_REASON: Final = "spanproof.score.reason"
+"""string: why it was skipped."""
+EVALUATOR_NAME: Final = "spanproof.evaluator.name"
+EVALUATOR_VERSION: Final = "spanproof.evaluator.version"
+SNIPPET_ID: Final = "spanproof.snippet.id"
+RUN_SPAN_ID: Final = "spanproof.run.span_id"
