@@ -1,0 +1,7 @@
+"""`python -m spanproof.cli`: the same as the `spanproof` command."""
+
+import sys
+
+from spanproof.cli import main
+
+sys.exit(main())
