@@ -1,0 +1,59 @@
+"""The distribution as users get it: wheel, plain and editable installs, each in an environment of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = {
+    "semconv", "instrumentors", "sandbox", "trace", "evaluators", "gate", "suites", "collector", "store",
+    "alerts", "cli",
+}  # fmt: skip
+USE = (
+    "from spanproof.instrumentors import register; from spanproof.trace import Span; import sys;"
+    "heavy = {'chdb', 'pydantic', 'grpc', 'starlette', 'smolagents', 'langchain_core'} & set(sys.modules);"
+    "assert not heavy, heavy"
+)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built wheel."""
+    out = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--outdir", str(out), str(ROOT)],
+        check=True,
+        capture_output=True,
+    )
+    return next(out.glob("spanproof-*.whl"))
+
+
+def test_the_wheel_is_a_namespace_package_with_typed_parts(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "spanproof/__init__.py" not in names
+    assert {name.split("/")[1] for name in names if name.startswith("spanproof/")} == PACKAGES
+    assert {f"spanproof/{package}/py.typed" for package in PACKAGES} <= set(names)
+    assert not [name for name in names if name.startswith(("tests/", "docs/"))]
+
+
+@pytest.mark.parametrize("how", ["wheel", "plain", "editable"])
+def test_an_install_answers_and_an_agent_process_stays_light(how: str, wheel: Path, tmp_path: Path) -> None:
+    source = {"wheel": [str(wheel)], "plain": [str(ROOT)], "editable": ["-e", str(ROOT)]}[how]
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "env")], check=True)
+    python = tmp_path / "env" / "bin" / "python"
+    subprocess.run(
+        [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+         "-c", str(ROOT / "constraints.txt"), *source],
+        check=True,
+    )  # fmt: skip
+    told = subprocess.run(
+        [str(python.parent / "spanproof"), "--version"], check=True, capture_output=True, text=True
+    )
+    assert told.stdout.strip() == f"spanproof {version('spanproof')}"
+    subprocess.run([str(python), "-c", USE], check=True)
