@@ -1,0 +1,17 @@
+"""Evaluations kept in ClickHouse: within this process, or on a server."""
+
+from spanproof.store.errors import SchemaTooNew, StoreBusy, StoreError, StoreUnavailable
+from spanproof.store.store import Store, open_store
+from spanproof.store.values import FailRate, RunRow, TraceRow
+
+__all__ = [
+    "FailRate",
+    "RunRow",
+    "SchemaTooNew",
+    "Store",
+    "StoreBusy",
+    "StoreError",
+    "StoreUnavailable",
+    "TraceRow",
+    "open_store",
+]

@@ -32,8 +32,9 @@ class ReplayedStep:
     """One snippet's replay: what became of it, the tool calls off the tape, whether the output agreed.
 
     Attributes:
-        agrees: whether output and class are those recorded; None where nothing to compare is on record.
-        difference: the first difference, in words, where `agrees` is False.
+        agrees: whether output and class are those recorded; None where the two cannot be compared: nothing
+            is on record, the replay lacked what the run had, or the recorded executor has rules of its own.
+        difference: the first difference, in words; with `agrees` None, why the two are not comparable.
     """
 
     snippet: Snippet
@@ -70,17 +71,43 @@ class NoReplay:
 
 
 @dataclass(frozen=True, slots=True)
+class MissingName:
+    """A module or attribute a snippet uses and the runtime does not have; `line` from 1."""
+
+    name: str
+    line: int
+    is_module: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ApiReport:
+    """What a snippet takes from modules, looked up in the sandbox's runtime without running the snippet.
+
+    Attributes:
+        checked: dotted names that were looked up.
+        missing: those that do not exist although their package does.
+        not_installed: packages the runtime does not have, so that nothing can be said about them.
+    """
+
+    checked: tuple[str, ...] = ()
+    missing: tuple[MissingName, ...] = ()
+    not_installed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RunEvidence:
     """All a layer may look at.
 
     Attributes:
         scans: by snippet id; every snippet of the run has one.
+        apis: by snippet id, for Python snippets that could be looked up.
     """
 
     trace: Trace
     run: Run
     scans: Mapping[str, Scan]
     replay: Replay | NoReplay
+    apis: Mapping[str, ApiReport] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,33 @@
+"""Tracing for agents that run code: one call, and every run is on a trace with the code as it ran.
+
+    from spanproof.instrumentors import register, set_cohort
+
+    register(service_name="refunds", endpoint="http://127.0.0.1:4318")
+    with set_cohort(prompt_version="v3", task="refund"):
+        agent.run("How much was refunded for order A-17?")
+
+What goes wrong in here never reaches the host; `diagnostics()` counts it.
+"""
+
+from spanproof.instrumentors.cohort import set_cohort
+from spanproof.instrumentors.content import ContentPolicy
+from spanproof.instrumentors.diagnostics import Diagnostics, diagnostics
+from spanproof.instrumentors.registration import (
+    instrument_langchain,
+    instrument_smolagents,
+    instrumented,
+    register,
+    uninstrument,
+)
+
+__all__ = [
+    "ContentPolicy",
+    "Diagnostics",
+    "diagnostics",
+    "instrument_langchain",
+    "instrument_smolagents",
+    "instrumented",
+    "register",
+    "set_cohort",
+    "uninstrument",
+]

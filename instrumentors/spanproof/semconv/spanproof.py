@@ -30,12 +30,16 @@ EXECUTION_OUTPUT_MIME_TYPE: Final = "spanproof.execution.output.mime_type"
 """string: `application/json` or `text/plain`."""
 EXECUTION_IS_FINAL: Final = "spanproof.execution.is_final"
 """boolean: the code ended the run."""
+EXECUTION_DURATION: Final = "spanproof.execution.duration_s"
+"""double: seconds between handing the code to the executor and its answer."""
 EXECUTION_ERROR_CHAIN: Final = "spanproof.execution.error.chain"
 """string[]: class names from the framework's error to the one first raised."""
 EXECUTOR_TYPE: Final = "spanproof.executor.type"
 """string: `local`, `docker`, `e2b`, …"""
 EXECUTOR_VERSION: Final = "spanproof.executor.version"
 """string: of the interpreter or image that ran the code."""
+EXECUTOR_IMPORTS: Final = "spanproof.executor.authorized_imports"
+"""string[]: modules the executor let the code import."""
 EXECUTOR_IMAGE_NAME: Final = "spanproof.executor.image.name"
 EXECUTOR_IMAGE_DIGEST: Final = "spanproof.executor.image.digest"
 
@@ -48,18 +52,30 @@ RUN_ENDING: Final = "spanproof.run.ending"
 """string: `answered`, `max_steps`, `failed`; on the AGENT span."""
 RUN_MAX_STEPS: Final = "spanproof.run.max_steps"
 """int: the limit the agent ran under."""
+RUN_VARIABLES: Final = "spanproof.run.variables"
+"""string: JSON object of the variables the caller put into the interpreter before the first step."""
 
 # --- tools and messages ---
 TOOL_POSITIONAL: Final = "spanproof.tool.call.positional"
 """string: JSON array of positional arguments that no parameter name could be given to."""
+TOOL_RESULT_TYPE: Final = "spanproof.tool.call.result.type"
+"""string: the result's Python type, `int`, `tuple`, `decimal.Decimal`; JSON keeps only some of them apart."""
 MESSAGES_OMITTED: Final = "spanproof.messages.omitted"
 """int: how many leading input messages stand on earlier spans of the same run and are left out here."""
+
+MESSAGES_BASE: Final = "spanproof.messages.base"
+"""string: id of the LLM span whose whole input begins with the omitted messages."""
 
 # --- content ---
 CONTENT_TRUNCATED: Final = "spanproof.content.truncated"
 """string[]: names of the attributes that were clipped; each keeps head and tail around a mark."""
+CONTENT_LOSSY: Final = "spanproof.content.lossy"
+"""string[]: names of the attributes in which an object that JSON cannot hold stands as text."""
 CONTENT_HIDDEN: Final = "spanproof.content.hidden"
 """boolean: content capture is off."""
+
+INSTRUMENTOR_ERROR_EVENT: Final = "spanproof.instrumentor.error"
+"""span event: an error of the instrumentor was swallowed; `place` and `error.type` say which."""
 
 # --- cohort, on every span of a run ---
 COHORT_PREFIX: Final = "spanproof.cohort."

@@ -1,0 +1,1 @@
+"""The five layers: each a function from the evidence about one run to judgements."""

@@ -1,0 +1,257 @@
+"""The demo's way through the product: collect, show, alert, gate, promote.
+
+Takes a directory of its own; prints what a newcomer should see, in order. Nothing is canned: what it shows is
+read from the collector that it ran, and it fails loudly when a part does not do what it is there for.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+from rich.rule import Rule
+from rich.text import Text
+
+from spanproof.cli.config import read_config
+from spanproof.cli.console import UsageProblem, console, print_json
+from spanproof.cli.demo.fleet import AgentRun, AgentsFailed, run_agents
+from spanproof.cli.demo.listener import WebhookListener
+from spanproof.cli.evaluate import opened_engine
+from spanproof.cli.gate import print_report as print_gate
+from spanproof.cli.promote import print_case
+from spanproof.cli.report import layer_scores, plain, run_detail, runs_table
+from spanproof.cli.serve import collector_for
+from spanproof.cli.suite import print_report as print_suite
+from spanproof.collector.service import Collector
+from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
+from spanproof.gate import GateReport, check, parse
+from spanproof.suites import Case, SuiteReport, promote, run_suite
+from spanproof.trace import Scored
+
+_MARK = "made-by-spanproof-demo"
+"""A file that says the directory is the demo's own and may be emptied."""
+
+_EVALUATED_S = 120.0
+_ALERT_S = 60.0
+
+ASSERTIONS = (
+    "groundedness.score >= 0.85 for at_least 90% of cases",
+    "boundary.score >= 0.5 for all cases",
+    "correctness.score >= 0.5 for at_least 50% of cases",
+)
+
+_COHORT = {"prompt_version": "v2"}
+"""The cohort that the alert watches: the prompt change that made the agents worse."""
+
+
+class NotAsPromised(Exception):  # noqa: N818 - says what happened
+    """A part of the demo did not do what it is there for; the message names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Collected:
+    agents: Sequence[AgentRun]
+    evaluations: Sequence[TraceEvaluation]
+    alert: Mapping[str, Any]
+
+
+def take_tour(directory: Path, *, as_json: bool) -> None:
+    """Run the demo and print it; with `as_json`, print one object at the end instead.
+
+    Raises:
+        NotAsPromised: a part did not do its work.
+        UsageProblem: the directory is someone else's, or the collector cannot start.
+    """
+    console.quiet = as_json
+    _own(directory)
+    collected = _collect(directory)
+    _show_verdicts(collected)
+    misquote = _by_scenario(collected, "misquote")
+    _show_one(misquote)
+    _show_alert(collected.alert)
+    gate = _show_gate(collected)
+    case, suite = _show_promotion(misquote, directory)
+    _show_way_on(misquote, directory)
+    console.quiet = False
+    if as_json:
+        print_json(_outcome(collected, gate, case, suite))
+
+
+def _own(directory: Path) -> None:
+    """Make the directory, empty: only what an earlier demo left is ever removed."""
+    if directory.exists() and any(directory.iterdir()):
+        if not (directory / _MARK).exists():
+            raise UsageProblem(
+                f"{directory} is not empty and no earlier demo made it",
+                "Name another directory: spanproof demo --directory DIR",
+            )
+        shutil.rmtree(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / _MARK).touch()
+
+
+def _collect(directory: Path) -> _Collected:
+    with WebhookListener() as webhook:
+        collector = collector_for(read_config(None, _settings(directory, webhook.url)))
+        _step("1  The collector, with embedded defaults")
+        with collector:
+            _say_where(collector, directory)
+            _step("2  Real agents in a process of their own, exporting over OTLP")
+            try:
+                agents = run_agents(collector.endpoints.http or "", _say_agent)
+            except AgentsFailed as failure:
+                raise NotAsPromised(str(failure)) from failure
+            with console.status("evaluating"):
+                if not collector.evaluated.wait_for(len(agents), _EVALUATED_S):
+                    raise NotAsPromised(f"{collector.evaluated.traces} of {len(agents)} traces evaluated")
+            latest = {evaluation.trace.trace_id: evaluation for evaluation in collector.evaluated.latest}
+            alert = webhook.wait(_ALERT_S)
+    if alert is None:
+        raise NotAsPromised("the alert rule did not reach the webhook")
+    return _Collected(agents, [latest[agent.trace_id] for agent in agents], alert)
+
+
+def _settings(directory: Path, webhook: str) -> tuple[str, ...]:
+    rule = {
+        "name": "eval-fail-rate-of-prompt-v2",
+        "layer": "groundedness",
+        "cohort": _COHORT,
+        "min_count": 2,
+        "threshold": 0.3,
+        "notify": [{"kind": "webhook", "url": webhook}],
+    }
+    return (
+        f"store.location={directory / 'store'}",
+        f"wal.directory={directory / 'wal'}",
+        # The demo's agents are done when they are done: no need to wait for stragglers.
+        "assembly.quiet_s=1.5",
+        # A setting is read as YAML, and JSON is YAML.
+        f"alerts={orjson.dumps([rule]).decode()}",
+    )
+
+
+def _say_where(collector: Collector, directory: Path) -> None:
+    for sentence in collector.endpoints.moved:
+        console.print(Text(f"   {sentence}", style="yellow"))
+    console.print(Text(f"   OTLP gRPC {collector.endpoints.grpc}   HTTP {collector.endpoints.http}"))
+    console.print(Text(f"   store     {directory / 'store'} (ClickHouse in this process)"))
+
+
+def _say_agent(agent: AgentRun) -> None:
+    said = agent.answer if agent.error is None else f"raised {agent.error}"
+    console.print(
+        Text.assemble(f"   {agent.scenario:10} ", (agent.trace_id[:8], "dim"), "  ", plain(said, 80))
+    )
+
+
+def _show_verdicts(collected: _Collected) -> None:
+    _step("3  The verdicts: a row per run, a column per layer")
+    console.print(runs_table(collected.evaluations))
+
+
+def _show_one(evaluation: TraceEvaluation) -> None:
+    _step("4  One run in detail: it recovered from an error, and misquoted its own result")
+    console.print(run_detail(evaluation, evaluation.runs[0]))
+
+
+def _show_alert(alert: Mapping[str, Any]) -> None:
+    _step("5  An alert on the eval-fail-rate of one cohort reached a webhook")
+    console.print(Text.assemble("   ", plain(str(alert["summary"]), 200)))
+    for score in alert["scores"]:
+        console.print(
+            Text.assemble(
+                ("   behind it  ", "dim"), f"{score['trace_id'][:8]} ", plain(score["explanation"], 120)
+            )
+        )
+
+
+def _show_gate(collected: _Collected) -> GateReport:
+    _step("6  A gate over the same scores, as CI would run it")
+    scores = [score for evaluation in collected.evaluations for score in evaluation.scores]
+    report = check([parse(text) for text in ASSERTIONS], scores)
+    print_gate(report)
+    if report.passed:
+        raise NotAsPromised("the gate passed, though a run misquotes its result")
+    return report
+
+
+def _show_promotion(misquote: TraceEvaluation, directory: Path) -> tuple[Case, SuiteReport]:
+    _step("7  The misquote, promoted into a suite, fails again in the same way, offline")
+    suite = directory / "suite"
+    case = promote(misquote, misquote.runs[0].run.span_id, suite)
+    print_case(case, suite / "cases" / case.id)
+    with opened_engine(None, "jail") as engine:
+        report = run_suite(suite, engine)
+    print_suite(report)
+    if not report.passed:
+        raise NotAsPromised("the promoted case did not fail again in the same way")
+    return case, report
+
+
+def _show_way_on(misquote: TraceEvaluation, directory: Path) -> None:
+    _step("Look further")
+    store = directory / "store"
+    for command in (
+        f"spanproof traces --store {store}",
+        f"spanproof show {misquote.trace.trace_id[:8]} --store {store}",
+        f"spanproof suite run {directory / 'suite'}",
+        "spanproof serve          # the same collector, staying",
+        "spanproof doctor         # which isolation this machine gives",
+    ):
+        console.print(Text(f"   {command}"), soft_wrap=True)
+
+
+def _by_scenario(collected: _Collected, scenario: str) -> TraceEvaluation:
+    pairs = zip(collected.agents, collected.evaluations, strict=True)
+    return next(evaluation for agent, evaluation in pairs if agent.scenario == scenario)
+
+
+def _outcome(collected: _Collected, gate: GateReport, case: Case, suite: SuiteReport) -> dict[str, object]:
+    runs = [
+        {
+            "scenario": agent.scenario,
+            "trace_id": agent.trace_id,
+            "answer": agent.answer,
+            "layers": _verdicts(run),
+            "sub_scores": _sub_scores(run),
+        }
+        for agent, evaluation in zip(collected.agents, collected.evaluations, strict=True)
+        for run in evaluation.runs
+    ]
+    return {
+        "runs": runs,
+        "alert": dict(collected.alert),
+        "gate": gate.to_json(),
+        "promoted": case.id,
+        "suite": suite.to_json(),
+    }
+
+
+def _verdicts(run: RunEvaluation) -> dict[str, str]:
+    return {
+        layer.value: _word(score.outcome) if isinstance(score.outcome, Scored) else "not judged"
+        for layer, score in layer_scores(run).items()
+    }
+
+
+def _sub_scores(run: RunEvaluation) -> dict[str, str]:
+    return {
+        score.name: _word(score.outcome)
+        for score in run.scores
+        if score.span_id == run.run.span_id
+        and score.name != score.layer.value
+        and isinstance(score.outcome, Scored)
+    }
+
+
+def _word(outcome: Scored) -> str:
+    return outcome.label.value if outcome.label else "open"
+
+
+def _step(title: str) -> None:
+    console.print()
+    console.print(Rule(Text(title, style="bold"), align="left", style="dim"))

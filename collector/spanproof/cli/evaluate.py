@@ -1,0 +1,169 @@
+"""`spanproof eval FILE…`: evaluate OTLP files offline, without a collector and without a store.
+
+Takes OTLP trace files (`.pb`, `.json`, `.jsonl`); prints a table for people or, with `--json`, one line per
+trace. A file that cannot be read is told by itself, the others are evaluated, and the exit code is 2 at the
+end. Nothing is sent and nothing is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.text import Text
+
+from spanproof.cli import EXIT_MISUSE, EXIT_PASS
+from spanproof.cli.console import UsageProblem, console, error_console, print_json, progress
+from spanproof.cli.report import outcome_words, plain, runs_table
+from spanproof.collector.dialects import normalise
+from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
+from spanproof.sandbox import PolicyError, Sandbox
+from spanproof.sandbox.policy import Policy, load_policy
+from spanproof.sandbox.registry import backend_names, open_sandbox
+from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.trace import Errored, Score, Scored, Skipped, Span, Trace, trace_of
+from spanproof.trace.otlp import MalformedOtlp, read_file
+
+
+@click.command("eval")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--policy", "policy_file", type=click.Path(path_type=Path), help="Policy file of the scanners.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
+@click.option("--backend", default="jail", show_default=True, help="Sandbox backend for the replay.")
+@click.option("--no-replay", is_flag=True, help="Judge by the record alone; run nothing.")
+def command(
+    files: tuple[Path, ...], policy_file: Path | None, as_json: bool, backend: str, no_replay: bool
+) -> int:
+    """Evaluate OTLP files (.pb, .json, .jsonl) offline."""
+    evaluations: list[TraceEvaluation] = []
+    unreadable = 0
+    with opened_engine(policy_file, backend, replay=not no_replay) as engine, progress() as bar:
+        task = bar.add_task("evaluating", total=len(files))
+        for file in files:
+            try:
+                traces = traces_in(file)
+            except UsageProblem as problem:
+                problem.show()
+                unreadable += 1
+                traces = []
+            for trace in traces:
+                evaluation = engine.evaluate(trace)
+                if as_json:
+                    print_json(evaluation_row(evaluation, file))
+                else:
+                    evaluations.append(evaluation)
+            bar.advance(task)
+    if not as_json and evaluations:
+        console.print(runs_table(evaluations))
+    return EXIT_MISUSE if unreadable else EXIT_PASS
+
+
+@contextmanager
+def opened_engine(policy_file: Path | None, backend: str, *, replay: bool = True) -> Iterator[Engine]:
+    """An engine with its sandbox, which is closed afterwards.
+
+    Where the backend cannot run on this machine, the engine judges by the record alone, and stderr says why.
+
+    Raises:
+        UsageProblem: the policy file or the backend's name is wrong.
+    """
+    pipeline = Pipeline(_policy(policy_file))
+    if not replay:
+        yield Engine(pipeline=pipeline, sandbox=None, replay_disabled_reason="replay is switched off")
+        return
+    sandbox = _sandbox(backend)
+    with sandbox:
+        missing = sandbox.availability().missing
+        if not missing:
+            yield Engine(pipeline=pipeline, sandbox=sandbox)
+            return
+        reason = f"the backend {backend!r} cannot run here: {missing[0].detail or missing[0].name}"
+        error_console.print(Text(f"spanproof: no replay: {reason}", style="yellow"), soft_wrap=True)
+        if missing[0].remedy:
+            error_console.print(Text(f"  remedy: {missing[0].remedy}"), soft_wrap=True)
+        yield Engine(pipeline=pipeline, sandbox=None, replay_disabled_reason=reason)
+
+
+def traces_in(file: Path) -> list[Trace]:
+    """The traces of one OTLP file, in the order of their first span.
+
+    Raises:
+        UsageProblem: the file cannot be read or is no OTLP.
+    """
+    spans: dict[str, list[Span]] = {}
+    try:
+        for request in read_file(file):
+            for span in normalise(request):
+                spans.setdefault(span.trace_id, []).append(span)
+    except OSError as failure:
+        raise UsageProblem(
+            f"{file}: {failure.strerror or failure}", "Give the path of an OTLP file."
+        ) from failure
+    except MalformedOtlp as failure:
+        remedy = "Give OTLP trace data: .pb (protobuf), .json, or .jsonl (one request a line)."
+        raise UsageProblem(str(failure), remedy) from failure
+    return [trace_of(of_trace) for of_trace in spans.values()]
+
+
+def evaluation_row(evaluation: TraceEvaluation, file: Path | None) -> dict[str, object]:
+    """One trace as the line that `--json` prints."""
+    return {
+        "trace_id": evaluation.trace.trace_id,
+        "file": str(file) if file is not None else None,
+        "runs": [_run_row(run) for run in evaluation.runs],
+        "spans": len(evaluation.trace.spans),
+        "code_bearing_span_ids": list(evaluation.code_bearing_span_ids),
+    }
+
+
+def _run_row(run: RunEvaluation) -> dict[str, object]:
+    return {
+        "span_id": run.run.span_id,
+        "name": run.run.name,
+        "scores": [score_row(score) for score in run.scores],
+    }
+
+
+def score_row(score: Score) -> dict[str, object]:
+    """One score as it stands in JSON: `reason` says why it was skipped or what errored."""
+    row: dict[str, object] = {
+        "layer": score.layer.value,
+        "name": score.name,
+        "span_id": score.span_id,
+        "outcome": "scored",
+        "value": None,
+        "label": None,
+        "explanation": None,
+        "reason": None,
+    }
+    match score.outcome:
+        case Scored(value=value, label=label, explanation=explanation):
+            row.update(value=value, label=label.value if label is not None else None, explanation=explanation)
+        case Skipped(reason=reason):
+            row.update(outcome="skipped", reason=reason)
+        case Errored():
+            row.update(outcome="errored", reason=outcome_words(score.outcome))
+    return row
+
+
+def _policy(file: Path | None) -> Policy:
+    if file is None:
+        return Policy()
+    try:
+        return load_policy(file)
+    except PolicyError as problem:
+        raise UsageProblem(str(problem)) from problem
+    except OSError as failure:
+        raise UsageProblem(
+            f"{file}: {failure.strerror or failure}", "Give the path of a policy file."
+        ) from failure
+
+
+def _sandbox(backend: str) -> Sandbox:
+    if backend not in backend_names():
+        known = ", ".join(backend_names())
+        raise UsageProblem(f"no sandbox backend is named {plain(backend)}", f"Choose one of: {known}.")
+    return open_sandbox(backend)

@@ -1,0 +1,150 @@
+"""`spanproof gate`: assertions over scores, from the store or from a file; exit 1 when one does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.padding import Padding
+from rich.text import Text
+
+from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.console import UsageProblem, console, error_console, print_json
+from spanproof.cli.report import plain
+from spanproof.cli.stored import DEFAULT_STORE, opened_store, store_option
+from spanproof.gate import (
+    Assertion,
+    AssertionReport,
+    CaseState,
+    GateError,
+    GateReport,
+    Verdict,
+    check,
+    parse,
+    parse_lines,
+    read_scores,
+)
+from spanproof.trace import Score
+
+_SHOWN = 5
+"""Cases against an assertion that are printed; `--json` and `--junit` have all."""
+
+_STYLES = {
+    Verdict.PASSED: ("pass", "green"),
+    Verdict.FAILED: ("FAIL", "bold red"),
+    Verdict.INCONCLUSIVE: ("OPEN", "bold yellow"),
+}
+
+
+@click.command("gate")
+@click.option(
+    "--assert",
+    "texts",
+    multiple=True,
+    help="An assertion: 'groundedness.score >= 0.85 for at_least 90% of cases'. May be given often.",
+)
+@click.option(
+    "--assertions",
+    "file",
+    type=click.Path(path_type=Path),
+    help="File of assertions, one a line; # comments.",
+)
+@store_option
+@click.option(
+    "--scores",
+    "scores_file",
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="File that `spanproof eval --json` wrote, or - for stdin, instead of a store.",
+)
+@click.option("--junit", type=click.Path(path_type=Path), help="Write a JUnit file.")
+@click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
+def command(
+    texts: tuple[str, ...],
+    file: Path | None,
+    location: str,
+    scores_file: Path | None,
+    junit: Path | None,
+    as_json: bool,
+) -> int:
+    """Check assertions over scores: exit 0 when all hold, 1 when one does not, 2 on misuse."""
+    if scores_file and location != DEFAULT_STORE:
+        raise UsageProblem("--store and --scores are given both", "Name one source of scores.")
+    try:
+        assertions = _assertions(texts, file)
+        with _scores(location, scores_file) as scores:
+            report = check(assertions, scores)
+    except GateError as problem:
+        raise UsageProblem(str(problem)) from problem
+    if junit:
+        _write(junit, report.to_junit())
+    if as_json:
+        print_json(report.to_json())
+    else:
+        print_report(report)
+    return EXIT_PASS if report.passed else EXIT_GATE_FAILED
+
+
+def print_report(report: GateReport) -> None:
+    """The report for people: a line per assertion, the cases against it, and which layer fails."""
+    for each in report.assertions:
+        word, style = _STYLES[each.verdict]
+        console.print(Text.assemble((word, style), "  ", (str(each.assertion), "bold")), soft_wrap=True)
+        console.print(Padding(plain(each.reason), (0, 0, 0, 6)))
+        for case in _shown(each):
+            console.print(Padding(case, (0, 0, 0, 6)))
+    if not report.passed:
+        layers = ", ".join(report.failed_layers)
+        console.print(Text(f"gate failed: {layers}", style="bold red"))
+
+
+def _shown(report: AssertionReport) -> Iterator[Text]:
+    for case in report.failing[:_SHOWN]:
+        value = "" if case.value is None else f" {case.value:.2f}"
+        state = f"{case.state.value}{value}" if case.state is not CaseState.VIOLATED else f"fails{value}"
+        yield Text.assemble(
+            (f"{state}  ", "red"), plain(case.agent, 24), f"  {case.trace_id[:12]}  ", plain(case.explanation)
+        )
+    more = len(report.failing) - _SHOWN
+    if more > 0:
+        yield Text(f"and {more} more (--json shows all)", style="dim")
+
+
+def _assertions(texts: tuple[str, ...], file: Path | None) -> list[Assertion]:
+    found = [parse(text) for text in texts]
+    if file:
+        try:
+            found += parse_lines(file.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as problem:
+            raise UsageProblem(
+                f"{file}: {problem}", "Give a text file with an assertion a line."
+            ) from problem
+    if not found:
+        raise UsageProblem(
+            "no assertion is given: a gate that asks nothing would pass",
+            "Add --assert 'groundedness.score >= 0.85 for at_least 90% of cases' or --assertions FILE.",
+        )
+    return found
+
+
+@contextmanager
+def _scores(location: str, file: Path | None) -> Iterator[Iterator[Score]]:
+    if file is None:
+        with opened_store(location) as store:
+            yield store.scores()
+        return
+    try:
+        with click.open_file(str(file), "rb") as lines:
+            yield read_scores(lines, str(file))
+    except OSError as problem:
+        raise UsageProblem(f"{file}: {problem.strerror or problem}", "Give a file of scores.") from problem
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise UsageProblem(f"{path}: {problem.strerror}", "Name a file that can be written.") from problem
+    error_console.print(f"wrote {path}", markup=False, highlight=False)

@@ -1,0 +1,127 @@
+"""`spanproof replay --jsonl`: replay the steps of runs that come as JSON Lines, without a trace.
+
+A line holds a run's steps in order, its tools with their parameters, and the tape of recorded calls; the
+answer holds what became of each step. The steps share one sandboxed session. Nothing runs outside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from spanproof.cli import EXIT_MISUSE, EXIT_PASS
+from spanproof.cli.console import UsageProblem
+from spanproof.cli.jsonl import BadRow, Row, run_jsonl
+from spanproof.evaluators.model import Divergence
+from spanproof.evaluators.replay import ReplayedSource, replay_sources
+from spanproof.sandbox import Sandbox
+from spanproof.sandbox.registry import backend_names, open_sandbox
+from spanproof.trace import Payload, RecordedCall, SpanError
+
+
+@click.command("replay")
+@click.option(
+    "--jsonl", "--json", "jsonl", is_flag=True, help="Runs as JSON Lines on stdin, answers on stdout."
+)
+@click.option("--backend", default="jail", show_default=True, help="Sandbox backend.")
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Runs at once.")
+def command(jsonl: bool, backend: str, workers: int) -> int:
+    """Replay runs from JSON Lines: steps in one session, tool calls answered from a tape."""
+    if not jsonl:
+        raise UsageProblem("replay takes runs as JSON Lines only", "spanproof replay --jsonl < runs.jsonl")
+    if backend not in backend_names():
+        raise UsageProblem(
+            f"no sandbox backend is named {backend!r}", f"Choose one of: {', '.join(backend_names())}."
+        )
+    with open_sandbox(backend, workers=workers) as sandbox:
+        missing = sandbox.availability().missing
+        if missing:
+            raise UsageProblem(
+                f"the backend {backend!r} cannot run here: {missing[0].detail or missing[0].name}",
+                missing[0].remedy,
+            )
+        bad = run_jsonl(lambda row: _answer(row, sandbox), workers=workers)
+    return EXIT_MISUSE if bad else EXIT_PASS
+
+
+def _answer(row: Row, sandbox: Sandbox) -> Row:
+    replayed = replay_sources(_steps(row), _tape(row), _tools(row), sandbox)
+    return {"id": row.get("id"), "steps": [_step_row(step) for step in replayed]}
+
+
+def _step_row(step: ReplayedSource) -> Row:
+    execution = step.execution
+    raised = execution.raised
+    return {
+        "failure_class": execution.failure_class.value,
+        "stdout": execution.stdout,
+        "result": step.result,
+        "exception": {"type": raised.type, "message": raised.message} if raised is not None else None,
+        "divergences": [_divergence_row(divergence) for divergence in step.divergences],
+    }
+
+
+def _divergence_row(divergence: Divergence) -> Row:
+    return {
+        "tool": divergence.tool,
+        "args": list(divergence.args),
+        "kwargs": dict(divergence.kwargs),
+        "reason": divergence.reason,
+    }
+
+
+def _steps(row: Row) -> list[str]:
+    steps = row.get("steps")
+    if not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
+        raise BadRow("field 'steps' must be an array of strings")
+    return steps
+
+
+def _tools(row: Row) -> Mapping[str, tuple[str, ...]]:
+    tools = row.get("tools", {})
+    if not isinstance(tools, dict):
+        raise BadRow("field 'tools' must be an object of tool name to array of parameter names")
+    for name, parameters in tools.items():
+        if not name.isidentifier():
+            raise BadRow(f"field 'tools': {name!r} is no name a program can call")
+        if not isinstance(parameters, list) or not all(isinstance(each, str) for each in parameters):
+            raise BadRow(f"field 'tools.{name}' must be an array of strings")
+    return {name: tuple(parameters) for name, parameters in tools.items()}
+
+
+def _tape(row: Row) -> list[RecordedCall]:
+    tape = row.get("tape", [])
+    if not isinstance(tape, list):
+        raise BadRow("field 'tape' must be an array of objects")
+    return [_call(entry, f"tape[{at}]") for at, entry in enumerate(tape)]
+
+
+def _call(entry: object, place: str) -> RecordedCall:
+    if not isinstance(entry, dict) or not isinstance(entry.get("tool"), str):
+        raise BadRow(f"field '{place}' must be an object with a string 'tool'")
+    args, kwargs = entry.get("args") or [], entry.get("kwargs") or {}
+    if not isinstance(args, list) or not isinstance(kwargs, dict):
+        raise BadRow(f"field '{place}': 'args' must be an array and 'kwargs' an object")
+    return RecordedCall(
+        tool=entry["tool"],
+        args=tuple(args),
+        kwargs=kwargs,
+        result=_result(entry),
+        error=_error(entry.get("error"), place),
+    )
+
+
+def _result(entry: dict[str, Any]) -> Payload | None:
+    if "result" not in entry:
+        return None
+    return Payload(text=str(entry["result"]), value=entry["result"], typed=True)
+
+
+def _error(error: object, place: str) -> SpanError | None:
+    if error is None:
+        return None
+    if not isinstance(error, dict) or not isinstance(error.get("type"), str):
+        raise BadRow(f"field '{place}.error' must be an object with a string 'type'")
+    return SpanError(type=error["type"], message=str(error.get("message", "")))

@@ -1,0 +1,205 @@
+"""`spanproof sandbox`: run programs in a sandbox, one file for people or JSON Lines for other programs.
+
+In: a file, or lines `{"id","language","source","timeout_s"?,"tests"?,"files"?,"entry_point"?}`. Out: what
+became of each. A program that fails is a result; the exit code tells only whether the sandbox did its work.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from spanproof.cli import EXIT_GATE_FAILED, EXIT_MISUSE, EXIT_PASS
+from spanproof.cli.console import UsageProblem, console, print_json
+from spanproof.cli.jsonl import BadRow, Row, run_jsonl, text_field
+from spanproof.sandbox import (
+    Execution,
+    FailureClass,
+    Limits,
+    PolicyError,
+    Program,
+    Sandbox,
+    SandboxError,
+    SandboxUnavailable,
+    UnsupportedLanguage,
+)
+from spanproof.sandbox.registry import backend_names, open_sandbox
+
+_LANGUAGES = {".py": "python", ".sh": "bash", ".bash": "bash", ".sql": "sql", ".js": "javascript"}
+_LONGEST_S = 3600.0
+
+
+@click.group()
+def command() -> None:
+    """Run programs in the sandbox."""
+
+
+@command.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--jsonl", is_flag=True, help="Read programs as JSON Lines from stdin, answer with JSON Lines.")
+@click.option("--backend", default="jail", show_default=True, help="Which sandbox to run in.")
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 256), help="How many run at once.")
+@click.option("--language", help="Of FILE; told by its suffix when not given.")
+@click.option("--timeout", "timeout_s", default=10.0, show_default=True, type=click.FloatRange(0.01, _LONGEST_S))
+@click.option("--json", "as_json", is_flag=True, help="Print FILE's result as one JSON line.")
+def run(
+    file: Path | None,
+    jsonl: bool,  # noqa: FBT001 - click passes options by name
+    backend: str,
+    workers: int,
+    language: str | None,
+    timeout_s: float,
+    as_json: bool,  # noqa: FBT001
+) -> int:
+    """Run FILE, or each line of stdin with --jsonl, and tell what became of it."""
+    if jsonl == (file is not None):
+        raise UsageProblem("give either FILE or --jsonl", "spanproof sandbox run program.py")
+    with _opened(backend, workers) as sandbox:
+        if jsonl:
+            _require(sandbox)
+            bad = run_jsonl(lambda row: _answer(sandbox, row, timeout_s), workers=workers)
+            return EXIT_MISUSE if bad else EXIT_PASS
+        assert file is not None
+        program = _program_of(file, language, timeout_s)
+        try:
+            execution = sandbox.run(program)
+        except (SandboxUnavailable, UnsupportedLanguage) as problem:
+            raise UsageProblem(str(problem), "spanproof doctor") from problem
+    if as_json:
+        print_json(_row(str(file), execution))
+    else:
+        _show(execution)
+    return EXIT_PASS if execution.failure_class is FailureClass.OK else EXIT_GATE_FAILED
+
+
+def _opened(backend: str, workers: int) -> Sandbox:
+    try:
+        return open_sandbox(backend, workers=workers)
+    except (SandboxUnavailable, PolicyError) as problem:
+        raise UsageProblem(str(problem), f"name one of: {', '.join(backend_names())}") from problem
+
+
+def _require(sandbox: Sandbox) -> None:
+    missing = sandbox.availability().missing
+    if missing:
+        first = missing[0]
+        what = f"the backend {sandbox.name!r} cannot run here: {first.name}: {first.detail}"
+        raise UsageProblem(what, first.remedy or "see `spanproof doctor`")
+
+
+def _program_of(file: Path, language: str | None, timeout_s: float) -> Program:
+    kind = language or _LANGUAGES.get(file.suffix.lower())
+    if kind is None:
+        raise UsageProblem(f"{file}: no language is known for {file.suffix or 'no suffix'}", "give --language")
+    try:
+        data = file.read_bytes()
+    except OSError as problem:
+        raise UsageProblem(f"{file}: {problem.strerror}", "give a file that can be read") from problem
+    limits = Limits(wall_s=timeout_s, cpu_s=timeout_s)
+    return Program(kind, data.decode("utf-8", "surrogateescape"), limits=limits)
+
+
+def _answer(sandbox: Sandbox, row: Row, default_timeout_s: float) -> Row:
+    program = _program_in(row, default_timeout_s)
+    try:
+        execution = sandbox.run(program)
+    except SandboxError as problem:
+        raise BadRow(str(problem)) from problem
+    return _row(row.get("id"), execution)
+
+
+def _program_in(row: Row, default_timeout_s: float) -> Program:
+    timeout_s = row.get("timeout_s")
+    if timeout_s is None:
+        timeout_s = default_timeout_s
+    if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or not 0 < timeout_s <= _LONGEST_S:
+        raise BadRow(f"field 'timeout_s' must be a number of seconds up to {_LONGEST_S:.0f}, got {timeout_s!r}")
+    return Program(
+        language=text_field(row, "language"),
+        source=text_field(row, "source"),
+        tests=_optional_text(row, "tests"),
+        entry_point=_optional_text(row, "entry_point"),
+        files=_files(row.get("files")),
+        stdin=(_optional_text(row, "stdin") or "").encode("utf-8", "surrogatepass"),
+        limits=Limits(wall_s=float(timeout_s), cpu_s=float(timeout_s)),
+    )
+
+
+def _optional_text(row: Row, name: str) -> str | None:
+    return None if row.get(name) is None else text_field(row, name)
+
+
+def _files(value: object) -> dict[str, bytes]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise BadRow(f"field 'files' must be an object of contents by path, got {type(value).__name__}")
+    return {str(name): _content(str(name), content) for name, content in value.items()}
+
+
+def _content(name: str, content: object) -> bytes:
+    if isinstance(content, str):
+        return content.encode("utf-8", "surrogatepass")
+    if isinstance(content, Mapping) and isinstance(content.get("base64"), str):
+        try:
+            return base64.b64decode(content["base64"], validate=True)
+        except binascii.Error as problem:
+            raise BadRow(f"file {name!r}: not base64: {problem}") from problem
+    raise BadRow(f'file {name!r}: must be text or {{"base64": …}}')
+
+
+def _row(row_id: object, execution: Execution) -> dict[str, Any]:
+    return {
+        "id": row_id,
+        "failure_class": execution.failure_class.value,
+        "exit_code": execution.exit_code,
+        "signal": execution.signal,
+        "stdout": execution.stdout,
+        "stderr": execution.stderr,
+        "wall_s": round(execution.wall_s, 6),
+        "cpu_s": round(execution.cpu_s, 6),
+        "peak_memory_bytes": execution.peak_memory_bytes,
+        "attempts": [
+            {"kind": attempt.kind.value, "target": attempt.target, "allowed": attempt.allowed}
+            for attempt in execution.attempts
+        ],
+        "tests_passed": execution.tests_passed,
+        "tests_total": execution.tests_total,
+    }
+
+
+def _show(execution: Execution) -> None:
+    style = "green" if execution.failure_class is FailureClass.OK else "red"
+    facts = Table.grid(padding=(0, 2))
+    facts.add_row("outcome", Text(execution.failure_class.value, style=f"bold {style}"))
+    facts.add_row("exit", _exit_text(execution))
+    if execution.tests_total is not None:
+        facts.add_row("tests", f"{execution.tests_passed} of {execution.tests_total} passed")
+    facts.add_row("time", f"{execution.wall_s * 1000:.1f} ms wall, {execution.cpu_s * 1000:.1f} ms CPU")
+    facts.add_row("memory", f"{execution.peak_memory_bytes / 2**20:.1f} MiB at most")
+    for attempt in execution.attempts:
+        told = "allowed" if attempt.allowed else "refused"
+        facts.add_row("attempt", Text(f"{attempt.kind.value} {attempt.target} ({told})"))
+    for name, size in execution.files.items():
+        facts.add_row("left", Text(f"{name} ({size} bytes)"))
+    for title, text in (("stdout", execution.stdout), ("stderr", execution.stderr)):
+        if text:
+            console.rule(title, align="left")
+            console.print(text.rstrip("\n"), markup=False, soft_wrap=True)
+    console.rule(align="left")
+    console.print(facts)
+
+
+def _exit_text(execution: Execution) -> str:
+    if execution.signal is not None:
+        return f"signal {execution.signal}"
+    return "went on" if execution.exit_code is None else f"code {execution.exit_code}"
+
+

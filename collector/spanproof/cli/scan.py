@@ -1,0 +1,138 @@
+"""`spanproof scan`: judge source code against a policy, without running it.
+
+In: files, stdin, or JSON Lines. Out: a table for people, JSON or SARIF for machines. Exit code 1 when a file
+is denied.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.markup import escape
+from rich.table import Table
+
+from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.console import UsageProblem, console, print_json
+from spanproof.cli.jsonl import Row, run_jsonl, text_field
+from spanproof.sandbox.errors import PolicyError
+from spanproof.sandbox.policy import Policy, load_policy
+from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
+from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.sandbox.scanners.sarif import sarif_log
+
+_LANGUAGE_OF_SUFFIX = {
+    ".py": "python", ".pyw": "python", ".sh": "bash", ".bash": "bash", ".zsh": "bash", ".sql": "sql",
+    ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascript", ".ts": "typescript",
+    ".tsx": "typescript", ".json": "json", ".yaml": "yaml", ".yml": "yaml", ".txt": "text", ".md": "markdown",
+}  # fmt: skip
+
+_COLOURS = {Verdict.ALLOW: "green", Verdict.REVIEW: "yellow", Verdict.DENY: "bold red"}
+
+
+@click.command("scan")
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--jsonl", "as_jsonl", is_flag=True, help="JSON Lines in on stdin, one answer per line out.")
+@click.option("--policy", "policy_file", type=click.Path(path_type=Path), help="A YAML policy; see docs/policy.md.")
+@click.option("--language", help="Of the files; told by their names otherwise.")
+@click.option("--json", "as_json", is_flag=True, help="One line of JSON per file.")
+@click.option("--sarif", "as_sarif", is_flag=True, help="One SARIF 2.1.0 document.")
+def command(
+    files: tuple[Path, ...],
+    as_jsonl: bool,
+    policy_file: Path | None,
+    language: str | None,
+    as_json: bool,
+    as_sarif: bool,
+) -> int:
+    """Scan source code against a policy, without running it.
+
+    FILES are source files, `-` is stdin. Exit code 1 when one of them is denied.
+    """
+    pipeline = Pipeline(_policy(policy_file))
+    if as_jsonl:
+        if files:
+            raise UsageProblem("--jsonl reads stdin, and files were named too", "leave out one of them")
+        run_jsonl(lambda row: _answer(pipeline, row))
+        return EXIT_PASS
+    if not files:
+        raise UsageProblem("no file to scan", "name files, `-` for stdin, or --jsonl")
+    scans = [(name, *_scan_file(pipeline, name, language)) for name in files]
+    if as_sarif:
+        print_json(sarif_log([(str(name), scan) for name, _, scan in scans]))
+    elif as_json:
+        for name, told_language, scan in scans:
+            print_json({"file": str(name), "language": told_language, **_as_row(scan)})
+    else:
+        _show([(str(name), scan) for name, _, scan in scans])
+    return EXIT_GATE_FAILED if any(scan.verdict is Verdict.DENY for _, _, scan in scans) else EXIT_PASS
+
+
+def _policy(path: Path | None) -> Policy:
+    if path is None:
+        return Policy()
+    try:
+        return load_policy(path)
+    except PolicyError as problem:
+        raise UsageProblem(str(problem), "docs/policy.md lists every key") from problem
+
+
+def _answer(pipeline: Pipeline, row: Row) -> Row:
+    scan = pipeline.scan(text_field(row, "language"), text_field(row, "source"))
+    return {"id": row.get("id"), **_as_row(scan)}
+
+
+def _as_row(scan: Scan) -> Row:
+    return {
+        "verdict": scan.verdict.value,
+        "findings": [_finding_row(finding) for finding in scan.findings],
+        "elapsed_us": scan.elapsed_us,
+    }
+
+
+def _finding_row(finding: Finding) -> Row:
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "verdict": finding.verdict.value,
+        "line": finding.line,
+        "column": finding.column,
+        "end_line": finding.end_line,
+        "end_column": finding.end_column,
+        "message": finding.message,
+        "remedy": finding.remedy,
+    }
+
+
+def _scan_file(pipeline: Pipeline, path: Path, language: str | None) -> tuple[str, Scan]:
+    named = language or _LANGUAGE_OF_SUFFIX.get(path.suffix.lower())
+    if named is None:
+        raise UsageProblem(f"the language of {path} is not told by its name", "give it: --language python")
+    try:
+        data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except OSError as problem:
+        raise UsageProblem(f"{path} cannot be read: {problem.strerror}", "name a readable file") from problem
+    return named, pipeline.scan(named, data.decode("utf-8", "surrogateescape"))
+
+
+def _show(scans: Sequence[tuple[str, Scan]]) -> None:
+    for name, scan in scans:
+        colour = _COLOURS[scan.verdict]
+        console.print(f"[{colour}]{scan.verdict.value:6}[/] {escape(name)}  [dim]{scan.elapsed_us} µs[/]")
+        if not scan.findings:
+            continue
+        table = Table(box=None, padding=(0, 2, 0, 2), show_header=True, header_style="dim")
+        for heading in ("place", "asks", "severity", "rule", "finding"):
+            table.add_column(heading, overflow="fold")
+        for finding in scan.findings:
+            told = escape(finding.message) + (f"\n[dim]{escape(finding.remedy)}[/]" if finding.remedy else "")
+            table.add_row(
+                f"{finding.line}:{finding.column}",
+                f"[{_COLOURS[finding.verdict]}]{finding.verdict.value}[/]",
+                finding.severity.value,
+                finding.rule,
+                told,
+            )
+        console.print(table)

@@ -1,0 +1,78 @@
+"""`spanproof serve`: the collector as a long-running service.
+
+Comes in: a configuration. Goes out: where it listens, on stdout; everything it does, as log lines on stderr.
+It ends on SIGTERM or SIGINT once everything it acknowledged is evaluated and stored, or safe in its log.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from pathlib import Path
+
+import click
+
+from spanproof.alerts.engine import AlertEngine
+from spanproof.alerts.rules import AlertRule
+from spanproof.cli.config import read_config, set_option
+from spanproof.cli.console import UsageProblem, console, print_json
+from spanproof.collector.config import Config
+from spanproof.collector.receive.server import Endpoints, PortTaken
+from spanproof.collector.service import Collector
+from spanproof.collector.ticker import Watcher
+from spanproof.collector.wal import WalInUse
+from spanproof.sandbox.errors import PolicyError
+from spanproof.store import Store, StoreError
+
+_LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+
+@click.command()
+@click.option(
+    "--config", "file", type=click.Path(path_type=Path), help="A YAML file; see docs/configuration.md."
+)
+@set_option
+@click.option("--json", "as_json", is_flag=True, help="Say where it listens as one JSON object.")
+@click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info")
+def command(file: Path | None, settings: tuple[str, ...], as_json: bool, log_level: str) -> int:
+    """Run the collector: OTLP in, scores out. Stops gracefully on SIGTERM and SIGINT."""
+    logging.basicConfig(level=log_level.upper(), format=_LOG_FORMAT)
+    config = read_config(file, settings)
+    collector = collector_for(config)
+    try:
+        drained = collector.run_forever(lambda endpoints: _say_where(endpoints, collector, as_json))
+    except (PortTaken, WalInUse, PolicyError, StoreError, OSError) as problem:
+        raise UsageProblem(f"the collector cannot start: {problem}") from problem
+    return 0 if drained else 2
+
+
+def collector_for(config: Config) -> Collector:
+    """A collector with the configuration's alert rules hung in."""
+    rules = [AlertRule.model_validate(rule) for rule in config.alerts]
+
+    def watch(store: Store) -> Watcher:
+        alerts = AlertEngine(rules, store)
+        return lambda: alerts.tick(time.time_ns())
+
+    return Collector(config, watch=[watch] if rules else [])
+
+
+def _say_where(endpoints: Endpoints, collector: Collector, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "grpc": endpoints.grpc,
+                "http": endpoints.http,
+                "moved": list(endpoints.moved),
+                "store": collector.store.name,
+            }
+        )
+        return
+    for sentence in endpoints.moved:
+        console.print(f"[yellow]{sentence}[/]")
+    if endpoints.grpc:
+        console.print(f"OTLP over gRPC  {endpoints.grpc}")
+    if endpoints.http:
+        console.print(f"OTLP over HTTP  {endpoints.http}/v1/traces  (also /healthz, /metrics)")
+    console.print(f"store           {collector.store.name}")
+    console.print("Ctrl-C stops it once everything received is evaluated.", style="dim")

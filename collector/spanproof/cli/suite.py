@@ -1,0 +1,92 @@
+"""`spanproof suite run DIR`: evaluate a suite's cases again, offline; exit 1 unless all are reproduced."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.text import Text
+
+from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.console import UsageProblem, console, error_console, print_json
+from spanproof.cli.evaluate import opened_engine
+from spanproof.cli.report import plain
+from spanproof.suites import CaseReport, CaseStatus, SuiteError, SuiteReport, run_suite
+
+_STYLES = {
+    CaseStatus.REPRODUCED: "green",
+    CaseStatus.FIXED: "bold cyan",
+    CaseStatus.REGRESSED: "bold red",
+    CaseStatus.CHANGED: "bold yellow",
+    CaseStatus.INCONCLUSIVE: "bold yellow",
+}
+
+
+@click.group("suite")
+def command() -> None:
+    """Suites of frozen runs."""
+
+
+@command.command("run")
+@click.argument("suite", type=click.Path(path_type=Path))
+@click.option("--policy", "policy_file", type=click.Path(path_type=Path), help="Policy file of the scanners.")
+@click.option("--backend", default="jail", show_default=True, help="Sandbox backend for the replay.")
+@click.option("--junit", type=click.Path(path_type=Path), help="Write a JUnit file.")
+@click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
+def run(
+    suite: Path,
+    policy_file: Path | None,
+    backend: str,
+    junit: Path | None,
+    as_json: bool,
+) -> int:
+    """Replay every case offline: exit 0 when each gets the verdicts that were frozen, else 1."""
+    try:
+        with opened_engine(policy_file, backend) as engine:
+            report = run_suite(suite, engine)
+    except SuiteError as problem:
+        raise UsageProblem(str(problem)) from problem
+    if junit:
+        try:
+            junit.write_text(report.to_junit(), encoding="utf-8")
+        except OSError as problem:
+            raise UsageProblem(
+                f"{junit}: {problem.strerror}", "Name a file that can be written."
+            ) from problem
+        error_console.print(f"wrote {junit}", markup=False, highlight=False)
+    if as_json:
+        print_json(report.to_json())
+    else:
+        print_report(report)
+    return EXIT_PASS if report.passed else EXIT_GATE_FAILED
+
+
+def print_report(report: SuiteReport) -> None:
+    """The report for people: a line per case, and what differs from what was frozen."""
+    for each in report.cases:
+        console.print(_case_line(each), soft_wrap=True)
+        for difference in each.differences:
+            expected = difference.expected
+            snippet = f" of snippet {expected.snippet}" if expected.snippet else ""
+            console.print(
+                Text.assemble(
+                    f"      {expected.layer.value}.{expected.name}{snippet}: "
+                    f"{expected.verdict} frozen, {difference.found} now: ",
+                    plain(difference.explanation),
+                )
+            )
+    if not report.cases:
+        console.print(Text("the suite has no cases: nothing was checked", style="bold yellow"))
+    counted = [f"{report.count(status)} {status.value}" for status in CaseStatus if report.count(status)]
+    console.print(Text(f"{len(report.cases)} cases: {', '.join(counted) or 'none'}", style="bold"))
+
+
+def _case_line(report: CaseReport) -> Text:
+    fails = [each for each in report.case.expectations if each.is_of_layer and each.verdict == "fail"]
+    line = Text.assemble(
+        (f"{report.status.value:12}", _STYLES[report.status]), "  ", (report.case.id, "bold")
+    )
+    if report.passed and fails:
+        line.append(f"  fails {fails[0].layer.value} again in the same way: ")
+        line.append_text(plain(fails[0].explanation, 100))
+    return line

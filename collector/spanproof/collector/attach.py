@@ -1,0 +1,217 @@
+"""Writes scores onto telemetry: the only place that does.
+
+Comes in: a `TraceEvaluation`. Goes out, as OTLP: `gen_ai.evaluation.result` events (log records parented to
+the span that was judged), evaluator spans under the run's span with ids derived from the score's, and the
+original spans with OpenInference `evaluations.<n>.evaluation.*` attributes. A skipped or errored score has no
+value anywhere. Nothing is sent from here, and no span of the agent's is changed but by adding attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import version
+
+import orjson
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+from opentelemetry.proto.logs.v1.logs_pb2 import SEVERITY_NUMBER_INFO, SEVERITY_NUMBER_WARN, LogRecord
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource
+from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
+from opentelemetry.proto.trace.v1.trace_pb2 import Status
+
+from spanproof.evaluators.model import TraceEvaluation
+from spanproof.semconv import genai, openinference
+from spanproof.semconv import spanproof as ours
+from spanproof.trace import AttributeValue, Errored, Label, Score, Scored, Skipped, SpanKind, Trace
+from spanproof.trace.otlp import any_value
+
+EVALUATOR_SCOPE = f"{ours.SCOPE_PREFIX}evaluators"
+"""The instrumentation scope of everything that is written here; the receivers know our own spans by it."""
+
+_VERSION = version("spanproof")
+_OPENINFERENCE_INDEXED = "evaluations."
+
+
+def evaluation_name(score: Score) -> str:
+    """`spanproof.<layer>` for a layer's own value, else `spanproof.<layer>.<name>`."""
+    own = score.name == score.layer.value
+    return f"spanproof.{score.layer.value}" if own else f"spanproof.{score.layer.value}.{score.name}"
+
+
+def evaluator_span_id(score: Score) -> str:
+    """The id of a score's span: the same each time the same thing is evaluated, never all zeros."""
+    span_id = score.id[:16]
+    return span_id if int(span_id, 16) else "0000000000000001"
+
+
+def evaluation_events(
+    evaluation: TraceEvaluation, scores: Iterable[Score], now_ns: int
+) -> ExportLogsServiceRequest:
+    """The scores as `gen_ai.evaluation.result` events; `now_ns` is when they are written."""
+    request = ExportLogsServiceRequest()
+    for resource, group in _by_resource(evaluation.trace, scores):
+        logs = request.resource_logs.add(resource=resource)
+        scope = logs.scope_logs.add()
+        scope.scope.name, scope.scope.version = EVALUATOR_SCOPE, _VERSION
+        scope.log_records.extend(_event(score, now_ns) for score in group)
+    return request
+
+
+def evaluator_spans(evaluation: TraceEvaluation, scores: Iterable[Score]) -> ExportTraceServiceRequest:
+    """The scores as spans of kind EVALUATOR, each under the run it belongs to."""
+    request = ExportTraceServiceRequest()
+    for resource, group in _by_resource(evaluation.trace, scores):
+        spans = request.resource_spans.add(resource=resource)
+        scope = spans.scope_spans.add()
+        scope.scope.name, scope.scope.version = EVALUATOR_SCOPE, _VERSION
+        scope.spans.extend(_evaluator_span(evaluation.trace, score) for score in group)
+    return request
+
+
+def annotate(request: ExportTraceServiceRequest, scores: Sequence[Score]) -> None:
+    """Add to each judged span of the request, in place, what was found about it."""
+    by_span: dict[tuple[str, str], list[Score]] = {}
+    for score in scores:
+        if not isinstance(score.outcome, Skipped):
+            by_span.setdefault((score.trace_id, score.span_id), []).append(score)
+    for resource in request.resource_spans:
+        for scope in resource.scope_spans:
+            for span in scope.spans:
+                _annotate_span(span, by_span.get((span.trace_id.hex(), span.span_id.hex()), []))
+
+
+def _event(score: Score, now_ns: int) -> LogRecord:
+    errored = isinstance(score.outcome, Errored)
+    return LogRecord(
+        time_unix_nano=now_ns,
+        observed_time_unix_nano=now_ns,
+        severity_number=SEVERITY_NUMBER_WARN if errored else SEVERITY_NUMBER_INFO,
+        severity_text="WARN" if errored else "INFO",
+        event_name=genai.EVALUATION_RESULT_EVENT,
+        attributes=_pairs(_evaluation_attributes(score)),
+        trace_id=bytes.fromhex(score.trace_id),
+        span_id=bytes.fromhex(score.span_id),
+    )
+
+
+def _evaluator_span(trace: Trace, score: Score) -> OtlpSpan:
+    run = trace.by_id.get(score.run_span_id)
+    judged = trace.by_id.get(score.span_id)
+    # The time of what was judged, not of judging: written twice it is the same span, and it stands beside
+    # what it is about in every waterfall.
+    at_ns = judged.end_ns if judged else score.span_time_ns
+    span = OtlpSpan(
+        trace_id=bytes.fromhex(score.trace_id),
+        span_id=bytes.fromhex(evaluator_span_id(score)),
+        parent_span_id=bytes.fromhex(score.run_span_id) if run else b"",
+        name=evaluation_name(score),
+        kind=OtlpSpan.SPAN_KIND_INTERNAL,
+        start_time_unix_nano=at_ns,
+        end_time_unix_nano=at_ns,
+        attributes=_pairs(
+            {
+                openinference.SPAN_KIND: SpanKind.EVALUATOR.value,
+                openinference.OUTPUT_VALUE: orjson.dumps(_result(score)).decode(),
+                openinference.OUTPUT_MIME_TYPE: openinference.MIME_JSON,
+                **_evaluation_attributes(score),
+            }
+        ),
+    )
+    if isinstance(score.outcome, Errored):
+        span.status.code, span.status.message = Status.STATUS_CODE_ERROR, score.outcome.message
+    if judged is not None:
+        span.links.add(trace_id=bytes.fromhex(score.trace_id), span_id=bytes.fromhex(score.span_id))
+    return span
+
+
+def _annotate_span(span: OtlpSpan, scores: Sequence[Score]) -> None:
+    present = {pair.key for pair in span.attributes}
+    position = _first_free(present)
+    for score in scores:
+        prefix = f"{_OPENINFERENCE_INDEXED}{position}.evaluation."
+        if isinstance(score.outcome, Errored):
+            # Without a result the object would not be valid OpenInference; the error itself is told by name.
+            fields: dict[str, AttributeValue] = {"label": "error", "explanation": score.outcome.message}
+        else:
+            fields = {key: value for key, value in _result(score).items() if value is not None}
+        fields = {
+            "name": evaluation_name(score),
+            **fields,
+            "annotator_kind": "CODE",
+            "identifier": score.id,
+        }
+        span.attributes.extend(_pairs({prefix + key: value for key, value in fields.items()}))
+        position += 1
+
+
+def _first_free(keys: set[str]) -> int:
+    taken = {
+        int(index)
+        for key in keys
+        if key.startswith(_OPENINFERENCE_INDEXED)
+        and (index := key.removeprefix(_OPENINFERENCE_INDEXED).partition(".")[0]).isdecimal()
+    }
+    return max(taken, default=-1) + 1
+
+
+def _result(score: Score) -> dict[str, AttributeValue]:
+    outcome = score.outcome
+    if isinstance(outcome, Scored):
+        label = outcome.label.value if isinstance(outcome.label, Label) else None
+        return {"score": outcome.value, "label": label, "explanation": outcome.explanation or None}
+    if isinstance(outcome, Skipped):
+        return {"outcome": "skipped", "reason": outcome.reason}
+    return {"outcome": "errored", "error": outcome.error_type, "message": outcome.message}
+
+
+def _evaluation_attributes(score: Score) -> dict[str, AttributeValue]:
+    attributes: dict[str, AttributeValue] = {
+        genai.EVALUATION_NAME: evaluation_name(score),
+        ours.SCORE_ID: score.id,
+        ours.SCORE_LAYER: score.layer.value,
+        ours.EVALUATOR_NAME: score.evaluator,
+        ours.EVALUATOR_VERSION: score.version,
+        ours.RUN_SPAN_ID: score.run_span_id,
+    }
+    if score.snippet_id is not None:
+        attributes[ours.SNIPPET_ID] = score.snippet_id
+    outcome = score.outcome
+    if isinstance(outcome, Scored):
+        attributes[ours.SCORE_OUTCOME] = "scored"
+        attributes[genai.EVALUATION_SCORE_VALUE] = float(outcome.value)
+        if outcome.label is not None:
+            attributes[genai.EVALUATION_SCORE_LABEL] = outcome.label.value
+        if outcome.explanation:
+            attributes[genai.EVALUATION_EXPLANATION] = outcome.explanation
+    elif isinstance(outcome, Skipped):
+        attributes[ours.SCORE_OUTCOME] = "skipped"
+        attributes[ours.SCORE_REASON] = outcome.reason
+    else:
+        attributes[ours.SCORE_OUTCOME] = "errored"
+        attributes[genai.ERROR_TYPE] = outcome.error_type
+        attributes[genai.EVALUATION_EXPLANATION] = outcome.message
+    return attributes
+
+
+def _by_resource(trace: Trace, scores: Iterable[Score]) -> Iterable[tuple[Resource, list[Score]]]:
+    """Scores grouped by the resource of the span they judge, so that backends file them by its service."""
+    groups: dict[bytes, tuple[Resource, list[Score]]] = {}
+    for score in scores:
+        judged = trace.by_id.get(score.span_id)
+        resource = Resource(attributes=_pairs(judged.resource if judged else {}))
+        key = resource.SerializeToString(deterministic=True)
+        groups.setdefault(key, (resource, []))[1].append(score)
+    return groups.values()
+
+
+def _pairs(attributes: Mapping[str, AttributeValue]) -> list[KeyValue]:
+    return [
+        KeyValue(key=_clean(key), value=any_value(_clean(value) if isinstance(value, str) else value))
+        for key, value in attributes.items()
+    ]
+
+
+def _clean(text: str) -> str:
+    """Snippets may hold lone surrogates, which protobuf strings cannot."""
+    return text.encode("utf-8", "replace").decode() if not text.isascii() else text

@@ -1,0 +1,234 @@
+"""Gathers configuration from file, environment and flags, and says where a mistake stands.
+
+Comes in: a YAML file, `SPANPROOF_…` variables, dotted overrides. Goes out: one tree of plain values with the
+origin of each key, and problems in words. It knows no field by name: that is the model's affair.
+"""
+
+from __future__ import annotations
+
+import difflib
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar, Union, get_args, get_origin
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+ENV_PREFIX = "SPANPROOF_"
+
+_M = TypeVar("_M", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake: `place` is the file with its line, the variable or the flag; `key` is dotted."""
+
+    place: str
+    key: str
+    message: str
+
+    def __str__(self) -> str:
+        where = f"{self.place}: " if self.place else ""
+        return f"{where}{self.key}: {self.message}" if self.key else f"{where}{self.message}"
+
+
+class ConfigError(ValueError):
+    """The configuration is not valid; `problems` lists everything that is wrong with it."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = tuple(problems)
+
+
+@dataclass(slots=True)
+class Gathered:
+    """A tree of plain values; `origins` tells for each dotted key where it was set."""
+
+    tree: dict[str, Any] = field(default_factory=dict)
+    origins: dict[str, str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def place_of(self, key: str) -> str:
+        """Where this key was set, or what is below it, or the nearest one above it."""
+        below = next((place for known, place in self.origins.items() if known.startswith(f"{key}.")), "")
+        while key and key not in self.origins and not below:
+            key = key.rpartition(".")[0]
+        return self.origins.get(key, below)
+
+
+def gather(
+    model: type[BaseModel], path: Path | None, environ: Mapping[str, str], overrides: Mapping[str, str]
+) -> Gathered:
+    """Lay the sources over each other, the later ones winning; `model` is read for its top-level keys."""
+    gathered = Gathered()
+    if path is not None:
+        _read_file(path, gathered)
+    for name, value in sorted(environ.items()):
+        if name.startswith(ENV_PREFIX) and value != "":
+            key = name.removeprefix(ENV_PREFIX).lower().replace("__", ".")
+            if _is_ours(key, model):
+                _lay(gathered, key, value, f"environment {name}")
+    for key, value in overrides.items():
+        _lay(gathered, key, value, f"--set {key}")
+    return gathered
+
+
+def problems_of(
+    model: type[_M], tree: Mapping[str, Any], gathered: Gathered, under: str = ""
+) -> tuple[_M | None, list[Problem]]:
+    """Validate the tree; what is wrong comes back in words, with the place each key was set."""
+    try:
+        return model.model_validate(tree), []
+    except ValidationError as invalid:
+        found = []
+        for error in invalid.errors(include_url=False):
+            key = ".".join([*filter(None, [under]), *map(str, error["loc"])])
+            found.append(Problem(gathered.place_of(key), key, _in_words(model, error)))
+        return None, found
+
+
+def known_keys(model: type[BaseModel], under: str = "") -> Iterator[str]:
+    """Every dotted key of the model; `*` stands for an index of a list."""
+    for name, info in model.model_fields.items():
+        key = f"{under}{name}"
+        yield key
+        for nested, is_list in _models_in(info.annotation):
+            yield from known_keys(nested, f"{key}.*." if is_list else f"{key}.")
+
+
+def _is_ours(key: str, model: type[BaseModel]) -> bool:
+    """Whether a variable is meant for us: the prefix is shared with the instrumented process."""
+    first, dot, _ = key.partition(".")
+    return bool(dot) or bool(difflib.get_close_matches(first, model.model_fields, n=1, cutoff=0.8))
+
+
+def _read_file(path: Path, gathered: Gathered) -> None:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as unreadable:
+        reason = unreadable.strerror if isinstance(unreadable, OSError) else "it is not UTF-8 text"
+        gathered.problems.append(Problem(str(path), "", f"cannot be read: {reason}"))
+        return
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as malformed:
+        mark = getattr(malformed, "problem_mark", None)
+        place = f"{path}:{mark.line + 1}" if mark else str(path)
+        what = getattr(malformed, "problem", None) or str(malformed)
+        gathered.problems.append(Problem(place, "", f"not valid YAML: {what}"))
+        return
+    if node is None:
+        return
+    if not isinstance(node, yaml.MappingNode):
+        gathered.problems.append(Problem(f"{path}:1", "", "the file must hold a mapping of keys to values"))
+        return
+    _note_origins(node, "", path, gathered)
+    try:
+        gathered.tree = yaml.safe_load(text)
+    except yaml.YAMLError as malformed:
+        gathered.problems.append(Problem(str(path), "", f"not valid YAML: {malformed}"))
+
+
+def _note_origins(node: yaml.Node, under: str, path: Path, gathered: Gathered) -> None:
+    if isinstance(node, yaml.SequenceNode):
+        for position, item in enumerate(node.value):
+            key = f"{under}{position}"
+            gathered.origins[key] = f"{path}:{item.start_mark.line + 1}"
+            _note_origins(item, f"{key}.", path, gathered)
+    if isinstance(node, yaml.MappingNode):
+        for name, value in node.value:
+            key = f"{under}{name.value}"
+            place = f"{path}:{name.start_mark.line + 1}"
+            if key in gathered.origins:
+                first = gathered.origins[key]
+                gathered.problems.append(Problem(place, key, f"written twice, first at {first}"))
+            gathered.origins[key] = place
+            _note_origins(value, f"{key}.", path, gathered)
+
+
+def _lay(gathered: Gathered, key: str, text: str, place: str) -> None:
+    """Set one dotted key; digits address an item of a list."""
+    parts = key.split(".")
+    at: Any = gathered.tree
+    for depth, part in enumerate(parts[:-1]):
+        following = parts[depth + 1]
+        at = _descend(at, part, [] if following.isdigit() else {})
+        if at is None:
+            gathered.problems.append(Problem(place, key, f"{'.'.join(parts[: depth + 1])} is not a section"))
+            return
+    gathered.origins[key] = place
+    if isinstance(at, list):
+        _item(at, parts[-1], None)
+        at[min(int(parts[-1]), len(at) - 1)] = _plain(text)
+    else:
+        at[parts[-1]] = _plain(text)
+
+
+def _descend(at: Any, part: str, empty: Any) -> Any:
+    """The list or mapping below, made where it is missing; None where something else stands there."""
+    below = _item(at, part, empty) if isinstance(at, list) else at.get(part)
+    if below is None:
+        below = at[part] = empty
+    return below if isinstance(below, type(empty)) else None
+
+
+def _item(items: list[Any], part: str, empty: Any) -> Any:
+    """An item of a list; an index beyond the end appends."""
+    if int(part) >= len(items):
+        items.append(empty)
+        return empty
+    return items[int(part)]
+
+
+def _plain(text: str) -> Any:
+    """Lists, mappings and null are written as in YAML; anything else is text the model converts."""
+    if text.strip() == "null":
+        return None
+    if text.lstrip()[:1] in {"[", "{"}:
+        try:
+            return yaml.safe_load(text)
+        except yaml.YAMLError:
+            return text
+    return text
+
+
+def _in_words(model: type[BaseModel], error: Any) -> str:
+    if error["type"] == "extra_forbidden":
+        return "unknown key" + _did_you_mean(model, tuple(map(str, error["loc"])))
+    message = str(error["msg"]).removeprefix("Value error, ")
+    given = error.get("input")
+    # Where text is wanted the value may be a secret; where anything else is, it is not.
+    if error["type"] not in {"missing", "string_type"} and isinstance(given, str | int | float | bool):
+        return f"{message}, got {given!r}"
+    return message
+
+
+def _did_you_mean(model: type[BaseModel], loc: tuple[str, ...]) -> str:
+    """The nearest key: first among its neighbours, then anywhere by its last name."""
+    general = ["*" if part.isdigit() else part for part in loc]
+    under, name = ".".join(general[:-1]), general[-1]
+    keys = list(known_keys(model))
+    neighbours = [key.rpartition(".")[2] for key in keys if key.rpartition(".")[0] == under]
+    near = difflib.get_close_matches(name, neighbours, n=1)
+    if near:
+        shown = ".".join([*loc[:-1], near[0]])
+        return f"; did you mean {shown!r}?"
+    last_names = {key.rpartition(".")[2]: key for key in reversed(keys)}
+    elsewhere = difflib.get_close_matches(name, last_names, n=1, cutoff=0.8)
+    if elsewhere:
+        return f"; did you mean {last_names[elsewhere[0]]!r}?"
+    return f"; known here: {', '.join(neighbours)}" if neighbours else ""
+
+
+def _models_in(annotation: Any) -> Iterator[tuple[type[BaseModel], bool]]:
+    """Models an annotation mentions, each with whether it is an item of a list."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation, False
+    elif get_origin(annotation) in {tuple, list}:
+        for argument in get_args(annotation):
+            yield from ((nested, True) for nested, _ in _models_in(argument))
+    elif get_origin(annotation) in {Union, types.UnionType}:
+        for argument in get_args(annotation):
+            yield from _models_in(argument)

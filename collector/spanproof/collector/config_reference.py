@@ -1,0 +1,122 @@
+"""The reference of the configuration, made from the model: docs/configuration.md is this text.
+
+Comes in: the model. Goes out: Markdown with every dotted key, its type, default and meaning.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+_INTRODUCTION = """\
+# Configuration
+
+This page is printed by `spanproof config reference`; a test keeps it so.
+
+A key is set, the later beating the earlier, by its default, in a YAML file (`spanproof serve --config FILE`),
+by an environment variable, or by a flag:
+
+```yaml
+assembly:
+  quiet_s: 2
+forward:
+  - endpoint: http://localhost:6006
+```
+
+```sh
+SPANPROOF_ASSEMBLY__QUIET_S=2 SPANPROOF_FORWARD__0__ENDPOINT=http://localhost:6006 spanproof serve
+spanproof serve --set assembly.quiet_s=2 --set forward.0.endpoint=http://localhost:6006
+```
+
+In variables `__` stands for the dot. Lists and mappings are written as in YAML (`[a, b]`, `{a: 1}`); digits
+address one item of a list; `null` unsets. An unknown key is an error that names its place and the nearest
+known key. Variables that share the prefix but resemble no key here belong to the instrumented process and are
+left alone. Relative paths start at the working directory. `spanproof config check FILE` checks a file, `spanproof config show` prints what holds.
+"""
+
+
+def reference(model: type[BaseModel]) -> str:
+    """The whole page."""
+    sections = [_table("", model, _of_section(model))]
+    sections += [_table(key, nested, _of_section(nested)) for key, nested in _sections(model, "")]
+    return _INTRODUCTION + "".join(sections)
+
+
+def _table(key: str, model: type[BaseModel], rows: list[tuple[str, FieldInfo]]) -> str:
+    if not rows:
+        return ""
+    title = f"`{key}`" if key else "Top level"
+    about = f"{(model.__doc__ or '').strip()}\n\n" if key else ""
+    lines = [f"\n## {title}\n\n{about}| key | type | default | meaning |", "|---|---|---|---|"]
+    for name, info in rows:
+        full = f"{key}.{name}" if key else name
+        cells = (f"`{full}`", _type(info), _default(info), info.description or "")
+        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _of_section(model: type[BaseModel]) -> list[tuple[str, FieldInfo]]:
+    return [(name, info) for name, info in model.model_fields.items() if not _is_section(info.annotation)]
+
+
+def _sections(model: type[BaseModel], under: str) -> Iterator[tuple[str, type[BaseModel]]]:
+    for name, info in model.model_fields.items():
+        if _is_section(info.annotation):
+            assert isinstance(info.annotation, type)
+            yield f"{under}{name}", info.annotation
+            yield from _sections(info.annotation, f"{under}{name}.")
+        elif get_origin(info.annotation) is tuple:
+            item = get_args(info.annotation)[0]
+            if _is_section(item):
+                yield f"{under}{name}.<n>", item
+
+
+def _is_section(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _type(info: FieldInfo) -> str:
+    bounds = [_bound(constraint) for constraint in info.metadata]
+    shown = ", ".join(filter(None, bounds))
+    return _type_name(info.annotation) + (f" ({shown})" if shown else "")
+
+
+def _bound(constraint: Any) -> str:
+    for attribute, sign in (("gt", ">"), ("ge", "≥"), ("lt", "<"), ("le", "≤")):
+        if hasattr(constraint, attribute):
+            return f"{sign} {getattr(constraint, attribute):g}"
+    return ""
+
+
+def _type_name(annotation: Any) -> str:
+    origin = get_origin(annotation)
+    if origin in {Union, types.UnionType}:
+        return " or ".join(_type_name(argument) for argument in get_args(annotation))
+    if origin is tuple:
+        return f"list of {_type_name(get_args(annotation)[0])}"
+    if origin is not None:
+        return "mapping"
+    if annotation is type(None):
+        return "null"
+    names = {bool: "boolean", int: "integer", float: "number", str: "text", Path: "path"}
+    if annotation in names:
+        return names[annotation]
+    return "section" if _is_section(annotation) else "secret text"
+
+
+def _default(info: FieldInfo) -> str:
+    if info.default_factory is not None:
+        return "empty"
+    if info.default is PydanticUndefined:
+        return "required"
+    if info.default == ():
+        return "empty"
+    default = str(info.default) if isinstance(info.default, Path) else info.default
+    return f"`{json.dumps(default)}`"

@@ -1,0 +1,18 @@
+"""Spans of no known dialect: an application's own. Input, output and error are read where they have usual names."""
+
+from __future__ import annotations
+
+from spanproof.collector.dialects.decode import payload
+from spanproof.collector.dialects.failures import error_of
+from spanproof.collector.dialects.raw import RawSpan
+from spanproof.collector.dialects.reading import Dialect, Reading
+
+_INPUT, _OUTPUT = ("input.value", "input"), ("output.value", "output")
+
+
+def read(raw: RawSpan) -> Reading:
+    """What can be read of a span without a convention."""
+    return Reading(input=payload(raw.first(*_INPUT)), output=payload(raw.first(*_OUTPUT)), error=error_of(raw))
+
+
+DIALECT = Dialect("generic", (), (), read)

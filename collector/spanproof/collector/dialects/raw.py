@@ -1,0 +1,99 @@
+"""A span as it was received, before any dialect has read it.
+
+One `RawSpan` per OTLP span, with attributes decoded to plain Python. Attributes may be of any type at any
+key, as nothing holds a producer to a convention: the getters answer None where the type is not the one asked
+for, and never raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from opentelemetry.proto.trace.v1 import trace_pb2
+
+from spanproof.trace import AttributeValue, Event
+from spanproof.trace.otlp import ExportTraceServiceRequest, attributes_of
+
+
+@dataclass(frozen=True, slots=True)
+class RawSpan:
+    """One OTLP span; ids are lower-case hex, `parent_id` is None on a root.
+
+    Attributes:
+        failed: the status is ERROR.
+        status_message: the description of the status, empty where there is none.
+        dropped: how many attributes the producer's limits removed.
+    """
+
+    scope: str
+    name: str
+    trace_id: str
+    span_id: str
+    parent_id: str | None
+    start_ns: int
+    end_ns: int
+    failed: bool
+    status_message: str
+    attributes: Mapping[str, AttributeValue]
+    events: tuple[Event, ...]
+    dropped: int
+    resource: Mapping[str, AttributeValue]
+
+    def text(self, *keys: str) -> str | None:
+        """The first of these attributes that is a non-empty text."""
+        for key in keys:
+            value = self.attributes.get(key)
+            if isinstance(value, str) and value:
+                return value
+        return None
+
+    def integer(self, *keys: str) -> int | None:
+        """The first of these attributes that is a whole number."""
+        for key in keys:
+            value = self.attributes.get(key)
+            if isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1:
+                return int(value)
+        return None
+
+    def first(self, *keys: str) -> AttributeValue:
+        """The first of these attributes that is there and not empty, of whatever type."""
+        for key in keys:
+            value = self.attributes.get(key)
+            if value is not None and value != "":
+                return value
+        return None
+
+    def has_prefix(self, prefix: str) -> bool:
+        """Whether any attribute's name starts so."""
+        return any(key.startswith(prefix) for key in self.attributes)
+
+
+def raw_spans(request: ExportTraceServiceRequest) -> Iterator[RawSpan]:
+    """Every span of the request, in its order."""
+    for resource_spans in request.resource_spans:
+        resource = attributes_of(resource_spans.resource.attributes)
+        for scope_spans in resource_spans.scope_spans:
+            scope = scope_spans.scope.name
+            for span in scope_spans.spans:
+                yield _raw_span(span, scope, resource)
+
+
+def _raw_span(span: trace_pb2.Span, scope: str, resource: Mapping[str, AttributeValue]) -> RawSpan:
+    return RawSpan(
+        scope=scope,
+        name=span.name,
+        trace_id=span.trace_id.hex(),
+        span_id=span.span_id.hex(),
+        parent_id=span.parent_span_id.hex().strip("0") and span.parent_span_id.hex() or None,
+        start_ns=span.start_time_unix_nano,
+        end_ns=span.end_time_unix_nano,
+        failed=span.status.code == trace_pb2.Status.STATUS_CODE_ERROR,
+        status_message=span.status.message,
+        attributes=attributes_of(span.attributes),
+        events=tuple(
+            Event(event.name, event.time_unix_nano, attributes_of(event.attributes)) for event in span.events
+        ),
+        dropped=span.dropped_attributes_count,
+        resource=resource,
+    )

@@ -1,0 +1,142 @@
+"""Our own dialect: OpenInference kinds and values, OTel GenAI messages and tools, and `spanproof.*` for code."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from spanproof.collector.dialects.decode import NotDecoded, decoded, json_value, payload
+from spanproof.collector.dialects.failures import error_of
+from spanproof.collector.dialects.frameworks import call_of, tool_arguments
+from spanproof.collector.dialects.genai import OPERATIONS, conversation, text_payload
+from spanproof.collector.dialects.openinference import kind_of, usage_of
+from spanproof.collector.dialects.raw import RawSpan
+from spanproof.collector.dialects.reading import Dialect, Reading
+from spanproof.semconv import genai
+from spanproof.semconv import openinference as oi
+from spanproof.semconv import spanproof as ours
+from spanproof.trace import (
+    ExecutedCode,
+    Executor,
+    JsonValue,
+    Message,
+    Payload,
+    SpanError,
+    SpanKind,
+    StepInfo,
+    Usage,
+)
+
+
+def read(raw: RawSpan) -> Reading:
+    """The content of a span of our instrumentors."""
+    kind = kind_of(raw.text(oi.SPAN_KIND))
+    if kind is SpanKind.OTHER:
+        kind = OPERATIONS.get(raw.text(genai.OPERATION_NAME) or "", SpanKind.OTHER)
+    asked, said = conversation(raw)
+    given = payload(raw.first(oi.INPUT_VALUE), raw.text(oi.INPUT_MIME_TYPE))
+    result = payload(raw.first(oi.OUTPUT_VALUE), raw.text(oi.OUTPUT_MIME_TYPE))
+    if kind is SpanKind.TOOL:
+        given = given or payload(raw.first(genai.TOOL_CALL_ARGUMENTS))
+        result = result or payload(raw.first(genai.TOOL_CALL_RESULT))
+    clipped = raw.attributes.get(ours.CONTENT_TRUNCATED)
+    return Reading(
+        kind,
+        given or _outer_text(kind, asked, "user"),
+        result or _outer_text(kind, said, "assistant"),
+        asked,
+        said,
+        tool=call_of(raw, raw.text(genai.TOOL_NAME, oi.TOOL_NAME), _arguments(raw)) if _is_tool(kind) else None,
+        code=_code(raw),
+        observation=raw.text(ours.EXECUTION_OBSERVATION),
+        step=_step(raw),
+        usage=_usage(raw),
+        model=raw.text(genai.RESPONSE_MODEL, genai.REQUEST_MODEL, oi.LLM_MODEL_NAME),
+        agent=raw.text(genai.AGENT_NAME, oi.AGENT_NAME),
+        error=_error(raw),
+        truncated=bool(clipped) and isinstance(clipped, list | str | bool),
+        hidden=raw.attributes.get(ours.CONTENT_HIDDEN) is True,
+    )
+
+
+def _is_tool(kind: SpanKind) -> bool:
+    return kind is SpanKind.TOOL
+
+
+def _outer_text(kind: SpanKind, spoken: tuple[Message, ...], role: str) -> Payload | None:
+    return text_payload(spoken, role) if kind is not SpanKind.LLM else None
+
+
+def _arguments(raw: RawSpan) -> JsonValue:
+    named = tool_arguments(raw.first(genai.TOOL_CALL_ARGUMENTS, oi.INPUT_VALUE))
+    positional = decoded(raw.first(ours.TOOL_POSITIONAL))
+    if not isinstance(positional, list) or not positional:
+        return named
+    return {"args": positional, "kwargs": named} if isinstance(named, dict) and named else positional
+
+
+def _code(raw: RawSpan) -> ExecutedCode | None:
+    source = raw.text(ours.CODE_SOURCE)
+    if source is None:
+        return None
+    return ExecutedCode(
+        source=source,
+        path=ours.CODE_SOURCE,
+        language=raw.text(ours.CODE_LANGUAGE),
+        logs=_optional_text(raw, ours.EXECUTION_LOGS),
+        output=_output(raw),
+        is_final=raw.attributes.get(ours.EXECUTION_IS_FINAL) is True,
+        executor=Executor(
+            type=raw.text(ours.EXECUTOR_TYPE),
+            version=raw.text(ours.EXECUTOR_VERSION),
+            image_name=raw.text(ours.EXECUTOR_IMAGE_NAME),
+            image_digest=raw.text(ours.EXECUTOR_IMAGE_DIGEST),
+        ),
+    )
+
+
+def _output(raw: RawSpan) -> Payload | None:
+    """The value the code ended with: as JSON where it has that form, else its text."""
+    value = raw.attributes.get(ours.EXECUTION_OUTPUT)
+    mime_type = raw.text(ours.EXECUTION_OUTPUT_MIME_TYPE)
+    if not isinstance(value, str) or mime_type is not None:
+        return payload(value, mime_type)
+    try:
+        return Payload(value, json_value(value), typed=True)
+    except NotDecoded:
+        return Payload(value, value, typed=True)
+
+
+def _optional_text(raw: RawSpan, key: str) -> str | None:
+    """A text that may be empty: code that printed nothing has empty logs, not unknown ones."""
+    value = raw.attributes.get(key)
+    return value if isinstance(value, str) else None
+
+
+def _step(raw: RawSpan) -> StepInfo | None:
+    number, kind = raw.integer(ours.STEP_NUMBER), raw.text(ours.STEP_KIND)
+    if number is None and kind is None:
+        return None
+    return StepInfo(number, kind or "action")
+
+
+def _usage(raw: RawSpan) -> Usage | None:
+    return usage_of(
+        raw.integer(genai.USAGE_INPUT_TOKENS, oi.LLM_TOKEN_COUNT_PROMPT),
+        raw.integer(genai.USAGE_OUTPUT_TOKENS, oi.LLM_TOKEN_COUNT_COMPLETION),
+    )
+
+
+def _error(raw: RawSpan) -> SpanError | None:
+    error = error_of(raw)
+    chain = raw.attributes.get(ours.EXECUTION_ERROR_CHAIN)
+    if error is None or not isinstance(chain, list):
+        return error
+    return replace(error, chain=tuple(name for name in chain if isinstance(name, str)))
+
+
+DIALECT = Dialect(
+    "spanproof",
+    (ours.SCOPE_PREFIX,),
+    ("spanproof.code.", "spanproof.execution.", "spanproof.step.", "spanproof.run."),
+    read,
+)

@@ -1,0 +1,59 @@
+"""Builds the evaluation engine that a configuration asks for.
+
+Comes in: which sandbox, which policy, whether to replay. Goes out: an engine and the sandbox it uses, which
+the caller closes. A machine that cannot isolate is no reason not to start: traces are evaluated without a
+replay then, and every skipped score says why.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from spanproof.sandbox.registry import open_sandbox
+from spanproof.sandbox.scanners.pipeline import Pipeline
+
+from spanproof.collector.config import Config
+from spanproof.evaluators.engine import Engine
+from spanproof.sandbox import Sandbox
+from spanproof.sandbox.errors import SandboxUnavailable
+from spanproof.sandbox.policy import Policy, load_policy
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenEngine:
+    """An engine with what it holds open; `no_replay` says why there is no sandbox, where there is none."""
+
+    engine: Engine
+    sandbox: Sandbox | None
+    no_replay: str = ""
+
+    def close(self) -> None:
+        """Close the sandbox, if there is one."""
+        if self.sandbox is not None:
+            self.sandbox.close()
+
+
+def open_engine(config: Config) -> OpenEngine:
+    """Build the engine.
+
+    Raises:
+        PolicyError: the policy file is not valid.
+    """
+    policy = load_policy(config.policy) if config.policy else Policy()
+    sandbox, no_replay = _sandbox(config)
+    if no_replay:
+        log.warning("snippets are not run again: %s", no_replay)
+    engine = Engine(pipeline=Pipeline(policy), sandbox=sandbox, replay_disabled_reason=no_replay)
+    return OpenEngine(engine, sandbox, no_replay)
+
+
+def _sandbox(config: Config) -> tuple[Sandbox | None, str]:
+    if not config.evaluation.replay:
+        return None, "replay is switched off by evaluation.replay"
+    try:
+        return open_sandbox(config.sandbox.backend, workers=config.sandbox.workers), ""
+    except SandboxUnavailable as unavailable:
+        return None, str(unavailable)

@@ -1,0 +1,178 @@
+"""The way of a request through the collector: intake → assemble → evaluate → write → listeners.
+
+Comes in: durable requests, from the receivers or read again from the log. Goes out: evaluated traces in the
+store, and to the listeners after that. Each stage is bounded, and a stage that is full makes the receivers
+refuse. An error of one trace is counted and logged and never takes another one along.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from spanproof.collector.assemble import Assembler, CompleteTrace
+from spanproof.collector.config import Config
+from spanproof.collector.evaluate import Evaluated, Evaluates, Evaluators
+from spanproof.collector.fragments import reject_bad_ids, split
+from spanproof.collector.ledger import Ledger
+from spanproof.collector.receive.accept import Accepted
+from spanproof.collector.receive.admission import Backlog
+from spanproof.collector.receive.body import decode_stored
+from spanproof.collector.receive.refused import Refused
+from spanproof.collector.set_aside import SetAside
+from spanproof.collector.telemetry import Telemetry
+from spanproof.collector.wal import Wal
+from spanproof.collector.wal_file import Record
+from spanproof.collector.write import Writer
+from spanproof.store import Store
+from spanproof.trace import Span
+
+log = logging.getLogger(__name__)
+
+_TICK_S = 0.1
+"""How late a trace may be noticed to be complete."""
+
+
+class Pipeline:
+    """All stages between the receivers and the store.
+
+    Args:
+        listeners: called with each batch of traces once it is stored.
+    """
+
+    def __init__(
+        self,
+        *,
+        config: Config,
+        wal: Wal,
+        store: Store,
+        engine: Evaluates,
+        telemetry: Telemetry,
+        backlog: Backlog,
+        listeners: Sequence[Callable[[Sequence[Evaluated]], None]],
+    ) -> None:
+        self._wal = wal
+        self._store = store
+        self._telemetry = telemetry
+        self._backlog = backlog
+        self._ledger = Ledger(wal)
+        self._set_aside = SetAside(config.wal.directory / "set-aside")
+        self._inbox: queue.SimpleQueue[Accepted | None] = queue.SimpleQueue()
+        self._assembler = Assembler(
+            config.assembly, lambda spans: telemetry.spans_ignored.labels("repeated").inc(spans)
+        )
+        self._writer = Writer(
+            store=store,
+            rules=config.evaluation,
+            wal=wal,
+            ledger=self._ledger,
+            set_aside=self._set_aside,
+            telemetry=telemetry,
+            listeners=[self._release, *listeners],
+        )
+        self._evaluators = Evaluators(
+            engine=engine,
+            workers=config.evaluation.workers,
+            project=config.project,
+            telemetry=telemetry,
+            known_spans=self._known_spans,
+            hand_on=self._writer.put,
+            superseded=lambda complete: backlog.remove(complete.size),
+        )
+        self._intake = threading.Thread(target=self._take_in, name="spanproof-intake", daemon=True)
+        telemetry.gauge(
+            "spanproof_open_traces", "Traces being assembled.", lambda: self._assembler.open_traces
+        )
+        telemetry.gauge(
+            "spanproof_assembly_bytes",
+            "Bytes held for traces being assembled and for late spans.",
+            lambda: self._assembler.held_bytes,
+        )
+        telemetry.gauge(
+            "spanproof_backlog_bytes", "Acknowledged bytes on their way to the store.", lambda: backlog.bytes
+        )
+        telemetry.gauge(
+            "spanproof_wal_pending_records", "Log records that are not done.", lambda: wal.pending
+        )
+
+    def start(self) -> None:
+        """Begin to work, with what the log still holds first."""
+        self._writer.start()
+        self._intake.start()
+
+    def put(self, accepted: Accepted) -> None:
+        """Take a durable request; never blocks."""
+        self._backlog.add(accepted.size)
+        self._inbox.put(accepted)
+
+    def replay(self, records: Iterable[Record]) -> int:
+        """Take in what the log holds of former runs; returns how many requests those were."""
+        count = 0
+        for record in records:
+            count += 1
+            while not self._backlog.wait_for_room(timeout_s=60):
+                log.warning("still waiting for room to take in the log of the former run")
+            self._telemetry.replayed_records.inc()
+            try:
+                request = decode_stored(record.encoding, record.payload)
+            except Refused as unreadable:
+                log.warning("log record %d cannot be read and is left out: %s", record.number, unreadable)
+                self._wal.done({record.number})
+                continue
+            reject_bad_ids(request)
+            self.put(Accepted(record.number, request, len(record.payload)))
+        return count
+
+    def drain(self, timeout_s: float) -> bool:
+        """Evaluate and store everything that was put, then end; False when there was not enough time."""
+        until = time.monotonic() + timeout_s
+        self._inbox.put(None)
+        self._intake.join(timeout_s)
+        evaluated = self._evaluators.drain(max(0.0, until - time.monotonic()))
+        return self._writer.drain(max(0.0, until - time.monotonic())) and evaluated
+
+    def _take_in(self) -> None:
+        while True:
+            try:
+                accepted = self._inbox.get(timeout=_TICK_S)
+            except queue.Empty:
+                pass
+            else:
+                if accepted is None:
+                    break
+                self._assemble(accepted)
+            self._submit(self._assembler.due(time.monotonic()))
+        self._submit(self._assembler.flush(time.monotonic()))
+
+    def _assemble(self, accepted: Accepted) -> None:
+        try:
+            parts = split(accepted.request)
+        except Exception:
+            log.exception("log record %d cannot be split into traces", accepted.record)
+            self._set_aside.keep(f"record-{accepted.record}", accepted.request.SerializeToString())
+            self._telemetry.traces_failed.labels("assemble").inc()
+            parts = None
+        now_s = time.monotonic()
+        fragments = parts.fragments if parts else ()
+        taken = sum(self._assembler.add(fragment, accepted.record, now_s) for fragment in fragments)
+        self._ledger.expect(accepted.record, taken)
+        if parts and parts.own:
+            self._telemetry.spans_ignored.labels("own_evaluator").inc(parts.own)
+        self._backlog.remove(accepted.size)
+
+    def _submit(self, completes: Iterable[CompleteTrace]) -> None:
+        for complete in completes:
+            self._telemetry.traces_completed.labels(complete.why.value).inc()
+            self._backlog.add(complete.size)
+            self._evaluators.submit(complete)
+
+    def _release(self, batch: Sequence[Evaluated]) -> None:
+        for evaluated in batch:
+            self._backlog.remove(evaluated.complete.size)
+
+    def _known_spans(self, trace_id: str) -> tuple[Span, ...]:
+        stored = self._store.evaluation(trace_id)
+        return stored.trace.spans if stored else ()

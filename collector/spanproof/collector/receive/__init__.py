@@ -1,0 +1,1 @@
+"""Where spans come in: OTLP over gRPC and HTTP, on disk before they are acknowledged."""

@@ -1,0 +1,149 @@
+"""What both protocols do with a request: check it, write it to the log, hand it on, say what was taken.
+
+Comes in: a body. Goes out: an `Accepted` to the pipeline and, only once its bytes are durable, the answer.
+A span with invalid ids is refused by itself; the rest of its request is taken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
+
+from spanproof.collector.fragments import reject_bad_ids, span_count
+from spanproof.collector.receive import body as bodies
+from spanproof.collector.receive.admission import Admission
+from spanproof.collector.receive.refused import Reason, Refused
+from spanproof.collector.telemetry import Telemetry
+from spanproof.collector.wal import Wal, WalClosed
+from spanproof.collector.wal_file import Encoding
+
+log = logging.getLogger(__name__)
+
+_ELSEWHERE_BYTES = 128 * 1024
+"""Bodies above this are decoded in a thread, so that a large one does not hold up the small ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A request that is durable: `record` is its number in the log, `size` counts against the backlog."""
+
+    record: int
+    request: ExportTraceServiceRequest
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Decoded:
+    request: ExportTraceServiceRequest
+    stored: Encoding
+    payload: bytes
+    size: int
+
+
+class Acceptor:
+    """Takes requests of both protocols.
+
+    Args:
+        tokens: one of them must be presented; none means everyone may send.
+        hand_on: given each durable request; must not block.
+    """
+
+    def __init__(
+        self,
+        *,
+        tokens: Sequence[str],
+        max_body_bytes: int,
+        admission: Admission,
+        wal: Wal,
+        telemetry: Telemetry,
+        hand_on: Callable[[Accepted], None],
+    ) -> None:
+        self._tokens = [token.encode() for token in tokens]
+        self._wal = wal
+        self._telemetry = telemetry
+        self._hand_on = hand_on
+        self.max_body_bytes = max_body_bytes
+        self.admission = admission
+
+    def authorise(self, authorization: str | None) -> None:
+        """Check the bearer token.
+
+        Raises:
+            Refused: it is missing or wrong.
+        """
+        if not self._tokens:
+            return
+        scheme, _, presented = (authorization or "").partition(" ")
+        given = presented.strip().encode()
+        # Every token is compared, so that the time taken tells nothing about which one is near.
+        matches = [hmac.compare_digest(given, token) for token in self._tokens]
+        if scheme.lower() != "bearer" or not any(matches):
+            raise Refused(
+                Reason.UNAUTHENTICATED, "send one of the collector's tokens as `authorization: Bearer …`"
+            )
+
+    async def accept(
+        self, protocol: str, form: Encoding, body: bytes, content_encoding: str = ""
+    ) -> ExportTraceServiceResponse:
+        """Take a body; returns once it is durable.
+
+        Raises:
+            Refused: nothing of it was taken.
+        """
+        if len(body) > _ELSEWHERE_BYTES or content_encoding:
+            decoded = await asyncio.to_thread(self._decode, form, body, content_encoding)
+        else:
+            decoded = self._decode(form, body, content_encoding)
+        self._telemetry.bytes_received.inc(decoded.size)
+        rejected = reject_bad_ids(decoded.request)
+        spans = span_count(decoded.request)
+        if spans:
+            await self._make_durable(decoded)
+            self._telemetry.spans_received.inc(spans)
+        return self._response(protocol, rejected)
+
+    def refused(self, protocol: str, refusal: Refused, peer: str) -> None:
+        """Count and log a refusal: what is wrong, never what was in it."""
+        self._telemetry.requests.labels(protocol, refusal.reason.value).inc()
+        log.warning(
+            "refused a request over %s from %s: %s: %s",
+            protocol,
+            peer,
+            refusal.reason.value,
+            refusal.message,
+        )
+
+    def _decode(self, form: Encoding, body: bytes, content_encoding: str) -> _Decoded:
+        unpacked = bodies.unpack(body, content_encoding, self.max_body_bytes)
+        request = bodies.decode(form, unpacked)
+        stored = bodies.stored_form(form, content_encoding)
+        return _Decoded(request, stored, unpacked if stored is form else body, len(unpacked))
+
+    async def _make_durable(self, decoded: _Decoded) -> None:
+        try:
+            record = await asyncio.wrap_future(self._wal.append(decoded.stored, decoded.payload))
+        except (OSError, WalClosed) as failure:
+            raise Refused(
+                Reason.UNAVAILABLE, f"the write-ahead log takes nothing now: {failure}"
+            ) from failure
+        self._hand_on(Accepted(record, decoded.request, decoded.size))
+
+    def _response(self, protocol: str, rejected: int) -> ExportTraceServiceResponse:
+        response = ExportTraceServiceResponse()
+        self._telemetry.requests.labels(protocol, "partial" if rejected else "accepted").inc()
+        if rejected:
+            self._telemetry.spans_refused.labels("bad_ids").inc(rejected)
+            response.partial_success.rejected_spans = rejected
+            response.partial_success.error_message = (
+                f"{rejected} spans have an invalid id: a trace id is 16 bytes, a span id 8, neither all zeros"
+            )
+            log.warning("refused %d spans with invalid ids over %s, took the rest", rejected, protocol)
+        return response

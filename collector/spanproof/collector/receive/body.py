@@ -1,0 +1,120 @@
+"""A request body as it came to a decoded OTLP request, within bounds.
+
+Comes in: bytes with their content type and encoding. Goes out: the request, or `Refused`. A body is never
+unpacked beyond the limit: a gigabyte of zeros fits in 5 MB of gzip.
+"""
+
+from __future__ import annotations
+
+from google.protobuf.message import DecodeError
+from isal import isal_zlib
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from spanproof.collector.receive.refused import Reason, Refused
+from spanproof.collector.wal_file import Encoding
+from spanproof.trace.otlp import MalformedOtlp, decode_json, decode_protobuf
+
+_DAMAGED: tuple[type[Exception], ...] = (isal_zlib.error, EOFError)  # type: ignore[assignment]
+"""What isal raises; its stubs call the class an instance."""
+
+_GZIP_WINDOW = 31
+_ZLIB_WINDOW = 15
+_PLAIN = {Encoding.PROTOBUF_GZIP: Encoding.PROTOBUF, Encoding.JSON_GZIP: Encoding.JSON}
+_GZIPPED = {plain: gzipped for gzipped, plain in _PLAIN.items()}
+
+
+def form_of(content_type: str) -> Encoding:
+    """Protobuf or JSON, by the content type; parameters such as a charset do not matter.
+
+    Raises:
+        Refused: it is another one.
+    """
+    media_type = content_type.partition(";")[0].strip().lower()
+    if media_type == "application/x-protobuf":
+        return Encoding.PROTOBUF
+    if media_type == "application/json":
+        return Encoding.JSON
+    raise Refused(
+        Reason.UNSUPPORTED,
+        f"content type {media_type or '(none)'!r} is not OTLP's; "
+        "send application/x-protobuf or application/json",
+    )
+
+
+def unpack(body: bytes, content_encoding: str, limit: int) -> bytes:
+    """Undo the compression.
+
+    Raises:
+        Refused: an encoding we do not know, damaged data, or more than `limit` bytes.
+    """
+    encoding = content_encoding.strip().lower()
+    if encoding in {"", "identity"}:
+        if len(body) > limit:
+            raise too_large(limit)
+        return body
+    if encoding == "gzip":
+        return _inflate(body, _GZIP_WINDOW, limit)
+    if encoding == "deflate":
+        return _inflate(body, _ZLIB_WINDOW, limit)
+    raise Refused(
+        Reason.UNSUPPORTED, f"content encoding {encoding!r} is not known; send gzip, deflate or none"
+    )
+
+
+def stored_form(form: Encoding, content_encoding: str) -> Encoding:
+    """How the body lies in the log: gzip stays gzip, anything else is stored unpacked."""
+    return _GZIPPED[form] if content_encoding.strip().lower() == "gzip" else form
+
+
+def decode(form: Encoding, body: bytes) -> ExportTraceServiceRequest:
+    """The request of an unpacked body.
+
+    Raises:
+        Refused: it is not one; the message names the place.
+    """
+    try:
+        return decode_json(body) if form is Encoding.JSON else decode_protobuf(body)
+    except (MalformedOtlp, DecodeError) as malformed:
+        raise Refused(Reason.MALFORMED, str(malformed)) from malformed
+
+
+def decode_stored(stored: Encoding, payload: bytes) -> ExportTraceServiceRequest:
+    """The request of a log record, which was within bounds when it was written.
+
+    Raises:
+        Refused: it cannot be read, which only a bug or a damaged disk explains.
+    """
+    if stored in _PLAIN:
+        return decode(_PLAIN[stored], _inflate(payload, _GZIP_WINDOW, 1 << 31))
+    return decode(stored, payload)
+
+
+def too_large(limit: int) -> Refused:
+    """The refusal of a body over the limit."""
+    return Refused(
+        Reason.TOO_LARGE,
+        f"the body is larger than {limit} bytes after decompression; send smaller batches, "
+        "or raise limits.max_body_bytes",
+    )
+
+
+def _inflate(body: bytes, window: int, limit: int) -> bytes:
+    """Unpack all members of a gzip stream, or one zlib stream, up to the limit."""
+    parts: list[bytes] = []
+    room = limit
+    rest = body
+    try:
+        while rest:
+            member = isal_zlib.decompressobj(wbits=window)
+            # One byte more than there is room for tells a body that fits from one that was cut.
+            unpacked = member.decompress(rest, room + 1)
+            if len(unpacked) > room:
+                raise too_large(limit)
+            if not member.eof:
+                raise Refused(Reason.BAD_COMPRESSION, "the compressed body ends too early")
+            parts.append(unpacked)
+            room -= len(unpacked)
+            rest = member.unused_data
+    except _DAMAGED as damaged:
+        raise Refused(Reason.BAD_COMPRESSION, f"the compressed body is damaged: {damaged}") from damaged
+    return b"".join(parts)

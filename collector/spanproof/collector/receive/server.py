@@ -1,0 +1,226 @@
+"""Runs both receivers in one event loop, in a thread of their own.
+
+Comes in: where to listen and an acceptor. Goes out: the ports that were bound. Both sockets are bound before
+anything is served, so a port that is taken is known at start; with `fallback_port` a free one is taken then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import socket
+import threading
+from dataclasses import dataclass
+
+import grpc
+import uvicorn
+import uvloop
+from starlette.applications import Starlette
+
+from spanproof.collector.config import GrpcReceiver, HttpReceiver, Receivers
+from spanproof.collector.receive.accept import Acceptor
+from spanproof.collector.receive.grpc_service import grpc_server
+from spanproof.collector.receive.http_app import http_app
+from spanproof.collector.telemetry import Telemetry
+
+log = logging.getLogger(__name__)
+
+_GRACE_S = 5.0
+"""How long requests that are being received may take to end when the collector stops."""
+
+
+class PortTaken(OSError):  # noqa: N818 - says what happened
+    """A port is taken, and `fallback_port` is off; the message names the key to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """Where the collector listens: `host:port` for gRPC, a base URL for HTTP; None where disabled.
+
+    Attributes:
+        moved: for each port that was taken, a sentence that says which one is used instead.
+    """
+
+    grpc: str | None
+    http: str | None
+    moved: tuple[str, ...] = ()
+
+
+class Receiver:
+    """Both receivers together."""
+
+    def __init__(self, where: Receivers, acceptor: Acceptor, telemetry: Telemetry) -> None:
+        self._where = where
+        self._acceptor = acceptor
+        self._telemetry = telemetry
+        self._ready = threading.Event()
+        self._endpoints: Endpoints | None = None
+        self._failure: BaseException | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stopping: asyncio.Event | None = None
+        self._thread = threading.Thread(target=self._run, name="spanproof-receive", daemon=True)
+
+    def start(self) -> Endpoints:
+        """Bind, serve, and say where.
+
+        Raises:
+            PortTaken: a port is taken and no other may be used.
+            OSError: an address cannot be bound.
+        """
+        self._thread.start()
+        self._ready.wait()
+        if self._failure is not None:
+            raise self._failure
+        assert self._endpoints is not None
+        return self._endpoints
+
+    def stop(self) -> None:
+        """Let nobody in, let those inside finish. Safe to call twice."""
+        if self._loop is not None and self._stopping is not None and self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._stopping.set)
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            uvloop.run(self._serve())
+        except BaseException as failure:
+            if self._ready.is_set():
+                log.exception("the receivers ended")
+            self._failure = failure
+        finally:
+            self._ready.set()
+
+    async def _serve(self) -> None:
+        self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
+        moved: list[str] = []
+        web = self._web_server(moved)
+        rpc = self._rpc_server(moved)
+        if web is not None:
+            await web.start()
+        if rpc is not None:
+            await rpc.server.start()
+        self._endpoints = Endpoints(rpc.address if rpc else None, web.address if web else None, tuple(moved))
+        self._ready.set()
+        await self._stopping.wait()
+        self._acceptor.admission.close()
+        if rpc is not None:
+            await rpc.server.stop(_GRACE_S)
+        if web is not None:
+            await web.stop()
+
+    def _web_server(self, moved: list[str]) -> _Web | None:
+        where = self._where.http
+        if not where.enabled:
+            return None
+        bound = _bind(where.host, where.port)
+        if bound is None:
+            bound = _bind(where.host, self._other_port("http", where))
+            assert bound is not None
+            _tell(moved, "http", where, bound.getsockname()[1])
+        app = http_app(self._acceptor, self._telemetry, self._takes_requests)
+        return _Web(app, bound, f"http://{_shown(where.host)}:{bound.getsockname()[1]}")
+
+    def _rpc_server(self, moved: list[str]) -> _Rpc | None:
+        where = self._where.grpc
+        if not where.enabled:
+            return None
+        server = grpc_server(self._acceptor)
+        port = _listen(server, where.host, where.port)
+        if port is None:
+            port = _listen(server, where.host, self._other_port("grpc", where))
+            assert port is not None
+            _tell(moved, "grpc", where, port)
+        return _Rpc(server, f"{_shown(where.host)}:{port}")
+
+    def _other_port(self, name: str, where: GrpcReceiver | HttpReceiver) -> int:
+        if self._where.fallback_port:
+            return 0
+        raise PortTaken(
+            f"port {where.port} of {where.host} is taken; "
+            f"set receivers.{name}.port or receivers.fallback_port"
+        )
+
+    def _takes_requests(self) -> bool:
+        return self._stopping is not None and not self._stopping.is_set()
+
+
+@dataclass(frozen=True, slots=True)
+class _Rpc:
+    server: grpc.aio.Server
+    address: str
+
+
+class _Web:
+    """uvicorn on a socket that is bound already."""
+
+    def __init__(self, app: Starlette, bound: socket.socket, address: str) -> None:
+        self.address = address
+        self._bound = bound
+        self._server = uvicorn.Server(
+            uvicorn.Config(
+                app,
+                loop="none",
+                http="httptools",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                timeout_graceful_shutdown=int(_GRACE_S),
+            )
+        )
+        self._serving: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        self._serving = asyncio.create_task(self._server.serve(sockets=[self._bound]))
+        while not self._server.started and not self._serving.done():  # noqa: ASYNC110 - uvicorn has no event
+            await asyncio.sleep(0.005)
+        if self._serving.done():
+            await self._serving
+
+    async def stop(self) -> None:
+        self._server.should_exit = True
+        if self._serving is not None:
+            await self._serving
+
+
+def _tell(moved: list[str], name: str, where: GrpcReceiver | HttpReceiver, port: int) -> None:
+    sentence = f"{name}: port {where.port} is taken, listening on {port} instead"
+    moved.append(sentence)
+    log.warning("%s", sentence)
+
+
+def _bind(host: str, port: int) -> socket.socket | None:
+    """A listening socket, None where the port is taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+        # A second socket may bind the same port as long as neither listens: only listening settles it.
+        bound.listen(1024)
+    except OSError as refused:
+        bound.close()
+        if refused.errno == errno.EADDRINUSE:
+            return None
+        raise OSError(refused.errno, f"cannot listen on {host} port {port}: {refused.strerror}") from refused
+    return bound
+
+
+def _listen(server: grpc.aio.Server, host: str, port: int) -> int | None:
+    """The port the server listens on, None where it is taken."""
+    if port:
+        # grpc tells only that binding failed, not why: a socket of our own knows the reason.
+        probe = _bind(host, port)
+        if probe is None:
+            return None
+        probe.close()
+    try:
+        return server.add_insecure_port(f"{_shown(host)}:{port}")
+    except RuntimeError as refused:
+        raise OSError(f"cannot listen on {host} port {port}: {refused}") from refused
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

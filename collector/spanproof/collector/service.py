@@ -1,0 +1,216 @@
+"""The collector as a whole: it starts the stages in order and stops them so that nothing is lost.
+
+Comes in: a `Config`. Goes out: a running collector, in threads of this process, that says where it listens
+and what it evaluated. One collector owns its log directory and its store.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from types import FrameType, TracebackType
+from typing import Self
+
+from spanproof.collector.config import Config
+from spanproof.collector.engine import open_engine
+from spanproof.collector.evaluated import EvaluationLog
+from spanproof.collector.forward import Forwarder
+from spanproof.collector.pipeline import Pipeline
+from spanproof.collector.receive.accept import Acceptor
+from spanproof.collector.receive.admission import Admission, Backlog
+from spanproof.collector.receive.server import Endpoints, Receiver
+from spanproof.collector.telemetry import Telemetry
+from spanproof.collector.ticker import Ticker, Watcher
+from spanproof.collector.wal import Wal
+from spanproof.evaluators.model import TraceEvaluation
+from spanproof.store import Store, open_store
+
+log = logging.getLogger(__name__)
+
+_STOP_S = 60.0
+
+
+class Collector:
+    """A collector; a context manager that starts and stops it.
+
+    Args:
+        config: what to do.
+        watch: each is given the store at start and returns what is called soon after something was stored,
+            and every now and then besides; alerting hangs in here.
+    """
+
+    def __init__(self, config: Config, *, watch: Sequence[Callable[[Store], Watcher]] = ()) -> None:
+        self._config = config
+        self._watch = tuple(watch)
+        self._telemetry = Telemetry()
+        self._evaluated = EvaluationLog()
+        self._endpoints: Endpoints | None = None
+        self._store: Store | None = None
+        self._stops: list[tuple[str, Callable[[float], object]]] = []
+        self._started = threading.Event()
+        self._stop_asked = threading.Event()
+
+    def start(self) -> None:
+        """Start every stage; returns once spans are taken.
+
+        Raises:
+            PortTaken: a port is taken and `receivers.fallback_port` is off.
+            WalInUse: another collector has the log directory.
+            StoreError: the store cannot be opened.
+            PolicyError: the policy file is not valid.
+            OSError: an address or a directory cannot be used.
+        """
+        try:
+            self._start()
+        except BaseException:
+            self._unwind(0.0)
+            raise
+        self._started.set()
+
+    def wait_ready(self, timeout_s: float = 30.0) -> Endpoints:
+        """Where it listens, once it does.
+
+        Raises:
+            TimeoutError: it does not listen yet.
+        """
+        if not self._started.wait(timeout_s) or self._endpoints is None:
+            raise TimeoutError(f"the collector takes no spans after {timeout_s:g} s")
+        return self._endpoints
+
+    def stop(self, timeout_s: float = _STOP_S) -> bool:
+        """Stop receiving, evaluate and store what was received, close everything. Safe to call twice.
+
+        Returns:
+            False when there was not enough time: what was not stored stays in the log for the next start.
+        """
+        self._started.clear()
+        return self._unwind(timeout_s)
+
+    def run_forever(self, on_ready: Callable[[Endpoints], None] = lambda _: None) -> bool:
+        """Start, and stop gracefully on SIGTERM or SIGINT; to be called in the main thread.
+
+        Args:
+            on_ready: told where it listens, once it does.
+
+        Returns:
+            What `stop` does.
+        """
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._on_signal)
+        self.start()
+        on_ready(self.endpoints)
+        self._stop_asked.wait()
+        return self.stop()
+
+    @property
+    def endpoints(self) -> Endpoints:
+        """Where it listens; `RuntimeError` before `start`."""
+        if self._endpoints is None:
+            raise RuntimeError("the collector has not been started")
+        return self._endpoints
+
+    @property
+    def store(self) -> Store:
+        """The open store; `RuntimeError` before `start`."""
+        if self._store is None:
+            raise RuntimeError("the collector has not been started")
+        return self._store
+
+    @property
+    def telemetry(self) -> Telemetry:
+        """Its counters."""
+        return self._telemetry
+
+    @property
+    def evaluated(self) -> EvaluationLog:
+        """What was evaluated and stored."""
+        return self._evaluated
+
+    def on_evaluated(self, callback: Callable[[TraceEvaluation], None]) -> None:
+        """Have this called, in a thread of the collector, with each evaluation once it is stored."""
+        self._evaluated.subscribe(callback)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def _start(self) -> None:
+        config, telemetry = self._config, self._telemetry
+        for warning in config.warnings:
+            log.warning("%s", warning)
+        # The sandbox starts processes, and a process forked after chDB is loaded hangs: so it comes first.
+        opened = open_engine(config)
+        self._on_stop("sandbox", lambda _: opened.close())
+        store = self._store = open_store(config.store.location)
+        self._on_stop("store", lambda _: store.close())
+        wal = Wal(config.wal.directory, segment_bytes=config.wal.segment_bytes, fsync=config.wal.fsync)
+        self._on_stop("log", lambda _: wal.close())
+        forwarder = Forwarder(config.forward, telemetry)
+        forwarder.start()
+        self._on_stop("forwarding", forwarder.drain)
+        ticker = Ticker([watch(store) for watch in self._watch], telemetry)
+        ticker.start()
+        self._on_stop("watchers", lambda _: ticker.stop())
+        backlog = Backlog(config.limits.max_backlog_bytes)
+        pipeline = Pipeline(
+            config=config,
+            wal=wal,
+            store=store,
+            engine=opened.engine,
+            telemetry=telemetry,
+            backlog=backlog,
+            listeners=[forwarder.forward, self._evaluated.record, lambda _: ticker.nudge()],
+        )
+        pipeline.start()
+        self._on_stop("pipeline", pipeline.drain)
+        replayed = pipeline.replay(wal.undone())
+        if replayed:
+            log.info("%d requests were read again from the log of the former run", replayed)
+        receiver = self._receiver(wal, backlog, pipeline)
+        self._on_stop("receivers", lambda _: receiver.stop())
+        self._endpoints = receiver.start()
+        log.info("listening: grpc %s, http %s", self._endpoints.grpc, self._endpoints.http)
+
+    def _receiver(self, wal: Wal, backlog: Backlog, pipeline: Pipeline) -> Receiver:
+        config = self._config
+        acceptor = Acceptor(
+            tokens=[token.get_secret_value() for token in config.tokens],
+            max_body_bytes=config.limits.max_body_bytes,
+            admission=Admission(config.limits, backlog),
+            wal=wal,
+            telemetry=self._telemetry,
+            hand_on=pipeline.put,
+        )
+        return Receiver(config.receivers, acceptor, self._telemetry)
+
+    def _on_stop(self, what: str, stop: Callable[[float], object]) -> None:
+        """Stages stop in the reverse order of their start; each is told how many seconds are left."""
+        self._stops.append((what, stop))
+
+    def _unwind(self, timeout_s: float) -> bool:
+        until = time.monotonic() + timeout_s
+        in_time = True
+        while self._stops:
+            what, stop = self._stops.pop()
+            try:
+                if stop(max(0.0, until - time.monotonic())) is False:
+                    in_time = False
+                    log.warning("%s did not end in time; the rest stays in the log", what)
+            except Exception:
+                log.exception("stopping the %s failed", what)
+        return in_time
+
+    def _on_signal(self, number: int, _: FrameType | None) -> None:
+        log.info("%s: stopping", signal.Signals(number).name)
+        self._stop_asked.set()

@@ -1,0 +1,31 @@
+"""The errors of the store.
+
+    StoreError
+    ├── StoreUnavailable    the server does not answer, or the directory cannot be used; worth a retry
+    ├── StoreBusy           another process (or another store of this one) holds the embedded directory
+    └── SchemaTooNew        a newer Spanproof wrote this store
+
+Each message names the store and the remedy. A trace that is not there is no error: it is `None`.
+"""
+
+from __future__ import annotations
+
+
+class StoreError(Exception):
+    """Root of all errors the store raises."""
+
+
+class StoreUnavailable(StoreError):  # noqa: N818 - a state of the server or the disk
+    """The store cannot be reached now."""
+
+
+class StoreBusy(StoreError):  # noqa: N818 - a state of the directory
+    """The embedded directory is held by another; attribute `holder` says by whom, where that is known."""
+
+    def __init__(self, message: str, holder: str = "") -> None:
+        super().__init__(message)
+        self.holder = holder
+
+
+class SchemaTooNew(StoreError):  # noqa: N818 - a state of the store
+    """The store's schema is newer than this Spanproof knows."""

@@ -1,0 +1,189 @@
+"""The SQL the store reads with.
+
+Every value a caller gives goes in as a bound parameter; names of columns come from the schema alone. Rows are
+read with FINAL: what a merge has not yet replaced is replaced here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from clickhouse_connect.driver.client import Client
+
+from spanproof.store.errors import StoreError
+from spanproof.store.rows import score_of
+from spanproof.store.schema import DIMENSIONS, SCORES
+from spanproof.store.values import FailRate, RunRow, TraceRow
+from spanproof.trace import Layer, Outcome, Score
+
+_SCORE_COLUMNS = ", ".join(name for name in SCORES.names if name not in ("span_time", "is_deleted"))
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which scores; see `Store.scores`."""
+
+    layer: Layer | None = None
+    name: str | None = None
+    cohort: Mapping[str, str] = field(default_factory=dict)
+    trace_id: str | None = None
+    start_ns: int | None = None
+    end_ns: int | None = None
+    every_version: bool = False
+
+    def where(self) -> tuple[str, dict[str, Any]]:
+        """The condition and its parameters.
+
+        Raises:
+            StoreError: an unknown dimension.
+        """
+        terms: list[str] = [] if self.every_version else ["current = 1"]
+        bound: dict[str, Any] = {}
+        for column, value in self._equalities():
+            terms.append(f"{column} = {{{column}:String}}")
+            bound[column] = value
+        for parameter, comparison, time_ns in (("from_ns", ">=", self.start_ns), ("to_ns", "<", self.end_ns)):
+            if time_ns is not None:
+                terms.append(f"span_time {comparison} fromUnixTimestamp64Nano({{{parameter}:Int64}}, 'UTC')")
+                bound[parameter] = min(max(0, time_ns), 2**63 - 1)
+        return " AND ".join(terms) or "1", bound
+
+    def _equalities(self) -> Iterator[tuple[str, str]]:
+        for dimension, value in self.cohort.items():
+            if dimension not in DIMENSIONS:
+                raise StoreError(
+                    f"cohort: unknown dimension {dimension!r}; the dimensions are {', '.join(DIMENSIONS)}"
+                )
+            yield dimension, value
+        if self.layer is not None:
+            yield "layer", self.layer.value
+        if self.name is not None:
+            yield "name", self.name
+        if self.trace_id is not None:
+            yield "trace_id", self.trace_id
+
+
+def score_rows(client: Client, database: str, chosen: Filter) -> Iterator[Mapping[str, Any]]:
+    """Rows of scores, oldest first, block by block."""
+    condition, bound = chosen.where()
+    with client.query_row_block_stream(
+        f"SELECT {_SCORE_COLUMNS} FROM {database}.scores FINAL WHERE {condition}"  # noqa: S608
+        " ORDER BY scores.span_time, trace_id, span_id, snippet_id, layer, name",
+        parameters=bound,
+    ) as blocks:
+        names = blocks.source.column_names
+        for block in blocks:
+            for row in block:
+                yield dict(zip(names, row, strict=True))
+
+
+def counts(client: Client, database: str, chosen: Filter) -> FailRate:
+    """Verdicts counted, without the scores behind them."""
+    condition, bound = chosen.where()
+    row = client.query(
+        "SELECT countIf(label = 'pass'), countIf(label = 'fail'), countIf(outcome = 'errored'),"  # noqa: S608
+        " countIf(outcome = 'skipped'), countIf(outcome = 'scored' AND label = '')"
+        f" FROM {database}.scores FINAL WHERE {condition}",
+        parameters=bound,
+    ).result_rows[0]
+    passed, failed, errored, skipped, undecided = (int(count) for count in row)
+    return FailRate(passed, failed, errored, skipped, undecided)
+
+
+def failing_rows(client: Client, database: str, chosen: Filter, limit: int) -> list[Mapping[str, Any]]:
+    """Rows of the failed scores, newest first."""
+    condition, bound = chosen.where()
+    return _rows(
+        client,
+        f"SELECT {_SCORE_COLUMNS} FROM {database}.scores FINAL WHERE {condition} AND label = 'fail'"  # noqa: S608
+        " ORDER BY scores.span_time DESC, id LIMIT {limit:UInt32}",
+        {**bound, "limit": limit},
+    )
+
+
+def document(client: Client, database: str, trace_id: str) -> tuple[str, int] | None:
+    """The newest document of a trace, with its format."""
+    rows = client.query(
+        f"SELECT document, document_format FROM {database}.traces FINAL"  # noqa: S608
+        " WHERE trace_id = {id:String} ORDER BY evaluated_ns DESC LIMIT 1",
+        parameters={"id": trace_id},
+    ).result_rows
+    return (rows[0][0], int(rows[0][1])) if rows else None
+
+
+def trace_ids(client: Client, database: str, prefix: str, limit: int) -> list[str]:
+    """Ids that start with a prefix, newest first."""
+    rows = client.query(
+        f"SELECT trace_id FROM {database}.traces FINAL"  # noqa: S608
+        " WHERE startsWith(trace_id, {prefix:String}) ORDER BY start DESC, trace_id LIMIT {limit:UInt32}",
+        parameters={"prefix": prefix, "limit": limit},
+    ).result_rows
+    return [row[0] for row in rows]
+
+
+def traces(
+    client: Client,
+    database: str,
+    *,
+    project: str | None,
+    since_ns: int | None,
+    failing: Layer | bool | None,
+    limit: int,
+) -> list[TraceRow]:
+    """Traces with the verdicts of their runs; see `Store.traces`."""
+    terms: list[str] = ["1"]
+    bound: dict[str, Any] = {"limit": limit}
+    if project is not None:
+        terms.append("project = {project:String}")
+        bound["project"] = project
+    if since_ns is not None:
+        terms.append("start >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')")
+        bound["since"] = min(max(0, since_ns), 2**63 - 1)
+    if failing is not None:
+        of_layer = "name = layer"
+        if isinstance(failing, Layer):
+            of_layer += " AND layer = {layer:String}"
+            bound["layer"] = failing.value
+        terms.append(
+            f"trace_id {'NOT IN' if failing is False else 'IN'} (SELECT trace_id"  # noqa: S608
+            f" FROM {database}.scores FINAL WHERE label = 'fail' AND current = 1 AND {of_layer})"
+        )
+    rows = _rows(
+        client,
+        "SELECT project, trace_id, start_ns, end_ns, spans, defects"  # noqa: S608
+        f" FROM {database}.traces FINAL WHERE {' AND '.join(terms)}"
+        " ORDER BY start DESC, trace_id LIMIT {limit:UInt32}",
+        bound,
+    )
+    runs = _runs(client, database, [row["trace_id"] for row in rows])
+    return [
+        TraceRow(**{**row, "defects": tuple(row["defects"])}, runs=tuple(runs.get(row["trace_id"], ())))
+        for row in rows
+    ]
+
+
+def _runs(client: Client, database: str, ids: Sequence[str]) -> dict[str, list[RunRow]]:
+    """Runs by trace, with the own value of each layer."""
+    rows = _rows(
+        client,
+        f"SELECT {_SCORE_COLUMNS} FROM {database}.scores FINAL"  # noqa: S608
+        " WHERE trace_id IN {ids:Array(String)} AND name = layer AND current = 1"
+        " ORDER BY scores.span_time, run_span_id, layer",
+        {"ids": list(ids)},
+    )
+    by_run: dict[tuple[str, str], list[Score]] = {}
+    for row in rows:
+        score = score_of(row)
+        by_run.setdefault((score.trace_id, score.run_span_id), []).append(score)
+    by_trace: dict[str, list[RunRow]] = {}
+    for (trace_id, run_span_id), scores in by_run.items():
+        layers: dict[Layer, Outcome] = {score.layer: score.outcome for score in scores}
+        cohort = scores[0].cohort
+        by_trace.setdefault(trace_id, []).append(RunRow(run_span_id, cohort.agent, cohort.model, layers))
+    return by_trace
+
+
+def _rows(client: Client, sql: str, bound: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return list(client.query(sql, parameters=dict(bound)).named_results())

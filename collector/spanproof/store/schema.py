@@ -1,0 +1,274 @@
+"""The tables, as data, and how a store comes to the newest schema.
+
+`TABLES` is the one place that says what is stored: the DDL and the column lists of inserts follow from it.
+`migrate` brings any store of an older version up, statement by statement, each safe to repeat, and refuses a
+newer one. Every table is a ReplacingMergeTree whose key is a function of what was evaluated, so a batch
+written twice, or half written and written again, ends in the same rows; the truth is read with FINAL.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from clickhouse_connect.driver.client import Client
+
+from spanproof.store.errors import SchemaTooNew
+from spanproof.trace import Cohort
+
+DIMENSIONS = tuple(field.name for field in fields(Cohort))
+"""The columns a cohort is told by; they stand on every score."""
+
+_WORD = "LowCardinality(String)"
+_TIME = "DateTime64(9, 'UTC')"
+_TEXT = "String CODEC(ZSTD(3))"
+_ATTRIBUTES = "Map(LowCardinality(String), String) CODEC(ZSTD(3))"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table.
+
+    Attributes:
+        columns: name to type, in order.
+        key: expressions rows are ordered by and replaced by.
+        partition: expression; empty for none.
+        version: arguments of ReplacingMergeTree: the version column, then the deletion mark.
+        indexes: name to `expression TYPE …`.
+        nested: columns given as arrays `Outer.Inner`, which the DDL writes as `Nested`.
+    """
+
+    name: str
+    columns: tuple[tuple[str, str], ...]
+    key: tuple[str, ...]
+    partition: str
+    version: tuple[str, ...] = ("evaluated_ns", "is_deleted")
+    indexes: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, as an insert names them."""
+        return tuple(name for name, _ in self.columns)
+
+    def ddl(self, database: str) -> str:
+        """The statement that creates it where it is not there."""
+        lines = [f"`{name}` {kind}" for name, kind in self.columns]
+        lines += [f"INDEX {name} {expression}" for name, expression in self.indexes]
+        partition = f"PARTITION BY {self.partition} " if self.partition else ""
+        return (
+            f"CREATE TABLE IF NOT EXISTS {database}.{self.name} (\n  " + ",\n  ".join(lines) + "\n)"
+            f" ENGINE = ReplacingMergeTree({', '.join(self.version)})"
+            f" {partition}ORDER BY ({', '.join(self.key)})"
+        )
+
+
+_VERSIONED = (("evaluated_ns", "UInt64"), ("is_deleted", "UInt8 DEFAULT 0"))
+_PLACE = (("project", _WORD), ("trace_id", "String"), ("run_span_id", "String"), ("span_id", "String"))
+_BY_TRACE = (("by_trace", "trace_id TYPE bloom_filter(0.001) GRANULARITY 1"),)
+
+OTEL_TRACES = Table(
+    "otel_traces",
+    # Names and types of the OpenTelemetry Collector's ClickHouse exporter; what is ours stands at the end.
+    (
+        ("Timestamp", f"{_TIME} CODEC(Delta(8), ZSTD(1))"),
+        ("TraceId", "String CODEC(ZSTD(1))"),
+        ("SpanId", "String CODEC(ZSTD(1))"),
+        ("ParentSpanId", "String CODEC(ZSTD(1))"),
+        ("TraceState", "String CODEC(ZSTD(1))"),
+        ("SpanName", _WORD),
+        ("SpanKind", _WORD),
+        ("ServiceName", _WORD),
+        ("ResourceAttributes", _ATTRIBUTES),
+        ("ScopeName", "String CODEC(ZSTD(1))"),
+        ("ScopeVersion", "String CODEC(ZSTD(1))"),
+        ("SpanAttributes", _ATTRIBUTES),
+        ("Duration", "UInt64 CODEC(ZSTD(1))"),
+        ("StatusCode", _WORD),
+        ("StatusMessage", "String CODEC(ZSTD(1))"),
+        ("Events.Timestamp", f"Array({_TIME}) CODEC(ZSTD(1))"),
+        ("Events.Name", "Array(LowCardinality(String)) CODEC(ZSTD(1))"),
+        ("Events.Attributes", "Array(Map(LowCardinality(String), String)) CODEC(ZSTD(1))"),
+        ("Links.TraceId", "Array(String) CODEC(ZSTD(1))"),
+        ("Links.SpanId", "Array(String) CODEC(ZSTD(1))"),
+        ("Links.TraceState", "Array(String) CODEC(ZSTD(1))"),
+        ("Links.Attributes", "Array(Map(LowCardinality(String), String)) CODEC(ZSTD(1))"),
+        ("SpanproofKind", _WORD),
+        ("SpanproofProject", _WORD),
+        ("SpanproofWritten", "UInt64"),
+    ),
+    key=("ServiceName", "SpanName", "toDateTime(Timestamp)", "TraceId", "SpanId"),
+    partition="toDate(Timestamp)",
+    version=("SpanproofWritten",),
+    indexes=(
+        ("idx_trace_id", "TraceId TYPE bloom_filter(0.001) GRANULARITY 1"),
+        ("idx_span_attr_key", "mapKeys(SpanAttributes) TYPE bloom_filter(0.01) GRANULARITY 1"),
+        ("idx_duration", "Duration TYPE minmax GRANULARITY 1"),
+    ),
+)
+
+OTEL_TRACE_TIMES = Table(
+    # The exporter fills this one by a materialised view; Grafana's trace view looks traces up in it.
+    "otel_traces_trace_id_ts",
+    (
+        ("TraceId", "String CODEC(ZSTD(1))"),
+        ("Start", "DateTime('UTC') CODEC(Delta(4), ZSTD(1))"),
+        ("End", "DateTime('UTC') CODEC(Delta(4), ZSTD(1))"),
+    ),
+    key=("TraceId", "Start", "End"),
+    partition="toDate(Start)",
+    version=(),
+)
+
+SCORES = Table(
+    "scores",
+    (
+        *_PLACE,
+        ("snippet_id", "String"),
+        ("layer", _WORD),
+        ("name", _WORD),
+        ("evaluator", _WORD),
+        ("version", _WORD),
+        ("span_time", f"{_TIME} CODEC(Delta(8), ZSTD(1))"),
+        ("span_time_ns", "UInt64 CODEC(ZSTD(1))"),
+        ("id", "String CODEC(ZSTD(1))"),
+        ("outcome", "Enum8('scored' = 1, 'skipped' = 2, 'errored' = 3)"),
+        ("value", "Nullable(Float64)"),
+        ("label", _WORD),
+        ("explanation", _TEXT),
+        ("evidence", _TEXT),
+        ("error_type", _WORD),
+        ("input_digest", "String CODEC(ZSTD(1))"),
+        *((name, _WORD) for name in DIMENSIONS if name != "project"),
+        # 0 on scores of a version of an evaluator that a newer one has taken over from.
+        ("current", "UInt8 DEFAULT 1"),
+        *_VERSIONED,
+    ),
+    key=(
+        "project",
+        "toStartOfHour(span_time)",
+        "trace_id",
+        "span_id",
+        "snippet_id",
+        "layer",
+        "name",
+        "evaluator",
+        "version",
+    ),
+    partition="toDate(span_time)",
+    indexes=(*_BY_TRACE, ("by_id", "id TYPE bloom_filter(0.001) GRANULARITY 1")),
+)
+
+SNIPPETS = Table(
+    "snippets",
+    (
+        *_PLACE,
+        ("snippet_id", "String"),
+        ("span_time", f"{_TIME} CODEC(Delta(8), ZSTD(1))"),
+        ("language", _WORD),
+        ("path", _WORD),
+        ("source", _TEXT),
+        ("executed", "UInt8"),
+        ("truncated", "UInt8"),
+        ("verdict", _WORD),
+        ("Findings.Rule", "Array(LowCardinality(String))"),
+        ("Findings.Severity", "Array(LowCardinality(String))"),
+        ("Findings.Verdict", "Array(LowCardinality(String))"),
+        ("Findings.Line", "Array(UInt32)"),
+        ("Findings.Message", "Array(String) CODEC(ZSTD(3))"),
+        *_VERSIONED,
+    ),
+    key=("project", "toStartOfHour(span_time)", "trace_id", "span_id", "snippet_id"),
+    partition="toDate(span_time)",
+    indexes=_BY_TRACE,
+)
+
+REPLAYS = Table(
+    "replays",
+    (
+        *_PLACE,
+        ("snippet_id", "String"),
+        ("span_time", f"{_TIME} CODEC(Delta(8), ZSTD(1))"),
+        ("backend", _WORD),
+        ("failure_class", _WORD),
+        ("unreplayed", _TEXT),
+        ("exit_code", "Nullable(Int32)"),
+        ("signal", "Nullable(Int32)"),
+        ("stdout", _TEXT),
+        ("stderr", _TEXT),
+        ("wall_s", "Float64"),
+        ("cpu_s", "Float64"),
+        ("peak_memory_bytes", "UInt64"),
+        ("agrees", "Nullable(UInt8)"),
+        ("difference", _TEXT),
+        ("divergences", "UInt32"),
+        ("Attempts.Kind", "Array(LowCardinality(String))"),
+        ("Attempts.Target", "Array(String)"),
+        ("Attempts.Allowed", "Array(UInt8)"),
+        *_VERSIONED,
+    ),
+    key=("project", "toStartOfHour(span_time)", "trace_id", "span_id", "snippet_id"),
+    partition="toDate(span_time)",
+    indexes=_BY_TRACE,
+)
+
+TRACES = Table(
+    "traces",
+    (
+        ("project", _WORD),
+        ("trace_id", "String"),
+        ("start", f"{_TIME} CODEC(Delta(8), ZSTD(1))"),
+        ("start_ns", "UInt64"),
+        ("end_ns", "UInt64"),
+        ("spans", "UInt32"),
+        ("defects", "Array(LowCardinality(String))"),
+        # The whole evaluation, in the form of spanproof.trace.codec: what `show` and `promote` read.
+        ("document", _TEXT),
+        ("document_format", "UInt16"),
+        *_VERSIONED,
+    ),
+    key=("project", "toStartOfHour(start)", "trace_id"),
+    partition="toDate(start)",
+    indexes=_BY_TRACE,
+)
+
+TABLES = (OTEL_TRACES, OTEL_TRACE_TIMES, SCORES, SNIPPETS, REPLAYS, TRACES)
+
+DOCUMENT_FORMAT = 1
+"""Of `traces.document`; raised when an older reader could no longer read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """What brings a store from `version - 1` to `version`; `{database}` stands for the database's name."""
+
+    version: int
+    statements: tuple[str, ...]
+
+
+MIGRATIONS = (Migration(1, tuple(table.ddl("{database}") for table in TABLES)),)
+"""In order. A released migration never changes: a later one alters what it made."""
+
+
+def migrate(client: Client, database: str) -> None:
+    """Bring the database up to the newest schema; does nothing where it stands there.
+
+    Raises:
+        SchemaTooNew: a newer Spanproof wrote it.
+    """
+    client.command(f"CREATE DATABASE IF NOT EXISTS {database} ENGINE = Atomic")
+    client.command(
+        f"CREATE TABLE IF NOT EXISTS {database}.migrations"
+        " (version UInt32, applied DateTime('UTC') DEFAULT now())"
+        " ENGINE = ReplacingMergeTree ORDER BY version"
+    )
+    found = int(client.query(f"SELECT max(version) FROM {database}.migrations").result_rows[0][0])  # noqa: S608
+    newest = MIGRATIONS[-1].version
+    if found > newest:
+        raise SchemaTooNew(
+            f"the database {database} has schema version {found}, this Spanproof knows {newest}:"
+            " upgrade spanproof, or use another store"
+        )
+    for migration in MIGRATIONS:
+        if migration.version > found:
+            for statement in migration.statements:
+                client.command(statement.replace("{database}", database))
+            client.insert(f"{database}.migrations", [[migration.version]], column_names=["version"])

@@ -1,0 +1,232 @@
+"""The store: evaluations in; traces, scores and fail rates out.
+
+One code path over ClickHouse, whether it runs within this process or on a server. Writing is at least once
+and idempotent: the same evaluation written again changes nothing, and of two evaluations of a trace the later
+one counts. Methods may be called from any thread.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from clickhouse_connect.driver.client import Client
+
+from spanproof.evaluators.model import TraceEvaluation
+from spanproof.store import queries
+from spanproof.store.connection import Connections, connect
+from spanproof.store.errors import StoreError
+from spanproof.store.queries import Filter
+from spanproof.store.rows import Row, columns, rows_of, score_of
+from spanproof.store.schema import DOCUMENT_FORMAT, TRACES, Table, migrate
+from spanproof.store.supersede import supersede
+from spanproof.store.values import FailRate, TraceRow
+from spanproof.trace import Layer, Score
+from spanproof.trace.codec import MalformedDocument, decode
+
+_INSERT_ROWS = 20_000
+"""Rows of one insert: big enough for ClickHouse, small enough for memory."""
+
+_DOCUMENT_ROWS = 200
+"""The same for rows that hold whole documents."""
+
+
+def open_store(location: str | Path) -> Store:
+    """Open a store and bring its schema up to date.
+
+    Args:
+        location: a directory (ClickHouse within this process, one process at a time), or the DSN of a
+            ClickHouse server: `clickhouse://user:password@host:8123/database`, or `http://`, `https://`.
+
+    Raises:
+        StoreBusy: another process holds the directory.
+        StoreUnavailable: the server does not answer, or the directory cannot be made.
+        SchemaTooNew: a newer Spanproof wrote it.
+        StoreError: a DSN that cannot be read.
+    """
+    connections = connect(location)
+    try:
+        with connections.lease() as client:
+            migrate(client, connections.database)
+    except BaseException:
+        connections.close()
+        raise
+    return Store(connections)
+
+
+class Store:
+    """An open store; a context manager. Made by `open_store`."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._database = connections.database
+        self._last_ns = 0
+
+    @property
+    def name(self) -> str:
+        """Where it is, without a password."""
+        return self._connections.name
+
+    def write(self, evaluations: Sequence[TraceEvaluation]) -> None:
+        """Write evaluations with their spans, snippets, replays and scores.
+
+        When this returns, all of it is written; when it raises, some may be, and writing again is safe. Of a
+        trace that was evaluated before, what the new evaluation no longer says is withdrawn. Give it many
+        evaluations at once: ClickHouse likes batches of a thousand rows and more.
+
+        Raises:
+            StoreUnavailable: the server does not answer; worth a retry.
+            StoreError: the database refused.
+        """
+        # Of one trace given twice the last is the later evaluation.
+        latest = {evaluation.trace.trace_id: evaluation for evaluation in evaluations}
+        if not latest:
+            return
+        written_ns = time.time_ns()
+        batch: dict[Table, list[Row]] = {}
+        for evaluation in latest.values():
+            for table, rows in rows_of(evaluation, written_ns).items():
+                batch.setdefault(table, []).extend(rows)
+        with self._connections.lease() as client:
+            supersede(client, self._database, batch, list(latest), written_ns)
+            # The trace's own row goes last: where it stands, everything about the trace stands.
+            for table in sorted(batch, key=lambda table: table is TRACES):
+                self._insert(client, table, batch[table])
+
+    def traces(
+        self,
+        *,
+        project: str | None = None,
+        since_ns: int | None = None,
+        failing: Layer | bool | None = None,
+        limit: int = 50,
+    ) -> list[TraceRow]:
+        """The latest traces, newest first.
+
+        Args:
+            project: only this one.
+            since_ns: only traces that started at this time (Unix nanoseconds) or later.
+            failing: a layer: only traces with a run that fails it; True: any layer; False: none.
+            limit: at most so many.
+        """
+        with self._connections.lease() as client:
+            return queries.traces(
+                client, self._database, project=project, since_ns=since_ns, failing=failing, limit=limit
+            )
+
+    def trace_ids(self, prefix: str, limit: int = 10) -> list[str]:
+        """Ids of stored traces that start with this prefix, newest first."""
+        with self._connections.lease() as client:
+            return queries.trace_ids(client, self._database, prefix, limit)
+
+    def evaluation(self, trace_id: str) -> TraceEvaluation | None:
+        """The latest evaluation of a trace, as it was written; None where the store has no such trace.
+
+        Raises:
+            StoreError: what is stored cannot be read by this Spanproof.
+        """
+        with self._connections.lease() as client:
+            found = queries.document(client, self._database, trace_id)
+        if found is None:
+            return None
+        document, document_format = found
+        if document_format > DOCUMENT_FORMAT:
+            raise StoreError(
+                f"trace {trace_id}: stored in format {document_format}, this Spanproof reads"
+                f" {DOCUMENT_FORMAT}: upgrade spanproof"
+            )
+        try:
+            return decode(TraceEvaluation, document)
+        except MalformedDocument as problem:
+            raise StoreError(f"trace {trace_id}: what is stored cannot be read: {problem}") from problem
+
+    def scores(
+        self,
+        *,
+        layer: Layer | None = None,
+        name: str | None = None,
+        cohort: Mapping[str, str] | None = None,
+        trace_id: str | None = None,
+        start_ns: int | None = None,
+        end_ns: int | None = None,
+        every_version: bool = False,
+    ) -> Iterator[Score]:
+        """Scores in order of time, read as a stream.
+
+        Args:
+            layer: only this one's.
+            name: only scores of this name; a layer's name for its own value.
+            cohort: dimension to value; see `spanproof.trace.Cohort`.
+            trace_id: only this trace's.
+            start_ns: only of spans that started at this time (Unix nanoseconds) or later.
+            end_ns: only of spans that started before this time.
+            every_version: also those of evaluator versions that a newer one has taken over from.
+
+        Raises:
+            StoreError: `cohort` names an unknown dimension.
+        """
+        chosen = Filter(layer, name, cohort or {}, trace_id, start_ns, end_ns, every_version)
+        with self._connections.lease() as client:
+            for row in queries.score_rows(client, self._database, chosen):
+                yield score_of(row)
+
+    def fail_rate(
+        self,
+        layer: Layer,
+        *,
+        name: str | None = None,
+        cohort: Mapping[str, str] | None = None,
+        start_ns: int,
+        end_ns: int,
+        failing: int = 20,
+    ) -> FailRate:
+        """Count the verdicts of one score over a window of span times.
+
+        Args:
+            layer: whose score.
+            name: of the score; the layer's own value when None.
+            cohort: dimension to value; see `spanproof.trace.Cohort`.
+            start_ns: Unix nanoseconds of the first span time counted.
+            end_ns: Unix nanoseconds of the first span time no longer counted.
+            failing: how many of the failed scores to bring along.
+
+        Raises:
+            StoreError: `cohort` names an unknown dimension.
+        """
+        chosen = Filter(layer, name or layer.value, cohort or {}, None, start_ns, end_ns)
+        with self._connections.lease() as client:
+            counted = queries.counts(client, self._database, chosen)
+            rows = queries.failing_rows(client, self._database, chosen, failing) if counted.failed else []
+        return FailRate(
+            counted.passed,
+            counted.failed,
+            counted.errored,
+            counted.skipped,
+            counted.undecided,
+            tuple(score_of(row) for row in rows),
+        )
+
+    def close(self) -> None:
+        """Let go of the store. Safe to call twice."""
+        self._connections.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _insert(self, client: Client, table: Table, rows: list[Row]) -> None:
+        size = _DOCUMENT_ROWS if table is TRACES else _INSERT_ROWS
+        names = [name for name in table.names if rows and name in rows[0]]
+        for first in range(0, len(rows), size):
+            data: list[list[Any]] = columns(rows[first : first + size], names)
+            client.insert(f"{self._database}.{table.name}", data, column_names=names)

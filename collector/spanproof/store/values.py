@@ -1,0 +1,67 @@
+"""What the store answers with: rows about traces, and counted verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from spanproof.trace import Layer, Outcome, Score
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One run in a list of traces: `layers` holds the own value of each layer that judged it."""
+
+    run_span_id: str
+    agent: str
+    model: str
+    layers: Mapping[Layer, Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRow:
+    """One trace in a list.
+
+    Attributes:
+        start_ns, end_ns: Unix time in nanoseconds, of the first start and the last end.
+        spans: how many.
+        defects: what is wrong with its shape; see `spanproof.trace.Defect`.
+        runs: in order of time.
+    """
+
+    project: str
+    trace_id: str
+    start_ns: int
+    end_ns: int
+    spans: int
+    defects: tuple[str, ...]
+    runs: tuple[RunRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FailRate:
+    """The verdicts of a window, counted; exact integers.
+
+    Attributes:
+        passed, failed: verdicts.
+        errored, skipped: not judged: they never count towards the rate.
+        undecided: scored without a verdict (advisory or uncertain); they do not count either.
+        failing: the newest of the failed scores, newest first.
+    """
+
+    passed: int
+    failed: int
+    errored: int
+    skipped: int
+    undecided: int
+    failing: tuple[Score, ...] = ()
+
+    @property
+    def judged(self) -> int:
+        """How many verdicts there are."""
+        return self.passed + self.failed
+
+    @property
+    def rate(self) -> float | None:
+        """Share of the verdicts that are fail, from 0 to 1; None where nothing was judged."""
+        return self.failed / self.judged if self.judged else None

@@ -1,0 +1,182 @@
+"""Code in the arguments of a tool call.
+
+A tool takes code when its name says so (an interpreter, a shell, a database), or when an argument's name says
+so and its value is code. Everything else, however long, is data: a search query, a prompt, a price list.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from spanproof.evaluators.detect.language import identify
+from spanproof.evaluators.detect.text import MARKS
+from spanproof.trace import JsonValue, Language, ToolCall
+
+_TOOL_LANGUAGES: Final = (
+    (
+        Language.SQL,
+        re.compile(r"sql|duckdb|bigquery|snowflake|(?:query|exec\w*)_(?:db|database)|(?:db|database)_(?:query|exec)"),
+    ),
+    (
+        Language.BASH,
+        re.compile(
+            r"(?:^|_)(?:bash|shell|terminal|cmd|powershell)(?:$|_)|(?:run|exec\w*)_?commands?$|^command_?(?:line|exec)"
+        ),
+    ),
+    (Language.JAVASCRIPT, re.compile(r"javascript|(?:^|_)(?:js|node(?:js)?)(?:$|_)|evaluate_script")),
+    (Language.TYPESCRIPT, re.compile(r"typescript|(?:^|_)deno(?:$|_)")),
+    (
+        Language.PYTHON,
+        re.compile(
+            r"^(?:i?python\d?|py|jupyter|repl)$|python_?(?:repl|interpreter|exec|code|tool|shell|ast|run|sandbox)"
+            r"|(?:run|exec\w*|eval\w*)_?(?:i?python|py)(?:$|_)|jupyter|ipython|notebook_(?:exec|run)"
+        ),
+    ),
+)
+_CODE_TOOL: Final = re.compile(
+    r"code_?(?:interpreter|exec\w*|runner|run|sandbox)|(?:run|exec\w*|eval\w*)_?(?:code|script|cell|program|snippet)"
+    r"|interpreter|(?:^|_)repl(?:$|_)|sandbox_(?:run|exec)"
+)
+"""Tools that take code of any language; the code itself says which."""
+
+_CODE_KEYS: Final = frozenset(
+    "code source source_code script program snippet cell python python_code py code_action code_block javascript js"
+    " typescript expression function".split()
+)
+_SHELL_KEYS: Final = frozenset("command cmd commands bash shell shell_command bash_command command_line".split())
+_SQL_KEYS: Final = frozenset("sql sql_query query statement sql_statement".split())
+_WHOLE_KEYS: Final = frozenset("input __arg1 tool_input text query code_input value".split())
+"""Names frameworks give to a tool's only argument."""
+
+_LANGUAGE_KEYS: Final = ("language", "lang", "kernel", "runtime")
+_PATH_KEYS: Final = ("path", "file_path", "filename", "file", "filepath")
+_CONTENT_KEYS: Final = ("content", "contents", "file_text", "new_str", "text", "data")
+_SUFFIXES: Final = {
+    ".py": Language.PYTHON, ".sh": Language.BASH, ".bash": Language.BASH, ".sql": Language.SQL,
+    ".js": Language.JAVASCRIPT, ".mjs": Language.JAVASCRIPT, ".jsx": Language.JAVASCRIPT,
+    ".ts": Language.TYPESCRIPT, ".tsx": Language.TYPESCRIPT,
+}  # fmt: skip
+_SQL_VERB: Final = re.compile(
+    r"\s*(?:select|with|insert|update|delete|create|alter|drop|show|describe|pragma|explain|truncate)\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentCode:
+    """Code in an argument: where it stands below the arguments, and whether the call runs it."""
+
+    path: str
+    language: Language
+    source: str
+    runs: bool = True
+
+
+def code_in_call(call: ToolCall) -> list[ArgumentCode]:
+    """The code this call carries; empty for a call that carries data only."""
+    return list(_in_value(call.name.lower().replace("-", "_").replace(".", "_"), call.arguments, ""))
+
+
+def takes_code(name: str) -> bool:
+    """Whether a tool of this name takes code."""
+    plain = name.lower().replace("-", "_").replace(".", "_")
+    return _tool_language(plain) is not None or _CODE_TOOL.search(plain) is not None
+
+
+def _in_value(tool: str, value: JsonValue, path: str) -> Iterator[ArgumentCode]:
+    if isinstance(value, str):
+        language = _of_only_argument(tool, value)
+        if language is not None:
+            yield ArgumentCode(path or "arguments", language, value)
+    elif isinstance(value, list):
+        for index, item in enumerate(value[:1]):
+            yield from _in_value(tool, item, f"{path or 'arguments'}[{index}]")
+    elif isinstance(value, dict):
+        yield from _in_object(tool, value, path or "arguments")
+
+
+def _in_object(tool: str, arguments: dict[str, JsonValue], path: str) -> Iterator[ArgumentCode]:
+    declared = _declared(arguments)
+    for key, value in arguments.items():
+        place = f"{path}.{key}"
+        if key in ("args", "kwargs", "action") and isinstance(value, list | dict):
+            yield from _in_value(tool, value, place)
+        source = _command_text(value) if key.lower() in _SHELL_KEYS else value
+        if not isinstance(source, str) or not source.strip():
+            continue
+        language = _of_argument(tool, key.lower(), source, declared, only=len(arguments) == 1)
+        if language is not None:
+            yield ArgumentCode(place, language, source)
+        elif key.lower() in _CONTENT_KEYS:
+            written = _written_language(arguments)
+            if written is not None:
+                yield ArgumentCode(place, written, source, runs=False)
+
+
+def _of_argument(
+    tool: str, key: str, source: str, declared: Language | None, *, only: bool
+) -> Language | None:
+    hinted = _tool_language(tool)
+    if key in _CODE_KEYS:
+        told = declared or _code(source) or hinted
+        return told or (Language.OTHER if _CODE_TOOL.search(tool) else None)
+    if key in _SHELL_KEYS:
+        return Language.BASH if hinted is Language.BASH else declared or _code(source)
+    if key in _SQL_KEYS and (hinted is Language.SQL or "sql" in key) and _SQL_VERB.match(source):
+        return Language.SQL
+    if key in _SQL_KEYS and identify(source) is Language.SQL:
+        return Language.SQL
+    if key in _WHOLE_KEYS and only:
+        return _of_only_argument(tool, source)
+    return None
+
+
+def _of_only_argument(tool: str, source: str) -> Language | None:
+    """The language of a tool's only argument: a tool that takes code takes nothing else."""
+    hinted = _tool_language(tool)
+    if hinted is Language.SQL:
+        return Language.SQL if _SQL_VERB.match(source) else None
+    if hinted is not None:
+        told = _code(source)
+        return told if told is not None and hinted is not Language.BASH else hinted
+    return _code(source) if _CODE_TOOL.search(tool) else None
+
+
+def _code(source: str) -> Language | None:
+    """The language of code proper: documents of data are none."""
+    language = identify(source)
+    return None if language in (Language.JSON, Language.YAML, Language.HTML) else language
+
+
+def _tool_language(tool: str) -> Language | None:
+    return next((language for language, name in _TOOL_LANGUAGES if name.search(tool)), None)
+
+
+def _declared(arguments: dict[str, JsonValue]) -> Language | None:
+    for key in _LANGUAGE_KEYS:
+        value = arguments.get(key)
+        if isinstance(value, str) and value.lower() in MARKS:
+            return MARKS[value.lower()]
+    return None
+
+
+def _command_text(value: JsonValue) -> JsonValue:
+    """A command as one text: an argument vector is joined, `bash -lc X` is X."""
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        return value
+    words = [str(item) for item in value]
+    if len(words) == 3 and words[0].rpartition("/")[2] in {"bash", "sh", "zsh"} and words[1].endswith("c"):
+        return words[2]
+    return shlex.join(words)
+
+
+def _written_language(arguments: dict[str, JsonValue]) -> Language | None:
+    """The language of a file being written: code the agent made, though this call does not run it."""
+    for key in _PATH_KEYS:
+        path = arguments.get(key)
+        if isinstance(path, str):
+            return _SUFFIXES.get("." + path.rpartition(".")[2].lower() if "." in path else "")
+    return None

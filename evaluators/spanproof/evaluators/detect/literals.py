@@ -1,0 +1,66 @@
+"""The strings in a JSON document, with where they stand in its text.
+
+Arguments of tool calls are JSON, often JSON within a JSON string; the code in them is a string's value, and
+its place is the string's inside. Scans the text once after the document has been found valid.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+
+_MAX_DEPTH: Final = 4
+"""How often a string may hold a document with strings in turn."""
+
+_TOKEN: Final = re.compile(r'"(?P<inside>[^"\\]*(?:\\.[^"\\]*)*)"(?P<colon>\s*:)?', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonString:
+    """A string value: the key it stands under (empty in arrays) and the span of its inside."""
+
+    key: str
+    value: str
+    start: int
+    end: int
+
+
+def json_strings(text: str) -> list[JsonString] | None:
+    """Every string value of this JSON document, inner documents opened; None where the text is no document."""
+    try:
+        orjson.loads(text)
+    except (orjson.JSONDecodeError, UnicodeEncodeError):
+        return None
+    return list(_strings(text, 0))
+
+
+def _strings(text: str, depth: int) -> Iterator[JsonString]:
+    key = ""
+    for token in _TOKEN.finditer(text):
+        try:
+            value = json.loads(f'"{token["inside"]}"', strict=False)
+        except ValueError:
+            continue
+        if token["colon"] is not None:
+            key = value
+            continue
+        yield from _opened(JsonString(key, value, *token.span("inside")), depth)
+
+
+def _opened(string: JsonString, depth: int) -> Iterator[JsonString]:
+    """The strings of the document that this string holds, at this string's place; else the string."""
+    if depth < _MAX_DEPTH and string.value.lstrip().startswith(("{", "[")):
+        try:
+            inner = orjson.loads(string.value)
+        except (orjson.JSONDecodeError, UnicodeEncodeError):
+            inner = None
+        if isinstance(inner, dict | list):
+            for found in _strings(string.value, depth + 1):
+                yield JsonString(found.key, found.value, string.start, string.end)
+            return
+    yield string

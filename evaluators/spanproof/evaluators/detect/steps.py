@@ -1,0 +1,87 @@
+"""Code of step spans whose producer recorded the step but not the code.
+
+smolagents under OpenInference: a step is a CHAIN span with the model call below it, and its observation. What
+ran is what the next call's history says was run (`python_interpreter`), else the code blocks of the step's own
+model call, joined the way smolagents joins them. A step whose error came before anything ran has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from spanproof.evaluators.detect.text import snippets_in
+from spanproof.trace import Language, Message, Span, SpanKind, Trace
+
+_INTERPRETER: Final = "python_interpreter"
+_BEFORE_RUNNING: Final = frozenset({"AgentParsingError", "AgentGenerationError", "AgentMaxStepsError"})
+_SHOWN: Final = ("Execution logs:", "Last output from code snippet:")
+
+
+@dataclass(frozen=True, slots=True)
+class StepCode:
+    """Code that ran within a step: its source, the model call it came from, and what the agent was shown."""
+
+    source: str
+    path: str
+    observation: str | None
+
+
+def step_code(trace: Trace, step: Span, later: Sequence[Span]) -> StepCode | None:
+    """The code that ran in this step; None where the step ran none or it cannot be known.
+
+    Args:
+        trace: that the step is of.
+        step: a span with a step number and without recorded code.
+        later: the model calls of the same agent after this step, in order.
+    """
+    if step.error is not None and step.error.type in _BEFORE_RUNNING:
+        return None
+    calls = [span for span in trace.descendants(step.span_id) if span.kind is SpanKind.LLM]
+    told = _told_by_history(later[0].input_messages) if later else None
+    own = _own_blocks(calls[0]) if calls else None
+    observation = step.observation or (_shown_next(later[0].input_messages) if later else None)
+    if told is not None and own is not None:
+        return StepCode(told, own[1], observation)
+    if told is not None and later:
+        return StepCode(told, f"{later[0].span_id}/input_messages", observation)
+    if own is not None and _ran_code(step, observation):
+        return StepCode(own[0], own[1], observation)
+    return None
+
+
+def _told_by_history(history: Sequence[Message]) -> str | None:
+    """The source of the last interpreter call, if it is the last thing the agent did."""
+    for message in reversed(history):
+        if message.role == "assistant":
+            call = next((call for call in message.tool_calls if call.name == _INTERPRETER), None)
+            if call is None:
+                return None
+            source = call.arguments
+            if isinstance(source, dict):
+                source = source.get("code")
+            return source if isinstance(source, str) else None
+    return None
+
+
+def _own_blocks(call: Span) -> tuple[str, str] | None:
+    text = "\n".join(message.text for message in call.output_messages)
+    blocks = [block.source for block in snippets_in(text) if block.language is Language.PYTHON]
+    if not blocks:
+        return None
+    return "\n\n".join(blocks), f"{call.span_id}/output_messages"
+
+
+def _ran_code(step: Span, observation: str | None) -> bool:
+    """Whether code ran: the observation has the interpreter's form, or the interpreter failed."""
+    if step.error is not None and step.error.type == "AgentExecutionError":
+        return True
+    return observation is not None and observation.startswith(_SHOWN)
+
+
+def _shown_next(history: Sequence[Message]) -> str | None:
+    """What the agent was shown last, as its next model call has it."""
+    if history and history[-1].role == "tool":
+        return history[-1].text
+    return None

@@ -1,0 +1,267 @@
+"""The snippets of a trace: gathers candidates from every place, then settles which are one.
+
+Places, strongest first: code recorded as executed, steps whose code stands in messages, arguments of code
+tools, calls a model asked for, blocks in a model's words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from spanproof.evaluators.detect.arguments import code_in_call
+from spanproof.evaluators.detect.calls import tape_of
+from spanproof.evaluators.detect.language import identify
+from spanproof.evaluators.detect.observation import parts_of
+from spanproof.evaluators.detect.steps import step_code
+from spanproof.evaluators.detect.text import MARKS, snippets_in
+from spanproof.trace import (
+    Executor,
+    Language,
+    Message,
+    Payload,
+    Snippet,
+    Span,
+    SpanError,
+    SpanKind,
+    Trace,
+    snippet_id,
+)
+
+_FINAL_ANSWER = "final_answer"
+_DATA = frozenset({Language.JSON, Language.YAML})
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """Code at a place. `strength` orders candidates for the same run of the same code."""
+
+    span: Span
+    path: str
+    language: Language
+    source: str
+    executed: bool
+    strength: int = 0
+    observation: str | None = None
+    logs: str | None = None
+    output: Payload | None = None
+    error: SpanError | None = None
+    is_final: bool = False
+    executor: Executor = field(default_factory=Executor)
+
+
+def detect(trace: Trace) -> list[Snippet]:
+    """Every snippet of this trace, in order of its spans."""
+    ran = _one_per_run(trace, [*_recorded(trace), *_steps(trace), *_tools(trace)])
+    asked = list(_asked(trace, ran))
+    ran += [candidate for candidate in asked if candidate.executed]
+    said = [candidate for candidate in asked if not candidate.executed]
+    proposed = _only_proposed([*said, *_words(trace)], ran)
+    order = {span.span_id: index for index, span in enumerate(trace.spans)}
+    found = sorted([*ran, *proposed], key=lambda one: order[one.span.span_id])
+    return [_snippet(trace, candidate) for candidate in found]
+
+
+def _snippet(trace: Trace, found: _Candidate) -> Snippet:
+    span = found.span
+    tape = tape_of(trace, span.span_id) if found.executed and span.kind is not SpanKind.LLM else ()
+    ended = any(call.tool == _FINAL_ANSWER and call.error is None for call in tape)
+    return Snippet(
+        id=snippet_id(trace.trace_id, span.span_id, found.path, found.source),
+        trace_id=trace.trace_id,
+        span_id=span.span_id,
+        path=found.path,
+        language=found.language,
+        source=found.source,
+        executed=found.executed,
+        observation=found.observation,
+        logs=found.logs,
+        output=found.output,
+        error=found.error,
+        tape=tape,
+        is_final=found.is_final or (found.executed and ended),
+        truncated=span.truncated and _may_be_cut(span, found),
+        executor=found.executor,
+    )
+
+
+def _may_be_cut(span: Span, found: _Candidate) -> bool:
+    """Whether the clipping that the span tells of may have hit this source."""
+    clipped = span.attributes.get("spanproof.content.truncated")
+    return found.path in clipped if isinstance(clipped, list) else True
+
+
+def _recorded(trace: Trace) -> Iterator[_Candidate]:
+    for span in trace.spans:
+        code = span.code
+        if code is None or not code.source.strip():
+            continue
+        named = MARKS.get((code.language or "").lower())
+        parts = parts_of(span.observation)
+        yield _Candidate(
+            span,
+            code.path,
+            named or identify(code.source) or Language.OTHER,
+            code.source,
+            executed=True,
+            strength=3,
+            observation=span.observation if span.observation is not None else _output_text(span),
+            logs=code.logs if code.logs is not None else parts.logs,
+            output=code.output or parts.output,
+            error=span.error,
+            is_final=code.is_final,
+            executor=code.executor,
+        )
+
+
+def _steps(trace: Trace) -> Iterator[_Candidate]:
+    for span in trace.spans:
+        if span.step is None or span.code is not None:
+            continue
+        found = step_code(trace, span, _later_calls(trace, span))
+        if found is None:
+            continue
+        parts = parts_of(found.observation)
+        yield _Candidate(
+            span,
+            found.path,
+            Language.PYTHON,
+            found.source,
+            executed=True,
+            strength=2,
+            observation=found.observation,
+            logs=parts.logs,
+            output=parts.output,
+            error=span.error,
+        )
+
+
+def _later_calls(trace: Trace, step: Span) -> list[Span]:
+    """Model calls of the step's agent that began after the step ended, planning calls left out."""
+    below = trace.descendants(step.parent_id) if step.parent_id is not None else iter(())
+    return [
+        span
+        for span in below
+        if span.kind is SpanKind.LLM and span.start_ns >= step.end_ns and _nearest_agent(trace, span) == step.parent_id
+    ]
+
+
+def _nearest_agent(trace: Trace, span: Span) -> str | None:
+    return next((above.span_id for above in trace.ancestors(span.span_id) if above.kind is SpanKind.AGENT), None)
+
+
+def _tools(trace: Trace) -> Iterator[_Candidate]:
+    for span in trace.spans:
+        if span.kind is not SpanKind.TOOL or span.tool is None or span.code is not None:
+            continue
+        for code in code_in_call(span.tool):
+            yield _Candidate(
+                span,
+                f"tool.{code.path}",
+                code.language,
+                code.source,
+                executed=code.runs,
+                strength=1,
+                observation=_output_text(span) if code.runs else None,
+                error=span.error if code.runs else None,
+            )
+
+
+def _one_per_run(trace: Trace, candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """One candidate for each time code ran: of a span and those around it with the same code, the strongest."""
+    kept: list[_Candidate] = []
+    for candidate in sorted(candidates, key=lambda one: -one.strength):
+        around = {candidate.span.span_id, *(span.span_id for span in trace.ancestors(candidate.span.span_id))}
+        if not any(
+            _plain(other.source) == _plain(candidate.source)
+            and (
+                other.span.span_id in around
+                or any(
+                    above.span_id == candidate.span.span_id for above in trace.ancestors(other.span.span_id)
+                )
+            )
+            for other in kept
+        ):
+            kept.append(candidate)
+    return kept
+
+
+def _asked(trace: Trace, ran: Sequence[_Candidate]) -> Iterator[_Candidate]:
+    """Calls with code that a model asked for and that no span records as run.
+
+    Answered by a `tool` message they ran all the same: at the provider, or where nothing is recorded.
+    """
+    by_call = {span.tool.call_id: span for span in trace.spans if span.tool is not None and span.tool.call_id}
+    answers = _answers(trace)
+    sources = {_plain(candidate.source) for candidate in ran}
+    for span, number, message in _spoken(trace):
+        for index, call in enumerate(message.tool_calls):
+            path = f"output_messages[{number}].tool_calls[{index}]"
+            for code in code_in_call(call):
+                if _plain(code.source) in sources:
+                    continue
+                at = by_call.get(call.call_id, span) if call.call_id else span
+                answer = answers.get(call.call_id) if call.call_id else None
+                executed = code.runs and (answer is not None or at is not span)
+                yield _Candidate(
+                    at,
+                    f"{path}.{code.path}",
+                    code.language,
+                    code.source,
+                    executed=executed,
+                    observation=(_output_text(at) if at is not span else answer) if executed else None,
+                    error=at.error if executed and at is not span else None,
+                )
+
+
+def _answers(trace: Trace) -> Mapping[str, str]:
+    """What tools answered, by the id of the call: from any message a model said or was sent."""
+    return {
+        message.tool_call_id: message.text
+        for span in trace.spans
+        if span.kind is SpanKind.LLM
+        for message in (*span.input_messages, *span.output_messages)
+        if message.role == "tool" and message.tool_call_id is not None
+    }
+
+
+def _words(trace: Trace) -> Iterator[_Candidate]:
+    """Code in a model's own words."""
+    for span, number, message in _spoken(trace):
+        for index, block in enumerate(snippets_in(message.text)):
+            if block.language in _DATA:
+                continue
+            path = f"output_messages[{number}].text[{index}]"
+            yield _Candidate(span, path, block.language, block.source, executed=False)
+
+
+def _spoken(trace: Trace) -> Iterator[tuple[Span, int, Message]]:
+    """What models said, once: a call within a call repeats it."""
+    for span in trace.spans:
+        if span.kind is not SpanKind.LLM:
+            continue
+        if any(above.kind is SpanKind.LLM for above in trace.ancestors(span.span_id)):
+            continue
+        for number, message in enumerate(span.output_messages):
+            if message.role == "assistant":
+                yield span, number, message
+
+
+def _only_proposed(candidates: Sequence[_Candidate], ran: Sequence[_Candidate]) -> list[_Candidate]:
+    """Candidates that are not what ran, nor part of it, each source once."""
+    sources = [_plain(candidate.source) for candidate in ran]
+    kept: dict[str, _Candidate] = {}
+    for candidate in candidates:
+        plain = _plain(candidate.source)
+        if plain not in kept and not any(plain in source for source in sources):
+            kept[plain] = candidate
+    return list(kept.values())
+
+
+def _plain(source: str) -> str:
+    """A source without the white space that copying changes."""
+    return "\n".join(line.rstrip() for line in source.strip().splitlines())
+
+
+def _output_text(span: Span) -> str | None:
+    return span.output.text if span.output is not None else None

@@ -1,0 +1,71 @@
+"""What the layers share: which code counts, how an executed snippet ended, and why there is none to judge.
+
+Takes the evidence about a run; gives facts. It judges nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvidence
+from spanproof.evaluators.replay.record import record_of
+from spanproof.sandbox import FailureClass
+from spanproof.trace import Language, Run, Snippet
+
+PROGRAMS = frozenset({Language.PYTHON, Language.BASH, Language.SQL, Language.JAVASCRIPT, Language.TYPESCRIPT})
+"""Languages whose snippets do something; the rest are documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How an executed snippet ended, as recorded and as replayed; None where that side is not known."""
+
+    recorded: FailureClass | None
+    replayed: FailureClass | None
+
+    @property
+    def failure_class(self) -> FailureClass | None:
+        """The record where there is one: the replay may lack what the run had."""
+        return self.recorded if self.recorded is not None else self.replayed
+
+    @property
+    def ok(self) -> bool | None:
+        """Whether it ended well, None where neither side is known."""
+        return None if self.failure_class is None else self.failure_class is FailureClass.OK
+
+
+def executed(run: Run) -> list[Snippet]:
+    """Programs that ran, in order."""
+    return [snippet for snippet in run.snippets if snippet.executed and snippet.language in PROGRAMS]
+
+
+def ended(evidence: RunEvidence, snippet: Snippet) -> Ended:
+    """How this executed snippet ended."""
+    step = replayed(evidence, snippet)
+    return Ended(record_of(snippet).failure_class, step.execution.failure_class if step is not None else None)
+
+
+def replayed(evidence: RunEvidence, snippet: Snippet) -> ReplayedStep | None:
+    """The replay of this snippet, None where it was not replayed."""
+    return None if isinstance(evidence.replay, NoReplay) else evidence.replay.step(snippet.id)
+
+
+def why_not_replayed(evidence: RunEvidence, snippet: Snippet) -> str:
+    """The reason a snippet has no replay, as a clause."""
+    if isinstance(evidence.replay, NoReplay):
+        return evidence.replay.reason
+    if not snippet.executed:
+        return "it did not run"
+    return evidence.replay.unreplayed.get(snippet.id, "it was not reached")
+
+
+def why_no_code(run: Run) -> str:
+    """The reason to skip a layer that judges code, for a run without any."""
+    if run.hidden:
+        return "content is hidden: the producer kept inputs and outputs off the trace"
+    return "no code on the trace: the agent wrote none, or its instrumentor does not record it"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 snippet`, `2 snippets`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,134 @@
+"""Correctness: whether the code an agent wrote is valid, and whether what it came to stands.
+
+Takes the evidence about a run; gives, per snippet, `compiles`, `imports_exist`, `attributes_exist` and
+`replay_agrees`, and the layer's value for the run from the strongest evidence at hand. A snippet that failed
+and was mended by a later one counts half and fails nothing: agents work by trial. docs/layers/correctness.md
+holds the rules with examples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spanproof.evaluators.layers.common import PROGRAMS, counted, ended, executed, replayed, why_no_code
+from spanproof.evaluators.layers.correctness.checks import (
+    attributes_exist,
+    compiles,
+    imports_exist,
+    replay_agrees,
+)
+from spanproof.evaluators.model import RunEvidence
+from spanproof.trace import Evidence, Judgement, Label, Layer, Outcome, Scored, Skipped, Snippet
+
+EVALUATOR = "spanproof.correctness"
+VERSION = "1"
+
+MENDED = 0.5
+"""What a snippet counts that failed and was followed by one that worked."""
+
+_CHECKS = {
+    "compiles": compiles,
+    "imports_exist": imports_exist,
+    "attributes_exist": attributes_exist,
+    "replay_agrees": replay_agrees,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """How one snippet stands: `problem` None where nothing speaks against it, `ground` what speaks for it."""
+
+    snippet: Snippet
+    ground: str
+    problem: str | None = None
+    mended: bool = False
+
+    @property
+    def value(self) -> float:
+        if self.problem is None:
+            return 1.0
+        return MENDED if self.mended else 0.0
+
+
+def judge(evidence: RunEvidence) -> list[Judgement]:
+    """Judge every program of the run, and the run."""
+    run = evidence.run
+    judged = executed(run) or [s for s in run.snippets if s.language in PROGRAMS]
+    if not judged:
+        return [_judgement("correctness", run.span_id, Skipped(why_no_code(run)))]
+    outcomes = {
+        snippet.id: {name: check(evidence, snippet) for name, check in _CHECKS.items()} for snippet in judged
+    }
+    judgements = [
+        _judgement(name, snippet.span_id, outcome, snippet.id)
+        for snippet in judged
+        for name, outcome in outcomes[snippet.id].items()
+    ]
+    standings = [_standing(evidence, snippet, outcomes[snippet.id], judged) for snippet in judged]
+    layer = _of_run([standing for standing in standings if standing is not None], len(judged))
+    return [_judgement("correctness", run.span_id, layer), *judgements]
+
+
+def _of_run(standings: list[_Standing], total: int) -> Outcome:
+    if not standings:
+        return Skipped("nothing can be said about the code: it is cut, or no evidence of its outcome exists")
+    broken = [standing for standing in standings if standing.problem is not None and not standing.mended]
+    mended = [standing for standing in standings if standing.problem is not None and standing.mended]
+    value = sum(standing.value for standing in standings) / len(standings)
+    facts = tuple(Evidence(_fact(standing), standing.snippet.span_id) for standing in standings)
+    if broken:
+        told = f"{len(broken)} of {counted(len(standings), 'snippet')} wrong: {broken[0].problem}."
+        return Scored(value, Label.FAIL, told, facts)
+    told = f"{counted(len(standings), 'snippet')} valid: {_grounds(standings)}."
+    if mended:
+        told = f"{told[:-1]}; {len(mended)} failed and was mended by a later one ({mended[0].problem})."
+    if len(standings) < total:
+        told = f"{told[:-1]}; {total - len(standings)} could not be judged."
+    return Scored(value, Label.PASS, told, facts)
+
+
+def _grounds(standings: list[_Standing]) -> str:
+    grounds = dict.fromkeys(standing.ground for standing in standings if standing.problem is None)
+    return ", ".join(grounds) or "mended"
+
+
+def _fact(standing: _Standing) -> str:
+    if standing.problem is None:
+        return f"valid: {standing.ground}"
+    return f"{standing.problem}, mended by a later snippet" if standing.mended else standing.problem
+
+
+def _standing(
+    evidence: RunEvidence, snippet: Snippet, outcomes: dict[str, Outcome], judged: list[Snippet]
+) -> _Standing | None:
+    """How a snippet stands, by its strongest evidence; None where there is none."""
+    agrees = outcomes["replay_agrees"]
+    if isinstance(agrees, Scored) and agrees.label is Label.FAIL:
+        step = replayed(evidence, snippet)
+        difference = step.difference if step is not None else None
+        return _Standing(snippet, "", f"replay and record differ ({difference})")
+    for name in ("compiles", "imports_exist", "attributes_exist"):
+        outcome = outcomes[name]
+        if isinstance(outcome, Scored) and outcome.label is Label.FAIL:
+            problem = outcome.explanation[0].lower() + outcome.explanation[1:].rstrip(".")
+            return _Standing(snippet, "", problem, _mended(evidence, snippet, judged))
+    how = ended(evidence, snippet)
+    if snippet.executed and how.ok is False:
+        problem = f"ended in {how.failure_class}"
+        return _Standing(snippet, "", problem, _mended(evidence, snippet, judged))
+    if isinstance(agrees, Scored):
+        return _Standing(snippet, "the replay agrees with the record")
+    if snippet.executed and how.ok:
+        return _Standing(snippet, "recorded as ended well" if how.recorded is not None else "replayed well")
+    if isinstance(outcomes["compiles"], Scored):
+        return _Standing(snippet, "compiles, and did not run" if not snippet.executed else "compiles")
+    return None
+
+
+def _mended(evidence: RunEvidence, snippet: Snippet, judged: list[Snippet]) -> bool:
+    later = judged[judged.index(snippet) + 1 :]
+    return any(other.executed and ended(evidence, other).ok for other in later)
+
+
+def _judgement(name: str, span_id: str, outcome: Outcome, snippet_id: str | None = None) -> Judgement:
+    return Judgement(Layer.CORRECTNESS, name, span_id, outcome, EVALUATOR, VERSION, snippet_id)

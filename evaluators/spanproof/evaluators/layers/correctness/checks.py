@@ -1,0 +1,135 @@
+"""The sub-scores of one snippet: does it compile, does what it imports exist, does it replay alike.
+
+Takes a snippet and the evidence of its run; gives one outcome per check. Nothing is run here: parsing is done
+on the host, names were looked up and code was run in the sandbox before.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+
+from spanproof.evaluators.layers.common import counted, ended, replayed, why_not_replayed
+from spanproof.evaluators.model import ApiReport, MissingName, NoReplay, RunEvidence
+from spanproof.sandbox import FailureClass
+from spanproof.trace import Evidence, Label, Language, Outcome, Scored, Skipped, Snippet
+
+_CUT = "its source is cut on the trace"
+
+
+def compiles(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+    """Whether the source is a program of its language."""
+    if snippet.truncated:
+        return Skipped(_CUT)
+    if snippet.language is not Language.PYTHON:
+        return _compiled_elsewhere(evidence, snippet)
+    problem = syntax_problem(snippet.source)
+    if problem is None and ended(evidence, snippet).replayed is FailureClass.SYNTAX_ERROR:
+        problem = "the sandbox's interpreter refuses its syntax"
+    if problem is None:
+        return Scored(1.0, Label.PASS, "It parses.")
+    if snippet.executed and ended(evidence, snippet).recorded is FailureClass.OK:
+        return Skipped(f"it is no plain Python ({problem}), yet its executor ran it")
+    return Scored(0.0, Label.FAIL, f"It does not parse: {problem}.", (Evidence(problem, snippet.span_id),))
+
+
+def imports_exist(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+    """Whether every module it imports is in the runtime."""
+    report = _report(evidence, snippet)
+    if isinstance(report, Skipped):
+        return report
+    missing = [entry for entry in report.missing if entry.is_module]
+    recorded = ended(evidence, snippet).recorded if snippet.executed else None
+    if report.not_installed and not missing:
+        packages = ", ".join(report.not_installed)
+        if recorded is not FailureClass.MISSING_DEPENDENCY:
+            return Skipped(
+                f"the sandbox's runtime does not have {packages}, so nothing can be looked up in it"
+            )
+        told = f"{packages} is neither in the runtime the run used nor in the sandbox's"
+        return Scored(0.0, Label.FAIL, f"{told}.", (Evidence(told, snippet.span_id),))
+    return _existence(snippet, missing, report, recorded, "module")
+
+
+def attributes_exist(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+    """Whether every name it takes from a module is there: a made-up API is found without running it."""
+    report = _report(evidence, snippet)
+    if isinstance(report, Skipped):
+        return report
+    missing = [entry for entry in report.missing if not entry.is_module]
+    if not missing and report.not_installed:
+        packages = ", ".join(report.not_installed)
+        return Skipped(f"the sandbox's runtime does not have {packages}, so nothing can be looked up in it")
+    recorded = ended(evidence, snippet).recorded if snippet.executed else None
+    return _existence(snippet, missing, report, recorded, "name")
+
+
+def replay_agrees(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+    """Whether the replay came to the class, the output and the value that are on record."""
+    step = replayed(evidence, snippet)
+    if step is None:
+        return Skipped(f"not replayed: {why_not_replayed(evidence, snippet)}")
+    if step.agrees is None:
+        return Skipped(f"not comparable: {step.difference or 'nothing is on record to compare with'}")
+    if step.agrees:
+        return Scored(1.0, Label.PASS, "The replay came to what is on record.")
+    told = step.difference or "the replay came to something else"
+    recorded = snippet.logs if snippet.logs is not None else snippet.observation
+    fact = Evidence(told, snippet.span_id, recorded=recorded, replayed=step.execution.stdout or None)
+    return Scored(0.0, Label.FAIL, f"Replay and record differ: {told}.", (fact,))
+
+
+def syntax_problem(source: str) -> str | None:
+    """Why this is no Python, None where it is; parsing only, nothing is run."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a snippet's invalid escapes are not ours to print
+            ast.parse(source)
+    except SyntaxError as error:
+        return f"line {error.lineno}: {error.msg}" if error.lineno else error.msg
+    except (ValueError, RecursionError, MemoryError) as error:
+        return str(error) or "it is nested too deeply"
+    return None
+
+
+def _compiled_elsewhere(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+    how = ended(evidence, snippet)
+    if snippet.executed and FailureClass.OK in (how.recorded, how.replayed):
+        return Scored(1.0, Label.PASS, "It ran, so it compiles.")
+    if snippet.executed and FailureClass.SYNTAX_ERROR in (how.recorded, how.replayed):
+        return Scored(0.0, Label.FAIL, "Its interpreter refuses its syntax.")
+    return Skipped(f"{snippet.language} is parsed by running it, and it was not run to its end")
+
+
+def _report(evidence: RunEvidence, snippet: Snippet) -> ApiReport | Skipped:
+    if snippet.language is not Language.PYTHON:
+        return Skipped(f"names are looked up for Python, this is {snippet.language}")
+    if snippet.truncated:
+        return Skipped(_CUT)
+    report = evidence.apis.get(snippet.id)
+    if report is None:
+        reason = evidence.replay.reason if isinstance(evidence.replay, NoReplay) else "it was not looked up"
+        return Skipped(f"no runtime to look names up in: {reason}")
+    if syntax_problem(snippet.source) is not None:
+        return Skipped("it does not parse, so its names are not known")
+    return report
+
+
+def _existence(
+    snippet: Snippet,
+    missing: list[MissingName],
+    report: ApiReport,
+    recorded: FailureClass | None,
+    noun: str,
+) -> Outcome:
+    if not missing:
+        return Scored(1.0, Label.PASS, f"Every {noun} it uses exists ({len(report.checked)} looked up).")
+    names = ", ".join(entry.name for entry in missing)
+    if recorded is FailureClass.OK:
+        return Skipped(f"{names}: not in the sandbox's runtime, yet the run did not fail: versions differ")
+    total = max(len(report.checked), len(missing))
+    facts = tuple(
+        Evidence(f"line {entry.line}: {entry.name} does not exist", snippet.span_id) for entry in missing
+    )
+    told = f"{counted(len(missing), noun)} it uses do not exist: {names}."
+    return Scored((total - len(missing)) / total, Label.FAIL, told, facts)

@@ -1,0 +1,155 @@
+"""Execution: how each step ended, as recorded and as replayed.
+
+Takes the evidence about a run; gives per executed snippet `outcome` (its failure class) and `reproduced`
+(whether the replay ended in the same class), and the layer's value for the run: the share of steps that ended
+well. Where a run has no code, its tool calls are the steps. The class comes from error types and exit facts,
+never from the word "Error" in an output.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spanproof.evaluators.layers.common import (
+    counted,
+    ended,
+    executed,
+    replayed,
+    why_no_code,
+    why_not_replayed,
+)
+from spanproof.evaluators.model import RunEvidence
+from spanproof.evaluators.replay.record import recorded_class
+from spanproof.sandbox import FailureClass
+from spanproof.trace import (
+    Evidence,
+    Judgement,
+    Label,
+    Layer,
+    Outcome,
+    Run,
+    Scored,
+    Skipped,
+    Snippet,
+    Step,
+)
+
+EVALUATOR = "spanproof.execution"
+VERSION = "1"
+
+MAX_FAILED_SHARE = 0.5
+"""A run fails when more than this share of its steps failed, even if the last one worked."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """How one step ended; `told` names it for people."""
+
+    told: str
+    span_id: str
+    failure_class: FailureClass
+    fact: Evidence
+
+
+def judge(evidence: RunEvidence) -> list[Judgement]:
+    """Judge every executed step, and the run."""
+    run = evidence.run
+    snippets = executed(run)
+    if not snippets:
+        return [_judgement("execution", run.span_id, _of_calls(run))]
+    judgements = []
+    for snippet in snippets:
+        judgements.append(_judgement("outcome", snippet.span_id, _outcome(evidence, snippet), snippet.id))
+        judgements.append(
+            _judgement("reproduced", snippet.span_id, _reproduced(evidence, snippet), snippet.id)
+        )
+    steps = [_step(evidence, number, snippet) for number, snippet in enumerate(snippets, 1)]
+    known = [step for step in steps if step is not None]
+    if not known:
+        reason = why_not_replayed(evidence, snippets[0])
+        layer: Outcome = Skipped(f"no outcome of the code is on the trace, and it was not replayed: {reason}")
+    else:
+        layer = _of_steps(known, "step")
+    return [_judgement("execution", run.span_id, layer), *judgements]
+
+
+def _of_calls(run: Run) -> Outcome:
+    """A run without code is judged by how its tool calls ended."""
+    if run.hidden:
+        return Skipped(why_no_code(run))
+    calls = [ended for step in run.steps for ended in _calls_of(run, step)]
+    return _of_steps(calls, "tool call") if calls else Skipped("no code and no tool call on the trace")
+
+
+def _of_steps(steps: list[_Step], noun: str) -> Outcome:
+    failed = [step for step in steps if step.failure_class is not FailureClass.OK]
+    facts = tuple(step.fact for step in steps)
+    value = (len(steps) - len(failed)) / len(steps)
+    if not failed:
+        return Scored(value, Label.PASS, f"{counted(len(steps), noun)}, all ended well.", facts)
+    share = f"{len(failed)} of {counted(len(steps), noun)} failed"
+    if len(failed) == len(steps):
+        return Scored(value, Label.FAIL, f"Every {noun} failed ({failed[-1].failure_class}).", facts)
+    if failed[-1] is steps[-1]:
+        told = f"The last {noun} ended in {failed[-1].failure_class}; {share}."
+        return Scored(value, Label.FAIL, told, facts)
+    if len(failed) / len(steps) > MAX_FAILED_SHARE:
+        return Scored(value, Label.FAIL, f"{share} ({failed[0].failure_class}).", facts)
+    told = f"{share} ({failed[0].told}: {failed[0].failure_class}), and a later one ended well."
+    return Scored(value, Label.PASS, told, facts)
+
+
+def _step(evidence: RunEvidence, number: int, snippet: Snippet) -> _Step | None:
+    how = ended(evidence, snippet)
+    if how.failure_class is None:
+        return None
+    told = f"step {number}"
+    fact = Evidence(
+        f"{told} ended in {how.failure_class}", snippet.span_id, recorded=how.recorded, replayed=how.replayed
+    )
+    return _Step(told, snippet.span_id, how.failure_class, fact)
+
+
+def _calls_of(run: Run, step: Step) -> list[_Step]:
+    """The tool calls of a step, and the failure of a call that never came to be: a wrong tool or argument."""
+    calls = [_call(call.tool, call.span_id or run.span_id, recorded_class(call.error)) for call in step.calls]
+    if step.error is not None and all(call.failure_class is FailureClass.OK for call in calls):
+        asked = step.asked[0].name if step.asked else f"step {step.number}"
+        calls.append(_call(asked, step.span_id, recorded_class(step.error)))
+    return calls
+
+
+def _call(told: str, span_id: str, failure_class: FailureClass) -> _Step:
+    fact = Evidence(f"{told} ended in {failure_class}", span_id, recorded=failure_class)
+    return _Step(told, span_id, failure_class, fact)
+
+
+def _outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+    how = ended(evidence, snippet)
+    if how.failure_class is None:
+        reason = why_not_replayed(evidence, snippet)
+        return Skipped(f"its outcome is not on the trace, and it was not replayed: {reason}")
+    source = "Recorded" if how.recorded is not None else "Replayed"
+    fact = Evidence(f"ended in {how.failure_class}", snippet.span_id, how.recorded, how.replayed)
+    told = f"{source}: {how.failure_class}."
+    if how.ok:
+        return Scored(1.0, Label.PASS, told, (fact,))
+    return Scored(0.0, Label.FAIL, told, (fact,))
+
+
+def _reproduced(evidence: RunEvidence, snippet: Snippet) -> Outcome:
+    step, how = replayed(evidence, snippet), ended(evidence, snippet)
+    if step is None:
+        return Skipped(f"not replayed: {why_not_replayed(evidence, snippet)}")
+    if how.recorded is None:
+        return Skipped("its outcome is not on the trace")
+    fact = Evidence("recorded beside replayed", snippet.span_id, how.recorded, how.replayed)
+    if how.recorded is how.replayed:
+        return Scored(1.0, Label.PASS, f"Recorded and replayed: {how.recorded}.", (fact,))
+    if step.agrees is None:
+        return Skipped(f"not comparable: {step.difference}")
+    return Scored(0.0, Label.FAIL, f"Recorded {how.recorded}, replayed {how.replayed}.", (fact,))
+
+
+def _judgement(name: str, span_id: str, outcome: Outcome, snippet_id: str | None = None) -> Judgement:
+    return Judgement(Layer.EXECUTION, name, span_id, outcome, EVALUATOR, VERSION, snippet_id)

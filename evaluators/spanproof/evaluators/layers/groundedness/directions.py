@@ -1,0 +1,174 @@
+"""The rule for directions: "increased by 25 %", "fell from A to B", "is down".
+
+In: the `Binding` after its numbers are bound. Out: a claim for each word of direction. What it is compared
+with, strongest first: the two ends the sentence itself states, the pair a change was derived from, a fact
+that is a signed change, a pair of facts whose names have an order in time. Without any of these it stays
+uncertain.
+"""
+
+from __future__ import annotations
+
+import re
+
+from spanproof.evaluators.layers.groundedness.answer import Sentence
+from spanproof.evaluators.layers.groundedness.binding import Binding, claim, evidence_of
+from spanproof.evaluators.layers.groundedness.derive import scaled_value
+from spanproof.evaluators.layers.groundedness.facts import Fact
+from spanproof.evaluators.layers.groundedness.matching import number_text
+from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.naming import best_named
+from spanproof.evaluators.layers.groundedness.order import before_after
+from spanproof.evaluators.layers.groundedness.quantities import Quantity
+from spanproof.evaluators.layers.groundedness.words import canonical_set, words_of
+
+_UP = "increase|increases|increased|increasing|rose|rise|rises|risen|rising|grew|grow|grows|grown|growing|growth|climbed|gained|jumped|surged|soared|went up|gone up|is up|are up|was up|were up|up by|up from"
+_DOWN = "decrease|decreases|decreased|decreasing|fell|fall|falls|fallen|falling|dropped|drop|drops|declined|decline|declines|declining|shrank|shrunk|slipped|plunged|plummeted|reduced|reduction|went down|gone down|is down|are down|was down|were down|down by|down from"
+_WORD = re.compile(rf"\b(?:(?P<up>{_UP})|(?P<down>{_DOWN}))\b", re.IGNORECASE)
+_NOT = re.compile(r"(?:\b(?:not|never|no|without)|n['’]t)\s+(?:\w+\s+)?$", re.IGNORECASE)
+_FROM_TO = re.compile(r"\b(from|to)\s+$", re.IGNORECASE)
+_CHANGE_KEYS = canonical_set(
+    "change changed growth delta diff difference increase decrease decline drop trend return gain loss pct_change yoy mom qoq"
+)
+_FALLING_KEYS = canonical_set("decrease decline drop loss reduction")
+
+
+def direction_claims(binding: Binding) -> list[Claim]:
+    """Every direction the answer states."""
+    claims: list[Claim] = []
+    for sentence in binding.answer.sentences:
+        for match in _WORD.finditer(binding.answer.text, sentence.start, sentence.end):
+            if _is_a_name(match, binding):
+                continue
+            found = _settle(match, sentence, binding)
+            if found is not None:
+                claims.append(found)
+    return claims
+
+
+def _is_a_name(match: re.Match[str], binding: Binding) -> bool:
+    """"the increase is 5" where a key says `increase`: the value tells, not the word."""
+    words = set(words_of(match.group()))
+    return bool(words & binding.vocabulary) and not _CHANGE_KEYS & words
+
+
+def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim | None:
+    upward = match["up"] is not None
+    if _NOT.search(binding.answer.text[max(0, match.start() - 24) : match.start()]):
+        return None  # "did not increase" leaves both "fell" and "stayed": nothing to hold it to
+
+    def verdict(change: float, why: str, evidence: ClaimEvidence | None) -> Claim:
+        right = change > 0 if upward else change < 0
+        outcome = Verdict.GROUNDED if right else Verdict.CONTRADICTED
+        return claim(binding, match.start(), match.end(), ClaimKind.DIRECTION, outcome, why, evidence)
+
+    quantities = _quantities(sentence, binding)
+    ends = _stated_ends(quantities, binding)
+    if ends is not None:
+        first, last = ends
+        order = _order_of_ends(first, last, binding)
+        change = last.value - first.value
+        if order is not None and order < 0:
+            return verdict(-1 if upward else 1, f"{last.text} comes before {first.text} in the outputs", None)
+        return verdict(change, f"{first.text} to {last.text}", _derivation(binding, first.value, last.value))
+    return (
+        _from_derived(match, quantities, binding, verdict)
+        or _from_signed(quantities, sentence, binding, verdict)
+        or _from_named(sentence, binding, verdict)
+        or _unsettled(match, sentence, binding)
+    )
+
+
+def _quantities(sentence: Sentence, binding: Binding) -> list[Quantity]:
+    return [
+        stated.what
+        for stated in binding.answer.stated
+        if isinstance(stated.what, Quantity) and sentence.start <= stated.what.start < sentence.end
+    ]
+
+
+def _stated_ends(quantities: list[Quantity], binding: Binding) -> tuple[Quantity, Quantity] | None:
+    ends: dict[str, Quantity] = {}
+    for quantity in quantities:
+        found = _FROM_TO.search(binding.answer.text[max(0, quantity.start - 8) : quantity.start])
+        if found:
+            ends.setdefault(found[1].lower(), quantity)
+    if len(ends) == 2 and ends["from"].dimension is ends["to"].dimension:
+        return ends["from"], ends["to"]
+    return None
+
+
+def _order_of_ends(first: Quantity, last: Quantity, binding: Binding) -> int | None:
+    before, after = binding.bound.get(first.start), binding.bound.get(last.start)
+    if not before or not after or len(before) != 1 or len(after) != 1:
+        return None
+    return before_after(before[0], after[0])
+
+
+def _derivation(binding: Binding, first: float, last: float) -> ClaimEvidence:
+    sign = "<" if first < last else ">" if first > last else "="
+    return ClaimEvidence(None, "the two ends the answer states", f"{number_text(first)} {sign} {number_text(last)}")
+
+
+def _from_derived(match, quantities, binding, verdict) -> Claim | None:  # type: ignore[no-untyped-def]
+    for quantity in quantities:
+        derived = binding.derived.get(quantity.start)
+        if derived is None or len(derived.operands) != 2:
+            continue
+        first, last = derived.operands
+        order = before_after(first, last)
+        if order is None:
+            continue
+        change = (scaled_value(last) - scaled_value(first)) * order
+        return verdict(change, "the change the outputs give", ClaimEvidence(first.output, f"{first.text}; {last.text}", derived.text))
+    return None
+
+
+def _from_signed(quantities, sentence, binding, verdict) -> Claim | None:  # type: ignore[no-untyped-def]
+    for quantity in quantities:
+        for fact in binding.bound.get(quantity.start, ()):
+            if fact.weak or _CHANGE_KEYS.isdisjoint(fact.key):
+                continue
+            falling = not _FALLING_KEYS.isdisjoint(fact.key)
+            change = -abs(fact.number or 0.0) if falling else (fact.number or 0.0)
+            return verdict(change, f"`{fact.text}`", evidence_of(fact))
+    return None
+
+
+def _from_named(sentence: Sentence, binding: Binding, verdict) -> Claim | None:  # type: ignore[no-untyped-def]
+    family = _ordered_family(sentence, binding)
+    if family is None:
+        return None
+    first, last = family
+    return verdict(
+        scaled_value(last) - scaled_value(first),
+        f"`{first.text}` to `{last.text}`",
+        ClaimEvidence(last.output, f"{first.text}; {last.text}"),
+    )
+
+
+def _ordered_family(sentence: Sentence, binding: Binding) -> tuple[Fact, Fact] | None:
+    """First and last in time of the facts that the sentence names."""
+    usable = [fact for fact in binding.numbers if not fact.weak]
+    named = best_named(usable, frozenset(sentence.words)) or usable
+    if len(named) == 1:
+        stem = set(named[0].key)
+        named = [fact for fact in usable if stem & set(fact.key)]
+    if not 2 <= len(named) <= 60:
+        return None
+    first = last = named[0]
+    for fact in named[1:]:
+        if before_after(fact, first) is None and before_after(first, last) is None and fact is not first:
+            return None
+        if (before_after(fact, first) or 0) > 0:
+            first = fact
+        if (before_after(last, fact) or 0) > 0:
+            last = fact
+    return (first, last) if first is not last else None
+
+
+def _unsettled(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim | None:
+    if not binding.numbers:
+        return None
+    return claim(
+        binding, match.start(), match.end(), ClaimKind.DIRECTION, Verdict.UNCERTAIN, "the outputs give no order in time"
+    )

@@ -1,0 +1,181 @@
+"""The groundedness layer: is what the run answered what its executions returned?
+
+In: the evidence about one run. Out: the layer's judgement on the run's span, and beside it `answer_grounded`
+(the share of settled claims the outputs bear out), `drift` (does the answer keep to the last word where
+outputs changed over the turns) and `context_adherence` (the share of all claims that could be bound). What
+cannot be bound is skipped with the reason, never failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spanproof.evaluators.layers.groundedness.ground import ground
+from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Grounding, Verdict
+from spanproof.evaluators.layers.groundedness.recorded import Returned, returned_by
+from spanproof.evaluators.model import RunEvidence
+from spanproof.trace import Ending, Errored, Evidence, Judgement, Label, Layer, Outcome, Scored, Skipped
+
+EVALUATOR = "claim-binding"
+VERSION = "1"
+_NUMERIC = frozenset((ClaimKind.NUMBER, ClaimKind.CURRENCY, ClaimKind.PERCENT, ClaimKind.QUANTITY, ClaimKind.COUNT))
+_MAX_EVIDENCE = 20
+
+
+def judge(evidence: RunEvidence) -> list[Judgement]:
+    """Judge one run's answer."""
+    try:
+        outcomes = _outcomes(evidence)
+    except RecursionError as failure:
+        outcomes = {Layer.GROUNDEDNESS.value: Errored(type(failure).__name__, "the outputs are nested too deeply")}
+    return [
+        Judgement(Layer.GROUNDEDNESS, name, evidence.run.span_id, outcome, EVALUATOR, VERSION)
+        for name, outcome in outcomes.items()
+    ]
+
+
+def _outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
+    run = evidence.run
+    layer = Layer.GROUNDEDNESS.value
+    if run.answer is None or not run.answer.text.strip():
+        return {layer: Skipped(_why_no_answer(evidence))}
+    returned = returned_by(evidence)
+    if run.hidden and not returned.outputs:
+        return {layer: Skipped("content is hidden by the producer: there are no outputs to compare the answer with")}
+    if run.truncated and not returned.outputs:
+        return {layer: Skipped("content is cut on the trace: there are no outputs to compare the answer with")}
+    if not returned.outputs:
+        if not returned.failures:
+            return {layer: Skipped("no execution output on the trace to compare the answer with")}
+        return {layer: _from_nothing(evidence)}
+    grounding = ground([output.text for output in returned.outputs], run.answer.text, run.task)
+    if grounding.verdict is Verdict.UNCERTAIN:
+        return {layer: Skipped(_why_uncertain(grounding))}
+    return {
+        layer: _layer(grounding, returned),
+        "answer_grounded": _answer_grounded(grounding),
+        "drift": _drift(grounding, returned),
+        "context_adherence": _adherence(grounding),
+    }
+
+
+def _why_no_answer(evidence: RunEvidence) -> str:
+    run = evidence.run
+    if run.hidden:
+        return "content is hidden by the producer: the answer is not on the trace"
+    if run.ending is Ending.MAX_STEPS:
+        return "the run ended at its step limit without an answer"
+    return "the run has no answer to compare with its outputs"
+
+
+def _why_uncertain(grounding: Grounding) -> str:
+    unsettled = next((claim for claim in grounding.claims if claim.verdict is Verdict.UNCERTAIN), None)
+    if unsettled is None:
+        return "the answer needs a judge: it states nothing that can be bound to an output"
+    return f"the answer needs a judge: {_quoted(unsettled)}: {unsettled.reason}"
+
+
+def _from_nothing(evidence: RunEvidence) -> Outcome:
+    """Every execution failed: numbers in the answer come from nowhere, but for those of the task."""
+    run = evidence.run
+    assert run.answer is not None
+    grounding = ground(["0"], run.answer.text, run.task)
+    stated = [claim for claim in grounding.claims if claim.kind in _NUMERIC and claim.verdict is Verdict.CONTRADICTED]
+    if not stated:
+        return Skipped("no execution returned anything to compare the answer with, and it states no numbers")
+    said = ", ".join(claim.text for claim in stated[:5])
+    return Scored(
+        0.0,
+        Label.FAIL,
+        f"the answer states {said}, but no execution returned anything",
+        tuple(Evidence(f"{claim.text} stands in no output", run.span_id) for claim in stated[:_MAX_EVIDENCE]),
+    )
+
+
+def _layer(grounding: Grounding, returned: Returned) -> Scored:
+    evidence = _evidence(grounding, returned)
+    wrong = _with(grounding, Verdict.CONTRADICTED)
+    right = _with(grounding, Verdict.GROUNDED)
+    if not wrong:
+        return Scored(1.0, Label.PASS, f"{_counted(len(right))} grounded: {_bound_text(right[0])}", evidence)
+    explanation = f"{_quoted(wrong[0])} is contradicted: {wrong[0].reason}{_turn(wrong[0], returned)}"
+    if len(wrong) > 1:
+        explanation += f" (and {len(wrong) - 1} more)"
+    return Scored(0.0, Label.FAIL, explanation, evidence)
+
+
+def _answer_grounded(grounding: Grounding) -> Scored:
+    settled = len(_with(grounding, Verdict.GROUNDED)) + len(_with(grounding, Verdict.CONTRADICTED))
+    label = Label.PASS if grounding.verdict is Verdict.GROUNDED else Label.FAIL
+    grounded = len(_with(grounding, Verdict.GROUNDED))
+    return Scored(grounding.value, label, f"{grounded} of {settled} settled claims are grounded")
+
+
+def _adherence(grounding: Grounding) -> Scored:
+    bound = len(_with(grounding, Verdict.GROUNDED))
+    total = len(grounding.claims)
+    return Scored(bound / total, None, f"{bound} of {total} claims are bound to an output")
+
+
+def _drift(grounding: Grounding, returned: Returned) -> Outcome:
+    if len({output.step for output in returned.outputs}) < 2:
+        return Skipped("the run has one turn with output: nothing to drift between")
+    stale = [claim for claim in grounding.claims if claim.verdict is Verdict.CONTRADICTED and "later output" in claim.reason]
+    if not stale:
+        return Scored(1.0, Label.PASS, "the answer keeps to the last word of the outputs")
+    claim = stale[0]
+    return Scored(0.0, Label.FAIL, f"{_quoted(claim)}: {claim.reason}{_turn(claim, returned)}", _evidence(grounding, returned))
+
+
+def _with(grounding: Grounding, verdict: Verdict) -> list[Claim]:
+    return [claim for claim in grounding.claims if claim.verdict is verdict]
+
+
+def _evidence(grounding: Grounding, returned: Returned) -> tuple[Evidence, ...]:
+    found = [
+        _claim_evidence(claim, returned)
+        for claim in sorted(grounding.claims, key=lambda claim: claim.verdict is not Verdict.CONTRADICTED)
+    ]
+    found += [
+        Evidence("the replay returned something else than the record", span_id, replayed=difference)
+        for span_id, difference in returned.differences
+    ]
+    return tuple(found[:_MAX_EVIDENCE])
+
+
+def _claim_evidence(claim: Claim, returned: Returned) -> Evidence:
+    bound = claim.evidence
+    what = f"{claim.verdict.value}: {_quoted(claim)}: {claim.reason}"
+    if bound is None:
+        return Evidence(what)
+    text = f"{bound.text} ({bound.derivation})" if bound.derivation else bound.text
+    if bound.output is None or bound.output >= len(returned.outputs):
+        return Evidence(what, recorded=text)
+    source = returned.outputs[bound.output]
+    if source.replayed:
+        return Evidence(what, source.span_id, replayed=text)
+    return Evidence(what, source.span_id, recorded=text)
+
+
+def _turn(claim: Claim, returned: Returned) -> str:
+    bound = claim.evidence
+    if bound is None or bound.output is None or bound.output >= len(returned.outputs):
+        return ""
+    return f" (step {returned.outputs[bound.output].step})"
+
+
+def _bound_text(claim: Claim) -> str:
+    if claim.evidence is None:
+        return f"{_quoted(claim)}: {claim.reason}"
+    return f"{_quoted(claim)} is {claim.evidence.derivation or claim.evidence.text}"
+
+
+def _quoted(claim: Claim) -> str:
+    return f"'{claim.text}'"
+
+
+def _counted(number: int) -> str:
+    return "1 claim is" if number == 1 else f"{number} claims are"
+
+
+__all__: Sequence[str] = ("EVALUATOR", "VERSION", "judge")

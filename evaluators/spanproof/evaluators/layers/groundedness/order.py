@@ -1,0 +1,69 @@
+"""Which of two facts comes first in time, as far as their names say.
+
+In: two facts. Out: 1 where the first is the earlier, -1 where it is the later, None where the names have no
+order. Quarters, years, months, numbered turns and pairs such as old/new are read; the order in which values
+happen to be listed says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from spanproof.evaluators.layers.groundedness.facts import Fact
+from spanproof.evaluators.layers.groundedness.words import canonical, canonical_set
+
+_MONTHS = {
+    canonical(name): number
+    for number, name in enumerate(
+        "january february march april may june july august september october november december".split()
+    )
+}
+_EARLY = canonical_set("before old previous prior last start first initial begin beginning baseline pre yesterday open opening past original from")
+_LATE = canonical_set("after new current this end final latest now post today close closing present updated to")
+_NUMBERED = re.compile(r"^(?P<stem>[a-z]{1,12}?)(?P<number>\d{1,4})$")
+_PERIODS = frozenset(("q", "quarter", "week", "w", "day", "d", "month", "m", "year", "y", "fy", "h", "turn", "step", "round", "epoch", "phase", "period", "t", "v"))
+
+
+def before_after(first: Fact, second: Fact) -> int | None:
+    """1 where `first` is earlier, -1 where it is later, None where nothing says so."""
+    for rank in (_year, _numbered, _month, _side, _row_day):
+        one, other = rank(first), rank(second)
+        if one is not None and other is not None and one != other:
+            return 1 if one < other else -1
+    return None
+
+
+def _ordered_words(fact: Fact) -> list[str]:
+    return [*fact.key, *sorted(fact.scope)]
+
+
+def _year(fact: Fact) -> float | None:
+    for word in _ordered_words(fact):
+        if len(word) == 4 and word.isdigit() and 1900 <= int(word) <= 2100:
+            return float(word)
+    return None
+
+
+def _numbered(fact: Fact) -> float | None:
+    words = _ordered_words(fact)
+    for place, word in enumerate(words):
+        found = _NUMBERED.match(word)
+        if found and found["stem"] in _PERIODS:
+            return float(found["number"])
+        if word.isdigit() and place and words[place - 1] in _PERIODS:
+            return float(word)
+    return None
+
+
+def _month(fact: Fact) -> float | None:
+    return next((float(_MONTHS[word]) for word in _ordered_words(fact) if word in _MONTHS), None)
+
+
+def _side(fact: Fact) -> float | None:
+    words = set(fact.key) | fact.scope
+    early, late = bool(words & _EARLY), bool(words & _LATE)
+    return None if early == late else float(late)
+
+
+def _row_day(fact: Fact) -> float | None:
+    return float(fact.row_day.toordinal()) if fact.row_day is not None else None

@@ -1,0 +1,146 @@
+"""What a run's executions returned, as the outputs an answer is held against.
+
+In: the evidence about a run. Out: `Returned`: each output with the step and span it came from. The answer
+itself must not be among them: what `final_answer` was given is left out, but for the parts the final code
+computed rather than wrote down. Errors are no outputs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from spanproof.evaluators.model import Replay, RunEvidence
+from spanproof.trace import Payload, RecordedCall, Snippet, Step
+
+FINAL_ANSWER_TOOLS = frozenset(("final_answer", "final_result", "submit", "submit_answer"))
+_TOKEN = re.compile(r"\S+")
+_EDGES = ".,;:!?\"'()[]{}$€£%*"
+_LAST_OUTPUT = re.compile(r"\n?Last output from code snippet:\s*\n.*\Z", re.DOTALL)
+_LOGS_HEADER = re.compile(r"\A\s*Execution logs:\s*\n")
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnedOutput:
+    """One output; `replayed` says that it is the replay's, the record having none."""
+
+    text: str
+    step: int
+    span_id: str
+    replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """All that a run's executions returned.
+
+    Attributes:
+        failures: how many executions failed, and so returned nothing.
+        differences: where the replay returned something else than the record: span id and the difference.
+    """
+
+    outputs: tuple[ReturnedOutput, ...]
+    failures: int
+    differences: tuple[tuple[str, str], ...] = ()
+
+
+def returned_by(evidence: RunEvidence) -> Returned:
+    """Collect the outputs of a run in the order of its steps."""
+    outputs: list[ReturnedOutput] = []
+    failures = 0
+    for step in evidence.run.steps:
+        seen: list[str] = []
+        for found in _of_step(step, evidence):
+            text = found.text.strip()
+            if text and not any(text in known for known in seen):
+                seen.append(text)
+                outputs.append(found)
+        failures += _failures(step)
+    return Returned(tuple(outputs), failures, tuple(_differences(evidence)))
+
+
+def _of_step(step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
+    for call in step.calls:
+        if call.tool not in FINAL_ANSWER_TOOLS and call.error is None and call.result is not None:
+            yield ReturnedOutput(_text(call.result), step.number, call.span_id or step.span_id)
+    final = step.is_final or any(snippet.is_final for snippet in step.snippets)
+    for snippet in step.snippets:
+        if snippet.executed:
+            yield from _of_snippet(snippet, step, evidence)
+    if step.observation and step.error is None and not _only_final_answer(step):
+        text = step.observation
+        if final:
+            text = _LAST_OUTPUT.sub("", text)
+        text = _LOGS_HEADER.sub("", text)
+        if not any(text.strip() == _answer_text(evidence).strip() for _ in (0,)):
+            yield ReturnedOutput(text, step.number, step.span_id)
+
+
+def _of_snippet(snippet: Snippet, step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
+    if snippet.logs:
+        yield ReturnedOutput(snippet.logs, step.number, snippet.span_id)
+    if snippet.is_final:
+        computed = _computed(_answer_text(evidence), snippet.source)
+        if computed:
+            yield ReturnedOutput(computed, step.number, snippet.span_id)
+        return
+    if snippet.error is None:
+        if snippet.output is not None:
+            yield ReturnedOutput(_text(snippet.output), step.number, snippet.span_id)
+        if snippet.observation and snippet.observation != step.observation:
+            yield ReturnedOutput(_LOGS_HEADER.sub("", snippet.observation), step.number, snippet.span_id)
+    silent = not (snippet.logs or snippet.output or snippet.observation or step.observation or snippet.error)
+    if silent:
+        yield from _replayed(snippet, step, evidence)
+
+
+def _replayed(snippet: Snippet, step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
+    replay = evidence.replay
+    again = replay.step(snippet.id) if isinstance(replay, Replay) else None
+    if again is None or again.execution.raised is not None:
+        return
+    for text in (again.execution.stdout, again.execution.result_text or ""):
+        if text and text != "None":
+            yield ReturnedOutput(text, step.number, snippet.span_id, replayed=True)
+
+
+def _computed(answer: str, source: str) -> str:
+    """The words of an answer that do not stand in the code that gave it: those the code worked out."""
+    kept = [
+        token if token.strip(_EDGES) and token.strip(_EDGES) not in source else "…" for token in _TOKEN.findall(answer)
+    ]
+    return " ".join(kept) if any(any(character.isdigit() for character in token) for token in kept) else ""
+
+
+def _answer_text(evidence: RunEvidence) -> str:
+    return evidence.run.answer.text if evidence.run.answer else ""
+
+
+def _only_final_answer(step: Step) -> bool:
+    return bool(step.calls) and not step.snippets and all(call.tool in FINAL_ANSWER_TOOLS for call in step.calls)
+
+
+def _failures(step: Step) -> int:
+    failed = sum(_failed(call) for call in step.calls) + sum(
+        snippet.error is not None for snippet in step.snippets if snippet.executed
+    )
+    return failed or int(step.error is not None)
+
+
+def _failed(call: RecordedCall) -> bool:
+    return call.error is not None and call.tool not in FINAL_ANSWER_TOOLS
+
+
+def _text(payload: Payload) -> str:
+    if isinstance(payload.value, dict | list):
+        return json.dumps(payload.value, ensure_ascii=False)
+    return payload.text
+
+
+def _differences(evidence: RunEvidence) -> Iterator[tuple[str, str]]:
+    if isinstance(evidence.replay, Replay):
+        for step in evidence.replay.steps:
+            if step.agrees is False:
+                yield step.snippet.span_id, step.difference or "the replay returned something else"

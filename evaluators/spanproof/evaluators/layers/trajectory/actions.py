@@ -1,0 +1,251 @@
+"""A run's steps as actions: what was done and what came of it.
+
+In: the evidence about a run (or bare steps, for the batch interface). Out: `Action`s in order. Code is an
+action as a tool call is; both have a signature under which the same action is recognised again, once exactly
+and once with its literals masked. Nothing is executed: code is parsed at most.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from spanproof.evaluators.model import Replay, RunEvidence
+from spanproof.sandbox import FailureClass
+from spanproof.sandbox.scanners.model import Scan, Verdict
+from spanproof.trace import JsonValue, RecordedCall, Snippet, SpanError, Step, digest
+
+ANSWER_TOOLS = frozenset(("final_answer", "final_result", "submit", "submit_answer"))
+"""Tools that hand over the answer: calling one is no progress on the task."""
+
+MAX_PARSED_CHARS = 100_000
+_COMMENT = re.compile(r"(?m)(?<=\s)#.*$|^#.*$")
+_LITERAL = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|\b\d[\w.]*")
+_VOLATILE = re.compile(r"0x[0-9a-fA-F]+|\"[^\"\n]*\"|'[^'\n]*'|(?:/[\w.-]+)+|\d+(?:\.\d+)?")
+_DESTRUCTIVE_NAME = re.compile(r"(?:^|[_.\-])(?:delete|drop|destroy|purge|wipe|truncate|erase|rm|format)(?:$|[_.\-])", re.IGNORECASE)
+_DESTRUCTIVE_TEXT = re.compile(
+    r"\brm\s+-\w*[rf]|\bDROP\s+(?:TABLE|DATABASE|SCHEMA)\b|\bTRUNCATE\s+TABLE\b"
+    r"|\bDELETE\s+FROM\s+\w+\s*(?:;|$)|\bmkfs\b|\bdd\s+if=|\bgit\s+push\s+--force|\bshutil\.rmtree\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing the agent did.
+
+    Attributes:
+        name: the tool, or `code`.
+        exact: digest of what was done, white space and comments aside.
+        shape: the same with literals masked.
+        error: the error's signature, None where it succeeded.
+        error_text: the error as it was told.
+        outcome: digest of what came back, None where nothing did.
+        answers: it only hands over the answer.
+        unsafe: why it should not have been done, None where nothing speaks against it.
+        doubtful: the scan could not settle it.
+    """
+
+    step: int
+    span_id: str
+    name: str
+    exact: str
+    shape: str
+    error: str | None = None
+    error_text: str = ""
+    outcome: str | None = None
+    answers: bool = False
+    unsafe: str | None = None
+    doubtful: bool = False
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether it did something for the task, without an error."""
+        return self.error is None and not self.answers
+
+
+def actions_of(evidence: RunEvidence) -> list[Action]:
+    """The actions of a run, in order."""
+    return [action for step in evidence.run.steps for action in _of_step(step, evidence)]
+
+
+def code_action(
+    step: int,
+    span_id: str,
+    source: str,
+    *,
+    error: str | None,
+    observation: str | None,
+    scan: Scan | None,
+) -> Action:
+    """The action of one piece of code."""
+    plain = normal_code(source)
+    return Action(
+        step=step,
+        span_id=span_id,
+        name="code",
+        exact=digest("code", plain),
+        shape=digest("code", _LITERAL.sub("?", plain)),
+        error=error_signature(error) if error is not None else None,
+        error_text=(error or "")[:300],
+        outcome=digest("outcome", observation.strip()) if observation and observation.strip() else None,
+        answers=only_answers(source),
+        unsafe=_denied(scan),
+        doubtful=scan is not None and scan.verdict is Verdict.REVIEW,
+    )
+
+
+def call_action(
+    step: int, span_id: str, tool: str, arguments: JsonValue, *, error: str | None, result: str | None
+) -> Action:
+    """The action of one tool call."""
+    written = json.dumps(arguments, sort_keys=True, ensure_ascii=False, default=str)
+    return Action(
+        step=step,
+        span_id=span_id,
+        name=tool,
+        exact=digest("call", tool, written),
+        shape=digest("call", tool, _LITERAL.sub("?", written)),
+        error=error_signature(error) if error is not None else None,
+        error_text=(error or "")[:300],
+        outcome=digest("outcome", result.strip()) if result and result.strip() else None,
+        answers=tool in ANSWER_TOOLS,
+        unsafe=_destructive(tool, written),
+    )
+
+
+def error_signature(text: str) -> str:
+    """An error with numbers, names in quotes, paths and addresses masked: the same cause reads the same."""
+    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+    return _VOLATILE.sub("?", lines[-1])[:200] if lines else "error"
+
+
+def normal_code(source: str) -> str:
+    """Code with comments and differences of white space removed."""
+    return " ".join(_COMMENT.sub("", source).split())
+
+
+def only_answers(source: str) -> bool:
+    """Whether code does nothing but hand over an answer written down in it."""
+    if "final_answer" not in source or len(source) > MAX_PARSED_CHARS:
+        return False
+    try:
+        statements = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return bool(statements) and all(_hands_over_a_constant(statement) for statement in statements)
+
+
+def _hands_over_a_constant(statement: ast.stmt) -> bool:
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return False
+    call = statement.value
+    named = isinstance(call.func, ast.Name) and call.func.id in ANSWER_TOOLS
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return named and all(isinstance(argument, ast.Constant) for argument in given)
+
+
+def _of_step(step: Step, evidence: RunEvidence) -> Iterator[Action]:
+    executed = [snippet for snippet in step.snippets if snippet.executed]
+    in_code = {call.span_id for snippet in executed for call in snippet.tape if call.span_id}
+    for snippet in executed:
+        error = _snippet_error(snippet, step, evidence)
+        yield code_action(
+            step.number,
+            snippet.span_id,
+            snippet.source,
+            error=error,
+            observation=snippet.observation or snippet.logs or step.observation,
+            scan=evidence.scans.get(snippet.id),
+        )
+    outer = [call for call in step.calls if not executed or (call.span_id not in in_code and not _in_tape(call, executed))]
+    for call in outer:
+        yield _of_call(step, call)
+    if not executed and not outer:
+        yield from _asked_in_vain(step)
+
+
+def _in_tape(call: RecordedCall, executed: list[Snippet]) -> bool:
+    return any(call in snippet.tape for snippet in executed)
+
+
+def _of_call(step: Step, call: RecordedCall) -> Action:
+    arguments: dict[str, JsonValue] = dict(call.kwargs)
+    if call.args:
+        arguments["args"] = list(call.args)
+    result = call.result.text if call.result else None
+    return call_action(
+        step.number, call.span_id or step.span_id, call.tool, arguments, error=_told(call.error), result=result
+    )
+
+
+def _asked_in_vain(step: Step) -> Iterator[Action]:
+    """Calls the model asked for that never ran: they failed where the step did."""
+    for call in step.asked:
+        yield call_action(
+            step.number, step.span_id, call.name, call.arguments, error=_told(step.error), result=step.observation
+        )
+    if not step.asked and step.error is not None:
+        error = _told(step.error)
+        yield Action(step.number, step.span_id, "reply", digest("reply", step.text), digest("reply"), error and error_signature(error), error or "")
+
+
+def _snippet_error(snippet: Snippet, step: Step, evidence: RunEvidence) -> str | None:
+    """The recorded error; where nothing at all is recorded, the replay's."""
+    recorded = _told(snippet.error) or _told(step.error)
+    if recorded is not None:
+        return recorded
+    if snippet.observation or snippet.logs or snippet.output or step.observation:
+        return None
+    again = evidence.replay.step(snippet.id) if isinstance(evidence.replay, Replay) else None
+    if again is None or again.divergences or again.execution.failure_class in (FailureClass.OK, FailureClass.SANDBOX_UNAVAILABLE):
+        return None
+    raised = again.execution.raised
+    return f"{raised.type}: {raised.message}" if raised else again.execution.failure_class.value
+
+
+def _told(error: SpanError | None) -> str | None:
+    if error is None:
+        return None
+    return f"{error.type or 'error'}: {error.message}"
+
+
+def _denied(scan: Scan | None) -> str | None:
+    if scan is None or scan.verdict is not Verdict.DENY:
+        return None
+    denying = [finding.message for finding in scan.findings if finding.verdict is Verdict.DENY]
+    return denying[0] if denying else "the scan denies it"
+
+
+def _destructive(tool: str, arguments: str) -> str | None:
+    if _DESTRUCTIVE_NAME.search(tool):
+        return f"the call to {tool} destroys something"
+    found = _DESTRUCTIVE_TEXT.search(arguments[:20_000])
+    return f"{found.group()!r} in a call to {tool}" if found else None
+
+
+def of_steps(steps: list[Mapping[str, JsonValue]], scans: list[Scan | None]) -> list[Action]:
+    """Actions of bare steps, as the batch interface takes them: `code`, `observation`, `error`."""
+    actions: list[Action] = []
+    for number, (step, scan) in enumerate(zip(steps, scans, strict=True), start=1):
+        error, observation = step.get("error"), step.get("observation")
+        actions.append(
+            code_action(
+                number,
+                str(number),
+                str(step.get("code") or ""),
+                error=_written(error) if error else None,
+                observation=_written(observation) if observation is not None else None,
+                scan=scan,
+            )
+        )
+    return actions
+
+
+def _written(value: JsonValue) -> str:
+    if isinstance(value, dict):
+        return f"{value.get('type') or 'error'}: {value.get('message') or ''}"
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,55 @@
+"""The trajectory layer: how the run went, whatever it answered.
+
+In: the evidence about one run. Out: the composite as the layer's judgement, each metric beside it, and the
+run's steps and tokens as advisory numbers. Code inside steps counts as action.
+"""
+
+from __future__ import annotations
+
+from spanproof.evaluators.layers.trajectory.actions import actions_of
+from spanproof.evaluators.layers.trajectory.metrics import Completion, measure
+from spanproof.evaluators.model import RunEvidence
+from spanproof.trace import Ending, Judgement, Layer, Outcome, Scored
+
+EVALUATOR = "trajectory-rules"
+VERSION = "1"
+_STEPS_AT_HALF = 10
+_TOKENS_AT_HALF = 20_000
+
+
+def judge(evidence: RunEvidence) -> list[Judgement]:
+    """Judge how one run went."""
+    outcomes = measure(actions_of(evidence), _completion(evidence)) | _spent(evidence)
+    return [
+        Judgement(Layer.TRAJECTORY, name, evidence.run.span_id, outcome, EVALUATOR, VERSION)
+        for name, outcome in outcomes.items()
+    ]
+
+
+def _completion(evidence: RunEvidence) -> Completion:
+    run = evidence.run
+    answered = run.answer is not None and bool(run.answer.text.strip())
+    if run.ending is Ending.MAX_STEPS:
+        return Completion(False, how="the run ended at its step limit")
+    if run.ending is Ending.FAILED:
+        why = f": {run.error.type or 'error'}: {run.error.message}" if run.error else ""
+        return Completion(False, how=f"the run failed{why}"[:200])
+    if answered or run.ending is Ending.ANSWERED:
+        return Completion(True)
+    if run.hidden:
+        return Completion(False, known=False, how="content is hidden by the producer: the answer is not on the trace")
+    return Completion(False, known=False)
+
+
+def _spent(evidence: RunEvidence) -> dict[str, Outcome]:
+    """Steps and tokens as numbers between 0 and 1: half at what an ordinary run takes, advisory only."""
+    run = evidence.run
+    spent: dict[str, Outcome] = {}
+    if run.steps:
+        count = len(run.steps)
+        spent["steps"] = Scored(_STEPS_AT_HALF / (_STEPS_AT_HALF + count), None, f"{count} steps")
+    tokens = run.usage.input_tokens + run.usage.output_tokens
+    if tokens:
+        explanation = f"{run.usage.input_tokens} tokens in, {run.usage.output_tokens} out"
+        spent["tokens"] = Scored(_TOKENS_AT_HALF / (_TOKENS_AT_HALF + tokens), None, explanation)
+    return spent

@@ -1,0 +1,126 @@
+"""Looking names up in the sandbox's runtime: whether modules and their attributes exist.
+
+Takes the dotted names snippets use; gives a report per snippet. The look-up is one program of ours, run in
+the sandbox, that imports the modules and follows the attributes: no snippet is run, and the host imports
+nothing. Answers are kept, as the runtime of a backend does not change while it is open.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+
+from spanproof.evaluators.model import ApiReport, MissingName
+from spanproof.evaluators.replay.uses import Use, uses_in
+from spanproof.sandbox import FailureClass, Limits, Program, Sandbox, SandboxBroken
+from spanproof.trace import Language, Run
+
+FOUND, MISSING_MODULE, MISSING_ATTRIBUTE, NOT_INSTALLED, UNKNOWN = (
+    "found",
+    "module",
+    "attribute",
+    "package",
+    "?",
+)
+_MAX_NAMES = 2_000
+"""Kept answers; beyond it the oldest half is dropped."""
+
+_LOOK_UP = """
+import contextlib, importlib, importlib.util, io, json, sys, warnings
+warnings.simplefilter("ignore")
+def look_up(name):
+    parts = name.split(".")
+    try:
+        if importlib.util.find_spec(parts[0]) is None:
+            return "module" if parts[0] in sys.stdlib_module_names else "package"
+        value = importlib.import_module(parts[0])
+    except BaseException:
+        return "?"
+    for at, part in enumerate(parts[1:], 2):
+        try:
+            value = getattr(value, part)
+        except AttributeError:
+            try:
+                value = importlib.import_module(".".join(parts[:at]))
+            except ModuleNotFoundError as missing:
+                if missing.name != ".".join(parts[:at]):
+                    return "?"
+                return "attribute"
+            except BaseException:
+                return "?"
+        except BaseException:
+            return "?"
+    return "found"
+names = json.loads(%r)
+with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+    found = {name: look_up(name) for name in names}
+print(json.dumps(found))
+"""
+
+
+@dataclass(slots=True)
+class ApiIndex:
+    """What is known of one sandbox's runtime. Thread-safe."""
+
+    sandbox: Sandbox
+    _known: dict[str, str] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def report(self, run: Run) -> Mapping[str, ApiReport]:
+        """One report per Python snippet of the run that parses, by snippet id.
+
+        Raises:
+            SandboxUnavailable: the backend cannot run here.
+            SandboxBroken: the look-up failed.
+        """
+        uses = _uses_of(run)
+        known = self._resolve({use.name for found in uses.values() for use in found})
+        return {snippet_id: _report(found, known) for snippet_id, found in uses.items()}
+
+    def _resolve(self, names: Iterable[str]) -> Mapping[str, str]:
+        wanted = set(names)
+        with self._lock:
+            new = sorted(wanted - self._known.keys())
+            if new and Language.PYTHON.value in self.sandbox.languages:
+                if len(self._known) > _MAX_NAMES:
+                    for old in list(self._known)[: _MAX_NAMES // 2]:
+                        del self._known[old]
+                self._known.update(self._look_up(new))
+                new = sorted(wanted - self._known.keys())
+            return {
+                **dict.fromkeys(new, UNKNOWN),
+                **{name: self._known[name] for name in wanted - set(new)},
+            }
+
+    def _look_up(self, names: list[str]) -> dict[str, str]:
+        source = _LOOK_UP % json.dumps(names)
+        execution = self.sandbox.run(Program("python", source, limits=Limits(wall_s=20.0, cpu_s=20.0)))
+        if execution.failure_class is not FailureClass.OK:
+            raise SandboxBroken(f"the look-up of names ended with {execution.failure_class}")
+        found = json.loads(execution.stdout)
+        return {name: str(found.get(name, UNKNOWN)) for name in names}
+
+
+def _uses_of(run: Run) -> dict[str, list[Use]]:
+    aliases: dict[str, str] = {}
+    uses: dict[str, list[Use]] = {}
+    for snippet in run.snippets:
+        if snippet.language is Language.PYTHON and not snippet.truncated:
+            uses[snippet.id], aliases = uses_in(snippet.source, aliases)
+    return uses
+
+
+def _report(uses: list[Use], known: Mapping[str, str]) -> ApiReport:
+    missing: list[MissingName] = []
+    not_installed: list[str] = []
+    for use in uses:
+        status = known[use.name]
+        if status == NOT_INSTALLED and use.name.split(".")[0] not in not_installed:
+            not_installed.append(use.name.split(".")[0])
+        if status in (MISSING_MODULE, MISSING_ATTRIBUTE):
+            entry = MissingName(use.name, use.line, use.name == use.module)
+            if all(entry.name != known_missing.name for known_missing in missing):
+                missing.append(entry)
+    return ApiReport(tuple(dict.fromkeys(use.name for use in uses)), tuple(missing), tuple(not_installed))

@@ -1,0 +1,232 @@
+"""Whether a replay agrees with the record.
+
+Takes the record of a snippet and what its replay came to; says True, False or None, and the first difference
+in words. None means not comparable: nothing on record, the replay lacked what the run had (a file, a package,
+the network, a tool call), or the recorded executor has rules of its own that the sandbox does not share. Only
+a difference that is left then is held against the record.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from spanproof.evaluators.replay.record import Record
+from spanproof.sandbox import Execution, FailureClass, JsonValue
+from spanproof.trace import Payload
+
+_NUMBER = re.compile(r"(?<![\w.])[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?!\w)")
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}\b")
+_NUMPY_SCALAR = re.compile(r"\bnp\.(?:float|int|uint|bool|str)_?\d*\(([^()]*)\)")
+_CUT = re.compile(r"\n?\.\.\._This content has been truncated to stay below \d+ characters_\.\.\.\n?")
+"""The mark smolagents leaves where it shortens what an agent is shown."""
+
+_RELATIVE = 1e-9
+"""Two prints of one float may differ in their last digits between versions of numpy and Python."""
+
+_STOPPED = frozenset(
+    {FailureClass.TIMEOUT, FailureClass.OUT_OF_MEMORY, FailureClass.OUTPUT_LIMIT, FailureClass.KILLED}
+)
+_WITHHELD = frozenset({FailureClass.PERMISSION_DENIED, FailureClass.UNSAFE_OPERATION})
+_MAX_QUOTED = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """`agrees` None: not comparable, and `difference` says why; see the module."""
+
+    agrees: bool | None
+    difference: str | None = None
+
+
+def agreement(
+    record: Record, execution: Execution, *, diverged: str | None, output: Replayed, gap: str | None
+) -> Agreement:
+    """Compare the class, then what was printed, then the value.
+
+    Args:
+        record: the recorded side.
+        execution: the replayed side.
+        diverged: the first tool call the tape did not know, in words.
+        output: the replayed value.
+        gap: what the replay lacks that the run had, where its error shows that, in words.
+    """
+    if record.failure_class is None:
+        return Agreement(None)
+    if record.failure_class is not execution.failure_class:
+        return _classes_differ(record, execution, diverged, gap)
+    difference = _output_difference(record, execution, output)
+    if difference is None:
+        return Agreement(_something_compared(record))
+    if diverged is not None:
+        return Agreement(None, diverged)
+    return Agreement(agrees=False, difference=difference)
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The replayed value: of `final_answer` where it was called, else of the last expression.
+
+    `known` is False where the code ends in a statement that has no value in Python: some recorded
+    interpreters give such a statement a value all the same.
+    """
+
+    value: JsonValue = None
+    text: str | None = None
+    known: bool = True
+
+
+def ends_in_expression(source: str) -> bool:
+    """Whether the last statement is an expression, so that its value is that of the snippet."""
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return bool(body) and isinstance(body[-1], ast.Expr)
+
+
+def ends_in_call_of(source: str, name: str) -> bool:
+    """Whether the last statement is a bare call of this name."""
+    if not ends_in_expression(source):
+        return False
+    last = ast.parse(source).body[-1]
+    call = last.value if isinstance(last, ast.Expr) else None
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == name
+
+
+def same_text(recorded: str, replayed: str) -> bool:
+    """Equal but for white space, addresses of objects, and the spelling of numbers."""
+    head, *rest = _CUT.split(recorded)
+    if rest:
+        left, right = _tokens(head), _tokens(rest[-1])
+        whole = _tokens(replayed)
+        return _same_tokens(left[:-1], whole[: len(left) - 1]) and _same_tokens(
+            right[1:], whole[len(whole) - len(right) + 1 :]
+        )
+    return _same_tokens(_tokens(recorded), _tokens(replayed))
+
+
+def same_value(recorded: JsonValue, replayed: JsonValue) -> bool:
+    """Equal as JSON, floats within the last digits."""
+    if isinstance(recorded, bool) or isinstance(replayed, bool):
+        return recorded is replayed
+    if isinstance(recorded, int | float) and isinstance(replayed, int | float):
+        return _same_number(recorded, replayed)
+    if isinstance(recorded, list) and isinstance(replayed, list):
+        return len(recorded) == len(replayed) and all(map(same_value, recorded, replayed))
+    if isinstance(recorded, dict) and isinstance(replayed, dict):
+        return recorded.keys() == replayed.keys() and all(
+            same_value(value, replayed[key]) for key, value in recorded.items()
+        )
+    return recorded == replayed
+
+
+def _classes_differ(record: Record, execution: Execution, diverged: str | None, gap: str | None) -> Agreement:
+    told = f"recorded {record.failure_class}, replayed {execution.failure_class}"
+    if record.refused_by_executor:
+        return Agreement(None, f"{told}: the recorded executor refused by its own list of imports and names")
+    if record.interpreter_only and execution.failure_class is FailureClass.OK:
+        return Agreement(None, f"{told}: the recorded interpreter knows less than Python")
+    if diverged is not None:
+        return Agreement(None, f"{told}: {diverged}")
+    if gap is not None:
+        return Agreement(None, f"{told}: {gap}")
+    if execution.failure_class in _STOPPED:
+        return Agreement(None, f"{told}: the replay was stopped by its own limits")
+    if execution.failure_class in _WITHHELD:
+        return Agreement(None, f"{told}: the sandbox withheld what the run had")
+    return Agreement(agrees=False, difference=f"{told}{_raised(execution)}")
+
+
+def _raised(execution: Execution) -> str:
+    if execution.raised is None:
+        return ""
+    return f" ({execution.raised.type}: {_quoted(execution.raised.message)})"
+
+
+def _something_compared(record: Record) -> bool | None:
+    failed = record.failure_class is not FailureClass.OK
+    printed = record.stdout is not None or record.output is not None or record.shown is not None
+    return True if failed or printed else None
+
+
+def _output_difference(record: Record, execution: Execution, output: Replayed) -> str | None:
+    printed = record.stdout if not execution.stdout_cut else None
+    if printed is not None and not same_text(printed, execution.stdout):
+        return _told("printed", printed, execution.stdout)
+    if record.failure_class is not FailureClass.OK:
+        return None
+    if record.output is not None and output.known and not _same_output(record.output, output):
+        return _told("the value was", record.output.text, output.text or "")
+    return _shown_difference(record.shown, execution, output) if record.shown is not None else None
+
+
+def _same_output(recorded: Payload, replayed: Replayed) -> bool:
+    if same_value(recorded.value, replayed.value):
+        return True
+    return replayed.text is not None and same_text(recorded.text, replayed.text)
+
+
+def _shown_difference(shown: str, execution: Execution, output: Replayed) -> str | None:
+    """A tool may word what its code came to: only text of the same shape is held against it."""
+    texts = [execution.stdout.strip()]
+    if output.text is not None:
+        texts += [output.text, f"{execution.stdout}\n{output.text}"]
+    texts = [text for text in texts if text.strip()]
+    if not texts or any(same_text(shown, text) or _within(text, shown) for text in texts):
+        return None
+    if len(shown.strip().splitlines()) != len(texts[0].splitlines()):
+        return None
+    return _told("the tool gave", shown, texts[0])
+
+
+def _within(part: str, whole: str) -> bool:
+    return " ".join(part.split()) in " ".join(whole.split())
+
+
+def _told(what: str, recorded: str, replayed: str) -> str:
+    recorded_lines, replayed_lines = recorded.strip().splitlines(), replayed.strip().splitlines()
+    for number, (left, right) in enumerate(zip_longest(recorded_lines, replayed_lines, fillvalue=""), 1):
+        if not same_text(left, right):
+            line = f" line {number}" if max(len(recorded_lines), len(replayed_lines)) > 1 else ""
+            return f"{what}{line} recorded {_quoted(left)!r}, replayed {_quoted(right)!r}"
+    return f"{what} recorded {_quoted(recorded)!r}, replayed {_quoted(replayed)!r}"
+
+
+def _quoted(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 1]}…"
+
+
+def _tokens(text: str) -> list[str | float]:
+    plain = _NUMPY_SCALAR.sub(r"\1", _ADDRESS.sub("0x", text))
+    tokens: list[str | float] = []
+    at = 0
+    for number in _NUMBER.finditer(plain):
+        tokens.extend(plain[at : number.start()].split())
+        tokens.append(float(number[0]))
+        at = number.end()
+    tokens.extend(plain[at:].split())
+    return tokens
+
+
+def _same_tokens(left: list[str | float], right: list[str | float]) -> bool:
+    return len(left) == len(right) and all(map(_same_token, left, right))
+
+
+def _same_token(left: str | float, right: str | float) -> bool:
+    if isinstance(left, float) and isinstance(right, float):
+        return _same_number(left, right)
+    return left == right
+
+
+def _same_number(left: float, right: float) -> bool:
+    if isinstance(left, int) and isinstance(right, int):
+        return left == right
+    try:
+        return left == right or math.isclose(left, right, rel_tol=_RELATIVE)
+    except OverflowError:  # an integer beyond the largest float beside a float
+        return False

@@ -1,0 +1,130 @@
+"""One interpreter over the steps of a run, that outlives a step which had to be stopped.
+
+Takes sources one by one; gives their executions. A backend ends a session with a step it stops (a time-out,
+too much memory or output); then the next step gets a fresh session in which the steps that came before are
+run again, with the same answers to their tool calls, so that their state is there. What the stopped step
+itself had done is lost. Never answers a tool call from anything but the tape.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from spanproof.evaluators.replay.tape import Tape
+from spanproof.sandbox import (
+    Execution,
+    FailureClass,
+    Sandbox,
+    SandboxBroken,
+    Session,
+    SessionSpec,
+    ToolAnswer,
+    ToolRequest,
+)
+
+FINAL_ANSWER = "final_answer"
+"""The tool every code agent has; it returns its argument."""
+
+_PRELUDE = """
+def final_answer(answer=None, *more, **named):
+    if answer is None and named:
+        answer = next(iter(named.values()))
+    final_answer.given = answer
+    return answer
+"""
+"""Defined inside, not answered from outside: an answer may be a table, which crosses no wire."""
+
+_WAS_GIVEN = "'given' in vars(final_answer)"
+_GIVEN = "vars(final_answer).pop('given')"
+
+ENDING = frozenset(
+    {FailureClass.TIMEOUT, FailureClass.OUT_OF_MEMORY, FailureClass.OUTPUT_LIMIT, FailureClass.KILLED}
+)
+"""Classes of a step after which its session is over."""
+
+
+@dataclass(slots=True)
+class _Done:
+    """A step that left its session running, and what its tool calls were answered."""
+
+    source: str
+    answers: list[ToolAnswer] = field(default_factory=list)
+
+
+class Interpreter:
+    """A session that is built up again after a step was stopped. Close it."""
+
+    def __init__(self, sandbox: Sandbox, spec: SessionSpec, tape: Tape, prelude: str = "") -> None:
+        """Nothing starts before the first step.
+
+        Args:
+            sandbox: where to run.
+            spec: of the session; its tools are answered from the tape.
+            tape: answers tool calls.
+            prelude: code of ours that runs first, for names the recorded executor had built in.
+        """
+        self._sandbox = sandbox
+        self._spec = spec
+        self._tape = tape
+        self._prelude = f"{_PRELUDE}{prelude}"
+        self._done: list[_Done] = []
+        self._at_work = _Done("")
+        self._again: list[ToolAnswer] | None = None
+        self._session: Session | None = None
+
+    def execute(self, source: str) -> Execution:
+        """Run the next step.
+
+        Raises:
+            SandboxUnavailable: the backend cannot run here.
+            UnsupportedLanguage: it has no sessions in this language.
+            SandboxBroken: it failed, or what ran before could not be built up again.
+        """
+        session = self._opened()
+        self._at_work = _Done(source)
+        execution = session.execute(source)
+        if execution.failure_class in ENDING:
+            self.close()
+        else:
+            self._done.append(self._at_work)
+        return execution
+
+    def final_answer(self) -> Execution | None:
+        """The argument of the last `final_answer` as a result, None where there was none."""
+        if self._session is None or self._session.execute(_WAS_GIVEN).result is not True:
+            return None
+        given = self._session.execute(_GIVEN)
+        return given if given.failure_class is FailureClass.OK else None
+
+    def close(self) -> None:
+        """End the session, where there is one."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+    def _opened(self) -> Session:
+        if self._session is None:
+            self._session = self._sandbox.session(self._spec, self._answer)
+            self._session.execute(self._prelude)
+            self._build_up(self._session)
+        return self._session
+
+    def _build_up(self, session: Session) -> None:
+        for done in self._done:
+            self._again = list(done.answers)
+            try:
+                execution = session.execute(done.source)
+            finally:
+                self._again = None
+            if execution.failure_class in ENDING:
+                self.close()
+                raise SandboxBroken(f"an earlier step ended in {execution.failure_class} when run again")
+
+    def _answer(self, request: ToolRequest) -> ToolAnswer:
+        if self._again is not None:
+            if not self._again:
+                return ToolAnswer(error_type="ReplayDivergence", error_message="not called the first time")
+            return self._again.pop(0)
+        answer = self._tape.answer(request)
+        self._at_work.answers.append(answer)
+        return answer

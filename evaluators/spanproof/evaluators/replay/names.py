@@ -1,0 +1,111 @@
+"""Which names a snippet binds, uses and calls: what later snippets of a run can depend on.
+
+Takes Python source, whole or cut; gives sets of names, read off the syntax tree or, where the source does not
+parse, off its words. Never runs anything. The answers err towards more names: a dependency that is seen
+wrongly costs a replay, one that is missed costs a wrong verdict.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import keyword
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_WORD = re.compile(r"[^\W\d]\w*")
+BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__builtins__"}
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names of one snippet.
+
+    Attributes:
+        assigned: bound by anything but an import, at any depth, parameters included.
+        imported: bound to a module or something out of one.
+        used: read anywhere.
+        called: called by their bare name.
+        parsed: False where the source is no whole Python, so that nothing is bound and `used` is every word.
+        star_import: some import binds names nobody can list.
+    """
+
+    assigned: frozenset[str] = frozenset()
+    imported: frozenset[str] = frozenset()
+    used: frozenset[str] = frozenset()
+    called: frozenset[str] = frozenset()
+    parsed: bool = True
+    star_import: bool = False
+
+    @property
+    def bound(self) -> frozenset[str]:
+        """Every name it binds."""
+        return self.assigned | self.imported
+
+    @property
+    def mentioned(self) -> frozenset[str]:
+        """What the snippet may have changed or made, imports and builtins apart."""
+        return (self.bound | self.used) - self.imported - BUILTINS
+
+    @property
+    def free(self) -> frozenset[str]:
+        """Names it reads that neither itself nor Python defines."""
+        return self.used - self.bound - BUILTINS
+
+
+def names_in(source: str) -> Names:
+    """Read the names of a snippet; never raises."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        words = {word for word in _WORD.findall(source) if not keyword.iskeyword(word)}
+        return Names(used=frozenset(words), parsed=False)
+    assigned: set[str] = set()
+    imported: set[str] = set()
+    used: set[str] = set()
+    called: set[str] = set()
+    star_import = False
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                star_import |= alias.name == "*"
+                imported.add(alias.asname or alias.name.split(".")[0])
+        elif isinstance(node, ast.Name):
+            (used if isinstance(node.ctx, ast.Load) else assigned).add(node.id)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            called.add(node.func.id)
+        else:
+            assigned.update(_defined(node))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            used.add(node.target.id)
+    return Names(
+        assigned=frozenset(assigned),
+        imported=frozenset(imported),
+        used=frozenset(used),
+        called=frozenset(called),
+        star_import=star_import,
+    )
+
+
+def called_unbound(found: Iterable[Names]) -> frozenset[str]:
+    """Names these snippets call and none of them defines: tools that left no span, or that do not exist."""
+    names = list(found)
+    if any(each.star_import for each in names):
+        return frozenset()
+    called = frozenset[str]().union(*(each.called for each in names))
+    return called - frozenset[str]().union(*(each.bound for each in names)) - BUILTINS
+
+
+def _defined(node: ast.AST) -> tuple[str, ...]:
+    """Names bound other than by a `Name` node."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return (node.name,)
+    if isinstance(node, ast.arg):
+        return (node.arg,)
+    if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name is not None:
+        return (node.name,)
+    if isinstance(node, ast.MatchMapping) and node.rest is not None:
+        return (node.rest,)
+    return ()

@@ -1,0 +1,162 @@
+"""What the record says became of a snippet: its failure class, what it printed, and its value.
+
+Takes a snippet as detected; gives the recorded side of the comparison with a replay. The class comes from the
+error's type and the chain of exceptions behind it, and, where a framework wraps every error in one type of
+its own, from the fixed form of that framework's message; never from words in an output.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+from dataclasses import dataclass
+
+from spanproof.sandbox import FailureClass
+from spanproof.trace import Payload, Snippet, SpanError
+
+_BY_TYPE = {
+    "SyntaxError": FailureClass.SYNTAX_ERROR,
+    "IndentationError": FailureClass.SYNTAX_ERROR,
+    "TabError": FailureClass.SYNTAX_ERROR,
+    "AssertionError": FailureClass.ASSERTION_FAILURE,
+    "ModuleNotFoundError": FailureClass.MISSING_DEPENDENCY,
+    "TimeoutError": FailureClass.TIMEOUT,
+    "ExecutionTimeoutError": FailureClass.TIMEOUT,
+    "TimeoutExpired": FailureClass.TIMEOUT,
+    "MemoryError": FailureClass.OUT_OF_MEMORY,
+    "PermissionError": FailureClass.PERMISSION_DENIED,
+}
+
+_WRAPPERS = frozenset({"AgentExecutionError", "AgentToolExecutionError", "AgentError", "InterpreterError"})
+"""smolagents' types that stand in front of the exception the code raised."""
+
+_PARSE_FORMS = ("Code parsing failed on line ", "Error in code parsing:")
+"""How smolagents' interpreter and its code parser begin the message about source that is no Python."""
+
+_RAISED_FORM = re.compile(
+    r"^Code execution failed at line '.*?' due to: (?P<type>[A-Za-z_][\w.]*): ?", re.DOTALL
+)
+"""How smolagents' interpreter words the exception that the code raised."""
+
+_REFUSED_FORMS = re.compile(
+    r"^(?:Import (?:of|from) \S+ is not allowed\b"
+    r"|Forbidden access to (?:module|function|dunder attribute): "
+    r"|Forbidden call to dunder function: )"
+)
+"""How smolagents' interpreter words what it refuses to do."""
+
+_UNKNOWN_FUNCTION = re.compile(r"^Forbidden function evaluation: '(?P<name>\w+)' ")
+
+_OBSERVATION = re.compile(
+    r"^Execution logs:\n?(?P<logs>.*?)(?:Last output from code snippet:\n(?P<output>.*))?$", re.DOTALL
+)
+"""The observation of a smolagents step: what was printed, then the value of the last statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The recorded side of a comparison.
+
+    Attributes:
+        failure_class: None where nothing on the trace says how the code ended.
+        error_type: the innermost exception's name, where known.
+        stdout: what was printed, None where that is not on record.
+        output: the value, None where that is not on record.
+        shown: what the agent was shown, where it is neither of the two but a tool's own wording.
+        refused_by_executor: the recorded executor refused an operation by its own rules.
+        interpreter_only: the error is one of the recorded interpreter itself, not of Python.
+    """
+
+    failure_class: FailureClass | None
+    error_type: str | None = None
+    stdout: str | None = None
+    output: Payload | None = None
+    shown: str | None = None
+    refused_by_executor: bool = False
+    interpreter_only: bool = False
+
+
+def recorded_class(error: SpanError | None) -> FailureClass:
+    """The failure class of a recorded error, `ok` for none."""
+    if error is None:
+        return FailureClass.OK
+    if _refused(error):
+        return FailureClass.PERMISSION_DENIED
+    if _framework_worded(error) and _message(error).startswith(_PARSE_FORMS):
+        return FailureClass.SYNTAX_ERROR
+    for name in reversed((error.type, *error.chain, innermost_type(error))):
+        known = _BY_TYPE.get((name or "").rsplit(".", 1)[-1])
+        if known is not None:
+            return known
+    return FailureClass.EXCEPTION
+
+
+def innermost_type(error: SpanError) -> str | None:
+    """The name of the exception the code itself raised, None where the producer lost it."""
+    names = [name.rsplit(".", 1)[-1] for name in (error.type, *error.chain) if name]
+    own = next((name for name in reversed(names) if name not in _WRAPPERS), None)
+    if own is not None:
+        return own
+    worded = _RAISED_FORM.match(_message(error)) if _framework_worded(error) else None
+    if worded is not None:
+        return worded["type"].rsplit(".", 1)[-1]
+    return names[-1] if names else None
+
+
+def record_of(snippet: Snippet) -> Record:
+    """Read the recorded outcome of an executed snippet."""
+    stdout, output, shown = _outputs(snippet)
+    nothing = snippet.error is None and stdout is None and output is None and shown is None
+    if nothing:
+        return Record(None)
+    failure_class = recorded_class(snippet.error)
+    if failure_class is FailureClass.SYNTAX_ERROR:
+        # smolagents shows the previous step's prints again when a step does not parse.
+        stdout = shown = None
+    error_type = innermost_type(snippet.error) if snippet.error is not None else None
+    return Record(
+        failure_class=failure_class,
+        error_type=error_type,
+        stdout=stdout,
+        output=output,
+        shown=shown,
+        refused_by_executor=snippet.error is not None and _refused(snippet.error),
+        interpreter_only=error_type == "InterpreterError",
+    )
+
+
+def _outputs(snippet: Snippet) -> tuple[str | None, Payload | None, str | None]:
+    stdout, output = snippet.logs, snippet.output
+    if stdout is not None or snippet.observation is None:
+        return stdout, output, None
+    form = _OBSERVATION.match(snippet.observation)
+    if form is None:
+        return None, output, snippet.observation if output is None else None
+    if output is None and form["output"] is not None:
+        output = Payload(text=form["output"], value=form["output"])
+    return form["logs"], output, None
+
+
+def _message(error: SpanError) -> str:
+    return error.message.strip().removeprefix("AgentExecutionError: ").removeprefix("InterpreterError: ")
+
+
+def _framework_worded(error: SpanError) -> bool:
+    """Whether the message is the framework's own: only then its form means anything."""
+    return error.type is None or error.type.rsplit(".", 1)[-1] in _WRAPPERS
+
+
+def _refused(error: SpanError) -> bool:
+    if not _framework_worded(error):
+        return False
+    message = _message(error)
+    worded = _RAISED_FORM.match(message)
+    if worded is not None:
+        if worded["type"] != "InterpreterError":
+            return False
+        message = message[worded.end() :]
+    if _REFUSED_FORMS.match(message):
+        return True
+    unknown = _UNKNOWN_FUNCTION.match(message)
+    # The same words cover a builtin that is kept from the code and a name that nobody defined.
+    return unknown is not None and hasattr(builtins, unknown["name"])

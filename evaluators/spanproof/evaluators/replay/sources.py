@@ -1,0 +1,75 @@
+"""Replay of bare sources: the steps of a run that comes without a trace.
+
+Takes sources in order, the tape and the tools' parameters; gives what became of each step. Used where a run
+is kept as a file or comes over a batch interface; there is no record to compare with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from spanproof.evaluators.model import Divergence
+from spanproof.evaluators.replay.compare import ends_in_call_of
+from spanproof.evaluators.replay.interpreter import FINAL_ANSWER, Interpreter
+from spanproof.evaluators.replay.names import called_unbound, names_in
+from spanproof.evaluators.replay.tape import Tape
+from spanproof.sandbox import Execution, JsonValue, Sandbox, SessionSpec, ToolStub
+from spanproof.trace import RecordedCall
+
+CLOCK_S = 1_704_067_200.0
+"""Where the clock stands for steps of no known time: 2024-01-01 UTC, so that a replay repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedSource:
+    """One step: `result` is the argument of `final_answer` where it was called, else the last value."""
+
+    execution: Execution
+    result: JsonValue
+    divergences: tuple[Divergence, ...]
+
+
+def replay_sources(
+    steps: Sequence[str],
+    tape: Sequence[RecordedCall],
+    tools: Mapping[str, Sequence[str]],
+    sandbox: Sandbox,
+    clock_s: float = CLOCK_S,
+) -> list[ReplayedSource]:
+    """Replay Python sources in one session.
+
+    Args:
+        steps: the sources, in order.
+        tape: recorded calls, in order.
+        tools: parameter names by tool; tools of the tape that are not named here take any arguments.
+        sandbox: where to run.
+        clock_s: Unix time at which the session's clock starts.
+
+    Raises:
+        SandboxUnavailable: the backend cannot run here.
+        SandboxBroken: it failed.
+    """
+    calls = Tape([(call, None) for call in tape], tools)
+    names = (calls.tools | called_unbound(map(names_in, steps)) | tools.keys()) - {FINAL_ANSWER}
+    stubs = tuple(ToolStub(name) for name in sorted(names))
+    interpreter = Interpreter(sandbox, SessionSpec(tools=stubs, seed=0, clock_s=clock_s), calls)
+    replayed = []
+    try:
+        for source in steps:
+            calls.turn_to(None)
+            execution = interpreter.execute(source)
+            replayed.append(
+                ReplayedSource(execution, _value(interpreter, source, execution), tuple(calls.divergences))
+            )
+    finally:
+        interpreter.close()
+    return replayed
+
+
+def _value(interpreter: Interpreter, source: str, execution: Execution) -> JsonValue:
+    if FINAL_ANSWER in source and not ends_in_call_of(source, FINAL_ANSWER):
+        execution = interpreter.final_answer() or execution
+    if execution.result is None and execution.result_text not in (None, "None"):
+        return execution.result_text
+    return execution.result

@@ -1,0 +1,173 @@
+"""The tape: recorded tool calls that answer a replay's tool calls.
+
+Takes the recorded calls of a run and, one by one, the requests a snippet makes; gives the recorded result,
+raises the recorded exception again, or tells a divergence. A request matches a recorded call of the same tool
+with the same arguments, compared as JSON with positional arguments bound to parameter names; equal calls are
+used up in the order of the record. It never guesses: a call with other arguments is never answered.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from spanproof.evaluators.model import Divergence
+from spanproof.sandbox import JsonValue, ToolAnswer, ToolRequest
+from spanproof.trace import RecordedCall
+
+DIVERGED = "ReplayDivergence"
+"""Type of the exception raised inside where the tape has no answer for a tool it knows."""
+
+UNKNOWN_TOOL = "unknown_tool"
+UNKNOWN_ARGUMENTS = "unknown_arguments"
+EXHAUSTED = "exhausted"
+
+
+@dataclass(slots=True)
+class _Entry:
+    call: RecordedCall
+    owner: str | None
+    used: bool = False
+
+
+class Tape:
+    """Recorded calls of one run, used up as a replay makes them.
+
+    Calls recorded as made by one snippet answer that snippet alone: a step that gets further in the replay
+    than it got in the record must not eat the calls of the next. Calls no snippet owns answer any.
+
+    Attributes:
+        divergences: those of the snippet at work, in order.
+    """
+
+    def __init__(
+        self,
+        calls: Iterable[tuple[RecordedCall, str | None]],
+        parameters: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """Lay out the tape.
+
+        Args:
+            calls: each recorded call with the id of the snippet that made it, None where that is not known.
+            parameters: parameter names by tool, in order, where declared: a call they cannot take raises
+                `TypeError` inside. Else they are read off the recorded keyword arguments.
+        """
+        self._entries = [_Entry(call, owner) for call, owner in calls]
+        self._parameters = _parameters_seen(entry.call for entry in self._entries)
+        self._declared = {tool: tuple(names) for tool, names in (parameters or {}).items()}
+        self._parameters.update(self._declared)
+        self._owner: str | None = None
+        self.divergences: list[Divergence] = []
+
+    def turn_to(self, snippet_id: str | None) -> None:
+        """Start the snippet with this id: its own calls come first, and its divergences start afresh."""
+        self._owner = snippet_id
+        self.divergences = []
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """Names of the tools that were recorded."""
+        return frozenset(entry.call.tool for entry in self._entries)
+
+    def answer(self, request: ToolRequest) -> ToolAnswer:
+        """Answer one call off the tape; a call it does not know is told as a divergence and raises inside."""
+        misuse = self._misuse(request)
+        if misuse is not None:
+            return ToolAnswer(error_type="TypeError", error_message=f"{request.tool}() {misuse}")
+        same_tool = [entry for entry in self._entries if entry.call.tool == request.tool]
+        if not same_tool:
+            return self._diverge(request, UNKNOWN_TOOL)
+        matching = self._matching(request, same_tool)
+        for entry in matching:
+            if not entry.used and entry.owner in (self._owner, None):
+                entry.used = True
+                return _recorded_answer(entry.call)
+        return self._diverge(request, EXHAUSTED if matching else UNKNOWN_ARGUMENTS)
+
+    def _matching(self, request: ToolRequest, entries: list[_Entry]) -> list[_Entry]:
+        parameters = self._parameters.get(request.tool, ())
+        wanted = canonical(parameters, request.args, request.kwargs)
+        exact = [e for e in entries if canonical(parameters, e.call.args, e.call.kwargs) == wanted]
+        if exact:
+            return exact
+        # Where no parameter names are known, one side may be positional and the other named: then the
+        # values in their order are all there is to compare.
+        in_order = _values(request.args, request.kwargs)
+        return [
+            e
+            for e in entries
+            if bool(e.call.args) != bool(request.args) and _values(e.call.args, e.call.kwargs) == in_order
+        ]
+
+    def _misuse(self, request: ToolRequest) -> str | None:
+        """Why a function with the declared parameters could not take these arguments."""
+        declared = self._declared.get(request.tool)
+        if declared is None:
+            return None
+        if len(request.args) > len(declared):
+            return f"takes {len(declared)} positional arguments but {len(request.args)} were given"
+        for name in request.kwargs:
+            if name not in declared:
+                return f"got an unexpected keyword argument {name!r}"
+            if name in declared[: len(request.args)]:
+                return f"got multiple values for argument {name!r}"
+        return None
+
+    def _diverge(self, request: ToolRequest, reason: str) -> ToolAnswer:
+        self.divergences.append(Divergence(request.tool, request.args, dict(request.kwargs), reason))
+        if reason == UNKNOWN_TOOL:
+            # What a name that nothing defines raises, so that a tool the agent made up fails as it did.
+            return ToolAnswer(error_type="NameError", error_message=f"name '{request.tool}' is not defined")
+        return ToolAnswer(
+            error_type=DIVERGED,
+            error_message=f"the record has no further call {request.tool} with these arguments ({reason})",
+        )
+
+
+def canonical(parameters: Sequence[str], args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]) -> str:
+    """One text for equal calls: positional arguments bound to their names, keys sorted, 2.0 written as 2."""
+    named = {parameters[i] if i < len(parameters) else f"#{i}": value for i, value in enumerate(args)}
+    return _json({**named, **kwargs})
+
+
+def _values(args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]) -> str:
+    return _json([*args, *kwargs.values()])
+
+
+def _json(value: JsonValue) -> str:
+    return json.dumps(_plain(value), sort_keys=True, ensure_ascii=True)
+
+
+def _plain(value: JsonValue) -> JsonValue:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return value
+
+
+def _parameters_seen(calls: Iterable[RecordedCall]) -> dict[str, tuple[str, ...]]:
+    """Parameter names as recorded: those of the call that named the most and gave nothing by position."""
+    seen: dict[str, tuple[str, ...]] = {}
+    for call in calls:
+        if not call.args and len(call.kwargs) > len(seen.get(call.tool, ())):
+            seen[call.tool] = tuple(call.kwargs)
+    return seen
+
+
+def _recorded_answer(call: RecordedCall) -> ToolAnswer:
+    if call.error is not None:
+        innermost = call.error.chain[-1] if call.error.chain else call.error.type
+        name = (innermost or "RuntimeError").rsplit(".", 1)[-1]
+        return ToolAnswer(error_type=name, error_message=_unquoted(name, call.error.message))
+    return ToolAnswer(result=call.result.value if call.result is not None else None)
+
+
+def _unquoted(error_type: str, message: str) -> str:
+    """`str(KeyError("a"))` is `'a'`: what was recorded of it must not be quoted twice."""
+    if error_type == "KeyError" and len(message) > 1 and message[0] == message[-1] == "'":
+        return message[1:-1]
+    return message

@@ -1,0 +1,9 @@
+"""The runs of a trace: each agent at work, its steps in order, what it was asked and what it answered.
+
+A `Trace` and its snippets come in, `Run`s go out, in order of time. Every AGENT span is a run, a nested one
+with its parent's id; a trace without agents is one run per piece of work under its roots. Nothing is judged.
+"""
+
+from spanproof.evaluators.runs.runs import runs_of
+
+__all__ = ["runs_of"]

@@ -1,0 +1,130 @@
+"""Which spans are runs, and which spans belong to which run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from spanproof.trace import Span, SpanKind, Trace, Usage
+
+_WORK = frozenset({SpanKind.CHAIN, SpanKind.LLM, SpanKind.TOOL, SpanKind.RETRIEVER})
+_HANDOFFS = ("handoff", "transfer_to_", "transfer to ")
+
+
+@dataclass(frozen=True, slots=True)
+class RunScope:
+    """A run before its steps are known.
+
+    Attributes:
+        root: the span that stands for the run.
+        members: the spans below it that are no other run's, in order of time.
+        parent_span_id: the run that called it.
+    """
+
+    root: Span
+    members: tuple[Span, ...]
+    parent_span_id: str | None
+
+
+def scopes_of(trace: Trace) -> list[RunScope]:
+    """The runs of this trace, in order of time."""
+    agents = _agents(trace)
+    roots = agents or _works(trace)
+    ids = {root.span_id for root in roots}
+    scopes: list[RunScope] = []
+    for root in roots:
+        above = (span.span_id for span in trace.ancestors(root.span_id)) if agents else iter(())
+        parent = next((span_id for span_id in above if span_id in ids), None)
+        members = tuple(_members(trace, root.span_id, ids))
+        scopes.append(RunScope(root, members, parent or _handed_by(root, scopes)))
+    return scopes
+
+
+def model_calls(trace: Trace, members: Sequence[Span]) -> list[Span]:
+    """The model calls among these spans, without calls within calls."""
+    calls = {span.span_id for span in members if span.kind is SpanKind.LLM}
+    return [
+        span
+        for span in members
+        if span.span_id in calls
+        and not any(above.span_id in calls for above in trace.ancestors(span.span_id))
+    ]
+
+
+def _agents(trace: Trace) -> list[Span]:
+    agents = [span for span in trace.spans if span.kind is SpanKind.AGENT]
+    return [span for span in agents if not _repeats_its_parent(trace, span)]
+
+
+def _repeats_its_parent(trace: Trace, span: Span) -> bool:
+    """Whether an agent's span is a second one for the agent around it: same name, and nothing beside it."""
+    outer = next((above for above in trace.ancestors(span.span_id) if above.kind is not SpanKind.CHAIN), None)
+    if outer is None or outer.kind is not SpanKind.AGENT or outer.agent is None or outer.agent != span.agent:
+        return False
+    inside = {span.span_id, *(below.span_id for below in trace.descendants(span.span_id))}
+    return not any(
+        below.kind in (SpanKind.LLM, SpanKind.TOOL) and below.span_id not in inside
+        for below in trace.descendants(outer.span_id)
+    )
+
+
+def _works(trace: Trace) -> list[Span]:
+    """The pieces of work of a trace without agents: its roots, or the chains that a plain span holds together."""
+    found: list[Span] = []
+    for root in trace.roots:
+        inner = [work for top in _topmost_work(trace, root) for work in (top, *_beside(trace, top))]
+        several = len(inner) > 1 and all(span.kind is SpanKind.CHAIN for span in inner)
+        found.extend(inner if several else [root])
+    return found
+
+
+def _beside(trace: Trace, work: Span) -> Iterator[Span]:
+    """Chains that some producers nest by mistake when several run at once: they outlive the one above them."""
+    for child in trace.children(work.span_id):
+        if child.kind is SpanKind.CHAIN and child.name == work.name and child.end_ns > work.end_ns:
+            yield child
+            yield from _beside(trace, child)
+
+
+def _topmost_work(trace: Trace, span: Span) -> Iterator[Span]:
+    if span.kind in _WORK:
+        yield span
+        return
+    for child in trace.children(span.span_id):
+        yield from _topmost_work(trace, child)
+
+
+def _members(trace: Trace, span_id: str, run_ids: set[str]) -> Iterator[Span]:
+    yield from sorted(_below(trace, span_id, run_ids), key=lambda span: (span.start_ns, -span.end_ns, span.span_id))
+
+
+def _below(trace: Trace, span_id: str, run_ids: set[str]) -> Iterator[Span]:
+    for child in trace.children(span_id):
+        if child.span_id not in run_ids:
+            yield child
+            yield from _below(trace, child.span_id, run_ids)
+
+
+def _handed_by(root: Span, earlier: Sequence[RunScope]) -> str | None:
+    """The run before this one that handed over to it: they stand side by side under one span."""
+    for scope in reversed(earlier):
+        beside = scope.root.parent_id == root.parent_id and scope.root.end_ns <= root.start_ns
+        if beside and root.parent_id is not None and any(_is_handoff(span) for span in scope.members):
+            return scope.root.span_id
+    return None
+
+
+def _is_handoff(span: Span) -> bool:
+    names = [span.name.lower(), *(call.name.lower() for message in span.output_messages for call in message.tool_calls)]
+    return any(name.startswith(_HANDOFFS) or name.endswith(".handoff") for name in names)
+
+
+def usage_of(trace: Trace, spans: Sequence[Span]) -> Usage:
+    """The tokens of these spans, each call counted once: a call within a call repeats the inner one's."""
+    counted = [span for span in spans if span.kind is SpanKind.LLM and span.usage is not None]
+    outer = {above.span_id for span in counted for above in trace.ancestors(span.span_id)}
+    total = Usage()
+    for span in counted:
+        if span.span_id not in outer and span.usage is not None:
+            total += span.usage
+    return total

@@ -1,0 +1,151 @@
+"""What checking assertions found, and its forms for machines: JSON and JUnit XML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from spanproof.evaluators.junit import JUnitTest, Problem, ProblemKind, junit_xml
+from spanproof.gate.assertion import Assertion
+
+
+class CaseState(StrEnum):
+    """What one case says about one assertion."""
+
+    SATISFIED = "satisfied"
+    VIOLATED = "violated"
+    SKIPPED = "skipped"
+    ERRORED = "errored"
+    MISSING = "missing"
+
+
+class Verdict(StrEnum):
+    """What became of an assertion; anything but `passed` fails the gate."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """One case of one assertion.
+
+    Attributes:
+        value: of the deciding score, None where there is none.
+        explanation: why, in the words of the evaluator.
+        score_ids: the scores behind it.
+    """
+
+    trace_id: str
+    run_span_id: str
+    agent: str
+    state: CaseState
+    value: float | None
+    explanation: str
+    score_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AssertionReport:
+    """What became of one assertion.
+
+    Attributes:
+        needed: how many cases must satisfy it.
+        reason: why the verdict is what it is, in one sentence.
+        cases: every case it is about, in the order of the scores.
+    """
+
+    assertion: Assertion
+    verdict: Verdict
+    needed: int
+    reason: str
+    cases: tuple[CaseResult, ...]
+
+    def count(self, *states: CaseState) -> int:
+        """How many cases are in one of these states."""
+        return sum(case.state in states for case in self.cases)
+
+    @property
+    def satisfied(self) -> int:
+        """How many cases satisfy it."""
+        return self.count(CaseState.SATISFIED)
+
+    @property
+    def judged(self) -> int:
+        """How many cases count: those that satisfy it, violate it, or lack what every case must have."""
+        return self.count(CaseState.SATISFIED, CaseState.VIOLATED, CaseState.MISSING)
+
+    @property
+    def failing(self) -> tuple[CaseResult, ...]:
+        """The cases that speak against it."""
+        against = (CaseState.VIOLATED, CaseState.MISSING, CaseState.ERRORED)
+        return tuple(case for case in self.cases if case.state in against)
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport:
+    """What became of all assertions."""
+
+    assertions: tuple[AssertionReport, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every assertion passed."""
+        return all(report.verdict is Verdict.PASSED for report in self.assertions)
+
+    @property
+    def failed_layers(self) -> tuple[str, ...]:
+        """The layers of assertions that did not pass, each once."""
+        failed = [r.assertion.layer.value for r in self.assertions if r.verdict is not Verdict.PASSED]
+        return tuple(dict.fromkeys(failed))
+
+    def to_json(self) -> dict[str, object]:
+        """The report as JSON data; docs/gate.md describes it."""
+        return {
+            "passed": self.passed,
+            "failed_layers": list(self.failed_layers),
+            "assertions": [_assertion_json(report) for report in self.assertions],
+        }
+
+    def to_junit(self) -> str:
+        """The report as JUnit XML: a test per assertion, the cases against it in the details."""
+        return junit_xml("spanproof gate", [_junit_test(report) for report in self.assertions])
+
+
+def _junit_test(report: AssertionReport) -> JUnitTest:
+    problem = None
+    if report.verdict is not Verdict.PASSED:
+        kind = ProblemKind.FAILURE if report.verdict is Verdict.FAILED else ProblemKind.ERROR
+        problem = Problem(kind, report.reason, "\n".join(_case_line(case) for case in report.failing))
+    return JUnitTest(f"spanproof.gate.{report.assertion.layer.value}", str(report.assertion), problem)
+
+
+def _case_line(case: CaseResult) -> str:
+    value = "" if case.value is None else f" {case.value:.4g}"
+    place = f"{case.agent} trace {case.trace_id} run {case.run_span_id}"
+    return f"{case.state.value}{value}  {place}: {case.explanation}"
+
+
+def _assertion_json(report: AssertionReport) -> dict[str, object]:
+    return {
+        "assertion": str(report.assertion),
+        "layer": report.assertion.layer.value,
+        "verdict": report.verdict.value,
+        "reason": report.reason,
+        "needed": report.needed,
+        "judged": report.judged,
+        **{state.value: report.count(state) for state in CaseState},
+        "failing": [
+            {
+                "trace_id": case.trace_id,
+                "run_span_id": case.run_span_id,
+                "agent": case.agent,
+                "state": case.state.value,
+                "value": case.value,
+                "explanation": case.explanation,
+                "score_ids": list(case.score_ids),
+            }
+            for case in report.failing
+        ],
+    }

@@ -1,0 +1,138 @@
+"""A case: one run with all that is needed to judge it again, and what it must be judged as.
+
+The trace and the snippets with their tape are frozen; the expectation, the task and the notes are for people
+to read and to edit.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from spanproof.trace import (
+    Cohort,
+    Errored,
+    Label,
+    Layer,
+    Score,
+    Scored,
+    Skipped,
+    Snippet,
+    Trace,
+    digest,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The run a case was frozen from."""
+
+    trace_id: str
+    run_span_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """One verdict the case must get again.
+
+    Attributes:
+        name: the layer's name for the layer's own value, else the sub-score's.
+        span_id: the span judged; the run's own for layer values.
+        snippet: number of the snippet judged, from 1; None for scores of steps, answers and runs.
+        outcome: `scored`, `skipped` or `errored`.
+        label: pass or fail, None where there was no verdict.
+        value: from 0 to 1, to four digits, where scored; for the reader, it is not compared.
+        explanation: why, in the words of the evaluator; for the reader, it is not compared.
+    """
+
+    layer: Layer
+    name: str
+    span_id: str
+    snippet: int | None
+    outcome: str
+    label: Label | None
+    value: float | None
+    explanation: str
+
+    @property
+    def key(self) -> tuple[Layer, str, str, int | None]:
+        """What it is about; one verdict each."""
+        return (self.layer, self.name, self.span_id, self.snippet)
+
+    @property
+    def is_of_layer(self) -> bool:
+        """Whether it is a layer's own value."""
+        return self.name == self.layer.value
+
+    @property
+    def verdict(self) -> str:
+        """`pass`, `fail`, `open` (scored without a verdict), `skipped` or `errored`: what is compared."""
+        if self.outcome != "scored":
+            return self.outcome
+        return self.label.value if self.label else "open"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One case of a suite.
+
+    Attributes:
+        id: its folder's name; the same each time the same run is promoted.
+        task: what the agent was asked, as the trace has it.
+        expectations: those of layers first, in the order of the layers.
+        snippets: of the run, in order; their tapes ride on them.
+        notes: for people.
+    """
+
+    id: str
+    origin: Origin
+    agent: str
+    task: str | None
+    cohort: Cohort
+    expectations: tuple[Expectation, ...]
+    snippets: tuple[Snippet, ...]
+    trace: Trace
+    notes: str = ""
+
+
+def case_id(agent: str, origin: Origin) -> str:
+    """A readable id that follows from the run alone: `pricing-agent-1f0c2a9be417`."""
+    slug = re.sub(r"[^a-z0-9]+", "-", agent.lower()).strip("-")[:40].strip("-") or "run"
+    return f"{slug}-{digest('case', origin.trace_id, origin.run_span_id)[:12]}"
+
+
+def expectation_of(score: Score, snippets: tuple[Snippet, ...]) -> Expectation:
+    """What a score says, as an expectation."""
+    numbers = {snippet.id: number for number, snippet in enumerate(snippets, start=1)}
+    label: Label | None = None
+    value: float | None = None
+    match score.outcome:
+        case Scored():
+            outcome, explanation = "scored", score.outcome.explanation
+            label, value = score.outcome.label, round(score.outcome.value, 4)
+        case Skipped(reason):
+            outcome, explanation = "skipped", reason
+        case Errored(error_type, message):
+            outcome, explanation = "errored", f"{error_type}: {message}"
+    return Expectation(
+        score.layer,
+        score.name,
+        score.span_id,
+        numbers.get(score.snippet_id) if score.snippet_id else None,
+        outcome,
+        label,
+        value,
+        explanation,
+    )
+
+
+def expectations_of(scores: tuple[Score, ...], snippets: tuple[Snippet, ...]) -> tuple[Expectation, ...]:
+    """What the scores of a run say: the layers' own values, then the sub-scores with a verdict.
+
+    A sub-score that was skipped or is advisory says nothing a case could be held to.
+    """
+    layers = list(Layer)
+    found = [expectation_of(score, snippets) for score in scores]
+    telling = [each for each in found if each.is_of_layer or each.label is not None]
+    telling.sort(key=lambda each: (not each.is_of_layer, layers.index(each.layer)))
+    return tuple(telling)

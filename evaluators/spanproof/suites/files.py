@@ -1,0 +1,289 @@
+"""A suite as files.
+
+    suite.yaml                  what the folder is
+    cases/<id>/case.yaml        task, agent, cohort, expectation, notes: to read and to edit
+    cases/<id>/snippets/01.py   the code of the run, in order
+    cases/<id>/tape.json        the tool calls each snippet made, with what came back
+    cases/<id>/trace.json       every span of the trace: what is evaluated again
+
+`case.yaml` holds a digest of each frozen file, so that an edited one is told instead of silently judged as
+something else. The same case always gives the same bytes: no time, no machine and no order of chance is in
+them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, fields
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+
+from spanproof.suites.case import Case, Expectation, Origin
+from spanproof.suites.errors import SuiteError
+from spanproof.trace import Cohort, Label, Language, Layer, Snippet, Trace
+from spanproof.trace.codec import MalformedDocument, dump_json, from_plain, load_json, to_plain
+
+T = TypeVar("T")
+
+FORMAT = 1
+"""Of the files of a suite."""
+
+_SUFFIXES: Mapping[Language, str] = {
+    Language.PYTHON: "py",
+    Language.BASH: "sh",
+    Language.SQL: "sql",
+    Language.JAVASCRIPT: "js",
+    Language.TYPESCRIPT: "ts",
+    Language.JSON: "json",
+    Language.YAML: "yaml",
+    Language.HTML: "html",
+    Language.OTHER: "txt",
+}
+
+
+def write_case(suite: Path, case: Case) -> None:
+    """Write a case into a suite, which is made where it is not there."""
+    _write_suite(suite)
+    folder = suite / "cases" / case.id
+    frozen = _frozen_files(case)
+    for name, content in frozen.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    for stale in (folder / "snippets").glob("*"):
+        if f"snippets/{stale.name}" not in frozen:
+            stale.unlink()
+    # Last: a case counts as written when its case.yaml stands.
+    (folder / "case.yaml").write_bytes(_case_yaml(case, frozen))
+
+
+def load_suite(suite: Path) -> list[Case]:
+    """Every case of a suite, in the order of their ids.
+
+    Raises:
+        SuiteError: no suite, or a case that is not what it must be.
+    """
+    if not (suite / "suite.yaml").is_file():
+        raise SuiteError(f"{suite} is no suite: it has no suite.yaml; `spanproof promote` makes one")
+    head = _load_yaml(suite / "suite.yaml")
+    _check_format(suite / "suite.yaml", head)
+    folders = sorted(path.parent for path in (suite / "cases").glob("*/case.yaml"))
+    return [load_case(folder) for folder in folders]
+
+
+def load_case(folder: Path) -> Case:
+    """The case in a folder.
+
+    Raises:
+        SuiteError: a file is missing, cannot be read, or is no longer what was frozen.
+    """
+    path = folder / "case.yaml"
+    head = _load_yaml(path)
+    _check_format(path, head)
+    frozen = {name: _frozen_content(folder, name, kept) for name, kept in _frozen_digests(path, head)}
+    trace = _read(folder / "trace.json", lambda: from_plain(Trace, load_json(frozen["trace.json"])))
+    snippets = _read(folder / "tape.json", lambda: _snippets(frozen))
+    return _read(path, lambda: _case(folder.name, head, snippets, trace))
+
+
+def _write_suite(suite: Path) -> None:
+    suite.mkdir(parents=True, exist_ok=True)
+    head = suite / "suite.yaml"
+    if not head.exists():
+        head.write_bytes(
+            _yaml(
+                {"format": FORMAT, "name": suite.resolve().name, "description": "Runs frozen by spanproof."}
+            )
+        )
+    attributes = suite / ".gitattributes"
+    if not attributes.exists():
+        # Line endings are part of a snippet; git must not change them.
+        attributes.write_text("cases/** -text\n", encoding="utf-8")
+
+
+def _frozen_files(case: Case) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    tape: list[object] = []
+    for number, snippet in enumerate(case.snippets, start=1):
+        name = f"snippets/{number:02d}.{_SUFFIXES[snippet.language]}"
+        files[name] = snippet.source.encode("utf-8", "surrogatepass")
+        about = {key: value for key, value in to_plain(snippet).items() if key != "source"}
+        tape.append({"file": name, **about})
+    files["tape.json"] = _pretty(tape)
+    files["trace.json"] = _trace_lines(case.trace)
+    return files
+
+
+def _case_yaml(case: Case, frozen: Mapping[str, bytes]) -> bytes:
+    run = case.origin.run_span_id
+    cohort = {name: value for name, value in asdict(case.cohort).items() if value}
+    of_layers = [each for each in case.expectations if each.is_of_layer]
+    details = [each for each in case.expectations if not each.is_of_layer]
+    return _yaml(
+        {
+            "format": FORMAT,
+            "id": case.id,
+            "agent": case.agent,
+            "task": case.task,
+            "origin": asdict(case.origin),
+            "cohort": cohort,
+            "notes": case.notes,
+            "expectation": [_expectation_yaml(each, run) for each in of_layers],
+            "details": [_OneLine(_expectation_yaml(each, run)) for each in details],
+            "frozen": {name: _digest(content) for name, content in sorted(frozen.items())},
+        }
+    )
+
+
+def _expectation_yaml(expectation: Expectation, run_span_id: str) -> dict[str, object]:
+    """As it stands in the file; what follows from the rest is left out."""
+    told: dict[str, object] = {"layer": expectation.layer.value}
+    if not expectation.is_of_layer:
+        told["name"] = expectation.name
+    if expectation.snippet is not None:
+        told["snippet"] = expectation.snippet
+    elif expectation.span_id != run_span_id:
+        told["span_id"] = expectation.span_id
+    told["verdict"] = expectation.verdict
+    if expectation.value is not None:
+        told["value"] = expectation.value
+    if expectation.is_of_layer or expectation.verdict == "fail":
+        told["explanation"] = expectation.explanation
+    return told
+
+
+def _case(name: str, head: Mapping[str, Any], snippets: tuple[Snippet, ...], trace: Trace) -> Case:
+    known = {field.name for field in fields(Cohort)}
+    cohort = {key: str(value) for key, value in head["cohort"].items() if key in known}
+    origin = Origin(str(head["origin"]["trace_id"]), str(head["origin"]["run_span_id"]))
+    told = [*head["expectation"], *(head.get("details") or [])]
+    return Case(
+        id=name,
+        origin=origin,
+        agent=str(head["agent"]),
+        task=head["task"],
+        cohort=Cohort(**cohort),
+        expectations=tuple(_expectation(each, origin.run_span_id, snippets) for each in told),
+        snippets=snippets,
+        trace=trace,
+        notes=str(head.get("notes") or ""),
+    )
+
+
+def _expectation(told: Mapping[str, Any], run_span_id: str, snippets: tuple[Snippet, ...]) -> Expectation:
+    layer, verdict, snippet = Layer(told["layer"]), told["verdict"], told.get("snippet")
+    if verdict not in ("pass", "fail", "open", "skipped", "errored"):
+        raise ValueError(f"verdict must be pass, fail, open, skipped or errored, got {verdict!r}")
+    if snippet is not None and (not isinstance(snippet, int) or not 1 <= snippet <= len(snippets)):
+        raise ValueError(f"snippet must be a number from 1 to {len(snippets)}, got {snippet!r}")
+    span_id = snippets[snippet - 1].span_id if snippet else told.get("span_id", run_span_id)
+    return Expectation(
+        layer=layer,
+        name=str(told.get("name", layer.value)),
+        span_id=str(span_id),
+        snippet=snippet,
+        outcome=verdict if verdict in ("skipped", "errored") else "scored",
+        label=Label(verdict) if verdict in ("pass", "fail") else None,
+        value=told.get("value"),
+        explanation=str(told.get("explanation") or ""),
+    )
+
+
+def _snippets(frozen: Mapping[str, bytes]) -> tuple[Snippet, ...]:
+    found = []
+    for about in load_json(frozen["tape.json"]):
+        source = frozen[about["file"]].decode("utf-8", "surrogatepass")
+        found.append(from_plain(Snippet, {**about, "source": source}))
+    return tuple(found)
+
+
+def _frozen_digests(path: Path, head: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    frozen = head.get("frozen")
+    if not isinstance(frozen, dict) or not {"trace.json", "tape.json"} <= frozen.keys():
+        raise SuiteError(f"{path}: `frozen` must name trace.json and tape.json; promote the run again")
+    for name, kept in frozen.items():
+        parts = Path(str(name)).parts
+        if parts not in (("trace.json",), ("tape.json",)) and (len(parts) != 2 or parts[0] != "snippets"):
+            raise SuiteError(f"{path}: `frozen` names {name!r}, which is no file of a case")
+        yield str(name), str(kept)
+
+
+def _frozen_content(folder: Path, name: str, kept: str) -> bytes:
+    try:
+        content = (folder / name).read_bytes()
+    except OSError as problem:
+        raise SuiteError(f"{folder / name}: {problem.strerror}; promote the run again") from problem
+    if _digest(content) != kept:
+        raise SuiteError(
+            f"{folder / name} is no longer what was frozen: its digest is {_digest(content)}, case.yaml says"
+            f" {kept}; restore it, or promote the run again"
+        )
+    return content
+
+
+def _check_format(path: Path, head: Mapping[str, Any]) -> None:
+    if head.get("format") != FORMAT:
+        raise SuiteError(f"{path}: format {head.get('format')!r}, this Spanproof reads {FORMAT}")
+
+
+def _load_yaml(path: Path) -> dict[str, Any]:
+    try:
+        loaded = yaml.safe_load(path.read_bytes())
+    except OSError as problem:
+        raise SuiteError(f"{path}: {problem.strerror}") from problem
+    except (yaml.YAMLError, UnicodeDecodeError) as problem:
+        raise SuiteError(f"{path}: not YAML: {problem}") from problem
+    if not isinstance(loaded, dict):
+        raise SuiteError(f"{path}: expected a mapping, got {type(loaded).__name__}")
+    return loaded
+
+
+def _read(path: Path, read: Callable[[], T]) -> T:
+    try:
+        return read()
+    except (MalformedDocument, KeyError, TypeError, ValueError, AttributeError) as problem:
+        what = f"no {problem}" if isinstance(problem, KeyError) else str(problem)
+        raise SuiteError(f"{path}: {what}") from problem
+
+
+class _OneLine(dict[str, object]):
+    """A mapping that is written on one line."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """The safe dumper, with `_OneLine`."""
+
+
+_Dumper.add_representer(
+    _OneLine, lambda dumper, value: dumper.represent_mapping("tag:yaml.org,2002:map", value, flow_style=True)
+)
+
+
+def _yaml(document: Mapping[str, object]) -> bytes:
+    text = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1_000_000)
+    assert isinstance(text, str)
+    return text.encode()
+
+
+def _pretty(plain: object) -> bytes:
+    text = json.dumps(plain, indent=1, ensure_ascii=False)
+    try:
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(plain, indent=1).encode() + b"\n"
+
+
+def _trace_lines(trace: Trace) -> bytes:
+    """The trace with a span per line, so that it can be looked through and compared."""
+    plain = to_plain(trace)
+    spans = ",\n".join(dump_json(span) for span in plain["spans"])
+    head = dump_json({"trace_id": plain["trace_id"], "defects": plain["defects"]})
+    return f'{head[:-1]},"spans":[\n{spans}\n]}}\n'.encode()
+
+
+def _digest(content: bytes) -> str:
+    return blake2b(content, digest_size=16).hexdigest()

@@ -1,0 +1,170 @@
+"""Cases evaluated again, offline, by today's engine.
+
+A case passes when its run gets every verdict that was frozen: a run that failed in production must be found
+failing again, in the same way. Anything else is told apart: judged better, judged worse, judged differently,
+or not judged here at all (no sandbox on this machine, say), which is never taken for a pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.junit import JUnitTest, Problem, ProblemKind, junit_xml
+from spanproof.evaluators.model import TraceEvaluation
+from spanproof.suites.case import Case, Expectation, expectation_of
+from spanproof.suites.files import load_suite
+
+_UNJUDGED = ("skipped", "errored", "missing")
+
+
+class CaseStatus(StrEnum):
+    """How a case's verdicts of today compare with the frozen ones."""
+
+    REPRODUCED = "reproduced"
+    FIXED = "fixed"
+    REGRESSED = "regressed"
+    CHANGED = "changed"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One verdict that is not the frozen one.
+
+    Attributes:
+        found: today's verdict; `missing` where there is none.
+        explanation: today's, in the words of the evaluator.
+    """
+
+    expected: Expectation
+    found: str
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseReport:
+    """What became of one case; `evaluation` is today's."""
+
+    case: Case
+    status: CaseStatus
+    differences: tuple[Difference, ...]
+    evaluation: TraceEvaluation
+
+    @property
+    def passed(self) -> bool:
+        """Whether every frozen verdict was found again."""
+        return self.status is CaseStatus.REPRODUCED
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteReport:
+    """What became of all cases."""
+
+    suite: str
+    cases: tuple[CaseReport, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether there are cases and every one is reproduced."""
+        return bool(self.cases) and all(report.passed for report in self.cases)
+
+    def count(self, status: CaseStatus) -> int:
+        """How many cases have this status."""
+        return sum(report.status is status for report in self.cases)
+
+    def to_json(self) -> dict[str, object]:
+        """The report as JSON data; docs/suites.md describes it."""
+        return {
+            "suite": self.suite,
+            "passed": self.passed,
+            **{status.value: self.count(status) for status in CaseStatus},
+            "cases": [_case_json(report) for report in self.cases],
+        }
+
+    def to_junit(self) -> str:
+        """The report as JUnit XML, a test per case."""
+        return junit_xml(f"spanproof suite {self.suite}", [_junit_test(report) for report in self.cases])
+
+
+def run_suite(suite: Path, engine: Engine) -> SuiteReport:
+    """Evaluate every case of a suite again.
+
+    Raises:
+        SuiteError: no suite, or a case that cannot be read; nothing is run then.
+    """
+    cases = load_suite(suite)
+    return SuiteReport(suite.resolve().name, tuple(run_case(case, engine) for case in cases))
+
+
+def run_case(case: Case, engine: Engine) -> CaseReport:
+    """Evaluate one case again."""
+    evaluation = engine.evaluate(case.trace)
+    run = next((each for each in evaluation.runs if each.run.span_id == case.origin.run_span_id), None)
+    found = [expectation_of(score, case.snippets) for score in run.scores] if run else []
+    by_key = {each.key: each for each in found}
+    differences = []
+    for expected in case.expectations:
+        now = by_key.get(expected.key)
+        if now is None:
+            differences.append(Difference(expected, "missing", f"no {expected.name} score any more"))
+        elif now.verdict != expected.verdict:
+            differences.append(Difference(expected, now.verdict, now.explanation))
+    return CaseReport(case, _status(differences), tuple(differences), evaluation)
+
+
+def _status(differences: Sequence[Difference]) -> CaseStatus:
+    if not differences:
+        return CaseStatus.REPRODUCED
+    if any(each.found in _UNJUDGED and each.expected.verdict not in _UNJUDGED for each in differences):
+        return CaseStatus.INCONCLUSIVE
+    moves = {(each.expected.verdict, each.found) for each in differences}
+    if any(found == "fail" for _, found in moves):
+        return CaseStatus.REGRESSED
+    if all(expected == "fail" and found == "pass" for expected, found in moves):
+        return CaseStatus.FIXED
+    return CaseStatus.CHANGED
+
+
+def _junit_test(report: CaseReport) -> JUnitTest:
+    problem = None
+    if not report.passed:
+        unjudged = report.status is CaseStatus.INCONCLUSIVE
+        kind = ProblemKind.ERROR if unjudged else ProblemKind.FAILURE
+        details = "\n".join(_line(difference) for difference in report.differences)
+        problem = Problem(kind, f"{report.status.value}: {len(report.differences)} verdicts differ", details)
+    return JUnitTest("spanproof.suite", report.case.id, problem)
+
+
+def _line(difference: Difference) -> str:
+    expected = difference.expected
+    snippet = f" of snippet {expected.snippet}" if expected.snippet else ""
+    return (
+        f"{expected.layer.value}.{expected.name}{snippet}: {expected.verdict} frozen"
+        f" ({expected.explanation}), {difference.found} now ({difference.explanation})"
+    )
+
+
+def _case_json(report: CaseReport) -> dict[str, object]:
+    return {
+        "id": report.case.id,
+        "status": report.status.value,
+        "agent": report.case.agent,
+        "trace_id": report.case.origin.trace_id,
+        "run_span_id": report.case.origin.run_span_id,
+        "frozen": {each.layer.value: each.verdict for each in report.case.expectations if each.is_of_layer},
+        "differences": [
+            {
+                "layer": each.expected.layer.value,
+                "name": each.expected.name,
+                "snippet": each.expected.snippet,
+                "expected": each.expected.verdict,
+                "found": each.found,
+                "explanation": each.explanation,
+            }
+            for each in report.differences
+        ],
+    }

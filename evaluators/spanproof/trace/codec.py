@@ -1,0 +1,293 @@
+"""Model values to JSON text and back.
+
+The store keeps whole evaluations and a suite keeps whole runs, so that both can be shown and replayed
+without anything else at hand. `encode` takes any dataclass of the model and gives JSON text; `decode` gives
+an equal value back, for everything spans found in the wild hold: lone surrogates, bytes, integers beyond 64
+bits, NaN and infinities. Only what nests deeper than `MAX_DEPTH` levels is cut there. Fields a reader does
+not know are ignored and missing ones take their default, so that newer and older documents stay readable.
+Types come from the dataclass asked for, never from the document: nothing in it is run or looked up.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from typing import Any, TypeVar
+
+import orjson
+
+from spanproof.trace.model import Defect, Span
+from spanproof.trace.tree import Trace
+
+T = TypeVar("T")
+
+MAX_DEPTH = 100
+"""Levels of nesting inside one open value that are kept; protobuf's own limit for an `AnyValue`."""
+
+_Decoder = Callable[[Any], Any]
+_ESCAPES = frozenset({"$bytes", "$int", "$float", "$dict"})
+"""Keys of the one-entry objects that stand for what JSON has no form for."""
+
+
+class MalformedDocument(ValueError):  # noqa: N818 - names the input
+    """A document does not hold the value asked for; the message names the place."""
+
+
+def encode(value: object) -> str:
+    """JSON text of a model value, in one line.
+
+    Raises:
+        TypeError: the value holds something that is no part of the model.
+    """
+    return dump_json(to_plain(value))
+
+
+def decode(kind: type[T], text: str | bytes) -> T:
+    """The value of this type that `encode` wrote.
+
+    Raises:
+        MalformedDocument: no JSON, or not of this type; the message names the place.
+    """
+    return from_plain(kind, load_json(text))
+
+
+def dump_json(plain: object) -> str:
+    """JSON text of plain data; lone surrogates become escapes, the only form JSON has for them."""
+    try:
+        return orjson.dumps(plain).decode()
+    except TypeError:
+        return json.dumps(plain, separators=(",", ":"))
+
+
+def load_json(text: str | bytes) -> Any:
+    """Plain data of JSON text, lone surrogates included.
+
+    Raises:
+        MalformedDocument: no JSON.
+    """
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as strict:
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            raise MalformedDocument(f"not JSON: {strict}") from strict
+
+
+def to_plain(value: object) -> Any:
+    """Plain JSON data of a model value.
+
+    Raises:
+        TypeError: the value holds something that is no part of the model.
+    """
+    if isinstance(value, Trace):
+        # The links between spans follow from the spans; writing them too would write every span twice.
+        return {
+            "trace_id": value.trace_id,
+            "spans": to_plain(value.spans),
+            "defects": sorted(defect.value for defect in value.defects),
+        }
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, tuple):
+        return [to_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return _escaped({str(key): to_plain(item) for key, item in value.items()})
+    return _open_to_plain(value, 0)
+
+
+def from_plain(kind: type[T], plain: Any) -> T:
+    """The value of this type in plain JSON data.
+
+    Raises:
+        MalformedDocument: the data is not of this type; the message names the place.
+    """
+    decoder: _Decoder = _decoder(typing.cast("Any", kind))
+    return typing.cast("T", decoder(plain))
+
+
+def _open_to_plain(value: object, depth: int) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int):
+        return value if -(2**63) <= value < 2**64 else {"$int": str(value)}
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"$float": repr(value)}
+    if isinstance(value, bytes):
+        return {"$bytes": base64.b64encode(value).decode()}
+    if depth > MAX_DEPTH:
+        return f"(cut: nested deeper than {MAX_DEPTH} levels)"
+    if isinstance(value, list | tuple):
+        return [_open_to_plain(item, depth + 1) for item in value]
+    if isinstance(value, Mapping):
+        return _escaped({str(key): _open_to_plain(item, depth + 1) for key, item in value.items()})
+    raise TypeError(f"{type(value).__name__} is no part of the model")
+
+
+def _escaped(plain: dict[str, Any]) -> dict[str, Any]:
+    return {"$dict": plain} if _ESCAPES & plain.keys() else plain
+
+
+@cache
+def _decoder(kind: Any) -> _Decoder:
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        return _union_decoder(arguments)
+    if origin is tuple:
+        return _sequence_decoder(tuple, _decoder(arguments[0]))
+    if origin is frozenset:
+        return _sequence_decoder(frozenset, _decoder(arguments[0]))
+    if origin is not None and issubclass(origin, Mapping):
+        return _mapping_decoder(_decoder(arguments[1]))
+    if kind is Trace:
+        return _trace
+    if is_dataclass(kind):
+        return _dataclass_decoder(typing.cast("type", kind))
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return _enum_decoder(kind)
+    return _scalar_decoder(kind)
+
+
+def _union_decoder(members: tuple[Any, ...]) -> _Decoder:
+    if bool in members and str in members:
+        return _open
+    some = [member for member in members if member is not type(None)]
+    if len(some) == 1:
+        only = _decoder(some[0])
+        return lambda plain: None if plain is None else only(plain)
+    required = {member: _required(member) for member in some}
+
+    def sum_type(plain: Any) -> Any:
+        keys = _expect(plain, dict, "a sum type").keys()
+        # The members of our sum types are told apart by the fields they require.
+        fitting = [member for member in some if required[member] <= keys]
+        if not fitting:
+            names = " | ".join(member.__name__ for member in some)
+            raise MalformedDocument(f"fields {sorted(keys)} make no {names}")
+        return _decoder(max(fitting, key=lambda member: len(required[member])))(plain)
+
+    return sum_type
+
+
+def _required(kind: Any) -> frozenset[str]:
+    return frozenset(
+        field.name for field in fields(kind) if field.default is MISSING and field.default_factory is MISSING
+    )
+
+
+def _sequence_decoder(build: Callable[[Any], Any], item: _Decoder) -> _Decoder:
+    return lambda plain: build(item(each) for each in _expect(plain, list, "a list"))
+
+
+def _mapping_decoder(item: _Decoder) -> _Decoder:
+    def mapping(plain: Any) -> dict[str, Any]:
+        given = _expect(plain, dict, "an object")
+        if given.keys() == {"$dict"}:
+            given = _expect(given["$dict"], dict, "an object")
+        return {key: item(value) for key, value in given.items()}
+
+    return mapping
+
+
+def _dataclass_decoder(kind: type) -> _Decoder:
+    hints = typing.get_type_hints(kind)
+    # Looked up when first needed: dataclasses may hold themselves.
+    names = [field.name for field in fields(kind)]
+    required = _required(kind)
+
+    def build(plain: Any) -> Any:
+        given = _expect(plain, dict, kind.__name__)
+        absent = sorted(required - given.keys())
+        if absent:
+            raise MalformedDocument(f"{kind.__name__}: no field {absent[0]!r}")
+        values = {}
+        for name in names:
+            if name not in given:
+                continue
+            try:
+                values[name] = _decoder(hints[name])(given[name])
+            except MalformedDocument as problem:
+                raise MalformedDocument(f"{kind.__name__}.{name}: {problem}") from problem
+        try:
+            return kind(**values)
+        except ValueError as problem:
+            raise MalformedDocument(f"{kind.__name__}: {problem}") from problem
+
+    return build
+
+
+def _enum_decoder(kind: type[Enum]) -> _Decoder:
+    def member(plain: Any) -> Enum:
+        try:
+            return kind(plain)
+        except ValueError as problem:
+            raise MalformedDocument(str(problem)) from problem
+
+    return member
+
+
+def _scalar_decoder(kind: Any) -> _Decoder:
+    def scalar(plain: Any) -> Any:
+        value = _open(plain)
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+            return float(value)
+        if type(value) is not kind:
+            raise MalformedDocument(f"expected {kind.__name__}, got {type(value).__name__}")
+        return value
+
+    return scalar
+
+
+def _open(plain: Any) -> Any:
+    """A JSON or attribute value, with the forms JSON lacks put back."""
+    if isinstance(plain, list):
+        return [_open(item) for item in plain]
+    if not isinstance(plain, dict):
+        return plain
+    if len(plain) == 1:
+        ((key, value),) = plain.items()
+        if key == "$dict":
+            return {name: _open(item) for name, item in _expect(value, dict, "an object").items()}
+        if key in _ESCAPES:
+            return _unescaped(key, _expect(value, str, "text"))
+    return {key: _open(value) for key, value in plain.items()}
+
+
+def _unescaped(key: str, text: str) -> bytes | int | float:
+    try:
+        if key == "$bytes":
+            return base64.b64decode(text, validate=True)
+        return int(text) if key == "$int" else float(text)
+    except ValueError as problem:
+        raise MalformedDocument(f"{key}: {problem}") from problem
+
+
+def _trace(plain: Any) -> Trace:
+    given = _expect(plain, dict, "Trace")
+    spans = _decoder(tuple[Span, ...])(given.get("spans"))
+    defects = _decoder(frozenset[Defect])(given.get("defects", []))
+    children: dict[str | None, list[str]] = {}
+    for span in spans:
+        children.setdefault(span.parent_id, []).append(span.span_id)
+    return Trace(
+        trace_id=_decoder(str)(given.get("trace_id")),
+        spans=spans,
+        children_of={parent: tuple(ids) for parent, ids in children.items()},
+        by_id={span.span_id: span for span in spans},
+        defects=defects,
+    )
+
+
+def _expect(plain: Any, kind: type, what: str) -> Any:
+    if not isinstance(plain, kind):
+        raise MalformedDocument(f"expected {what}, got {type(plain).__name__}")
+    return plain

@@ -1,0 +1,25 @@
+"""The OTLP codec: `ExportTraceServiceRequest` from and to protobuf and JSON, and from files.
+
+Bytes from outside come in; messages of the generated classes go out, or a `MalformedOtlp` that names the
+place. Fields that this build does not know are kept where the message came as protobuf. Nothing here reads
+what a span means: that is what the dialects are for.
+"""
+
+from spanproof.trace.otlp.errors import MalformedOtlp
+from spanproof.trace.otlp.files import read_file
+from spanproof.trace.otlp.jsonformat import decode_json, encode_json
+from spanproof.trace.otlp.protobuf import ExportTraceServiceRequest, decode_protobuf, encode_protobuf
+from spanproof.trace.otlp.values import any_value, attribute_value, attributes_of
+
+__all__ = [
+    "ExportTraceServiceRequest",
+    "MalformedOtlp",
+    "any_value",
+    "attribute_value",
+    "attributes_of",
+    "decode_json",
+    "decode_protobuf",
+    "encode_json",
+    "encode_protobuf",
+    "read_file",
+]

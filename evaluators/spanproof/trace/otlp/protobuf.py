@@ -1,0 +1,116 @@
+"""OTLP in protobuf.
+
+The generated classes do the work and keep unknown fields. What they do not do is say what is wrong with bytes
+they refuse, so on failure, and only then, the bytes are walked once more along the message descriptor to name
+the field at which they break.
+"""
+
+from __future__ import annotations
+
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message import DecodeError
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from spanproof.trace.otlp.errors import MalformedOtlp
+
+_VARINT, _FIXED64, _LENGTH, _START_GROUP, _END_GROUP, _FIXED32 = range(6)
+_MAX_DEPTH = 100
+"""The recursion limit of protobuf's own decoders."""
+
+
+def decode_protobuf(body: bytes) -> ExportTraceServiceRequest:
+    """The request that these bytes hold; an empty body is the empty request.
+
+    Raises:
+        MalformedOtlp: the bytes are no such message; names the field and the offset.
+    """
+    try:
+        return ExportTraceServiceRequest.FromString(body)
+    except DecodeError as refused:
+        raise MalformedOtlp(f"not an OTLP trace request in protobuf: {_why(body, refused)}") from refused
+
+
+def encode_protobuf(request: ExportTraceServiceRequest) -> bytes:
+    """The bytes of this request, unknown fields included."""
+    return bytes(request.SerializeToString())
+
+
+class _Broken(Exception):
+    """Where and how the walk stopped."""
+
+
+def _why(body: bytes, refused: DecodeError) -> str:
+    try:
+        _walk(memoryview(body), 0, ExportTraceServiceRequest.DESCRIPTOR, "", 0)
+    except _Broken as found:
+        return str(found)
+    return str(refused)
+
+
+def _walk(body: memoryview, base: int, message: Descriptor, place: str, depth: int) -> None:
+    if depth > _MAX_DEPTH:
+        raise _Broken(f"{place} is nested more than {_MAX_DEPTH} levels deep")
+    seen: dict[int, int] = {}
+    at = 0
+    while at < len(body):
+        where = place or "the request"
+        key, at = _varint(body, at, base, f"a field key of {where}")
+        number, wire_type = key >> 3, key & 7
+        field = message.fields_by_number.get(number)
+        name = _name(place, field, number, seen)
+        if wire_type == _LENGTH:
+            size, at = _varint(body, at, base, f"the length of {name}")
+            left = len(body) - at
+            if size > left:
+                _check_content(body[at:], base + at, field, name, depth)
+                raise _Broken(f"{name} claims {size} bytes, only {left} are left (offset {base + at})")
+            _check_content(body[at : at + size], base + at, field, name, depth)
+            at += size
+        else:
+            at = _skip_scalar(body, at, base, wire_type, name)
+
+
+def _name(place: str, field: FieldDescriptor | None, number: int, seen: dict[int, int]) -> str:
+    name = field.name if field is not None else f"field {number}"
+    if field is not None and field.is_repeated:
+        name = f"{name}[{seen.get(number, 0)}]"
+        seen[number] = seen.get(number, 0) + 1
+    return f"{place}.{name}" if place else name
+
+
+def _check_content(
+    content: memoryview, base: int, field: FieldDescriptor | None, name: str, depth: int
+) -> None:
+    if field is None:
+        return
+    if field.message_type is not None:
+        _walk(content, base, field.message_type, name, depth + 1)
+    elif field.type == FieldDescriptor.TYPE_STRING:
+        try:
+            str(content, "utf-8")
+        except UnicodeDecodeError as bad:
+            raise _Broken(f"{name} is not UTF-8 (offset {base + bad.start})") from bad
+
+
+def _skip_scalar(body: memoryview, at: int, base: int, wire_type: int, name: str) -> int:
+    if wire_type == _VARINT:
+        return _varint(body, at, base, name)[1]
+    size = {_FIXED64: 8, _FIXED32: 4, _START_GROUP: 0, _END_GROUP: 0}.get(wire_type)
+    if size is None:
+        raise _Broken(f"{name} has the unknown wire type {wire_type} (offset {base + at})")
+    if size > len(body) - at:
+        raise _Broken(f"{name} needs {size} bytes, only {len(body) - at} are left (offset {base + at})")
+    return at + size
+
+
+def _varint(body: memoryview, at: int, base: int, what: str) -> tuple[int, int]:
+    value = 0
+    for shift in range(0, 70, 7):
+        if at >= len(body):
+            raise _Broken(f"{what} is cut off (offset {base + at})")
+        byte = body[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+    raise _Broken(f"{what} is no varint (offset {base + at})")

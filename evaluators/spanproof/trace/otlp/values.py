@@ -1,0 +1,66 @@
+"""Attribute values between OTLP's `AnyValue` and plain Python.
+
+Both directions are total: every `AnyValue` has a Python value, and every `AttributeValue` has an `AnyValue`.
+Integers beyond 64 bits, which OTLP cannot hold, become their decimal text; lone surrogates, which UTF-8
+cannot hold, become U+FFFD.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue, KeyValueList
+
+from spanproof.trace.model import AttributeValue
+
+_INT64 = range(-(2**63), 2**63)
+
+
+def attribute_value(value: AnyValue) -> AttributeValue:
+    """The Python value of an `AnyValue`; None where it is empty."""
+    match value.WhichOneof("value"):
+        case "string_value":
+            return str(value.string_value)
+        case "bool_value":
+            return bool(value.bool_value)
+        case "int_value":
+            return int(value.int_value)
+        case "double_value":
+            return float(value.double_value)
+        case "bytes_value":
+            return bytes(value.bytes_value)
+        case "array_value":
+            return [attribute_value(item) for item in value.array_value.values]
+        case "kvlist_value":
+            return attributes_of(value.kvlist_value.values)
+    return None
+
+
+def attributes_of(pairs: Iterable[KeyValue]) -> dict[str, AttributeValue]:
+    """The pairs as a dictionary; of two pairs with one key the last one counts."""
+    return {pair.key: attribute_value(pair.value) for pair in pairs}
+
+
+def any_value(value: AttributeValue) -> AnyValue:
+    """The `AnyValue` of a Python value."""
+    match value:
+        case None:
+            return AnyValue()
+        case bool():
+            return AnyValue(bool_value=value)
+        case int():
+            return AnyValue(int_value=value) if value in _INT64 else AnyValue(string_value=str(value))
+        case float():
+            return AnyValue(double_value=value)
+        case str():
+            return AnyValue(string_value=_in_utf8(value))
+        case bytes():
+            return AnyValue(bytes_value=value)
+        case list():
+            return AnyValue(array_value=ArrayValue(values=[any_value(item) for item in value]))
+    pairs = [KeyValue(key=_in_utf8(key), value=any_value(item)) for key, item in value.items()]
+    return AnyValue(kvlist_value=KeyValueList(values=pairs))
+
+
+def _in_utf8(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

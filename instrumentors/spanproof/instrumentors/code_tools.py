@@ -1,0 +1,111 @@
+"""Tools whose argument is a program: `run_python(code=…)`, `query_database(sql=…)`, `bash(command=…)`.
+
+In come a tool's name and its bound arguments; out comes the program and its language, or nothing. Names
+decide: `python_code` can only be a program; `query` is one in a tool that executes Python, or where it reads
+as SQL in a tool about databases; `country_code` never is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from spanproof.instrumentors.content import Content
+from spanproof.semconv import spanproof as ours
+
+_WORDS: Final = re.compile(r"[a-z0-9]+")
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_SQL: Final = re.compile(
+    r"(?:\s|\(|--[^\n]*\n|/\*.*?\*/)*(?:select|with|insert|update|delete|create|drop|alter|merge|truncate|pragma"
+    r"|explain|show|describe|grant|revoke|copy|attach|vacuum)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_CODE_PUNCTUATION: Final = re.compile(r"[\n()=\[;]")
+
+_LANGUAGE_WORDS: Final[dict[str, str]] = {
+    "python": "python", "python3": "python", "py": "python", "ipython": "python", "jupyter": "python",
+    "bash": "bash", "sh": "bash", "shell": "bash", "terminal": "bash", "zsh": "bash",
+    "sql": "sql", "sqlite": "sql", "postgres": "sql", "postgresql": "sql", "mysql": "sql", "duckdb": "sql",
+    "bigquery": "sql", "snowflake": "sql", "database": "sql", "db": "sql",
+    "javascript": "javascript", "js": "javascript", "node": "javascript",
+    "typescript": "typescript", "ts": "typescript",
+}  # fmt: skip
+_PLACES: Final = {"db", "database", "node", "terminal"}
+"""Words that tell a language in a tool's name, but alone as an argument's name tell where, not what."""
+_CODE_WORDS: Final = {"code", "snippet", "script", "program"}
+_AROUND_CODE: Final = {"source", "to", "run", "execute", "block", "text", "body", "cell", "input"}
+"""What `code` may be joined with and still mean a program: `source_code`, `code_to_run`, not `zip_code`."""
+_COMMAND_WORDS: Final = {"command", "commands", "cmd"}
+_VAGUE_WORDS: Final = {*_COMMAND_WORDS, "query", "input", "source", "statement", "expression"}
+_EXECUTING_WORDS: Final = {"repl", "interpreter", "exec", "execute", "executor", "run", "eval", "sandbox"}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCode:
+    """A program given to a tool; `language` is None where neither name says it."""
+
+    source: str
+    language: str | None
+
+
+def code_in(tool_name: str, arguments: object) -> ToolCode | None:
+    """The program among a tool's arguments."""
+    if not isinstance(arguments, Mapping):
+        return None
+    tool = _words(tool_name)
+    declared = _declared(arguments)
+    for name, value in arguments.items():
+        if not isinstance(value, str) or not value.strip():
+            continue
+        words = _words(str(name))
+        language = _language(words) or _language(tool)
+        if _is_program(words, tool, value):
+            return ToolCode(value, declared or language)
+        if words <= _VAGUE_WORDS and (meant := _vague_program(words, tool, value)):
+            return ToolCode(value, declared or meant)
+    return None
+
+
+def record_code(content: Content, code: ToolCode, observation: str | None) -> None:
+    """Put the program a tool ran, and what the agent was shown, onto the tool's span."""
+    content.code(code.source, code.language)
+    if observation is not None:
+        content.text(ours.EXECUTION_OBSERVATION, observation)
+
+
+def _is_program(argument: set[str], tool: set[str], value: str) -> bool:
+    """Whether the argument's name can only mean a program, or means one in this tool or for this value."""
+    if argument <= _LANGUAGE_WORDS.keys() and not argument <= _PLACES:
+        return True
+    if not argument & _CODE_WORDS or not argument <= _CODE_WORDS | _AROUND_CODE | _LANGUAGE_WORDS.keys():
+        return False
+    certain = len(argument) > 1 or tool & _EXECUTING_WORDS or _language(tool)
+    return bool(certain) or _CODE_PUNCTUATION.search(value) is not None
+
+
+def _vague_program(argument: set[str], tool: set[str], value: str) -> str | None:
+    """The language of what a `command`, `query` or `input` of this tool holds, None when it is no program."""
+    language = _language(tool)
+    if argument & _COMMAND_WORDS:
+        return language or ("bash" if tool & (_EXECUTING_WORDS | _COMMAND_WORDS) else None)
+    if language == "sql":
+        return language if _SQL.match(value) else None
+    return language if tool & _EXECUTING_WORDS else None
+
+
+def _words(name: str) -> set[str]:
+    return set(_WORDS.findall(_CAMEL.sub(" ", name).lower()))
+
+
+def _language(words: set[str]) -> str | None:
+    return next((language for word, language in _LANGUAGE_WORDS.items() if word in words), None)
+
+
+def _declared(arguments: Mapping[object, object]) -> str | None:
+    for name in ("language", "lang"):
+        value = arguments.get(name)
+        if isinstance(value, str):
+            return _LANGUAGE_WORDS.get(value.strip().lower())
+    return None

@@ -1,0 +1,151 @@
+"""What of the host's content goes onto a span, and in which size.
+
+`Content` collects the attributes of one span: text, code and JSON values go in; out comes one mapping for one
+`set_attributes` call, together with the marks that tell a reader what is clipped, lossy or hidden. With
+capture off nothing of the content goes in at all. Never raises for any value.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+from opentelemetry.util.types import AttributeValue
+
+from spanproof.instrumentors.serialise import clip, encode, text_of, type_name, well_formed
+from spanproof.semconv import openinference
+from spanproof.semconv import spanproof as ours
+
+CAPTURE_VARIABLE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_CAPTURING: Final = {"", "span_only", "span_and_event", "true", "1", "yes", "on"}
+_NOT_CAPTURING: Final = {"no_content", "event_only", "false", "0", "no", "off"}
+_LIMIT_VARIABLES: Final = ("OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT", "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT")
+_MARK_CHARS: Final = 128
+"""The SDK cuts what is over its limit and says nothing: our cut, its mark included, has to be under it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContentPolicy:
+    """What may be recorded.
+
+    Attributes:
+        capture: inputs, outputs, messages, code and exception messages are recorded.
+        max_value_chars: longer values keep head and tail.
+        max_code_chars: the same for code, which is evaluated only when whole.
+    """
+
+    capture: bool = True
+    max_value_chars: int = 65_536
+    max_code_chars: int = 1_048_576
+
+
+def policy_from(environ: Mapping[str, str] = os.environ) -> ContentPolicy:
+    """The policy the environment asks for.
+
+    Capture is on unless switched off: an evaluation needs the content. `NO_CONTENT` hides it, and so does
+    `EVENT_ONLY`, because nothing but spans is written. An unknown value hides as well: whoever sets the
+    variable means to limit something.
+    """
+    wish = environ.get(CAPTURE_VARIABLE, "").strip().lower()
+    limits = [int(raw) for name in _LIMIT_VARIABLES if (raw := environ.get(name, "").strip()).isdigit()]
+    ceiling = max(min(limits) - _MARK_CHARS, 1) if limits else None
+    return ContentPolicy(
+        capture=wish in _CAPTURING,
+        max_value_chars=min(_chars(environ, "SPANPROOF_MAX_VALUE_CHARS", 65_536), ceiling or 1 << 62),
+        max_code_chars=min(_chars(environ, "SPANPROOF_MAX_CODE_CHARS", 1_048_576), ceiling or 1 << 62),
+    )
+
+
+class Content:
+    """The attributes of one span in the making."""
+
+    __slots__ = ("_lossy", "_policy", "_truncated", "attributes")
+
+    def __init__(self, policy: ContentPolicy) -> None:
+        self.attributes: dict[str, AttributeValue] = {}
+        self._policy = policy
+        self._truncated: list[str] = []
+        self._lossy: list[str] = []
+        if not policy.capture:
+            self.attributes[ours.CONTENT_HIDDEN] = True
+
+    @property
+    def visible(self) -> bool:
+        """Whether content is recorded at all; ask before preparing much."""
+        return self._policy.capture
+
+    def fact(self, name: str, value: AttributeValue | None) -> None:
+        """Something that is no content: a name, a count, a version."""
+        if value is not None:
+            self.attributes[name] = well_formed(value) if isinstance(value, str) else value
+
+    def text(self, name: str, value: str) -> None:
+        """A text."""
+        if self._policy.capture:
+            self._put(name, well_formed(value), self._policy.max_value_chars)
+
+    def code(self, source: str, language: str | None) -> None:
+        """Code that ran, with its digest."""
+        self.fact(ours.CODE_LANGUAGE, language)
+        if not self._policy.capture:
+            return
+        self._put(ours.CODE_SOURCE, well_formed(source), self._policy.max_code_chars)
+        self.attributes[ours.CODE_SHA256] = sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def json(self, name: str, value: object) -> None:
+        """A value as JSON with its true type: the string `42` is `"42"`."""
+        if self._policy.capture:
+            self._json(name, value)
+
+    def document(self, name: str, mime_name: str, value: object) -> None:
+        """A value as its backend shows it: a string as text, everything else as JSON, and which it is."""
+        if not self._policy.capture:
+            return
+        if issubclass(type(value), str):  # `isinstance` would ask a lazy proxy for its `__class__`
+            self._put(name, text_of(value), self._policy.max_value_chars)
+            self.attributes[mime_name] = openinference.MIME_TEXT
+        else:
+            self._json(name, value)
+            self.attributes[mime_name] = openinference.MIME_JSON
+
+    def input(self, value: object) -> None:
+        """What went in, in OpenInference's words."""
+        self.document(openinference.INPUT_VALUE, openinference.INPUT_MIME_TYPE, value)
+
+    def output(self, value: object) -> None:
+        """What came out, in OpenInference's words."""
+        self.document(openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
+
+    def result_type(self, value: object) -> None:
+        """The Python type of a tool's result."""
+        self.attributes[ours.TOOL_RESULT_TYPE] = type_name(value)
+
+    def finished(self) -> dict[str, AttributeValue]:
+        """All attributes, with the marks of what is not whole."""
+        if self._truncated:
+            self.attributes[ours.CONTENT_TRUNCATED] = self._truncated
+        if self._lossy:
+            self.attributes[ours.CONTENT_LOSSY] = self._lossy
+        return self.attributes
+
+    def _json(self, name: str, value: object) -> None:
+        encoded = encode(value, self._policy.max_value_chars)
+        self.attributes[name] = encoded.text
+        if encoded.truncated:
+            self._truncated.append(name)
+        if encoded.lossy:
+            self._lossy.append(name)
+
+    def _put(self, name: str, value: str, limit: int) -> None:
+        if len(value) > limit:
+            self._truncated.append(name)
+            value = clip(value, limit)
+        self.attributes[name] = value
+
+
+def _chars(environ: Mapping[str, str], name: str, default: int) -> int:
+    raw = environ.get(name, "").strip()
+    return int(raw) if raw.isdigit() and int(raw) > 0 else default

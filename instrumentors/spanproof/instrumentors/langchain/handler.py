@@ -1,0 +1,265 @@
+"""LangChain's callbacks, turned into spans.
+
+One handler serves all runs of the process. It is called inline, in the thread and task of the run, so that a
+context attached when a tool starts is the tool's; in other callbacks none is attached, since start and end
+need not come in the same task. Parents come from LangChain's own run ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextvars import Token
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from langchain_core.callbacks import BaseCallbackHandler
+from opentelemetry.context import Context, attach, detach, get_current
+
+from spanproof.instrumentors.code_tools import ToolCode, code_in
+from spanproof.instrumentors.diagnostics import shielded
+from spanproof.instrumentors.langchain import records
+from spanproof.instrumentors.messages import History
+from spanproof.instrumentors.spans import AGENT, CHAIN, LLM, RETRIEVER, TOOL, Opened, Tracing
+from spanproof.semconv import genai, openinference
+
+_CONTROL_FLOW = {"GeneratorExit", "GraphInterrupt", "NodeInterrupt", "GraphBubbleUp", "ParentCommand"}
+"""Exceptions by which a run is left or suspended; none of them is a failure."""
+
+
+@dataclass(slots=True)
+class RunRecord:
+    """A LangChain run that has begun."""
+
+    opened: Opened
+    name: str
+    kind: str
+    history: History
+    parent: RunRecord | None = None
+    graph: bool = False
+    code: ToolCode | None = None
+    token: Token[Context] | None = field(default=None, repr=False)
+
+
+class SpanHandler(BaseCallbackHandler):
+    """The callback handler; public methods are langchain-core's."""
+
+    run_inline = True
+    raise_error = False
+
+    def __init__(self, tracing: Tracing) -> None:
+        self.active = True
+        self._tracing = tracing
+        self._runs: dict[UUID, RunRecord] = {}
+
+    @shielded("langchain.chain.start")
+    def on_chain_start(
+        self, serialized: dict[str, Any] | None, inputs: Any, *, run_id: UUID, **given: Any
+    ) -> None:
+        """A graph, a node or any other runnable begins."""
+        name = records.run_name(serialized, given, "chain")
+        parent = self._runs.get(given.get("parent_run_id"))  # type: ignore[arg-type]
+        if parent is not None and not parent.graph and _is_graph_task(given.get("tags")):
+            self._promote(parent)
+        agent = _is_root_graph(parent, given.get("metadata")) or name == "AgentExecutor"
+        record = self._open(run_id, name, AGENT if agent else CHAIN, given)
+        if record is None:
+            return
+        record.graph = agent
+        if record.opened.recording:
+            content = self._tracing.content()
+            if agent:
+                records.describe_agent(content, name)
+            records.describe_chain_input(content, inputs, agent=agent)
+            record.opened.span.set_attributes(content.finished())
+
+    @shielded("langchain.chain.end")
+    def on_chain_end(self, outputs: Any, *, run_id: UUID, **given: Any) -> None:
+        """It has returned."""
+        record = self._runs.pop(run_id, None)
+        if record is None:
+            return
+        try:
+            if record.opened.recording:
+                content = self._tracing.content()
+                records.describe_chain_output(content, outputs, agent=record.kind == AGENT)
+                record.opened.span.set_attributes(content.finished())
+        finally:
+            record.opened.span.end()
+
+    @shielded("langchain.model.start")
+    def on_chat_model_start(
+        self,
+        serialized: dict[str, Any] | None,
+        messages: Sequence[Sequence[Any]],
+        *,
+        run_id: UUID,
+        **given: Any,
+    ) -> None:
+        """A chat model is called."""
+        self._start_model(run_id, serialized, given, records.chat_messages(messages))
+
+    @shielded("langchain.model.start")
+    def on_llm_start(
+        self, serialized: dict[str, Any] | None, prompts: Sequence[str], *, run_id: UUID, **given: Any
+    ) -> None:
+        """A completion model is called."""
+        self._start_model(run_id, serialized, given, records.prompt_messages(prompts))
+
+    @shielded("langchain.model.end")
+    def on_llm_end(self, response: Any, *, run_id: UUID, **given: Any) -> None:
+        """The model has answered."""
+        record = self._runs.pop(run_id, None)
+        if record is None:
+            return
+        try:
+            if record.opened.recording:
+                content = self._tracing.content()
+                records.describe_answer(content, response)
+                record.opened.span.set_attributes(content.finished())
+        finally:
+            record.opened.span.end()
+
+    @shielded("langchain.tool.start")
+    def on_tool_start(
+        self, serialized: dict[str, Any] | None, input_str: str, *, run_id: UUID, **given: Any
+    ) -> None:
+        """A tool is called; what happens within it belongs under its span."""
+        name = records.run_name(serialized, given, "tool")
+        record = self._open(run_id, name, TOOL, given)
+        if record is None:
+            return
+        arguments = records.tool_arguments(given.get("inputs"), input_str)
+        record.code = code_in(name, arguments)
+        if record.opened.recording:
+            content = self._tracing.content()
+            records.describe_tool_call(content, name, arguments, given.get("tool_call_id"), record.code)
+            record.opened.span.set_attributes(content.finished())
+        record.token = attach(record.opened.context)
+
+    @shielded("langchain.tool.end")
+    def on_tool_end(self, output: Any, *, run_id: UUID, **given: Any) -> None:
+        """The tool has returned."""
+        record = self._runs.pop(run_id, None)
+        if record is None:
+            return
+        _leave(record)
+        try:
+            if record.opened.recording:
+                content = self._tracing.content()
+                records.describe_tool_result(content, output, record.code)
+                record.opened.span.set_attributes(content.finished())
+                records.mark_handled_failure(record.opened.span, output, self._tracing.policy)
+        finally:
+            record.opened.span.end()
+
+    @shielded("langchain.retriever.start")
+    def on_retriever_start(
+        self, serialized: dict[str, Any] | None, query: str, *, run_id: UUID, **given: Any
+    ) -> None:
+        """A retriever is asked."""
+        record = self._open(run_id, records.run_name(serialized, given, "retriever"), RETRIEVER, given)
+        if record is not None and record.opened.recording:
+            content = self._tracing.content()
+            content.input(query)
+            record.opened.span.set_attributes(content.finished())
+
+    @shielded("langchain.retriever.end")
+    def on_retriever_end(self, documents: Sequence[Any], *, run_id: UUID, **given: Any) -> None:
+        """The retriever has answered."""
+        record = self._runs.pop(run_id, None)
+        if record is None:
+            return
+        try:
+            if record.opened.recording:
+                content = self._tracing.content()
+                records.describe_documents(content, documents)
+                record.opened.span.set_attributes(content.finished())
+        finally:
+            record.opened.span.end()
+
+    @shielded("langchain.error")
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **given: Any) -> None:
+        """A runnable has raised, or was left."""
+        record = self._runs.pop(run_id, None)
+        if record is None:
+            return
+        _leave(record)
+        try:
+            if not _is_control_flow(error):
+                self._tracing.fail(record.opened.span, error)
+                if record.kind == AGENT:
+                    records.mark_failed_run(record.opened.span, error)
+        finally:
+            record.opened.span.end()
+
+    on_llm_error = on_chain_error
+    on_tool_error = on_chain_error
+    on_retriever_error = on_chain_error
+
+    def _start_model(
+        self, run_id: UUID, serialized: dict[str, Any] | None, given: dict[str, Any], messages: Any
+    ) -> None:
+        model = records.model_name(serialized, given)
+        record = self._open(run_id, model, LLM, given)
+        if record is not None and record.opened.recording:
+            content = self._tracing.content()
+            span_id = format(record.opened.span.get_span_context().span_id, "016x")
+            records.describe_call(content, span_id, model, messages, given, record.history)
+            record.opened.span.set_attributes(content.finished())
+
+    def _open(self, run_id: UUID, name: str, kind: str, given: dict[str, Any]) -> RunRecord | None:
+        if not self.active:
+            return None
+        parent = self._runs.get(given.get("parent_run_id"))  # type: ignore[arg-type]
+        operation = {
+            AGENT: genai.OPERATION_INVOKE_AGENT,
+            LLM: genai.OPERATION_CHAT,
+            TOOL: genai.OPERATION_EXECUTE_TOOL,
+        }.get(kind)
+        opened = self._tracing.open(
+            f"{operation} {name}" if operation else name,
+            kind,
+            operation=operation,
+            parent=parent.opened.context if parent else get_current(),
+        )
+        history = parent.history if parent else History()
+        record = self._runs[run_id] = RunRecord(opened, name, kind, history, parent)
+        return record
+
+    def _promote(self, record: RunRecord) -> None:
+        """A runnable whose child is a task of a graph is a graph itself, whatever it is called."""
+        record.graph = True
+        record.kind = AGENT
+        span = record.opened.span
+        span.set_attribute(openinference.SPAN_KIND, AGENT)
+        span.set_attribute(genai.OPERATION_NAME, genai.OPERATION_INVOKE_AGENT)
+        span.update_name(f"{genai.OPERATION_INVOKE_AGENT} {record.name}")
+        span.set_attribute(genai.AGENT_NAME, record.name)
+
+
+def _is_root_graph(parent: RunRecord | None, metadata: Any) -> bool:
+    """A graph's own run carries langgraph's mark and no node's; a nested one is told by its tasks."""
+    return (
+        parent is None
+        and isinstance(metadata, dict)
+        and metadata.get("ls_integration") == "langgraph"
+        and "langgraph_node" not in metadata
+    )
+
+
+def _is_graph_task(tags: Any) -> bool:
+    return isinstance(tags, list) and any(
+        isinstance(tag, str) and tag.startswith("graph:step:") for tag in tags
+    )
+
+
+def _is_control_flow(error: BaseException) -> bool:
+    return any(kind.__name__ in _CONTROL_FLOW for kind in type(error).__mro__)
+
+
+def _leave(record: RunRecord) -> None:
+    """Detach a tool's context, unless the callback came in another task, where it was never attached."""
+    if record.token is not None and get_current() is record.opened.context:
+        detach(record.token)
+    record.token = None

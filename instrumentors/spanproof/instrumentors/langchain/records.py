@@ -1,0 +1,202 @@
+"""What LangChain's callbacks are given, as attributes: names, messages, tool calls, answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from opentelemetry.trace import Span, Status, StatusCode
+
+from spanproof.instrumentors.code_tools import ToolCode, record_code
+from spanproof.instrumentors.content import Content, ContentPolicy
+from spanproof.instrumentors.langchain import conversation
+from spanproof.instrumentors.messages import History, Message, record_input, record_output, text_part
+from spanproof.instrumentors.serialise import clip, text_of
+from spanproof.semconv import genai, openinference
+from spanproof.semconv import spanproof as ours
+
+_HANDLED_FAILURE = "tool_error"
+"""`error.type` of a tool whose exception was made into its answer; LangChain does not say which it was."""
+_MAX_STATUS_CHARS = 4_096
+
+
+def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], default: str) -> str:
+    """A run's name as LangChain shows it."""
+    for name in (given.get("name"), (serialized or {}).get("name")):
+        if isinstance(name, str) and name:
+            return name
+    path = (serialized or {}).get("id")
+    if isinstance(path, list) and path and isinstance(path[-1], str):
+        return path[-1]
+    return default
+
+
+def model_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any]) -> str:
+    """The model that is asked, the class's name where it has none."""
+    parameters = given.get("invocation_params") or {}
+    metadata = given.get("metadata") or {}
+    for name in (parameters.get("model"), parameters.get("model_name"), metadata.get("ls_model_name")):
+        if isinstance(name, str) and name:
+            return name
+    return run_name(serialized, {}, "model")
+
+
+def describe_agent(content: Content, name: str) -> None:
+    """Name a graph's run."""
+    content.fact(genai.AGENT_NAME, name)
+    content.fact(openinference.AGENT_NAME, name)
+
+
+def describe_chain_input(content: Content, inputs: Any, *, agent: bool) -> None:
+    """What a runnable is given; of a conversation handed to an agent, the last thing the user said."""
+    if not content.visible:
+        return
+    said = conversation.last_of(inputs, "user") if agent else None
+    if said is not None:
+        content.input(said.text)
+        content.json(genai.INPUT_MESSAGES, [said.message.document()])
+    else:
+        state, omitted = conversation.newest(inputs)
+        content.input(conversation.plain(state))
+        content.fact(ours.MESSAGES_OMITTED, omitted or None)
+
+
+def describe_chain_output(content: Content, outputs: Any, *, agent: bool) -> None:
+    """What a runnable returns; of a conversation an agent returns, its last answer."""
+    if agent:
+        content.fact(ours.RUN_ENDING, "answered")
+    if not content.visible:
+        return
+    said = conversation.last_of(outputs, "assistant") if agent else None
+    if said is not None:
+        content.output(said.text)
+        content.json(genai.OUTPUT_MESSAGES, [{**said.message.document(), "finish_reason": "stop"}])
+    else:
+        content.output(conversation.plain(outputs if not agent else conversation.newest(outputs)[0]))
+
+
+def mark_failed_run(span: Span, error: BaseException) -> None:
+    """Say how an agent's run ended that raised."""
+    limit = type(error).__name__ == "GraphRecursionError"
+    span.set_attribute(ours.RUN_ENDING, "max_steps" if limit else "failed")
+
+
+def chat_messages(batches: Sequence[Sequence[Any]]) -> list[Message]:
+    """The conversation of a chat model's call (callbacks get one conversation per run)."""
+    return [conversation.message_of(message) for batch in batches for message in batch]
+
+
+def prompt_messages(prompts: Sequence[str]) -> list[Message]:
+    """The prompts of a completion model's call."""
+    return [Message("user", [text_part(text_of(prompt))], ("user", text_of(prompt))) for prompt in prompts]
+
+
+def describe_call(
+    content: Content,
+    span_id: str,
+    model: str,
+    messages: Sequence[Message],
+    given: Mapping[str, Any],
+    history: History,
+) -> None:
+    """What a model is asked."""
+    content.fact(genai.REQUEST_MODEL, model)
+    content.fact(openinference.LLM_MODEL_NAME, model)
+    parameters = given.get("invocation_params") or {}
+    for name, attribute in (
+        ("temperature", genai.REQUEST_TEMPERATURE),
+        ("max_tokens", genai.REQUEST_MAX_TOKENS),
+        ("top_p", genai.REQUEST_TOP_P),
+        ("seed", genai.REQUEST_SEED),
+    ):
+        value = parameters.get(name)
+        content.fact(attribute, value if isinstance(value, int | float) else None)
+    record_input(content, span_id, messages, history)
+    if messages and content.visible:
+        content.input(conversation.text_in(messages[-1]))
+
+
+def describe_answer(content: Content, response: Any) -> None:
+    """What a model answered: the first generation, its tokens, its own name for itself."""
+    generations = getattr(response, "generations", None)
+    if not generations or not generations[0]:
+        return
+    generation = generations[0][0]
+    message = getattr(generation, "message", None)
+    usage = conversation.usage_of(message, getattr(response, "llm_output", None))
+    for name, other, count in (
+        (genai.USAGE_INPUT_TOKENS, openinference.LLM_TOKEN_COUNT_PROMPT, usage[0]),
+        (genai.USAGE_OUTPUT_TOKENS, openinference.LLM_TOKEN_COUNT_COMPLETION, usage[1]),
+    ):
+        content.fact(name, count)
+        content.fact(other, count)
+    metadata = getattr(message, "response_metadata", None) or {}
+    content.fact(genai.RESPONSE_MODEL, text_of(metadata["model_name"]) if "model_name" in metadata else None)
+    if not content.visible:
+        return
+    if message is None:
+        text = text_of(getattr(generation, "text", ""))
+        answer = Message("assistant", [text_part(text)], text)
+    else:
+        answer = conversation.message_of(message)
+    record_output(content, answer, conversation.finish_reason(message))
+    content.output(conversation.text_in(answer))
+
+
+def tool_arguments(inputs: Any, input_str: Any) -> dict[str, Any]:
+    """A tool call's arguments by name; a tool of one nameless argument calls it `input`."""
+    if isinstance(inputs, dict):
+        return inputs
+    if isinstance(input_str, str):
+        try:
+            decoded = json.loads(input_str)
+        except (ValueError, RecursionError):
+            decoded = None
+        if isinstance(decoded, dict):
+            return decoded
+    return {"input": input_str}
+
+
+def describe_tool_call(
+    content: Content, name: str, arguments: Mapping[str, Any], call_id: Any, code: ToolCode | None
+) -> None:
+    """Which tool is called with what."""
+    content.fact(genai.TOOL_NAME, name)
+    content.fact(openinference.TOOL_NAME, name)
+    content.fact(genai.TOOL_TYPE, "function")
+    content.fact(genai.TOOL_CALL_ID, call_id if isinstance(call_id, str) else None)
+    if code is not None:
+        record_code(content, code, None)
+    if content.visible:
+        named = {key: conversation.plain(value) for key, value in arguments.items()}
+        content.json(genai.TOOL_CALL_ARGUMENTS, named)
+        content.input(named)
+
+
+def describe_tool_result(content: Content, output: Any, code: ToolCode | None) -> None:
+    """What a tool returned."""
+    result = getattr(output, "content", output)
+    content.result_type(result)
+    if not content.visible:
+        return
+    plain = conversation.plain(result)
+    content.json(genai.TOOL_CALL_RESULT, plain)
+    content.output(plain)
+    if code is not None:
+        content.text(ours.EXECUTION_OBSERVATION, text_of(result))
+
+
+def mark_handled_failure(span: Span, output: Any, policy: ContentPolicy) -> None:
+    """A tool whose exception became its answer has failed all the same."""
+    if getattr(output, "status", None) != "error":
+        return
+    said = clip(text_of(getattr(output, "content", "")), _MAX_STATUS_CHARS) if policy.capture else None
+    span.set_attribute(genai.ERROR_TYPE, _HANDLED_FAILURE)
+    span.set_status(Status(StatusCode.ERROR, said))
+
+
+def describe_documents(content: Content, documents: Sequence[Any]) -> None:
+    """What a retriever found."""
+    if content.visible:
+        content.output([text_of(getattr(document, "page_content", document)) for document in documents])

@@ -1,0 +1,97 @@
+"""Replacing a framework's methods, and putting every original back.
+
+`Patches` remembers what it replaced. Where somebody wrapped our replacement in the meantime it cannot be
+taken out; then `active` is False and the replacement hands everything through. Never patches `object` or a
+type that does not allow it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from types import FunctionType, ModuleType
+from typing import Any
+from weakref import WeakSet
+
+from spanproof.instrumentors.diagnostics import swallowed
+
+Method = Callable[..., Any]
+Wrap = Callable[[Method], Method]
+"""Given the original, the function to stand in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Replaced:
+    owner: type | ModuleType
+    name: str
+    original: Any
+    replacement: Any
+
+
+class Patches:
+    """Everything one instrumentor has replaced."""
+
+    def __init__(self) -> None:
+        self.active = True
+        self._replaced: list[_Replaced] = []
+        self._known: dict[str, WeakSet[type]] = {}
+        self._lock = threading.RLock()
+
+    def replace(self, owner: type | ModuleType, name: str, wrap: Wrap) -> None:
+        """Put `wrap(original)` in the place of a method or function that `owner` itself defines."""
+        with self._lock:
+            original = vars(owner).get(name)
+            if original is None or any(each.replacement is original for each in self._replaced):
+                return
+            if isinstance(original, staticmethod | classmethod | property):
+                return
+            callee = _callee(original)
+            replacement = self._passing(callee, wrap(callee))
+            setattr(owner, name, replacement)
+            self._replaced.append(_Replaced(owner, name, original, replacement))
+
+    def replace_along(self, kind: type, name: str, wrap: Wrap) -> None:
+        """The same for each class that `kind` takes the method from; cheap when done before."""
+        known = self._known.setdefault(name, WeakSet())
+        if kind in known:
+            return
+        for owner in kind.__mro__:
+            if owner is object or not callable(vars(owner).get(name)):
+                continue
+            try:
+                self.replace(owner, name, wrap)
+            except (TypeError, AttributeError) as error:
+                # A type written in C, or one whose metaclass refuses.
+                swallowed(f"patching.{name}", error)
+        known.add(kind)
+
+    def restore(self) -> None:
+        """Put the originals back, the last replaced first."""
+        with self._lock:
+            self.active = False
+            for each in reversed(self._replaced):
+                if vars(each.owner).get(each.name) is each.replacement:
+                    setattr(each.owner, each.name, each.original)
+            self._replaced.clear()
+            self._known.clear()
+
+    def _passing(self, original: Method, replacement: Method) -> Method:
+        @wraps(original)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return replacement(*args, **kwargs) if self.active else original(*args, **kwargs)
+
+        return call
+
+
+def _callee(original: Any) -> Method:
+    """A method as a plain function of its instance; another vendor's wrapper needs to be bound first."""
+    if type(original) is FunctionType:  # `isinstance` is what such wrappers pass
+        return original
+
+    @wraps(original)
+    def call(instance: Any, *args: Any, **kwargs: Any) -> Any:
+        return original.__get__(instance, type(instance))(*args, **kwargs)
+
+    return call

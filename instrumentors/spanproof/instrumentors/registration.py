@@ -1,0 +1,256 @@
+"""`register()` and its kin: a tracer provider, and the frameworks under instrumentation.
+
+A process has one instrumentation per framework, whoever asks for it and however often. An SDK provider that
+is already there is joined, never replaced. Every `OTEL_*` variable keeps its meaning, because the SDK and
+its exporters read them; what is passed as an argument wins.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from typing import Protocol
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
+
+from opentelemetry import trace
+from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import (
+    BatchSpanProcessor,
+    ConsoleSpanExporter,
+    SimpleSpanProcessor,
+    SpanExporter,
+)
+
+from spanproof.instrumentors.cohort import CohortProcessor
+from spanproof.instrumentors.content import ContentPolicy
+from spanproof.instrumentors.spans import Tracing
+
+HTTP = "http/protobuf"
+GRPC = "grpc"
+FRAMEWORKS = ("smolagents", "langchain")
+
+_lock = threading.RLock()
+_instrumented: dict[str, _Instrumentor] = {}
+_registered: WeakKeyDictionary[TracerProvider, _Registration] = WeakKeyDictionary()
+_own: TracerProvider | None = None
+
+
+class _Instrumentor(Protocol):
+    def instrument(self) -> None: ...
+    def uninstrument(self) -> None: ...
+
+
+class _Registration:
+    """What we added to a provider."""
+
+    def __init__(self, cohort: CohortProcessor) -> None:
+        self.cohort = cohort
+        self.exports: set[tuple[str | None, str]] = set()
+
+
+def register(
+    *,
+    service_name: str | None = None,
+    project: str | None = None,
+    endpoint: str | None = None,
+    protocol: str | None = None,
+    instrument: Sequence[str] = FRAMEWORKS,
+    batch: bool = True,
+    headers: dict[str, str] | None = None,
+    content: ContentPolicy | None = None,
+) -> TracerProvider:
+    """Trace this process's agents and export the spans over OTLP.
+
+    Calling it again with the same arguments changes nothing.
+
+    Args:
+        service_name: the resource's `service.name`; else `OTEL_SERVICE_NAME` or `OTEL_RESOURCE_ATTRIBUTES`.
+        project: the project the scores belong to, on every span.
+        endpoint: of a collector, `http://127.0.0.1:4318`; else `OTEL_EXPORTER_OTLP_ENDPOINT` and its kin.
+            When an SDK provider is already there, its exporters are kept, and one is added only for an
+            endpoint given here.
+        protocol: `http/protobuf` or `grpc`; else `OTEL_EXPORTER_OTLP_PROTOCOL`, else `http/protobuf`.
+        instrument: frameworks to instrument; those not installed are left out.
+        batch: export in the background; False exports each span as it ends.
+        headers: sent with each export; else `OTEL_EXPORTER_OTLP_HEADERS`.
+        content: what may be recorded; else what the environment says.
+
+    Returns:
+        The provider that now receives the spans; `force_flush()` it before a short-lived process ends.
+
+    Raises:
+        ValueError: an unknown framework or protocol, or an endpoint that is no URL.
+        ImportError: `grpc` was asked for and its exporter is not installed.
+    """
+    _check(endpoint, instrument)
+    with _lock:
+        provider, ours = _provider(service_name, project)
+        registration = _registered.get(provider)
+        if registration is None:
+            registration = _registered[provider] = _Registration(CohortProcessor())
+            provider.add_span_processor(registration.cohort)
+        if project is not None:
+            registration.cohort.set_default("project", project)
+        if ours or endpoint is not None:
+            _export(provider, registration, endpoint, _protocol(protocol), batch=batch, headers=headers)
+        for framework in instrument:
+            _instrument_if_installed(framework, provider, content)
+    return provider
+
+
+def instrument_smolagents(
+    tracer_provider: trace.TracerProvider | None = None, *, content: ContentPolicy | None = None
+) -> None:
+    """Instrument smolagents; spans go to the provider given, else to the global one.
+
+    Raises:
+        ImportError: smolagents is not installed.
+    """
+    _instrument("smolagents", tracer_provider, content)
+
+
+def instrument_langchain(
+    tracer_provider: trace.TracerProvider | None = None, *, content: ContentPolicy | None = None
+) -> None:
+    """Instrument LangChain and LangGraph; spans go to the provider given, else to the global one.
+
+    Raises:
+        ImportError: langchain-core is not installed.
+    """
+    _instrument("langchain", tracer_provider, content)
+
+
+def uninstrument() -> None:
+    """Put every original of every framework back. The provider and its exporters stay."""
+    with _lock:
+        for instrumentor in _instrumented.values():
+            instrumentor.uninstrument()
+        _instrumented.clear()
+
+
+def instrumented() -> tuple[str, ...]:
+    """Names of the frameworks under instrumentation."""
+    return tuple(_instrumented)
+
+
+def _check(endpoint: str | None, instrument: Sequence[str]) -> None:
+    if isinstance(instrument, str):
+        raise ValueError(f"instrument={instrument!r}: give a sequence of names, ({instrument!r},)")  # noqa: TRY004
+    for framework in instrument:
+        if framework not in _FACTORIES:
+            raise ValueError(
+                f"instrument: no framework {framework!r} is known; choose from {', '.join(_FACTORIES)}"
+            )
+    if endpoint is not None and (not urlsplit(endpoint).netloc or "://" not in endpoint):
+        raise ValueError(f"endpoint={endpoint!r} is no URL; write it like http://127.0.0.1:4318")
+
+
+def _protocol(given: str | None) -> str:
+    variables = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+    protocol = given or next((os.environ[name] for name in variables if os.environ.get(name)), HTTP)
+    if protocol not in (HTTP, GRPC):
+        raise ValueError(f"protocol={protocol!r} is not known; choose {HTTP!r} or {GRPC!r}")
+    return protocol
+
+
+def _provider(service_name: str | None, project: str | None) -> tuple[TracerProvider, bool]:
+    """The provider to use, and whether it is ours."""
+    global _own
+    current = trace.get_tracer_provider()
+    if isinstance(current, TracerProvider):
+        return current, current is _own
+    if _own is not None:
+        return _own, True
+    attributes: dict[str, str] = {}
+    if service_name is not None:
+        attributes[SERVICE_NAME] = service_name
+    if project is not None:
+        attributes["openinference.project.name"] = project
+    _own = TracerProvider(resource=Resource.create(attributes))
+    if isinstance(current, trace.ProxyTracerProvider):
+        # Nobody has set one. A foreign provider that is no SDK's stays the global one.
+        trace.set_tracer_provider(_own)
+    return _own, True
+
+
+def _export(
+    provider: TracerProvider,
+    registration: _Registration,
+    endpoint: str | None,
+    protocol: str,
+    *,
+    batch: bool,
+    headers: dict[str, str] | None,
+) -> None:
+    exporters = [
+        name.strip() for name in os.environ.get("OTEL_TRACES_EXPORTER", "").split(",") if name.strip()
+    ]
+    if endpoint is not None or not exporters:
+        exporters = ["otlp"]
+    for name in exporters:
+        key = (endpoint, protocol) if name == "otlp" else (name, "")
+        if name == "none" or key in registration.exports:
+            continue
+        exporter = ConsoleSpanExporter() if name == "console" else _otlp_exporter(endpoint, protocol, headers)
+        provider.add_span_processor(BatchSpanProcessor(exporter) if batch else SimpleSpanProcessor(exporter))
+        registration.exports.add(key)
+
+
+def _otlp_exporter(endpoint: str | None, protocol: str, headers: dict[str, str] | None) -> SpanExporter:
+    if protocol == GRPC:
+        try:
+            from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter as GrpcExporter
+        except ImportError as missing:
+            raise ImportError(
+                "protocol='grpc' needs the package opentelemetry-exporter-otlp-proto-grpc;"
+                " install it or use protocol='http/protobuf'"
+            ) from missing
+        insecure = None if endpoint is None else urlsplit(endpoint).scheme == "http"
+        return GrpcExporter(endpoint=endpoint, insecure=insecure, headers=headers)
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter as HttpExporter
+
+    return HttpExporter(endpoint=None if endpoint is None else _traces_url(endpoint), headers=headers)
+
+
+def _traces_url(endpoint: str) -> str:
+    """A base endpoint takes the signal's path, as OTEL_EXPORTER_OTLP_ENDPOINT does; a full one stays."""
+    return endpoint if endpoint.endswith("/v1/traces") else endpoint.rstrip("/") + "/v1/traces"
+
+
+def _smolagents(tracing: Tracing) -> _Instrumentor:
+    from spanproof.instrumentors.smolagents import SmolagentsInstrumentor
+
+    return SmolagentsInstrumentor(tracing)
+
+
+def _langchain(tracing: Tracing) -> _Instrumentor:
+    from spanproof.instrumentors.langchain import LangChainInstrumentor
+
+    return LangChainInstrumentor(tracing)
+
+
+_FACTORIES: dict[str, Callable[[Tracing], _Instrumentor]] = {
+    "smolagents": _smolagents,
+    "langchain": _langchain,
+}
+
+
+def _instrument(framework: str, provider: trace.TracerProvider | None, content: ContentPolicy | None) -> None:
+    with _lock:
+        if framework in _instrumented:
+            return
+        instrumentor = _FACTORIES[framework](Tracing(framework, provider, content))
+        instrumentor.instrument()
+        _instrumented[framework] = instrumentor
+
+
+def _instrument_if_installed(framework: str, provider: TracerProvider, content: ContentPolicy | None) -> None:
+    try:
+        _instrument(framework, provider, content)
+    except ModuleNotFoundError as missing:
+        # Our own modules are always there: only the framework's absence is no error.
+        if (missing.name or "").startswith("spanproof"):
+            raise

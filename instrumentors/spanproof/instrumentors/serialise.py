@@ -1,0 +1,227 @@
+"""Any Python value as JSON text, whatever it does to stop that.
+
+In comes a value of the host's; out goes JSON with what was lost on the way named. Containers are read with
+the built-in types' own methods, so that an overridden `__iter__` or `items` does not run; of foreign code
+`repr` is called, and what it raises is kept. Never consumes an iterator, never recurses without end, never
+raises (but `KeyboardInterrupt`, which is the user's).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import decimal
+import enum
+import json
+import math
+import pathlib
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+_MAX_DEPTH = 32
+_MAX_NODES = 20_000
+_MAX_DIGITS = 4_000
+"""Python refuses to print integers of more than 4,300 digits."""
+_MAX_ARRAY = 10_000
+"""Elements up to which a numpy array is written out."""
+_CUT_CHARS = 64
+"""Room for the mark that says how much of a clipped string is left out."""
+
+_encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """JSON text of a value.
+
+    Attributes:
+        text: valid JSON, no lone surrogates.
+        lossy: an object JSON cannot hold stands in it as text.
+        truncated: a string or container was cut.
+    """
+
+    text: str
+    lossy: bool = False
+    truncated: bool = False
+
+
+def encode(value: object, max_chars: int) -> Encoded:
+    """The value as JSON of at most about `max_chars` characters.
+
+    Long strings are cut inside the document, so that what remains is still JSON.
+    """
+    leaf = max_chars
+    while True:
+        walk = _Walk(leaf)
+        text = well_formed(_encode_json(walk.plain(value, 0)))
+        if len(text) <= max_chars + 2 * _CUT_CHARS or leaf < _CUT_CHARS:
+            break
+        leaf //= 8
+    if len(text) > max_chars + 2 * _CUT_CHARS:
+        # Many small leaves: no cut of strings helps, so the document becomes one string of its own text.
+        return Encoded(_encode_json(clip(text, max_chars // 2)), walk.lossy, truncated=True)
+    return Encoded(text, walk.lossy, walk.truncated)
+
+
+def dumps(document: object) -> str:
+    """JSON of a document that we built ourselves."""
+    return well_formed(_encode_json(document))
+
+
+def clip(text: str, max_chars: int) -> str:
+    """Head and tail of a text around a mark that says how much is left out."""
+    if len(text) <= max_chars:
+        return text
+    head = max_chars * 2 // 3
+    tail = max_chars - head
+    left_out = len(text) - head - tail
+    return f"{text[:head]}\n[… {left_out} of {len(text)} characters left out …]\n{text[len(text) - tail :]}"
+
+
+def well_formed(text: str) -> str:
+    """The text with lone surrogates replaced: UTF-8, and so OTLP, has no form for them."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def text_of(value: object, max_chars: int = 100_000) -> str:
+    """What a value says of itself, or that it would not say."""
+    kind = type(value)
+    if issubclass(kind, str):
+        return well_formed(str.__str__(value))  # type: ignore[arg-type]
+    try:
+        said = str(value) if issubclass(kind, BaseException) else repr(value)
+        return well_formed(clip(str.__str__(said), max_chars))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a repr may raise SystemExit as well
+        return f"<{type_name(value)}: no text, {type(error).__name__}>"
+
+
+def type_name(value: object) -> str:
+    """`int`, `decimal.Decimal`: the type's name, with its module unless it is built in."""
+    kind = type(value)
+    module = kind.__module__
+    return kind.__qualname__ if module in ("builtins", "__main__") else f"{module}.{kind.__qualname__}"
+
+
+class _Walk:
+    """One pass over a value, turning it into what `json` takes."""
+
+    __slots__ = ("_leaf", "_nodes", "_open", "lossy", "truncated")
+
+    def __init__(self, leaf: int) -> None:
+        self._leaf = leaf
+        self._nodes = 0
+        self._open: set[int] = set()
+        self.lossy = False
+        self.truncated = False
+
+    def plain(self, value: Any, depth: int) -> Any:
+        kind = type(value)
+        if kind is str:
+            return self._string(value)
+        if kind is bool or value is None:
+            return value
+        if kind is int:
+            return self._integer(value)
+        if kind is float:
+            return self._float(value)
+        try:
+            return self._composite(value, depth)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - properties and metaclasses may raise anything
+            self.lossy = True
+            return f"<{type_name(value)}: unreadable, {type(error).__name__}>"
+
+    def _composite(self, value: Any, depth: int) -> Any:
+        self._nodes += 1
+        if depth > _MAX_DEPTH or self._nodes > _MAX_NODES:
+            self.truncated = True
+            return "[…]"
+        if id(value) in self._open:
+            self.lossy = True
+            return f"<{type_name(value)}: contains itself>"
+        self._open.add(id(value))
+        try:
+            return self._container(value, depth + 1)
+        finally:
+            self._open.discard(id(value))
+
+    def _container(self, value: Any, depth: int) -> Any:
+        # By the real type: `isinstance` would ask `__class__`, which a proxy answers with side effects.
+        kind = type(value)
+        if issubclass(kind, dict):
+            return {self._key(key): self.plain(item, depth) for key, item in self._some(dict.items(value))}
+        if issubclass(kind, list):
+            return [self.plain(item, depth) for item in self._some(list.__iter__(value))]
+        if issubclass(kind, tuple):
+            return [self.plain(item, depth) for item in self._some(tuple.__iter__(value))]
+        if issubclass(kind, set | frozenset):
+            self.lossy = True
+            base = set if issubclass(kind, set) else frozenset
+            return [self.plain(item, depth) for item in self._some(base.__iter__(value))]
+        if dataclasses.is_dataclass(kind):
+            names = [each.name for each in dataclasses.fields(kind)]
+            return {name: self.plain(getattr(value, name), depth) for name in names}
+        return self._scalar(value, kind, depth)
+
+    def _scalar(self, value: Any, kind: type, depth: int) -> Any:
+        if issubclass(kind, enum.Enum):
+            return self.plain(value.value, depth)
+        if issubclass(kind, str):
+            return self._string(str.__str__(value))
+        if issubclass(kind, int):
+            return self._integer(int.__int__(value))
+        if issubclass(kind, float):
+            return self._float(float.__float__(value))
+        if kind.__module__ == "numpy" and hasattr(kind, "tolist") and value.size <= _MAX_ARRAY:
+            return self.plain(value.tolist(), depth)
+        self.lossy = True
+        if kind in (datetime.datetime, datetime.date, datetime.time):
+            return value.isoformat()
+        if kind in (decimal.Decimal, uuid.UUID) or issubclass(kind, pathlib.PurePath):
+            return str(value)
+        model_fields = getattr(kind, "__pydantic_fields__", None)
+        if isinstance(model_fields, dict):
+            return {name: self.plain(value.__dict__.get(name), depth) for name in model_fields}
+        return self._string(text_of(value))
+
+    def _some(self, items: Any) -> Any:
+        for item in items:
+            if self._nodes > _MAX_NODES:
+                self.truncated = True
+                return
+            self._nodes += 1
+            yield item
+
+    def _key(self, key: object) -> str:
+        if type(key) is str:
+            return self._string(key)
+        self.lossy = True
+        return self._string(text_of(key))
+
+    def _string(self, value: str) -> str:
+        if len(value) <= self._leaf:
+            return value
+        self.truncated = True
+        return clip(value, self._leaf)
+
+    def _integer(self, value: int) -> int | str:
+        if value.bit_length() < _MAX_DIGITS * 3:
+            return value
+        self.lossy = True
+        return f"<int of {value.bit_length()} bits>"
+
+    def _float(self, value: float) -> float | str:
+        if math.isfinite(value):
+            return value
+        self.lossy = True
+        return repr(value)

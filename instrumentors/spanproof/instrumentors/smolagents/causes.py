@@ -1,0 +1,50 @@
+"""From the framework's exception to the one that was really raised.
+
+smolagents wraps: a tool's or snippet's exception becomes an InterpreterError, that an AgentExecutionError,
+each linked to the one before through `__context__`. The real one is the first that is no such wrapper; what
+stands behind it are its own causes.
+"""
+
+from __future__ import annotations
+
+_MAX_LINKS = 20
+
+_WRAPPERS = {
+    "AgentError",
+    "AgentExecutionError",
+    "AgentGenerationError",
+    "AgentToolExecutionError",
+    "InterpreterError",
+}
+"""The framework's classes that say where something failed, not what; its others (a parsing error, the
+executor's timeout) are the reason themselves."""
+
+
+def chain_of(error: BaseException, outside: BaseException | None) -> tuple[BaseException, ...]:
+    """The exception and what is behind it, up to what the host was handling before we were called.
+
+    Args:
+        error: the outermost exception.
+        outside: the exception the host was handling; Python links it to whatever is raised meanwhile.
+    """
+    chain: list[BaseException] = []
+    at: BaseException | None = error
+    while at is not None and at is not outside and at not in chain and len(chain) < _MAX_LINKS:
+        chain.append(at)
+        at = at.__cause__ or (None if at.__suppress_context__ else at.__context__)
+    return tuple(chain)
+
+
+def real_cause(chain: tuple[BaseException, ...]) -> BaseException:
+    """The first exception that is no wrapper; the innermost when all are."""
+    return next((each for each in chain if not _is_wrapper(each)), chain[-1])
+
+
+def is_execution_error(error: BaseException) -> bool:
+    """Whether a step failed while its code ran."""
+    return any(kind.__name__ == "AgentExecutionError" for kind in type(error).__mro__)
+
+
+def _is_wrapper(error: BaseException) -> bool:
+    kind = type(error)
+    return kind.__name__ in _WRAPPERS and (kind.__module__ or "").split(".", 1)[0] == "smolagents"

@@ -1,0 +1,116 @@
+"""The executor: code handed over, what came back, which interpreter ran it, and the context in its thread."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+from opentelemetry.context import attach, detach, get_current
+
+from spanproof.instrumentors.content import Content
+from spanproof.instrumentors.diagnostics import shielded
+from spanproof.instrumentors.patching import Method
+from spanproof.instrumentors.smolagents.causes import chain_of
+from spanproof.instrumentors.smolagents.state import Executed, current_run, current_step
+from spanproof.semconv import spanproof as ours
+
+_PRINTS = "_print_outputs"
+
+
+def wrap_executor(original: Method) -> Method:
+    """An executor's `__call__`, seen from outside: any executor, local or remote."""
+
+    def execute(executor: Any, code: Any, *args: Any, **kwargs: Any) -> Any:
+        step = current_step()
+        if step is None or step.executed is not None or not isinstance(code, str):
+            return original(executor, code, *args, **kwargs)
+        executed = step.executed = Executed(code)
+        before = _print_buffer(executor)
+        began = perf_counter()
+        try:
+            executed.output = original(executor, code, *args, **kwargs)
+        except BaseException as error:
+            _note_failure(executed, error)
+            raise
+        finally:
+            executed.duration_s = perf_counter() - began
+            # The buffer is renewed once the code parses: the same one as before means that it never ran.
+            executed.printed = before is None or _print_buffer(executor) is not before
+        return executed.output
+
+    return execute
+
+
+def wrap_timeout(original: Callable[..., Any]) -> Callable[..., Any]:
+    """`local_python_executor.timeout`, whose thread begins without a context.
+
+    Only the OpenTelemetry context is carried over: the host's own context variables stay as they would be.
+    """
+
+    def timeout(*limits: Any, **named: Any) -> Any:
+        decorate = original(*limits, **named)
+
+        def carrying(function: Callable[..., Any]) -> Any:
+            context, step = get_current(), current_step()
+
+            def inside(*args: Any, **kwargs: Any) -> Any:
+                token = attach(context)
+                try:
+                    return function(*args, **kwargs)
+                except Exception as error:
+                    if step is not None and step.executed is not None:
+                        _note_failure(step.executed, error)
+                    raise
+                finally:
+                    detach(token)
+
+            return decorate(inside)
+
+        return carrying
+
+    return timeout
+
+
+@shielded("smolagents.executor.describe")
+def describe_executor(content: Content, agent: Any) -> None:
+    """Type, version and image of what runs this agent's code."""
+    executor = getattr(agent, "python_executor", None)
+    if executor is None:
+        return
+    kind = _kind(executor)
+    content.fact(ours.EXECUTOR_TYPE, kind)
+    if kind == "local":
+        content.fact(ours.EXECUTOR_VERSION, f"python {platform.python_version()}")
+        imports = getattr(executor, "additional_authorized_imports", None)
+        if isinstance(imports, list) and imports and all(isinstance(each, str) for each in imports):
+            content.fact(ours.EXECUTOR_IMPORTS, sorted(imports))
+    image = getattr(executor, "image_name", None) or getattr(executor, "image", None)
+    content.fact(ours.EXECUTOR_IMAGE_NAME, image if isinstance(image, str) else None)
+    digest = getattr(getattr(getattr(executor, "container", None), "image", None), "id", None)
+    content.fact(ours.EXECUTOR_IMAGE_DIGEST, digest if isinstance(digest, str) else None)
+
+
+def _kind(executor: Any) -> str:
+    """`local` for LocalPythonExecutor and what derives from it, `docker` and so on, else the class's name."""
+    for kind in type(executor).__mro__:
+        if kind.__module__.split(".", 1)[0] == "smolagents" and kind.__name__.endswith("Executor"):
+            name = kind.__name__.removesuffix("Executor").removesuffix("Python").lower()
+            if name not in ("", "remote"):
+                return name
+    return type(executor).__name__
+
+
+@shielded("smolagents.executor.failure")
+def _note_failure(executed: Executed, error: BaseException) -> None:
+    """Keep the longest view of what was raised: the executing thread sees more than the one that waits."""
+    run = current_run()
+    chain = chain_of(error, run.handled if run else None)
+    if len(chain) > len(executed.chain):
+        executed.chain = chain
+
+
+def _print_buffer(executor: Any) -> Any:
+    state = getattr(executor, "state", None)
+    return state.get(_PRINTS) if isinstance(state, dict) else None

@@ -1,0 +1,77 @@
+"""What a finished step did, as attributes of its span: code, observation, output, error, executor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spanproof.instrumentors.content import Content
+from spanproof.instrumentors.serialise import text_of
+from spanproof.instrumentors.smolagents import causes, execution
+from spanproof.instrumentors.smolagents.state import Executed, RunState, StepState
+from spanproof.instrumentors.spans import Tracing
+from spanproof.semconv import spanproof as ours
+
+
+def record(tracing: Tracing, run: RunState, state: StepState, memory_step: Any) -> None:
+    """Fill the step's span from its memory step and from what the executor was seen to do."""
+    content = tracing.content()
+    if type(memory_step).__name__ == "PlanningStep":
+        if content.visible:
+            content.output(memory_step.plan)
+    else:
+        _record_action(content, run, state, memory_step)
+    state.opened.span.set_attributes(content.finished())
+    error = getattr(memory_step, "error", None) or state.failure
+    if error is not None:
+        _record_error(tracing, run, state, error)
+
+
+def _record_action(content: Content, run: RunState, state: StepState, memory_step: Any) -> None:
+    executed = state.executed
+    code = memory_step.code_action if isinstance(memory_step.code_action, str) else None
+    if executed is not None:
+        code = executed.code
+        content.fact(ours.EXECUTION_DURATION, executed.duration_s)
+    if code is not None:
+        content.code(code, "python")
+        if content.visible:
+            content.input(code)
+        execution.describe_executor(content, run.agent)
+    is_final = bool(memory_step.is_final_answer)
+    content.fact(ours.EXECUTION_IS_FINAL, is_final)
+    if content.visible:
+        _record_output(content, memory_step, executed, is_final=is_final)
+
+
+def _record_output(content: Content, memory_step: Any, executed: Executed | None, *, is_final: bool) -> None:
+    if memory_step.observations is not None and (executed is None or executed.printed):
+        content.text(ours.EXECUTION_OBSERVATION, text_of(memory_step.observations))
+    output = memory_step.action_output
+    if executed is not None:
+        if executed.output is not None:
+            output = getattr(executed.output, "output", output)
+            content.text(ours.EXECUTION_LOGS, text_of(getattr(executed.output, "logs", "")))
+        elif executed.printed:
+            # Of code that raised, the framework keeps what it printed in the observation alone, if anything.
+            shown = text_of(memory_step.observations or "")
+            content.text(ours.EXECUTION_LOGS, shown.removeprefix("Execution logs:\n"))
+    if output is None and not is_final:
+        return
+    content.document(ours.EXECUTION_OUTPUT, ours.EXECUTION_OUTPUT_MIME_TYPE, output)
+    content.output(output)
+
+
+def _record_error(tracing: Tracing, run: RunState, state: StepState, error: BaseException) -> None:
+    chain = causes.chain_of(error, run.handled)
+    if state.executed is not None and state.executed.chain and causes.is_execution_error(error):
+        # Raised again in this thread, the executor's exception lost what caused it; its thread saw it whole.
+        chain = (error, *state.executed.chain)
+    real = causes.real_cause(chain)
+    tracing.fail(
+        state.opened.span,
+        error,
+        error_type=type(real).__name__,
+        message=text_of(error),
+        chain=[type(each).__name__ for each in chain],
+        stack=state.executed is None,
+    )

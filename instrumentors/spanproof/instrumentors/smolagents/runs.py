@@ -1,0 +1,156 @@
+"""The AGENT span: one per `run()`, also when it streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import GeneratorType
+from typing import Any
+
+from opentelemetry.context import Context, attach, detach, get_current
+
+from spanproof.instrumentors.arguments import bind, parameter_names
+from spanproof.instrumentors.content import Content
+from spanproof.instrumentors.diagnostics import shielded
+from spanproof.instrumentors.messages import text_part
+from spanproof.instrumentors.patching import Method
+from spanproof.instrumentors.serialise import text_of
+from spanproof.instrumentors.smolagents.state import RunState, with_run
+from spanproof.instrumentors.smolagents.tools import definitions
+from spanproof.instrumentors.spans import AGENT, Tracing, handled_by_host
+from spanproof.instrumentors.streams import drive
+from spanproof.semconv import genai, openinference
+from spanproof.semconv import spanproof as ours
+
+
+def wrap_run(tracing: Tracing, adopt: Callable[[Any], object], original: Method) -> Method:
+    """`MultiStepAgent.run` within an AGENT span."""
+
+    def run(agent: Any, *args: Any, **kwargs: Any) -> Any:
+        adopt(agent)
+        parent = get_current()
+        call = _call_of(original, args, kwargs) or {}
+        if call.get("stream"):
+            # The span begins with the first `next()`: a stream that nobody reads does nothing either.
+            stream = original(agent, *args, **kwargs)
+            return _streamed(tracing, agent, call, parent, stream) if _is_stream(stream) else stream
+        state = _begin(tracing, agent, call, parent)
+        if state is None:
+            return original(agent, *args, **kwargs)
+        token = attach(with_run(state))
+        try:
+            result = original(agent, *args, **kwargs)
+        except BaseException as error:
+            _end(tracing, state, None, error)
+            raise
+        finally:
+            detach(token)
+        _end(tracing, state, result, None)
+        return result
+
+    return run
+
+
+def agent_name(agent: Any) -> str:
+    """The agent's own name, else its class's."""
+    name = getattr(agent, "name", None)
+    return name if isinstance(name, str) and name else type(agent).__name__
+
+
+def _is_stream(value: object) -> bool:
+    return isinstance(value, GeneratorType)
+
+
+def _streamed(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Context, stream: Any) -> Any:
+    state = _begin(tracing, agent, call, parent)
+    if state is None:
+        return (yield from stream)
+    last: list[Any] = [None]
+
+    def remember(item: Any) -> None:
+        if type(item).__name__ == "FinalAnswerStep":
+            last[0] = item
+
+    def end(failure: BaseException | None) -> None:
+        answer = getattr(last[0], "output", None)
+        _end(tracing, state, answer, failure, answered=last[0] is not None)
+
+    return (yield from drive(stream, with_run(state), remember, end))
+
+
+@shielded("smolagents.run.arguments")
+def _call_of(original: Method, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+    return bind(parameter_names(original), args, kwargs).named
+
+
+@shielded("smolagents.run.begin")
+def _begin(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Context) -> RunState | None:
+    name = agent_name(agent)
+    opened = tracing.open(
+        f"{genai.OPERATION_INVOKE_AGENT} {name}", AGENT, operation=genai.OPERATION_INVOKE_AGENT, parent=parent
+    )
+    state = RunState(opened, agent, handled_by_host())
+    if opened.recording:
+        _describe(tracing, state, name, call)
+    return state
+
+
+@shielded("smolagents.run.describe")
+def _describe(tracing: Tracing, state: RunState, name: str, call: Mapping[str, Any]) -> None:
+    agent, content = state.agent, tracing.content()
+    content.fact(genai.AGENT_NAME, name)
+    content.fact(openinference.AGENT_NAME, name)
+    description = getattr(agent, "description", None)
+    content.fact(genai.AGENT_DESCRIPTION, description if isinstance(description, str) else None)
+    model_id = getattr(agent.model, "model_id", None)
+    content.fact(genai.REQUEST_MODEL, model_id if isinstance(model_id, str) else None)
+    max_steps = call.get("max_steps") or agent.max_steps
+    content.fact(ours.RUN_MAX_STEPS, max_steps if isinstance(max_steps, int) else None)
+    if content.visible:
+        _describe_task(content, agent, call)
+    state.opened.span.set_attributes(content.finished())
+
+
+def _describe_task(content: Content, agent: Any, call: Mapping[str, Any]) -> None:
+    task = text_of(call.get("task", ""))
+    content.input(task)
+    content.json(genai.INPUT_MESSAGES, [{"role": "user", "parts": [text_part(task)]}])
+    content.json(genai.TOOL_DEFINITIONS, definitions(agent))
+    variables = call.get("additional_args")
+    if variables:
+        content.json(ours.RUN_VARIABLES, variables)
+
+
+@shielded("smolagents.run.end")
+def _end(
+    tracing: Tracing, state: RunState, result: Any, error: BaseException | None, *, answered: bool = True
+) -> None:
+    span = state.opened.span
+    try:
+        for step in [*state.steps.values()]:
+            step.opened.span.end()
+        if not span.is_recording():
+            return
+        content = tracing.content()
+        content.fact(ours.RUN_ENDING, _ending(state, error, answered=answered))
+        if error is None and answered and content.visible:
+            _record_answer(content, result)
+        span.set_attributes(content.finished())
+        if error is not None:
+            tracing.fail(span, error)
+    finally:
+        span.end()
+
+
+def _ending(state: RunState, error: BaseException | None, *, answered: bool) -> str | None:
+    if error is not None:
+        return "failed"
+    if state.max_steps_reached:
+        return "max_steps"
+    return "answered" if answered else None
+
+
+def _record_answer(content: Content, result: Any) -> None:
+    output = result.output if type(result).__name__ == "RunResult" else result
+    content.output(output)
+    part = text_part(output) if isinstance(output, str) else {"type": "json", "content": output}
+    content.json(genai.OUTPUT_MESSAGES, [{"role": "assistant", "parts": [part], "finish_reason": "stop"}])

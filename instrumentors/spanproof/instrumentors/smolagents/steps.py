@@ -1,0 +1,151 @@
+"""The CHAIN spans: one per step, with the code as it ran and what came of it.
+
+A step's span begins with `_step_stream` (or the planning generator, or the forced final answer) and ends in
+`_finalize_step`, through which every ActionStep and PlanningStep passes, failures of final checks included.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from opentelemetry.context import attach, detach, get_current
+
+from spanproof.instrumentors.diagnostics import shielded
+from spanproof.instrumentors.patching import Method
+from spanproof.instrumentors.smolagents import outcome
+from spanproof.instrumentors.smolagents.state import RunState, StepState, current_run, with_step
+from spanproof.instrumentors.spans import CHAIN, Tracing
+from spanproof.instrumentors.streams import drive
+from spanproof.semconv import genai
+from spanproof.semconv import spanproof as ours
+
+ACTION = "action"
+PLANNING = "planning"
+FINAL_ANSWER = "final_answer"
+
+
+def wrap_step(tracing: Tracing, original: Method) -> Method:
+    """`_step_stream` within a CHAIN span that stays open until the step is finalised."""
+
+    def step_stream(agent: Any, memory_step: Any, *args: Any, **kwargs: Any) -> Any:
+        stream = original(agent, memory_step, *args, **kwargs)
+        run = current_run()
+        if run is None or run.agent is not agent or id(memory_step) in run.steps:
+            return stream
+        state = _begin(tracing, ACTION, getattr(memory_step, "step_number", None))
+        if state is None:
+            return stream
+        run.steps[id(memory_step)] = state
+        return _driven(state, stream)
+
+    return step_stream
+
+
+def wrap_planning(tracing: Tracing, original: Method) -> Method:
+    """`_generate_planning_step` within a CHAIN span; its last value is the step that gets finalised."""
+
+    def planning(agent: Any, *args: Any, **kwargs: Any) -> Any:
+        stream = original(agent, *args, **kwargs)
+        run = current_run()
+        if run is None or run.agent is not agent:
+            return stream
+        state = _begin(tracing, PLANNING, getattr(agent, "step_number", None))
+        return stream if state is None else _planned(tracing, run, state, stream)
+
+    return planning
+
+
+def wrap_max_steps(tracing: Tracing, original: Method) -> Method:
+    """The answer the model is forced to give after the last allowed step."""
+
+    def handle_max_steps(agent: Any, *args: Any, **kwargs: Any) -> Any:
+        run = current_run()
+        if run is None or run.agent is not agent:
+            return original(agent, *args, **kwargs)
+        run.max_steps_reached = True
+        state = _begin(tracing, FINAL_ANSWER, getattr(agent, "step_number", None))
+        if state is None:
+            return original(agent, *args, **kwargs)
+        run.forced = state
+        token = attach(with_step(state))
+        try:
+            return original(agent, *args, **kwargs)
+        except BaseException as error:
+            state.failure = error
+            raise
+        finally:
+            detach(token)
+            run.forced = None
+            _end_unfinished(tracing, state)
+
+    return handle_max_steps
+
+
+def wrap_finalize(tracing: Tracing, original: Method) -> Method:
+    """`_finalize_step`, after which a step's span is complete."""
+
+    def finalize(agent: Any, memory_step: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return original(agent, memory_step, *args, **kwargs)
+        finally:
+            run = current_run()
+            if run is not None and run.agent is agent:
+                _finish(tracing, run, memory_step)
+
+    return finalize
+
+
+def _driven(state: StepState, stream: Any) -> Any:
+    def keep(failure: BaseException | None) -> None:
+        state.failure = failure
+
+    return drive(stream, with_step(state), None, keep)
+
+
+def _planned(tracing: Tracing, run: RunState, state: StepState, stream: Any) -> Any:
+    def remember(item: Any) -> None:
+        if type(item).__name__ == "PlanningStep":
+            run.steps[id(item)] = state
+
+    def end(failure: BaseException | None) -> None:
+        if failure is not None:
+            state.failure = failure
+            _end_unfinished(tracing, state)
+
+    return drive(stream, with_step(state), remember, end)
+
+
+@shielded("smolagents.step.begin")
+def _begin(tracing: Tracing, kind: str, number: int | None) -> StepState | None:
+    name = f"step {number}" if kind == ACTION else f"{kind.replace('_', ' ')} {number}"
+    operation = genai.OPERATION_PLAN if kind == PLANNING else None
+    opened = tracing.open(name, CHAIN, operation=operation, parent=get_current())
+    if opened.recording:
+        opened.span.set_attribute(ours.STEP_KIND, kind)
+        if isinstance(number, int):
+            opened.span.set_attribute(ours.STEP_NUMBER, number)
+    return StepState(opened, kind)
+
+
+@shielded("smolagents.step.finish")
+def _finish(tracing: Tracing, run: RunState, memory_step: Any) -> None:
+    state = run.steps.pop(id(memory_step), None)
+    if state is None and type(memory_step).__name__ == "ActionStep":
+        state = run.forced
+    if state is None:
+        return
+    try:
+        if state.opened.recording:
+            outcome.record(tracing, run, state, memory_step)
+    finally:
+        state.opened.span.end()
+
+
+@shielded("smolagents.step.end")
+def _end_unfinished(tracing: Tracing, state: StepState) -> None:
+    """End a step that never came to be finalised; ending twice is harmless to a span but warned about."""
+    span = state.opened.span
+    if span.is_recording():
+        if state.failure is not None:
+            tracing.fail(span, state.failure)
+        span.end()

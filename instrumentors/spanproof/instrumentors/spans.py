@@ -1,0 +1,130 @@
+"""Starting, filling and failing spans: the one place that writes to the OpenTelemetry API.
+
+A framework's hooks hold one `Tracing` and get `Opened` spans from it: the span and the context in which its
+children begin. Attributes that a sampler may want are given at the start, content only to spans that record.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Final
+
+from opentelemetry import trace
+from opentelemetry.context import Context, get_current
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvider
+from opentelemetry.util.types import AttributeValue
+
+from spanproof.instrumentors.cohort import cohort_attributes
+from spanproof.instrumentors.content import Content, ContentPolicy, policy_from
+from spanproof.instrumentors.serialise import clip, text_of
+from spanproof.semconv import genai, openinference
+from spanproof.semconv import spanproof as ours
+
+AGENT: Final = "AGENT"
+CHAIN: Final = "CHAIN"
+LLM: Final = "LLM"
+TOOL: Final = "TOOL"
+RETRIEVER: Final = "RETRIEVER"
+
+_MAX_MESSAGE_CHARS: Final = 16_384
+_MAX_STACK_CHARS: Final = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A span that has begun, and the context of what happens within it."""
+
+    span: Span
+    context: Context
+
+    @property
+    def recording(self) -> bool:
+        """Whether what is written to it is kept."""
+        return self.span.is_recording()
+
+
+class Tracing:
+    """A tracer with the policy of what it may record."""
+
+    def __init__(
+        self, framework: str, provider: TracerProvider | None = None, policy: ContentPolicy | None = None
+    ) -> None:
+        self.scope = f"{ours.SCOPE_PREFIX}instrumentors.{framework}"
+        self.policy = policy or policy_from()
+        self._tracer = (provider or trace.get_tracer_provider()).get_tracer(self.scope, version("spanproof"))
+
+    def open(
+        self,
+        name: str,
+        kind: str,
+        *,
+        operation: str | None = None,
+        parent: Context | None = None,
+        start_ns: int | None = None,
+    ) -> Opened:
+        """Begin a span under `parent` (the current context when None), cohort included."""
+        context = get_current() if parent is None else parent
+        attributes: dict[str, AttributeValue] = {openinference.SPAN_KIND: kind, **cohort_attributes(context)}
+        if operation is not None:
+            attributes[genai.OPERATION_NAME] = operation
+        otel_kind = SpanKind.CLIENT if kind == LLM else SpanKind.INTERNAL
+        span = self._tracer.start_span(name, context, otel_kind, attributes, start_time=start_ns)
+        return Opened(span, trace.set_span_in_context(span, context))
+
+    def content(self) -> Content:
+        """An empty set of attributes under this tracer's policy."""
+        return Content(self.policy)
+
+    def fail(
+        self,
+        span: Span,
+        error: BaseException,
+        *,
+        error_type: str | None = None,
+        message: str | None = None,
+        chain: Sequence[str] = (),
+        stack: bool = True,
+    ) -> None:
+        """Record why a span failed: `error.type`, an exception event and the status.
+
+        Args:
+            span: the span that failed.
+            error: the exception that ended it.
+            error_type: the name to record where the exception only wraps the real one.
+            message: the same for its message.
+            chain: class names from the framework's error to the one first raised.
+            stack: whether the stack trace says anything (inside an interpreter it does not).
+        """
+        if not span.is_recording():
+            return
+        name = error_type or type(error).__name__
+        event: dict[str, AttributeValue] = {"exception.type": name}
+        described = name
+        if self.policy.capture:
+            said = clip(text_of(error) if message is None else message, _MAX_MESSAGE_CHARS)
+            event["exception.message"] = said
+            described = f"{name}: {said}"
+            if stack:
+                event["exception.stacktrace"] = _stack_of(error)
+        span.set_attribute(genai.ERROR_TYPE, name)
+        if chain:
+            span.set_attribute(ours.EXECUTION_ERROR_CHAIN, list(chain))
+        span.add_event("exception", event)
+        span.set_status(Status(StatusCode.ERROR, described))
+
+
+def handled_by_host() -> BaseException | None:
+    """The exception the host is handling right now: not a cause of what happens next."""
+    return sys.exc_info()[1]
+
+
+def _stack_of(error: BaseException) -> str:
+    try:
+        text = "".join(traceback.format_exception(error))
+    except Exception as failure:  # noqa: BLE001 - an exception's own methods run here
+        return f"<no stack trace: {type(failure).__name__}>"
+    return clip(text_of(text), _MAX_STACK_CHARS)

@@ -1,0 +1,72 @@
+"""A generator of the host's, with a context current while it works and only then.
+
+Attaching once for a whole generator would leak the context to whoever consumes it, and detach it in the wrong
+place; so it is attached around each `next()`, `send()`, `throw()` and `close()`. What the host sees (values,
+exceptions, the returned value) is the original's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from functools import partial
+from typing import Any
+
+from opentelemetry.context import Context, attach, detach
+
+
+def drive(
+    stream: Iterator[Any],
+    context: Context,
+    on_item: Callable[[Any], object] | None,
+    on_end: Callable[[BaseException | None], object],
+) -> Generator[Any, Any, Any]:
+    """Yield what `stream` yields, each step of it within `context`.
+
+    Args:
+        stream: a generator, or an iterator (which takes no `send`).
+        context: attached while the stream works.
+        on_item: sees each value; must not raise.
+        on_end: called once, with the exception that ended the stream, None when it was exhausted or given up.
+    """
+    advance: Callable[[], Any] = partial(next, stream)
+    failure: BaseException | None = None
+    given_up = False
+    try:
+        while True:
+            try:
+                item = _within(context, advance)
+            except StopIteration as stop:
+                return stop.value
+            if on_item is not None:
+                on_item(item)
+            try:
+                sent = yield item
+            except GeneratorExit:
+                given_up = True
+                if isinstance(stream, Generator):
+                    _within(context, stream.close)
+                raise
+            except BaseException as thrown:
+                if not isinstance(stream, Generator):
+                    raise
+                advance = partial(stream.throw, thrown)
+            else:
+                advance = partial(next, stream) if sent is None else partial(_send, stream, sent)
+    except BaseException as error:
+        # What a stream raises on being closed is no failure of the work that was given up.
+        failure = None if given_up else error
+        raise
+    finally:
+        on_end(failure)
+
+
+def _send(stream: Any, value: Any) -> Any:
+    return stream.send(value)
+
+
+def _within(context: Context, act: Callable[[], Any]) -> Any:
+    token = attach(context)
+    try:
+        return act()
+    finally:
+        detach(token)

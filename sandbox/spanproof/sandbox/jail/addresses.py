@@ -1,0 +1,85 @@
+"""Socket addresses and DNS queries as a guest laid them into memory, read for people.
+
+In: bytes from a hostile process, of any length and content. Out: a target, or None where there is none to
+tell. Never raises.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
+_FAMILIES = {1: "AF_UNIX", 2: "AF_INET", 10: "AF_INET6", 16: "AF_NETLINK", 17: "AF_PACKET", 38: "AF_ALG"}
+_FAMILIES |= {29: "AF_CAN", 31: "AF_BLUETOOTH", 40: "AF_VSOCK", 44: "AF_XDP", 21: "AF_RDS", 30: "AF_TIPC"}
+_TYPES = {1: "SOCK_STREAM", 2: "SOCK_DGRAM", 3: "SOCK_RAW", 4: "SOCK_RDM", 5: "SOCK_SEQPACKET"}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a call wanted to go.
+
+    Attributes:
+        text: `host:port`, IPv6 hosts in brackets.
+        loopback: whether it stays in the guest's own network namespace.
+        path: of a unix socket; empty for unnamed and abstract ones; None for all else.
+    """
+
+    text: str
+    port: int = 0
+    loopback: bool = False
+    path: str | None = None
+
+
+def parse(raw: bytes) -> Target | None:
+    """Read a `struct sockaddr`."""
+    if len(raw) < 2:
+        return None
+    (family,) = struct.unpack_from("=H", raw)
+    if family == _AF_UNIX:
+        return Target("unix", path=raw[2:].split(b"\0", 1)[0].decode("utf-8", "surrogateescape"))
+    if family == _AF_INET and len(raw) >= 8:
+        return _internet(ipaddress.IPv4Address(raw[4:8]), raw)
+    if family == _AF_INET6 and len(raw) >= 24:
+        return _internet(ipaddress.IPv6Address(raw[8:24]), raw)
+    if family == 0:
+        return None  # AF_UNSPEC: a disconnect
+    return Target(_FAMILIES.get(family, f"address family {family}"))
+
+
+def _internet(address: ipaddress.IPv4Address | ipaddress.IPv6Address, raw: bytes) -> Target:
+    (port,) = struct.unpack_from("!H", raw, 2)
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    shown = mapped or address
+    host = f"[{shown}]" if shown.version == 6 else str(shown)
+    # The unspecified address means this host.
+    return Target(f"{host}:{port}", port, shown.is_loopback or shown.is_unspecified)
+
+
+def queried_name(payload: bytes) -> str | None:
+    """The name a DNS query asks for, None where the bytes are no query."""
+    if len(payload) < 17:
+        return None
+    _id, flags, questions, answers, authorities, _extra = struct.unpack_from("!6H", payload)
+    if flags & 0xF800 or questions != 1 or answers or authorities:
+        return None
+    labels, position = [], 12
+    while position < len(payload):
+        length = payload[position]
+        if length == 0:
+            return ".".join(labels) or None
+        label = payload[position + 1 : position + 1 + length]
+        if length > 63 or len(label) < length or not label.isascii():
+            return None
+        labels.append(label.decode("ascii", "replace"))
+        position += 1 + length
+    return None
+
+
+def socket_text(args: Sequence[int]) -> str:
+    """A `socket` call for people."""
+    family, kind = args[0] & 0xFFFFFFFF, args[1] & 0xF
+    name = _FAMILIES.get(family, f"family {family}")
+    return f"socket({name}, {_TYPES.get(kind, f'type {kind}')}, {args[2] & 0xFFFFFFFF})"

@@ -1,0 +1,274 @@
+"""The seccomp program: from the rules by name to BPF bytes.
+
+In: an architecture and the guest's user id. Out: the program, and with it the promise that every call is
+either allowed, fails with a fixed errno, or is handed to the slot; nothing is killed, so that each refusal
+is a fact the slot has seen. Calls are found by binary search over ranges of numbers: installing a filter
+makes the kernel run it once for every number, so a linear chain costs milliseconds.
+"""
+
+from __future__ import annotations
+
+import errno
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from spanproof.sandbox.jail.arch import Arch
+from spanproof.sandbox.jail.rules import ALLOWED, REFUSED, WATCHED
+
+RET_ALLOW = 0x7FFF0000
+RET_NOTIFY = 0x7FC00000
+RET_ENOSYS = 0x00050000 | errno.ENOSYS
+RET_EPERM = 0x00050000 | errno.EPERM
+_RET_NO_FAMILY = 0x00050000 | errno.EAFNOSUPPORT
+
+LARGE_MAPPING_BYTES = 64 * 1024 * 1024
+"""Writable mappings from this size on are shown to the slot, which knows the program's memory limit."""
+
+_LD_ABS, _JEQ, _JGE, _JSET, _JA, _RET, _AND = 0x20, 0x15, 0x35, 0x45, 0x05, 0x06, 0x54
+_OFFSET_NR, _OFFSET_ARCH, _OFFSET_ARGS = 0, 4, 16
+_X32_BIT = 0x40000000
+
+_NAMESPACE_FLAGS = 0x7E020000
+_AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
+_PLAIN_TYPES = (1, 2, 5)  # STREAM, DGRAM, SEQPACKET
+_PLAIN_PROTOCOLS = (0, 6, 17)
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_PROT_WRITE = 2
+_S_IFMT, _S_IFCHR, _S_IFBLK = 0o170000, 0o020000, 0o060000
+_SLOT_PID = 1
+_ON_A_PROCESS = (
+    "kill",
+    "tgkill",
+    "tkill",
+    "prlimit64",
+    "sched_setaffinity",
+    "sched_setattr",
+    "sched_setparam",
+    "sched_setscheduler",
+)
+"""Calls on a process named by their first argument: the slot shares the guest's user id, so the kernel alone
+would let a guest slow it down."""
+# PDEATHSIG (1, 2), DUMPABLE (get, 3), NAME (15, 16), SECCOMP (get, 21), CAPBSET_READ, TIMERSLACK, subreaper,
+# NO_NEW_PRIVS, THP_DISABLE, and PR_SET_VMA, with which allocators name their memory
+_HARMLESS_PRCTL = (1, 2, 3, 15, 16, 21, 23, 29, 30, 36, 37, 38, 39, 41, 42, 0x53564D41)
+
+
+@dataclass(frozen=True, slots=True)
+class _Instruction:
+    code: int
+    k: int
+    jump_true: int = 0
+    jump_false: int = 0
+
+    def packed(self) -> bytes:
+        return struct.pack("=HBBI", self.code, self.jump_true, self.jump_false, self.k & 0xFFFFFFFF)
+
+
+_Program = list[_Instruction]
+
+
+def compile_filter(arch: Arch, uid: int) -> bytes:
+    """The program for one architecture.
+
+    Args:
+        arch: whose numbers the filter holds; calls of any other are handed to the slot, which refuses.
+        uid: the guest's user and group id: setting it again is no attempt.
+    """
+    head = [
+        _Instruction(_LD_ABS, _OFFSET_ARCH),
+        _Instruction(_JEQ, arch.audit, 1, 0),
+        _Instruction(_RET, RET_NOTIFY),
+        _Instruction(_LD_ABS, _OFFSET_NR),
+        _Instruction(_JGE, _X32_BIT, 0, 1),
+        _Instruction(_RET, RET_NOTIFY),
+    ]
+    program = head + _search(_ranges(_actions(arch, uid)))
+    if len(program) > 4096:  # BPF_MAXINSNS
+        raise ValueError(f"the seccomp program has {len(program)} instructions, the kernel takes 4096")
+    return b"".join(instruction.packed() for instruction in program)
+
+
+def _actions(arch: Arch, uid: int) -> dict[int, _Program]:
+    actions: dict[int, _Program] = {}
+    for names, verdict in ((ALLOWED, RET_ALLOW), (WATCHED | REFUSED, RET_NOTIFY)):
+        for name in names:
+            if name in arch.numbers:
+                actions[arch.numbers[name]] = [_Instruction(_RET, verdict)]
+    for name, rule in _conditional(uid).items():
+        if name in arch.numbers:
+            actions[arch.numbers[name]] = rule()
+    return actions
+
+
+def _ranges(actions: dict[int, _Program]) -> list[tuple[int, _Program]]:
+    """Starts of runs of numbers that share an action, ascending; what no rule names is ENOSYS."""
+    unknown = [_Instruction(_RET, RET_ENOSYS)]
+    ranges: list[tuple[int, _Program]] = []
+    for number in range(max(actions) + 2):
+        action = actions.get(number, unknown)
+        if not ranges or ranges[-1][1] != action:
+            ranges.append((number, action))
+    return ranges
+
+
+def _search(ranges: Sequence[tuple[int, _Program]]) -> _Program:
+    if len(ranges) == 1:
+        return list(ranges[0][1])
+    middle = len(ranges) // 2
+    low, high = _search(ranges[:middle]), _search(ranges[middle:])
+    if len(low) <= 255:
+        return [_Instruction(_JGE, ranges[middle][0], len(low), 0), *low, *high]
+    return [_Instruction(_JGE, ranges[middle][0], 0, 1), _Instruction(_JA, len(low)), *low, *high]
+
+
+def _conditional(uid: int) -> dict[str, Callable[[], _Program]]:
+    def same_ids(count: int) -> Callable[[], _Program]:
+        return lambda: _ids_unchanged(count, uid)
+
+    return {
+        "clone": lambda: _any_bit(0, _NAMESPACE_FLAGS, RET_NOTIFY, RET_ALLOW),
+        "socket": _socket,
+        **dict.fromkeys(_ON_A_PROCESS, _not_on_the_slot),
+        "setpriority": lambda: _one_process(which=0),
+        "ioprio_set": lambda: _one_process(which=1),
+        "prctl": lambda: _one_of(0, _HARMLESS_PRCTL, RET_ALLOW, RET_EPERM),
+        "ioctl": lambda: _one_of(1, (_TIOCSTI, _TIOCLINUX), RET_EPERM, RET_ALLOW),
+        "personality": lambda: _one_of(0, (0xFFFFFFFF,), RET_ALLOW, RET_EPERM),
+        "sendto": _with_address,
+        "mmap": lambda: _large_writable(length_argument=1, protection_argument=2),
+        "mremap": lambda: _large(2),
+        "mknod": lambda: _device_node(1),
+        "mknodat": lambda: _device_node(2),
+        "setuid": same_ids(1),
+        "setgid": same_ids(1),
+        "setreuid": same_ids(2),
+        "setregid": same_ids(2),
+        "setresuid": same_ids(3),
+        "setresgid": same_ids(3),
+    }
+
+
+def _low(argument: int) -> _Instruction:
+    return _Instruction(_LD_ABS, _OFFSET_ARGS + 8 * argument)
+
+
+def _high(argument: int) -> _Instruction:
+    return _Instruction(_LD_ABS, _OFFSET_ARGS + 8 * argument + 4)
+
+
+def _end(verdict: int) -> _Instruction:
+    return _Instruction(_RET, verdict)
+
+
+def _one_of(argument: int, values: Sequence[int], then: int, otherwise: int) -> _Program:
+    """Compares the low half only: the kernel takes these arguments as 32-bit integers."""
+    tests = [_Instruction(_JEQ, value, len(values) - index, 0) for index, value in enumerate(values)]
+    return [_low(argument), *tests, _end(otherwise), _end(then)]
+
+
+def _any_bit(argument: int, mask: int, then: int, otherwise: int) -> _Program:
+    return [_low(argument), _Instruction(_JSET, mask, 1, 0), _end(otherwise), _end(then)]
+
+
+def _not_on_the_slot() -> _Program:
+    return _one_of(0, (_SLOT_PID,), RET_NOTIFY, RET_ALLOW)
+
+
+def _one_process(which: int) -> _Program:
+    """On one process that is not the slot; groups and users would take it in."""
+    return [
+        _low(0),
+        _Instruction(_JEQ, which, 0, 2),
+        _low(1),
+        _Instruction(_JEQ, _SLOT_PID, 0, 1),
+        _end(RET_NOTIFY),
+        _end(RET_ALLOW),
+    ]
+
+
+def _socket() -> _Program:
+    """UNIX, INET and INET6 stream, datagram and sequenced sockets; others are told apart by the slot."""
+    refuse_family = [
+        _low(0),
+        _Instruction(_JEQ, _AF_NETLINK, 0, 1),
+        # libc asks netlink for interfaces and copes without; refusing it is no news
+        _end(_RET_NO_FAMILY),
+        _end(RET_NOTIFY),
+    ]
+    protocols = [_low(2), *_membership(_PLAIN_PROTOCOLS), _end(RET_NOTIFY), _end(RET_ALLOW)]
+    types = [
+        _low(1),
+        _Instruction(_AND, 0xF),
+        *_membership(_PLAIN_TYPES),
+        _end(RET_NOTIFY),
+        *protocols,
+    ]
+    families = [_low(0)]
+    known = (_AF_UNIX, _AF_INET, _AF_INET6)
+    families += [
+        _Instruction(_JEQ, family, len(known) - index - 1 + len(refuse_family), 0)
+        for index, family in enumerate(known)
+    ]
+    return [*families, *refuse_family, *types]
+
+
+def _membership(values: Sequence[int]) -> _Program:
+    """Jumps over the one instruction that follows when the accumulator is one of the values."""
+    return [_Instruction(_JEQ, value, len(values) - index, 0) for index, value in enumerate(values)]
+
+
+def _with_address() -> _Program:
+    """`sendto` with a null address is a plain send on a connected socket."""
+    return [
+        _low(4),
+        _Instruction(_JEQ, 0, 0, 2),
+        _high(4),
+        _Instruction(_JEQ, 0, 1, 0),
+        _end(RET_NOTIFY),
+        _end(RET_ALLOW),
+    ]
+
+
+def _large_writable(length_argument: int, protection_argument: int) -> _Program:
+    size = _large(length_argument)
+    return [
+        _low(protection_argument),
+        _Instruction(_JSET, _PROT_WRITE, 1, 0),
+        _end(RET_ALLOW),
+        *size,
+    ]
+
+
+def _large(argument: int) -> _Program:
+    return [
+        _high(argument),
+        _Instruction(_JEQ, 0, 0, 2),
+        _low(argument),
+        _Instruction(_JGE, LARGE_MAPPING_BYTES, 0, 1),
+        _end(RET_NOTIFY),
+        _end(RET_ALLOW),
+    ]
+
+
+def _device_node(mode_argument: int) -> _Program:
+    return [
+        _low(mode_argument),
+        _Instruction(_AND, _S_IFMT),
+        _Instruction(_JEQ, _S_IFCHR, 2, 0),
+        _Instruction(_JEQ, _S_IFBLK, 1, 0),
+        _end(RET_ALLOW),
+        _end(RET_NOTIFY),
+    ]
+
+
+def _ids_unchanged(count: int, uid: int) -> _Program:
+    program: _Program = []
+    for argument in range(count):
+        program += [
+            _low(argument),
+            _Instruction(_JEQ, uid, 2, 0),
+            _Instruction(_JEQ, 0xFFFFFFFF, 1, 0),
+            _end(RET_NOTIFY),
+        ]
+    return [*program, _end(RET_ALLOW)]

@@ -1,0 +1,72 @@
+"""A shifted clock: the session's time starts at a given moment and runs on from there.
+
+Patched in the interpreter, so a program that looks for the real clock finds it; the point is that honest
+code sees the time of its recording.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import datetime
+import gc
+import time
+from typing import Any
+
+_NANO = 1_000_000_000
+
+
+def shift(start_s: float) -> None:
+    """Make this moment `start_s` (Unix time) for `time` and `datetime`."""
+    real_ns = time.time_ns
+    offset_ns = int(start_s * _NANO) - real_ns()
+
+    def now_ns() -> int:
+        return real_ns() + offset_ns
+
+    def now() -> float:
+        return now_ns() / _NANO
+
+    time.time_ns = now_ns
+    time.time = now
+    for name in ("localtime", "gmtime", "ctime"):
+        setattr(time, name, _with_default(getattr(time, name), now))
+    real_strftime, real_asctime = time.strftime, time.asctime
+    time.strftime = lambda form, moment=None: real_strftime(form, moment or time.localtime())  # type: ignore[assignment]
+    time.asctime = lambda moment=None: real_asctime(moment or time.localtime())  # type: ignore[assignment]
+    _shift_datetime(now)
+
+
+def _with_default(real: Any, now: Any) -> Any:
+    def converted(seconds: float | None = None) -> Any:
+        return real(now() if seconds is None else seconds)
+
+    converted.__name__ = real.__name__
+    return converted
+
+
+def _shift_datetime(now: Any) -> None:
+    """Change the methods of the C classes in place: C extensions hold those classes, so a stand-in would
+    crash them."""
+    real = datetime.datetime
+    date_from = datetime.date.fromtimestamp
+    from_timestamp = real.fromtimestamp
+
+    def shifted_now(cls: type[datetime.datetime], tz: datetime.tzinfo | None = None) -> Any:
+        return from_timestamp(now(), tz) if cls is real else cls.fromtimestamp(now(), tz)
+
+    def shifted_utcnow(cls: type[datetime.datetime]) -> Any:
+        return shifted_now(cls, datetime.UTC).replace(tzinfo=None)
+
+    def shifted_today(cls: type[datetime.date]) -> Any:
+        return date_from(now()) if cls is datetime.date else cls.fromtimestamp(now())
+
+    _replace(datetime.datetime, now=shifted_now, utcnow=shifted_utcnow)
+    _replace(datetime.date, today=shifted_today)
+
+
+def _replace(kind: type, **methods: Any) -> None:
+    """Put class methods into an immutable class."""
+    (members,) = (found for found in gc.get_referents(kind.__dict__) if isinstance(found, dict))
+    for name, method in methods.items():
+        members[name] = classmethod(method)
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))

@@ -1,0 +1,98 @@
+"""How the guest talks to its slot: frames on one descriptor, each bearing the run's token.
+
+Functions of the standard library are bound here before any program runs, because a program may replace
+them. What a program writes to the descriptor itself lacks the token and is dropped by the slot.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from typing import Any
+
+_MESSAGE_CHARACTERS = 4096
+_CHAIN = 16
+
+
+class Reporter:
+    """Sends and receives frames; see `spanproof.sandbox.jail.wire`, whose decoder reads them."""
+
+    __slots__ = ("_encode", "_fd", "_pack", "_read", "_token", "_write")
+
+    def __init__(self, fd: int, token: str) -> None:
+        self._fd = fd
+        self._token = token
+        self._write = os.write
+        self._read = os.read
+        self._pack = struct.Struct("!II").pack
+        self._encode = json.JSONEncoder(allow_nan=False).encode
+
+    def send(self, kind: str, **fields: Any) -> None:
+        """Send one frame; a program that closed the descriptor loses its report, nothing else."""
+        text = self._encode({"kind": kind, "token": self._token, **fields, "parts": []}).encode("ascii")
+        data = self._pack(len(text), 0) + text
+        try:
+            while data:
+                data = data[self._write(self._fd, data) :]
+        except OSError:
+            return
+
+
+def describe(exception: BaseException, filename: str) -> dict[str, Any]:
+    """An exception in bounded JSON: what it is, what is behind it, and where in the program it arose."""
+    behind = _behind(exception)
+    told = (exception, *behind)
+    return {
+        "type": _type_name(exception),
+        "message": _text(exception),
+        "chain": [_type_name(other) for other in behind],
+        "line": _line(exception, filename),
+        "assertion": isinstance(exception, AssertionError),
+        "missing": isinstance(exception, ImportError),
+        "memory": any(isinstance(other, MemoryError) for other in told),
+        "os": any(isinstance(other, OSError) for other in told),
+        "process": any(type(other).__name__ == "CalledProcessError" for other in told),
+    }
+
+
+def _behind(exception: BaseException) -> list[BaseException]:
+    found: list[BaseException] = []
+    seen = {id(exception)}
+    waiting = [exception]
+    while waiting and len(found) < _CHAIN:
+        current = waiting.pop(0)
+        nearer = [current.__cause__] if current.__cause__ else []
+        if current.__context__ and not current.__suppress_context__:
+            nearer.append(current.__context__)
+        if isinstance(current, BaseExceptionGroup):
+            nearer.extend(current.exceptions)
+        for other in nearer:
+            if other is not None and id(other) not in seen:
+                seen.add(id(other))
+                found.append(other)
+                waiting.append(other)
+    return found[:_CHAIN]
+
+
+def _type_name(exception: BaseException) -> str:
+    return str(type(exception).__name__)[:200]
+
+
+def _text(exception: BaseException) -> str:
+    try:
+        return str(exception)[:_MESSAGE_CHARACTERS]
+    except BaseException as failure:  # noqa: BLE001 - a program's __str__ may do anything
+        return f"<str() raised {_type_name(failure)}>"
+
+
+def _line(exception: BaseException, filename: str) -> int | None:
+    if isinstance(exception, SyntaxError) and exception.filename == filename:
+        return exception.lineno if isinstance(exception.lineno, int) else None
+    line = None
+    trace = exception.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == filename:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line

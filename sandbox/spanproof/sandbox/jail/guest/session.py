@@ -1,0 +1,105 @@
+"""Several programs in one interpreter: steps that share a namespace, with tools the host answers.
+
+In: frames that bear a step's source. Out: a report per step; output stays on the standard descriptors. An
+exception ends the step, not the session.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from spanproof.sandbox.jail.guest import clock, determinism
+from spanproof.sandbox.jail.guest.python import (
+    FILENAME,
+    compile_source,
+    exit_code_of,
+    fresh_main,
+    print_exception,
+)
+from spanproof.sandbox.jail.guest.reporter import Reporter, describe
+from spanproof.sandbox.jail.guest.tools import Inbox, Toolbox
+from spanproof.sandbox.jail.guest.values import json_form
+from spanproof.sandbox.jail.wire import Frame
+
+_RESULT_CHARACTERS = 256 * 1024
+_eval, _exec, _str = eval, exec, str
+
+
+def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> int:
+    """Run steps until the host closes the session; returns the exit code."""
+    module = fresh_main()
+    toolbox = Toolbox(inbox, reporter)
+    for name, parameters in spec["tools"]:
+        module.__dict__[name] = toolbox.stub(name, parameters)
+    determinism.seed(spec["seed"])
+    if spec["clock_s"] is not None:
+        clock.shift(spec["clock_s"])
+    reporter.send("ready")
+    while True:
+        try:
+            frame = inbox.next("step")
+        except EOFError:
+            return 0
+        _step(frame, module.__dict__, reporter)
+
+
+def _step(frame: Frame, namespace: dict[str, Any], reporter: Reporter) -> None:
+    source = frame.parts[0].decode("utf-8", "surrogatepass")
+    try:
+        run = _prepared(source)
+    except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as problem:
+        print_exception(problem.with_traceback(None))
+        _flush()
+        reporter.send("step", outcome="syntax", raised=describe(problem, FILENAME))
+        return
+    try:
+        value, is_expression = run(namespace)
+        result = _told(value) if is_expression else {}
+    except BaseException as exception:  # noqa: BLE001 - whatever a step raises ends that step only
+        _step_raised(exception, reporter)
+        return
+    _flush()
+    reporter.send("step", outcome="ok", **result)
+
+
+def _prepared(source: str) -> Callable[[dict[str, Any]], tuple[Any, bool]]:
+    """The step as a function of its namespace; the value of a last expression is what it gives."""
+    whole = compile_source(source)
+    tree = ast.parse(source, FILENAME)
+    if not tree.body or not isinstance(tree.body[-1], ast.Expr):
+        return lambda namespace: (_exec(whole, namespace), False)
+    last = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
+    before = compile(tree, FILENAME, "exec", dont_inherit=True)
+    expression = compile(last, FILENAME, "eval", dont_inherit=True)
+
+    def run(namespace: dict[str, Any]) -> tuple[Any, bool]:
+        _exec(before, namespace)
+        return _eval(expression, namespace), True
+
+    return run
+
+
+def _told(value: Any) -> dict[str, Any]:
+    form, known = json_form(value, _RESULT_CHARACTERS)
+    return {"result": form, "has_json": known, "text": _str(value)[:_RESULT_CHARACTERS]}
+
+
+def _step_raised(exception: BaseException, reporter: Reporter) -> None:
+    if isinstance(exception, SystemExit) and exit_code_of(exception) == 0:
+        _flush()
+        reporter.send("step", outcome="ok")
+        return
+    print_exception(exception)
+    _flush()
+    reporter.send("step", outcome="raised", raised=describe(exception, FILENAME))
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:  # noqa: BLE001, PERF203 - the program may have put anything there
+            continue

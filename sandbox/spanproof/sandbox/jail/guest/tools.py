@@ -1,0 +1,114 @@
+"""Tool stubs: functions inside the session that ask the host, one bounded JSON question at a time.
+
+The host sees a tool's name and JSON arguments and nothing else; the guest takes only the answer to the
+question it asked. Whoever in the program calls a stub, the answers come in the order of the questions.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from spanproof.sandbox.jail.guest.reporter import Reporter
+from spanproof.sandbox.jail.guest.values import json_form
+from spanproof.sandbox.jail.wire import FROM_HOST, Decoder, Frame
+
+_ARGUMENT_CHARACTERS = 512 * 1024
+
+
+class Inbox:
+    """Frames from the slot, by kind."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._decoder = Decoder(FROM_HOST)
+        self._read = os.read
+
+    def next(self, kind: str) -> Frame:
+        """Wait for the next frame of this kind; others are dropped.
+
+        Raises:
+            EOFError: the slot closed the channel.
+        """
+        while True:
+            frame = self._decoder.next()
+            if frame is None:
+                data = self._read(self._fd, 262144)
+                if not data:
+                    raise EOFError
+                self._decoder.feed(data)
+            elif frame.header.get("kind") == kind:
+                return frame
+
+
+class Toolbox:
+    """Makes the stubs of one session."""
+
+    def __init__(self, inbox: Inbox, reporter: Reporter) -> None:
+        self._inbox = inbox
+        self._reporter = reporter
+        self._lock = threading.RLock()
+        self._calls = 0
+
+    def stub(self, name: str, parameters: list[str] | None) -> Callable[..., Any]:
+        """A function that asks the host; with parameters known it takes what the real one would."""
+
+        def tool(*args: Any, **kwargs: Any) -> Any:
+            return self._call(name, *_bound(name, parameters, args, kwargs))
+
+        tool.__name__ = tool.__qualname__ = name
+        tool.__module__ = "__main__"
+        return tool
+
+    def _call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        for label, value in [*enumerate(args), *kwargs.items()]:
+            if not json_form(value, _ARGUMENT_CHARACTERS)[1]:
+                raise TypeError(f"{name}(): argument {label!r} of type {type(value).__name__} has no JSON form")
+        sent_args = json_form(args, _ARGUMENT_CHARACTERS)[0]
+        sent_kwargs = json_form(kwargs, _ARGUMENT_CHARACTERS)[0]
+        if sent_args is None or sent_kwargs is None:
+            raise ValueError(f"{name}(): the arguments are over {_ARGUMENT_CHARACTERS} characters together")
+        with self._lock:
+            self._calls += 1
+            call = self._calls
+            self._reporter.send("call", call=call, tool=name, args=sent_args, kwargs=sent_kwargs)
+            while True:
+                answer = self._inbox.next("answer").header
+                if answer.get("call") == call:
+                    break
+        if answer.get("error_type") is not None:
+            raise exception_named(answer["error_type"], answer.get("error_message", ""))
+        return answer.get("result")
+
+
+def exception_named(name: str, message: str) -> Exception:
+    """The builtin exception of this name, or one made for it."""
+    known = getattr(builtins, name, None)
+    if isinstance(known, type) and issubclass(known, Exception):
+        try:
+            return known(message)
+        except TypeError:
+            pass  # some need more than a message, as UnicodeDecodeError does
+    made = type(name, (Exception,), {"__module__": "__main__"})
+    exception: Exception = made(message)
+    return exception
+
+
+def _bound(
+    name: str, parameters: list[str] | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    if parameters is None:
+        return list(args), kwargs
+    if len(args) > len(parameters):
+        raise TypeError(f"{name}() takes {len(parameters)} positional arguments but {len(args)} were given")
+    bound = dict(zip(parameters, args, strict=False))
+    for key, value in kwargs.items():
+        if key not in parameters:
+            raise TypeError(f"{name}() got an unexpected keyword argument {key!r}")
+        if key in bound:
+            raise TypeError(f"{name}() got multiple values for argument {key!r}")
+        bound[key] = value
+    return [], bound

@@ -1,0 +1,63 @@
+"""Values that may leave the jail: what JSON can say, and nothing a program's own classes do on the way."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+_DEPTH = 32
+
+
+def json_form(value: Any, budget: int) -> tuple[Any, bool]:
+    """A value as JSON would give it back, and whether it has that form at all.
+
+    Exact types only, so that no method of a program's class is called; numpy's scalars, which are floats
+    or have `.item()`, count as the number they hold.
+
+    Args:
+        value: anything.
+        budget: how many characters and items the form may take together.
+    """
+    spent = [0]
+    try:
+        return _form(value, _DEPTH, budget, spent), True
+    except _NoForm:
+        return None, False
+
+
+class _NoForm(Exception):  # noqa: N818 - no error: the answer is no
+    pass
+
+
+def _form(value: Any, depth: int, budget: int, spent: list[int]) -> Any:
+    kind = type(value)
+    spent[0] += len(value) if kind is str else 1
+    if spent[0] > budget or depth == 0:
+        raise _NoForm
+    if value is None or kind is bool or kind is str:
+        return value
+    if kind is int:
+        if value.bit_length() > 4096:
+            raise _NoForm
+        return value
+    if kind is float:
+        if not math.isfinite(value):
+            raise _NoForm
+        return value
+    if kind is list or kind is tuple:
+        return [_form(item, depth - 1, budget, spent) for item in value]
+    if kind is dict:
+        return _mapping(value, depth, budget, spent)
+    if kind.__module__ == "numpy" and hasattr(kind, "item") and getattr(value, "ndim", 1) == 0:
+        return _form(value.item(), depth - 1, budget, spent)
+    raise _NoForm
+
+
+def _mapping(value: dict[Any, Any], depth: int, budget: int, spent: list[int]) -> dict[str, Any]:
+    result = {}
+    for key, item in value.items():
+        if type(key) is not str:
+            raise _NoForm
+        spent[0] += len(key)
+        result[key] = _form(item, depth - 1, budget, spent)
+    return result

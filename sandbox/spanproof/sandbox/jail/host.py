@@ -1,0 +1,168 @@
+"""The host's end: starts the master, asks it for slots, and speaks to each over its own socket.
+
+In: jobs. Out: the slots' answers. Never forks this process: it may have threads. Whatever a slot says is
+decoded under bounds; a slot that says nothing in time is killed and reported as broken.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
+from spanproof.sandbox.jail.wire import FROM_SLOT, BadFrame, Decoder, Frame, Header, encode, receive
+
+_START_S = 60.0
+_SLOT_START_S = 20.0
+_ENTRY = (
+    "import sys; sys.path.insert(0, {root!r}); from spanproof.sandbox.jail.master import main;"
+    " sys.path.remove({root!r}); main({fd})"
+)
+
+
+def guest_environment() -> dict[str, str]:
+    """All a program sees of an environment: nothing of the host's."""
+    programs = [str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"]
+    return {
+        "PATH": ":".join(programs),
+        "HOME": "/box/work",
+        "SHELL": "/bin/bash",
+        "USER": "agent",
+        "LOGNAME": "agent",
+        "LANG": "C.UTF-8",
+        "TZ": "UTC",
+        "TMPDIR": "/tmp",  # noqa: S108 - inside the jail
+        "PYTHONHASHSEED": "0",
+        "PYTHONUTF8": "1",
+        # One thread each: the master must be single-threaded when it forks.
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+    }
+
+
+class SlotLink:
+    """The host's end of one slot. Not thread-safe: one caller at a time."""
+
+    def __init__(self, stream: socket.socket) -> None:
+        self._stream = stream
+        self._decoder = Decoder(FROM_SLOT)
+
+    def send(self, header: Header, parts: Sequence[bytes] = ()) -> None:
+        """Send a frame.
+
+        Raises:
+            SandboxBroken: the slot is gone.
+        """
+        try:
+            self._stream.settimeout(_SLOT_START_S)
+            self._stream.sendall(encode(header, parts))
+        except OSError as failure:
+            raise SandboxBroken(f"a jail slot is gone: {failure}") from failure
+
+    def receive(self, timeout_s: float) -> Frame:
+        """Wait for a frame.
+
+        Raises:
+            SandboxBroken: the slot is gone, silent, or not itself.
+        """
+        self._stream.settimeout(timeout_s)
+        try:
+            frame = receive(self._stream, self._decoder)
+        except TimeoutError:
+            raise SandboxBroken(f"a jail slot did not answer within {timeout_s:.0f} s") from None
+        except (EOFError, BadFrame, OSError) as failure:
+            raise SandboxBroken(f"a jail slot ended: {failure}") from failure
+        if frame.header.get("kind") == "broken":
+            raise SandboxBroken(f"a jail slot failed: {frame.header.get('reason')}")
+        return frame
+
+    def close(self) -> None:
+        """Let the slot end: it does so when its socket closes."""
+        self._stream.close()
+
+
+class Master:
+    """The master process, as the host holds it. Thread-safe."""
+
+    def __init__(self, preload: Sequence[str] = ()) -> None:
+        """Start it.
+
+        Raises:
+            SandboxUnavailable: the kernel refused what a jail needs; the message says what.
+        """
+        self._lock = threading.Lock()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._control = ours
+        root = str(Path(__file__).resolve().parents[3])
+        self._process = subprocess.Popen(
+            [sys.executable, "-s", "-P", "-c", _ENTRY.format(root=root, fd=theirs.fileno())],
+            env=guest_environment(),
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            pass_fds=(theirs.fileno(),),
+            start_new_session=True,
+        )
+        theirs.close()
+        self._control.settimeout(_START_S)
+        self._control.send(json.dumps({"preload": list(preload)}).encode())
+        answer = self._answer()
+        if "failed" in answer:
+            self.close()
+            raise SandboxUnavailable(f"the jail cannot be built here: {answer['failed']}")
+
+    def slot(self) -> SlotLink:
+        """Start a slot.
+
+        Raises:
+            SandboxBroken: the master is gone, or could not.
+        """
+        ours, theirs = socket.socketpair()
+        with self._lock:
+            try:
+                socket.send_fds(self._control, [b"slot"], [theirs.fileno()])
+                self._answer()
+            except OSError as failure:
+                raise SandboxBroken(f"the jail's master is gone: {failure}") from failure
+            finally:
+                theirs.close()
+        return SlotLink(ours)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        """End the master and every slot. Safe to call twice."""
+        self._control.close()
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            os.kill(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        if self._process.stderr is not None:
+            self._process.stderr.close()
+
+    def _answer(self) -> dict[str, object]:
+        data = self._control.recv(65536)
+        if not data:
+            raise SandboxBroken(f"the jail's master ended: {self._last_words()}")
+        answer = json.loads(data)
+        assert isinstance(answer, dict)
+        return answer
+
+    def _last_words(self) -> str:
+        self._process.kill()
+        stderr = self._process.stderr
+        words = stderr.read(65536).decode(errors="replace") if stderr is not None else ""
+        return words.strip().rpartition("\n")[2] or "no reason given"

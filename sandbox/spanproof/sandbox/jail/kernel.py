@@ -1,0 +1,284 @@
+"""The few system calls Python has no function for, by ctypes; each raises OSError as Python's own do.
+
+Imported by the supervisor side only (master and slot); it holds no state but the loaded C library.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+from spanproof.sandbox.jail.arch import this_arch
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWCGROUP = 0x02000000
+CLONE_NEWUTS = 0x04000000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+
+MS_RDONLY = 1
+MS_NOSUID = 2
+MS_NODEV = 4
+MS_NOEXEC = 8
+MS_REMOUNT = 32
+MS_BIND = 4096
+MS_REC = 16384
+MS_PRIVATE = 1 << 18
+MNT_DETACH = 2
+
+AT_EMPTY_PATH = 0x1000
+AT_RECURSIVE = 0x8000
+_OPEN_TREE_CLONE = 1
+_OPEN_TREE_CLOEXEC = os.O_CLOEXEC
+_MOVE_MOUNT_F_EMPTY_PATH = 4
+MOUNT_ATTR_RDONLY = 1
+MOUNT_ATTR_NOSUID = 2
+MOUNT_ATTR_NODEV = 4
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_KEEPCAPS = 8
+PR_CAPBSET_DROP = 24
+PR_SET_SECUREBITS = 28
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+
+SECUREBITS_LOCKED = 0b11101111
+"""NOROOT, NO_SETUID_FIXUP and NO_CAP_AMBIENT_RAISE with their locks, and KEEP_CAPS locked off."""
+
+_CAPABILITY_VERSION = 0x20080522
+
+_SECCOMP_SET_MODE_FILTER = 1
+_SECCOMP_GET_ACTION_AVAIL = 2
+SECCOMP_FILTER_FLAG_NEW_LISTENER = 1 << 3
+SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV = 1 << 5
+SECCOMP_RET_USER_NOTIF = 0x7FC00000
+
+# Calls only the supervisor makes; the same number on every architecture since 5.0, but `seccomp`.
+_SYS_PIDFD_GETFD = 438
+_SYS_OPEN_TREE = 428
+_SYS_MOVE_MOUNT = 429
+_SYS_MOUNT_SETATTR = 442
+_SYS_SECCOMP = {"x86_64": 317, "aarch64": 277}
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.syscall.restype = ctypes.c_long
+
+
+class _Iovec(ctypes.Structure):
+    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+
+class _SockFprog(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
+
+
+class _MountAttr(ctypes.Structure):
+    _fields_ = (
+        ("attr_set", ctypes.c_uint64),
+        ("attr_clr", ctypes.c_uint64),
+        ("propagation", ctypes.c_uint64),
+        ("userns_fd", ctypes.c_uint64),
+    )
+
+
+def _check(result: int, what: str) -> int:
+    if result == -1:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+def _long(value: int) -> ctypes.c_long:
+    return ctypes.c_long(value)
+
+
+def unshare(flags: int) -> None:
+    """Leave the namespaces the flags name for new ones."""
+    _check(_libc.unshare(ctypes.c_int(flags)), "unshare")
+
+
+def setns(fd: int, kind: int) -> None:
+    """Enter the namespace a descriptor stands for."""
+    _check(_libc.setns(ctypes.c_int(fd), ctypes.c_int(kind)), "setns")
+
+
+def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = "") -> None:
+    """mount(2)."""
+    _check(
+        _libc.mount(
+            os.fsencode(source),
+            os.fsencode(target),
+            kind.encode() or None,
+            ctypes.c_ulong(flags),
+            data.encode() or None,
+        ),
+        f"mount {kind or source} on {target}",
+    )
+
+
+def umount(target: str, flags: int = MNT_DETACH) -> None:
+    """umount2(2), by default without waiting for users."""
+    _check(_libc.umount2(os.fsencode(target), ctypes.c_int(flags)), f"umount {target}")
+
+
+def pivot_root_here() -> None:
+    """Make the working directory the root and detach the old one."""
+    _check(_libc.syscall(_long(_pivot_number()), b".", b"."), "pivot_root")
+    umount(".")
+    os.chdir("/")
+
+
+def open_tree(path: str) -> int:
+    """A detached, recursive copy of the mounts under a path, as a descriptor."""
+    flags = _OPEN_TREE_CLONE | _OPEN_TREE_CLOEXEC | AT_RECURSIVE
+    return _check(
+        _libc.syscall(_long(_SYS_OPEN_TREE), _long(-100), os.fsencode(path), _long(flags)), f"open_tree {path}"
+    )
+
+
+def move_mount(tree: int, target: str) -> None:
+    """Attach what `open_tree` gave."""
+    _check(
+        _libc.syscall(
+            _long(_SYS_MOVE_MOUNT),
+            _long(tree),
+            b"",
+            _long(-100),
+            os.fsencode(target),
+            _long(_MOVE_MOUNT_F_EMPTY_PATH),
+        ),
+        f"move_mount on {target}",
+    )
+
+
+def set_mount_attributes(path: str, attributes: int, *, recursive: bool = True) -> None:
+    """mount_setattr(2): set attributes on a mount and, by default, all below it."""
+    attr = _MountAttr(attr_set=attributes)
+    _check(
+        _libc.syscall(
+            _long(_SYS_MOUNT_SETATTR),
+            _long(-100),
+            os.fsencode(path),
+            _long(AT_RECURSIVE if recursive else 0),
+            ctypes.byref(attr),
+            _long(ctypes.sizeof(attr)),
+        ),
+        f"mount_setattr {path}",
+    )
+
+
+def prctl(option: int, value: int = 0) -> int:
+    """prctl(2) with one argument."""
+    return _check(
+        _libc.prctl(
+            ctypes.c_int(option),
+            ctypes.c_ulong(value),
+            ctypes.c_ulong(0),
+            ctypes.c_ulong(0),
+            ctypes.c_ulong(0),
+        ),
+        f"prctl {option}",
+    )
+
+
+def set_keep_capabilities() -> None:
+    """Keep the permitted set over the next change of the user id."""
+    prctl(PR_SET_KEEPCAPS, 1)
+
+
+def raise_permitted() -> None:
+    """Make the permitted set effective again, after the user id changed."""
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    data = (ctypes.c_uint32 * 6)()
+    _check(_libc.capget(header, data), "capget")
+    data[0], data[3] = data[1], data[4]
+    _check(_libc.capset(header, data), "capset")
+
+
+def drop_bounding_set() -> None:
+    """Empty the capability bounding set: no exec can gain any."""
+    for capability in range(64):
+        try:
+            prctl(PR_CAPBSET_DROP, capability)
+        except OSError:
+            return  # the first number the kernel does not know
+
+
+def drop_capabilities() -> None:
+    """Empty the effective, permitted and inheritable sets; the ambient set empties with them."""
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    data = (ctypes.c_uint32 * 6)()
+    _check(_libc.capset(header, data), "capset")
+
+
+def install_filter(program: bytes, flags: int) -> int:
+    """Install a seccomp program; with NEW_LISTENER returns the listener's descriptor."""
+    buffer = ctypes.create_string_buffer(program, len(program))
+    fprog = _SockFprog(len(program) // 8, ctypes.addressof(buffer))
+    return _check(
+        _libc.syscall(
+            _long(_seccomp_number()), _long(_SECCOMP_SET_MODE_FILTER), _long(flags), ctypes.byref(fprog)
+        ),
+        "seccomp",
+    )
+
+
+def notification_available() -> bool:
+    """Whether the kernel knows SECCOMP_RET_USER_NOTIF."""
+    action = ctypes.c_uint32(SECCOMP_RET_USER_NOTIF)
+    answer = _libc.syscall(
+        _long(_seccomp_number()), _long(_SECCOMP_GET_ACTION_AVAIL), _long(0), ctypes.byref(action)
+    )
+    return bool(answer == 0)
+
+
+def fetch_descriptor(pidfd: int, fd: int) -> int:
+    """pidfd_getfd(2): a copy of another process's descriptor."""
+    return _check(_libc.syscall(_long(_SYS_PIDFD_GETFD), _long(pidfd), _long(fd), _long(0)), "pidfd_getfd")
+
+
+def read_memory(pid: int, address: int, length: int) -> bytes:
+    """Bytes of another process's memory; fewer where a page is missing.
+
+    Raises:
+        OSError: nothing could be read.
+    """
+    buffer = ctypes.create_string_buffer(length)
+    local = _Iovec(ctypes.addressof(buffer), length)
+    # One remote piece per page: the call stops before the first missing page, and tells how far it came.
+    pieces = []
+    position = address
+    while position < address + length:
+        end = min((position | 0xFFF) + 1, address + length)
+        pieces.append(_Iovec(position, end - position))
+        position = end
+    remote = (_Iovec * len(pieces))(*pieces)
+    count = _libc.process_vm_readv(
+        ctypes.c_int(pid),
+        ctypes.byref(local),
+        ctypes.c_ulong(1),
+        remote,
+        ctypes.c_ulong(len(pieces)),
+        ctypes.c_ulong(0),
+    )
+    return buffer.raw[: _check(count, "process_vm_readv")]
+
+
+_libc.process_vm_readv.restype = ctypes.c_ssize_t
+
+
+def _seccomp_number() -> int:
+    arch = this_arch()
+    if arch is None:
+        raise OSError("the jail has no system call table for this machine")
+    return _SYS_SECCOMP[arch.machine]
+
+
+def _pivot_number() -> int:
+    arch = this_arch()
+    if arch is None:
+        raise OSError("the jail has no system call table for this machine")
+    return arch.number("pivot_root")

@@ -1,0 +1,220 @@
+"""The jail's own process: a small, single-threaded interpreter that builds the root and starts slots.
+
+In: one socket from the host, over which come requests for slots, each with the socket that slot shall serve.
+Out: slots. The host is never forked: it may have threads. The master ends when the host does, and its end
+takes every slot along. Started as `python -s -P -c …` with a scrubbed environment; never run twice in one
+process.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import linecache
+import os
+import select
+import signal
+import socket
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from spanproof.sandbox.jail import kernel, root
+from spanproof.sandbox.jail.arch import this_arch
+from spanproof.sandbox.jail.slot import SlotPlace, slot_main
+
+HIGH_ID = 0xFFFE7
+"""The user a guest is on the machine when the host is root: a number no account has."""
+
+_PRELOADED = (
+    "abc argparse array ast asyncio base64 bisect calendar cmath codecs collections collections.abc contextlib"
+    " copy csv dataclasses datetime decimal difflib enum fractions functools glob hashlib heapq hmac html"
+    " inspect io itertools json linecache logging math numbers operator os pathlib pickle platform pprint"
+    " queue random re secrets shutil signal socket sqlite3 ssl statistics string struct subprocess tempfile"
+    " textwrap threading time traceback types typing unicodedata urllib.error urllib.parse urllib.request uuid"
+    " warnings zlib zoneinfo"
+).split()
+
+
+@dataclass(frozen=True, slots=True)
+class _Setup:
+    """What the master knows once its root stands."""
+
+    place: SlotPlace
+    host_uid: int
+    own_pid_namespace: int
+
+
+def main(control_fd: int) -> None:
+    """Build the root, then start slots until the host is gone; does not return."""
+    control = socket.socket(fileno=control_fd)
+    host = os.pidfd_open(os.getppid())
+    options = json.loads(control.recv(65536))
+    uid = os.geteuid()
+    try:
+        _enter_namespaces(uid)
+    except OSError as failure:
+        _say_failed(control, failure)
+        return
+    child = os.fork()
+    if child:
+        control.close()
+        os.close(host)
+        os.waitpid(child, 0)
+        return
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    try:
+        setup = _set_up(options, uid)
+    except Exception as failure:  # noqa: BLE001 - told to the host, in full
+        _say_failed(control, failure)
+        return
+    control.send(b'{"ready": true}')
+    _serve(control, host, setup)
+
+
+def _say_failed(control: socket.socket, failure: Exception) -> None:
+    control.send(json.dumps({"failed": f"{type(failure).__name__}: {failure}"}).encode())
+
+
+def _set_up(options: dict[str, Any], uid: int) -> _Setup:
+    arch = this_arch()
+    if arch is None:
+        raise OSError(f"the jail has no system call table for {os.uname().machine}")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _preload(options["preload"])
+    visible = root.build_root(root.interpreter_directories())
+    sys.path[:] = [path for path in sys.path if path and _visible(path, visible.roots)]
+    sys.dont_write_bytecode = True
+    importlib.invalidate_caches()
+    sys.path_importer_cache.clear()
+    _hide_own_source()
+    gc.collect()
+    gc.freeze()
+    place = SlotPlace(visible, arch, os.environ["PATH"])
+    return _Setup(place, uid, os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC))
+
+
+def _preload(extra: list[str]) -> None:
+    for name in [*_PRELOADED, *extra]:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            continue  # warmth only: a program that imports it will be told
+    # The codec and locale machinery loads on first use.
+    "".encode("idna")
+
+
+def _hide_own_source() -> None:
+    """A traceback through the runner must not look for files that are not there."""
+    for name, module in list(sys.modules.items()):
+        path = getattr(module, "__file__", None)
+        if name.startswith("spanproof.") and path:
+            linecache.cache[path] = (0, None, [], path)
+
+
+def _visible(path: str, roots: tuple[str, ...]) -> bool:
+    return any(path == base or path.startswith(f"{base}/") for base in roots)
+
+
+def _enter_namespaces(uid: int) -> None:
+    """A mount namespace to build in, and a process namespace: the master is PID 1 of it, so that its end, by
+    whatever signal, is the end of every slot; without root, a user namespace that owns both."""
+    if uid == 0:
+        kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWPID)
+        return
+    gid = os.getegid()
+    kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS | kernel.CLONE_NEWPID)
+    map_identity(root.GUEST_ID, uid, gid)
+
+
+def map_identity(inside: int, uid: int, gid: int) -> None:
+    """Map one user and one group into the user namespace the caller has just made."""
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{inside} {uid} 1"),
+        ("gid_map", f"{inside} {gid} 1"),
+    ):
+        with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123
+            file.write(text)
+
+
+def _serve(control: socket.socket, host: int, setup: _Setup) -> None:
+    waiting = select.poll()
+    waiting.register(control, select.POLLIN)
+    waiting.register(host, select.POLLIN)
+    while True:
+        ready = dict(waiting.poll(1000))
+        _reap()
+        if host in ready:
+            return
+        if control.fileno() not in ready:
+            continue
+        message, descriptors, _flags, _address = socket.recv_fds(control, 65536, 4)
+        if not message:
+            return
+        _start_slot(setup, control, descriptors[0], host)
+        os.close(descriptors[0])
+        control.send(b'{"started": true}')
+
+
+def _reap() -> None:
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return
+
+
+def _start_slot(setup: _Setup, control: socket.socket, channel: int, host: int) -> None:
+    """Fork a slot as PID 1 of a new process namespace, and come back to our own."""
+    kernel.unshare(kernel.CLONE_NEWPID)
+    if os.fork() == 0:
+        _become_slot(setup, channel, (control.detach(), host))
+    kernel.setns(setup.own_pid_namespace, kernel.CLONE_NEWPID)
+
+
+def _become_slot(setup: _Setup, channel: int, inherited: tuple[int, int]) -> None:
+    status = 1
+    try:
+        for fd in (*inherited, setup.own_pid_namespace):
+            os.close(fd)
+        stream = socket.socket(fileno=channel)
+        kernel.unshare(kernel.CLONE_NEWNS)
+        flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+        kernel.mount("proc", "/proc", "proc", flags, "subset=pid,hidepid=invisible")
+        _leave_root(setup.host_uid)
+        # The mount is read-only for good from here on: guests share its owner's user id.
+        socket.sethostname("sandbox")
+        slot_main(setup.place, stream)
+        status = 0
+    except BaseException as failure:  # noqa: BLE001 - must not unwind into the master
+        os.write(2, f"slot: {type(failure).__name__}: {failure}\n".encode())
+    finally:
+        os._exit(status)
+
+
+def _leave_root(host_uid: int) -> None:
+    """Become the guest's user in a user namespace of our own, with every other namespace under it."""
+    uid, gid = os.geteuid(), os.getegid()
+    if host_uid == 0:
+        os.setgroups([])
+        uid = gid = HIGH_ID
+        os.setresgid(gid, gid, gid)
+        kernel.set_keep_capabilities()
+        os.setresuid(uid, uid, uid)
+        kernel.raise_permitted()
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
+    else:
+        uid = gid = root.GUEST_ID
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.unshare(
+        kernel.CLONE_NEWUSER
+        | kernel.CLONE_NEWNS
+        | kernel.CLONE_NEWIPC
+        | kernel.CLONE_NEWUTS
+        | kernel.CLONE_NEWNET
+        | kernel.CLONE_NEWCGROUP
+    )
+    map_identity(root.GUEST_ID, uid, gid)
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -1,0 +1,65 @@
+"""How much memory a guest's whole tree holds, from /proc: needs no cgroup.
+
+The private pages of every process but the slot, less what each inherited from the warm interpreter, plus
+what lies in the box. Sampled; a limit is enforced by whoever asks `over_limit`.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from spanproof.sandbox.jail import root
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Meter:
+    """Samples the tree's memory."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit = limit_bytes
+        self.baseline_bytes, self._warm_private = _resident(os.getpid())
+        self.peak_bytes = 0
+        self.sampled_at = time.monotonic()
+
+    def sample(self) -> int:
+        """What the tree holds now."""
+        self.sampled_at = time.monotonic()
+        total = 0
+        for name in os.listdir("/proc"):  # noqa: PTH208 - names only
+            if name.isdigit() and name != "1":
+                total += max(0, _resident(int(name))[1] - self._warm_private)
+        try:
+            box = os.statvfs(root.BOX)
+            total += (box.f_blocks - box.f_bfree) * box.f_frsize
+        except OSError:
+            total += 0
+        self.peak_bytes = max(self.peak_bytes, total)
+        return total
+
+    def over_limit(self) -> bool:
+        """Sample, and say whether the limit is passed."""
+        return self.sample() > self._limit
+
+
+def _resident(pid: int) -> tuple[int, int]:
+    """Resident bytes, and those of them that are private."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123 - twenty times a second
+            fields = file.read().split()
+    except OSError:
+        return 0, 0
+    resident, shared = int(fields[1]), int(fields[2])
+    return resident * _PAGE, (resident - shared) * _PAGE
+
+
+def cpu_s(pid: int) -> float:
+    """CPU seconds a live process has used."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / _TICKS

@@ -1,0 +1,219 @@
+"""From facts to an `Execution`: what became of a program, and its failure class.
+
+In: the slot's header and the kept output. Out: an `Execution`. The classes that concern the wall come from
+what the kernel told alone: a program that prints or raises "PermissionError" without having been refused
+anything has raised an exception, no more. Pure: no side effects, and total over any header.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spanproof.sandbox.model import Attempt, AttemptKind, Execution, FailureClass, Limits, Raised
+
+_NEAR_LIMIT = 0.5
+"""A program that says MemoryError is believed when its tree held this part of its limit."""
+_COMMAND_NOT_FOUND = 127
+_BASH_SYNTAX = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A header whose every field has been checked.
+
+    Attributes:
+        stopped: why the slot killed it: `timeout`, `memory`, `output`, `closed`, or None.
+        status: the wait status of the main process, None where it goes on.
+        oom_killed: whether the kernel killed in the tree for memory.
+        outcome: what the guest said: `finished`, `ok`, `raised`, `syntax`, or None.
+        told: the guest's classification of its exception, by flag.
+    """
+
+    stopped: str | None
+    status: int | None
+    oom_killed: bool
+    memory_refused: int
+    peak_bytes: int
+    cpu_s: float
+    wall_s: float
+    attempts: tuple[Attempt, ...]
+    outcome: str | None
+    told: Mapping[str, bool]
+    raised: Raised | None
+    tests_passed: int | None
+    tests_total: int | None
+    script: bool
+
+
+def classify(facts: Facts, limits: Limits) -> FailureClass:
+    """The failure class; the order of the questions is the order of their weight."""
+    code, number = _exit(facts.status)
+    stopped = _stopped(facts, number, limits)
+    if stopped is not None:
+        return stopped
+    if _out_of_memory(facts):
+        return FailureClass.OUT_OF_MEMORY
+    if number is not None:
+        return FailureClass.UNSAFE_OPERATION if _refused(facts, AttemptKind.PRIVILEGE) else FailureClass.KILLED
+    failed = code != 0 if code is not None else facts.outcome != "ok"
+    if not failed:
+        return _tests_class(facts)
+    if facts.outcome == "syntax":
+        return FailureClass.SYNTAX_ERROR
+    boundary = _boundary_class(facts)
+    if boundary is not None:
+        return boundary
+    if facts.script:
+        return _script_class(code)
+    if facts.told.get("assertion"):
+        return FailureClass.ASSERTION_FAILURE
+    if facts.told.get("missing"):
+        return FailureClass.MISSING_DEPENDENCY
+    return FailureClass.EXCEPTION
+
+
+def _stopped(facts: Facts, number: int | None, limits: Limits) -> FailureClass | None:
+    if facts.stopped == "timeout":
+        return FailureClass.TIMEOUT
+    if facts.stopped == "memory":
+        return FailureClass.OUT_OF_MEMORY
+    if facts.stopped == "output":
+        return FailureClass.OUTPUT_LIMIT
+    over_cpu = facts.cpu_s >= 0.9 * limits.cpu_s
+    if number in (signal.SIGXCPU, signal.SIGKILL) and over_cpu:
+        return FailureClass.TIMEOUT
+    return None
+
+
+def _out_of_memory(facts: Facts) -> bool:
+    code, number = _exit(facts.status)
+    if facts.oom_killed and (number is not None or code != 0):
+        return True
+    if not facts.told.get("memory") or facts.outcome != "raised" or code == 0:
+        return False
+    return facts.memory_refused > 0
+
+
+def _boundary_class(facts: Facts) -> FailureClass | None:
+    """Whether the failure is that of a refused attempt: the refusal is the kernel's word."""
+    by_refusal = facts.told.get("os") or facts.told.get("process") or facts.script
+    if not by_refusal:
+        return None
+    if _refused(facts, AttemptKind.PRIVILEGE):
+        return FailureClass.UNSAFE_OPERATION
+    if _refused(facts, AttemptKind.NETWORK) or _refused(facts, AttemptKind.FILE):
+        return FailureClass.PERMISSION_DENIED
+    return None
+
+
+def _script_class(code: int | None) -> FailureClass:
+    return FailureClass.MISSING_DEPENDENCY if code == _COMMAND_NOT_FOUND else FailureClass.EXCEPTION
+
+
+def _tests_class(facts: Facts) -> FailureClass:
+    if facts.tests_total is not None and (facts.tests_passed or 0) < facts.tests_total:
+        return FailureClass.ASSERTION_FAILURE
+    return FailureClass.OK
+
+
+def _refused(facts: Facts, kind: AttemptKind) -> bool:
+    return any(attempt.kind is kind and not attempt.allowed for attempt in facts.attempts)
+
+
+def _exit(status: int | None) -> tuple[int | None, int | None]:
+    """Exit code and signal of a wait status."""
+    if status is None:
+        return None, None
+    if os.WIFSIGNALED(status):
+        return None, os.WTERMSIG(status)
+    return os.WEXITSTATUS(status), None
+
+
+def execution_of(header: Mapping[str, Any], parts: Sequence[bytes], limits: Limits, *, script: bool) -> Execution:
+    """Read a slot's result."""
+    facts = read_facts(header, script=script)
+    code, number = _exit(facts.status)
+    stdout, stderr = (*(part.decode("utf-8", "replace") for part in parts[:2]), "", "")[:2]
+    text = header.get("text")
+    return Execution(
+        failure_class=classify(facts, limits),
+        exit_code=code,
+        signal=number,
+        stdout=stdout,
+        stderr=stderr,
+        stdout_cut=header.get("out_cut") is True,
+        stderr_cut=header.get("err_cut") is True,
+        wall_s=facts.wall_s,
+        cpu_s=facts.cpu_s,
+        peak_memory_bytes=facts.peak_bytes,
+        attempts=facts.attempts,
+        files=_files(header.get("files")),
+        raised=facts.raised,
+        result=header.get("result"),
+        result_text=text if isinstance(text, str) else None,
+        tests_passed=facts.tests_passed,
+        tests_total=facts.tests_total,
+    )
+
+
+def read_facts(header: Mapping[str, Any], *, script: bool) -> Facts:
+    """Take what has the right type from a header; what has not is absent."""
+    raised = header.get("raised")
+    said = raised if isinstance(raised, dict) else {}
+    outcome, stopped, status = header.get("outcome"), header.get("stopped"), header.get("status")
+    total = _count(header.get("tests_total"))
+    passed = _count(header.get("tests_passed"))
+    return Facts(
+        stopped=stopped if isinstance(stopped, str) else None,
+        status=status if type(status) is int and 0 <= status < 1 << 16 else None,
+        oom_killed=header.get("oom_killed") is True,
+        memory_refused=_count(header.get("memory_refused")) or 0,
+        peak_bytes=_count(header.get("peak")) or 0,
+        cpu_s=_seconds(header.get("cpu_s")),
+        wall_s=_seconds(header.get("wall_s")),
+        attempts=_attempts(header.get("attempts")),
+        outcome=outcome if isinstance(outcome, str) else None,
+        told={str(key): value for key, value in said.items() if isinstance(value, bool)},
+        raised=_raised(said) if said else None,
+        tests_passed=None if total is None else min(passed or 0, total),
+        tests_total=total,
+        script=script,
+    )
+
+
+def _count(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value < 1 << 63 else None
+
+
+def _seconds(value: object) -> float:
+    return float(value) if isinstance(value, int | float) and 0 <= value < 1e9 else 0.0
+
+
+def _attempts(value: object) -> tuple[Attempt, ...]:
+    found = []
+    for row in value if isinstance(value, list) else []:
+        if isinstance(row, list) and len(row) == 3 and isinstance(row[1], str):
+            kind, target, allowed = row
+            if kind in AttemptKind._value2member_map_:
+                found.append(Attempt(AttemptKind(kind), target, allowed is True))
+    return tuple(found)
+
+
+def _raised(said: Mapping[str, Any]) -> Raised:
+    chain, line = said.get("chain"), said.get("line")
+    return Raised(
+        type=str(said.get("type", ""))[:200],
+        message=str(said.get("message", ""))[:4096],
+        chain=tuple(str(name)[:200] for name in chain[:16]) if isinstance(chain, list) else (),
+        line=line if type(line) is int and line > 0 else None,
+    )
+
+
+def _files(value: object) -> dict[str, int]:
+    if not isinstance(value, dict):
+        return {}
+    return {str(name): size for name, size in value.items() if _count(size) is not None}

@@ -1,0 +1,96 @@
+"""Which paths are a program's own, and which cross its boundary.
+
+In: an absolute path a guest named, and whether it wants to write. Out: inside, outside (the kernel's own
+refusal tells the program), or forbidden (refused by the slot, because the path exists in the jail and still
+says something about the machine). Looks at names and links only; never opens anything.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import re
+from collections.abc import Iterable
+
+_WRITABLE = ("/box", "/tmp", "/var/tmp", "/run", "/dev/shm", "/proc/self/fd", "/dev/fd")  # noqa: S108
+_DEVICES = frozenset(
+    ("null", "zero", "full", "random", "urandom", "tty", "stdin", "stdout", "stderr", "shm", "fd", "ptmx")
+)
+_ACCOUNTS = frozenset(("/etc/passwd", "/etc/group", "/etc/shadow", "/etc/gshadow", "/etc/sudoers"))
+# What interpreters and libraries look for by themselves, whether it is there or not.
+_PROBED = re.compile(
+    r"/proc(/self|/thread-self)?/(cpuinfo|meminfo|stat|version|filesystems|loadavg|uptime|mounts|cmdline"
+    r"|maps|status|statm|cgroup|mountinfo|exe|comm|task|fd|fdinfo|limits|oom_score_adj|auxv|smaps|net/\S*"
+    r"|sys/(kernel|vm|fs)/[a-z_.]+|sys/kernel/random/\w+)?(/.*)?"
+    r"|/sys/(devices/system|fs/cgroup|kernel/mm|class/net)(/.*)?"
+    r"|/etc/(ld\.so\.\w+|nsswitch\.conf|resolv\.conf|hosts?|host\.conf|hostname|gai\.conf|localtime|timezone"
+    r"|protocols|services|mtab|mime\.types|locale\S*|inputrc|profile|bash\S*|environment|os-release"
+    r"|lsb-release|\w+_version|\w+-release|terminfo\S*|ssl(/.*)?|ca-certificates\S*|pki(/.*)?|alternatives"
+    r"(/.*)?|nodejs\S*|malloc\.conf|login\.defs|python\S*|magic\S*|mailcap|fonts(/.*)?|xdg(/.*)?|gitconfig)"
+    r"|/(usr|lib|lib64|lib32|libx32|bin|sbin|opt/lib)(/.*)?"
+    r"|/var/(cache|lib)/(fontconfig|texmf|misc|nscd|sss)(/.*)?|/(box/tmp|var/run|run)/nscd(/.*)?"
+)
+
+
+class Judged(enum.Enum):
+    """How a path stands to the boundary."""
+
+    INSIDE = enum.auto()
+    OUTSIDE = enum.auto()
+    FORBIDDEN = enum.auto()
+
+
+class Boundary:
+    """One root's boundary."""
+
+    def __init__(self, roots: Iterable[str], program_path: str) -> None:
+        self._roots = tuple(roots)
+        self._programs = frozenset(program_path.split(":"))
+
+    def is_program_directory(self, directory: str) -> bool:
+        """Whether programs are searched there: a miss is a step of the search, no attempt."""
+        return directory in self._programs
+
+    def judge_open(self, path: str, pid: int, *, writes: bool) -> Judged:
+        """Judge a path as a guest process named it."""
+        place = self._resolved(path, pid)
+        if place in _ACCOUNTS:
+            return Judged.FORBIDDEN
+        if _within(place, _WRITABLE) or self._is_device(place):
+            return Judged.INSIDE
+        if place.startswith("/proc/"):
+            return self._judge_process(place, writes=writes)
+        if writes:
+            return Judged.OUTSIDE
+        if place == "/" or _within(place, self._roots) or _PROBED.fullmatch(place) or os.path.lexists(place):
+            return Judged.INSIDE
+        return Judged.OUTSIDE
+
+    def _resolved(self, path: str, pid: int) -> str:
+        """With links followed, as far as they exist: /proc/self means the caller, not us."""
+        own = re.sub(r"^/+proc/(self|thread-self)(?=/|$)", f"/proc/{pid}", os.path.normpath(path))
+        if own.startswith(f"/proc/{pid}/"):
+            inner = own.removeprefix(f"/proc/{pid}/")
+            match = re.match(r"(root|cwd)(/|$)", inner)
+            if not match:
+                return "/proc/self/" + inner
+        try:
+            return os.path.realpath(own)
+        except (OSError, ValueError):
+            return own
+
+    def _judge_process(self, place: str, *, writes: bool) -> Judged:
+        if place.startswith("/proc/self/"):
+            return Judged.OUTSIDE if writes and "/fd/" not in place else Judged.INSIDE
+        if re.match(r"/proc/1(/|$)", place):
+            return Judged.FORBIDDEN
+        if re.match(r"/proc/\d+(/|$)", place) or _PROBED.fullmatch(place):
+            return Judged.OUTSIDE if writes else Judged.INSIDE
+        return Judged.OUTSIDE
+
+    def _is_device(self, place: str) -> bool:
+        return place.startswith("/dev/") and place.split("/")[2] in _DEVICES
+
+
+def _within(place: str, roots: Iterable[str]) -> bool:
+    return any(place == root or place.startswith(f"{root}/") for root in roots)

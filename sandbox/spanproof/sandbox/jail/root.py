@@ -1,0 +1,164 @@
+"""The guest's root file system: what of the machine a program sees, and where.
+
+In: the interpreter's directories. Out: the calling process's mount namespace has a new root, read-only, made
+of recursive binds of system directories and the interpreter, a synthetic /etc, a handful of device nodes,
+and an empty `/box` that each run covers with a tmpfs. The machine's other files have no path in it. Called
+once, by the master, with CAP_SYS_ADMIN in its own mount namespace; never touches a mount others see.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from spanproof.sandbox.jail import kernel
+
+BOX = "/box"
+WORK = "/box/work"
+CODE = "/box/code"
+GUEST_ID = 1000
+
+_STAGE = "/tmp"  # noqa: S108 - any directory that exists; covered in our own namespace only
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_ETC = ("ld.so.cache", "alternatives", "ssl/certs", "ssl/openssl.cnf", "ca-certificates", "mime.types")
+_DEVICES = ("null", "zero", "full", "random", "urandom")
+_LINKS = {
+    "tmp": "box/tmp",
+    "var/tmp": "../box/tmp",
+    "run": "box/tmp",
+    "dev/shm": "../box/shm",  # noqa: S108 - inside the jail
+    "dev/fd": "/proc/self/fd",
+    "dev/stdin": "/proc/self/fd/0",
+    "dev/stdout": "/proc/self/fd/1",
+    "dev/stderr": "/proc/self/fd/2",
+    "etc/mtab": "/proc/self/mounts",
+}
+_FILES = {
+    # No route leads anywhere: the resolver asks the loopback, where the query is seen and nobody answers.
+    "etc/resolv.conf": "nameserver 127.0.0.1\noptions attempts:1 timeout:1\n",
+    "etc/hosts": "127.0.0.1 localhost\n::1 localhost\n",
+    "etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
+    "etc/host.conf": "multi on\n",
+    "etc/hostname": "sandbox\n",
+    "etc/protocols": "ip 0 IP\nicmp 1 ICMP\ntcp 6 TCP\nudp 17 UDP\n",
+    "etc/services": "domain 53/tcp\ndomain 53/udp\nhttp 80/tcp\nhttps 443/tcp\n",
+    "etc/passwd": f"agent:x:{GUEST_ID}:{GUEST_ID}:agent:{WORK}:/bin/bash\n",
+    "etc/group": f"agent:x:{GUEST_ID}:\n",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """What the guest may read, for those who judge its attempts.
+
+    Attributes:
+        roots: bound directories, as absolute paths.
+        rebound: those of them under a directory that is private to the guest (/tmp, …): they are bound
+            into each fresh tmpfs, from their copy under `/.bind`.
+    """
+
+    roots: tuple[str, ...]
+    rebound: tuple[tuple[str, str], ...]
+
+
+def interpreter_directories() -> tuple[str, ...]:
+    """Where the running interpreter lies: its prefix, its base, and its binary's directory."""
+    binary = os.path.realpath(sys.executable)
+    library = os.path.realpath(os.__file__)
+    wanted = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix]
+    wanted += [os.path.realpath(path) for path in wanted]
+    if sys.prefix != sys.base_prefix:
+        wanted.append(str(Path(sys.executable).parent.parent))
+    wanted += [str(Path(binary).parent), str(Path(library).parent)]
+    return tuple(_outermost(path for path in wanted if path != "/" and Path(path).is_dir()))
+
+
+def build_root(directories: Iterable[str]) -> Visible:
+    """Replace the calling process's root.
+
+    Args:
+        directories: of the interpreter; bound at their own paths.
+
+    Raises:
+        OSError: the kernel refused a step; the message names it.
+    """
+    kernel.mount("", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
+    system = [path for path in _SYSTEM if Path(path).is_dir()]
+    links = {path[1:]: str(Path(path).readlink()) for path in system if Path(path).is_symlink()}
+    roots = _outermost([*(path for path in system if path[1:] not in links), *directories])
+    private = [path for path in roots if _covered(path)]
+    trees = {path: kernel.open_tree(path) for path in roots}
+    etc = {f"etc/{name}": f"/etc/{name}" for name in _ETC if Path("/etc", name).exists()}
+    extra = {f"dev/{name}": f"/dev/{name}" for name in _DEVICES} | etc | {"proc": "/proc"}
+    trees_extra = {target: kernel.open_tree(source) for target, source in extra.items()}
+    kinds = {target: Path(source).is_dir() for target, source in extra.items()}
+
+    kernel.mount("jail", _STAGE, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=755,size=4m,nr_inodes=4k")
+    os.chdir(_STAGE)
+    _skeleton(links)
+    rebound = []
+    for index, (path, tree) in enumerate(trees.items()):
+        place = path[1:] if path not in private else f".bind/{index}"
+        if path in private:
+            rebound.append((f"/{place}", path))
+        _attach(tree, place, directory=True)
+    for target, tree in trees_extra.items():
+        _attach(tree, target, directory=kinds[target])
+    kernel.set_mount_attributes(".", kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID)
+    kernel.pivot_root_here()
+    return Visible(tuple(roots), tuple(rebound))
+
+
+def fresh_box(visible: Visible, size_bytes: int) -> None:
+    """Cover `/box` with an empty tmpfs of this size: the only place a program can write to."""
+    inodes = max(1024, size_bytes // 4096)
+    options = f"mode=755,size={size_bytes},nr_inodes={inodes},uid={GUEST_ID},gid={GUEST_ID}"
+    kernel.mount("box", BOX, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
+    for name, mode in (("work", 0o755), ("tmp", 0o1777), ("shm", 0o1777), ("code", 0o755)):
+        path = f"{BOX}/{name}"
+        os.mkdir(path, mode)  # noqa: PTH102 - in the path of every run
+        os.chmod(path, mode)  # noqa: PTH101 - the umask took bits
+    for source, target in visible.rebound:
+        place = os.path.realpath(target)
+        os.makedirs(place, exist_ok=True)  # noqa: PTH103
+        kernel.mount(source, place, flags=kernel.MS_BIND | kernel.MS_REC)
+
+
+def _skeleton(links: dict[str, str]) -> None:
+    for name in ("dev", "etc", "proc", "box", "var", "home", "root", ".bind"):
+        Path(name).mkdir()
+    for name, target in {**links, **_LINKS}.items():
+        Path(name).symlink_to(target)
+    for name, text in _FILES.items():
+        Path(name).write_text(text)
+
+
+def _attach(tree: int, place: str, *, directory: bool) -> None:
+    target = Path(place)
+    if directory:
+        target.mkdir(parents=True, exist_ok=True)
+    else:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.touch()
+    kernel.move_mount(tree, place)
+    os.close(tree)
+    if not place.startswith(("dev/", "proc")):
+        kernel.set_mount_attributes(place, kernel.MOUNT_ATTR_NODEV)
+
+
+def _covered(path: str) -> bool:
+    """Whether a path lies where each run has its own tmpfs."""
+    private = ("/tmp", "/var/tmp", "/run", "/dev/shm", "/box", "/proc", "/dev", "/etc")  # noqa: S108
+    return any(path == place or path.startswith(f"{place}/") for place in private)
+
+
+def _outermost(paths: Iterable[str]) -> list[str]:
+    """Without those inside another one, in order of length."""
+    kept: list[str] = []
+    for path in sorted(set(paths), key=len):
+        if not any(path == other or path.startswith(f"{other}/") for other in kept):
+            kept.append(path)
+    return kept

@@ -1,0 +1,410 @@
+"""One run of one armed guest, seen from its slot: feed it, watch it, bound it, and gather the facts.
+
+In: an armed guest and a job. Out: a header and the kept output for the host. The loop ends when the guest's
+main process exits, or when a limit is passed; killing is the slot's. Nothing the guest sends is more than a
+bounded JSON object that bears the run's token.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import signal
+import socket
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from spanproof.sandbox.jail import memory, root
+from spanproof.sandbox.jail.arch import Arch
+from spanproof.sandbox.jail.output import Stream
+from spanproof.sandbox.jail.paths import Boundary
+from spanproof.sandbox.jail.watch import Watcher
+from spanproof.sandbox.jail.wire import FROM_GUEST, BadFrame, Decoder, Frame, Header, encode
+
+_TICK_S = 0.05
+_FILES = 1000
+_DEPTH = 32
+_STEP_DRAIN_BYTES = 1 << 20
+
+
+@dataclass(slots=True)
+class Armed:
+    """A guest that waits for code, and the slot's ends of its descriptors."""
+
+    pid: int
+    pidfd: int
+    listener: int
+    control: socket.socket
+    stdin: int
+    stdout: int
+    stderr: int
+    token: str
+
+    def close(self) -> None:
+        """Close our ends; the guest must be dead, or its held-up calls would fail as ENOSYS."""
+        for fd in (self.pidfd, self.listener, self.stdin, self.stdout, self.stderr):
+            if fd >= 0:
+                os.close(fd)
+        self.control.close()
+
+
+@dataclass(slots=True)
+class Told:
+    """What the guest said of itself.
+
+    Attributes:
+        outcome: `finished`, `raised`, `syntax`, or None when it ended without a word.
+        planned: how many tests there are; `tests` holds each one's result so far.
+    """
+
+    outcome: str | None = None
+    raised: Any = None
+    planned: int | None = None
+    tests: dict[int, bool] = field(default_factory=dict)
+
+
+class Run:
+    """A run, from job to result; a session is a run that takes steps before it ends."""
+
+    def __init__(
+        self, armed: Armed, arch: Arch, boundary: Boundary, channel: socket.socket, decoder: Decoder
+    ) -> None:
+        self.armed = armed
+        self.watcher = Watcher(armed.listener, arch, boundary, 1 << 62)
+        self._channel = channel
+        self._from_host = decoder
+        self._from_guest = Decoder(FROM_GUEST)
+        self._told = Told()
+        self._stopped: str | None = None
+        self._session = False
+        self._in_step = False
+        self._ended = False
+        self._host_gone = False
+        self._deaf = False
+
+    def start(self, job: Frame) -> None:
+        """Set the limits and hand the guest its code."""
+        limits = job.header["limits"]
+        self._limits = limits
+        self._session = job.header["language"] == "session"
+        self.watcher.memory_bytes = limits["memory_bytes"]
+        self.watcher.own_execs = job.header.get("own_execs", 0)
+        self._memory = memory.Meter(limits["memory_bytes"])
+        self._out = Stream(limits["output_bytes"])
+        self._err = Stream(limits["output_bytes"])
+        self._stdin = job.parts[2]
+        _bound(self.armed.pid, limits, session=self._session)
+        self._cpu_before = _children_cpu_s()
+        self._started = time.monotonic()
+        self._deadline = self._started + limits["wall_s"] + (_SESSION_START_S if self._session else 0)
+        self._step_cpu = 0.0
+        header = {key: job.header[key] for key in _FOR_THE_GUEST if key in job.header}
+        self.armed.control.setblocking(False)
+        for fd in (self.armed.stdin, self.armed.stdout, self.armed.stderr):
+            os.set_blocking(fd, False)
+        self._poll = select.poll()
+        for fd in (self.armed.listener, self.armed.control, self.armed.stdout, self.armed.stderr, self.armed.pidfd):
+            self._poll.register(fd, select.POLLIN)
+        self._feed_stdin(register=True)
+        message = encode({**header, "kind": "job", "token": self.armed.token}, job.parts[:2])
+        self._to_guest(message)
+
+    def finish(self) -> tuple[Header, list[bytes]]:
+        """Serve the guest until it ends or must end."""
+        self._poll.register(self._channel, select.POLLIN)
+        while not self._ended and self._stopped is None and not self._host_gone:
+            self._turn()
+        wall_s = time.monotonic() - self._started
+        if self._stopped is None and not self._host_gone:
+            self._drain()
+            self._hear_the_rest()
+        status, peak = self._end()
+        header = self._facts(wall_s, max(0.0, _children_cpu_s() - self._cpu_before))
+        header |= {"kind": "result", "status": status, "files": _files_left()}
+        header["peak"] = max(peak, self._memory.peak_bytes)
+        return header, [self._out.kept(), self._err.kept()]
+
+    def _facts(self, wall_s: float, cpu_s: float) -> Header:
+        record = self.watcher.record
+        return {
+            "stopped": self._stopped,
+            "wall_s": wall_s,
+            "cpu_s": cpu_s,
+            "memory_refused": record.memory_refused,
+            "attempts": [[kind, target, allowed] for (kind, target), allowed in record.attempts.items()],
+            "out_cut": self._out.cut,
+            "err_cut": self._err.cut,
+            "outcome": self._told.outcome,
+            "raised": self._told.raised,
+            "tests_total": self._told.planned,
+            "tests_passed": sum(self._told.tests.values()) if self._told.planned is not None else None,
+        }
+
+    def _step_cpu_s(self) -> float:
+        spent = memory.cpu_s(self.armed.pid) + _children_cpu_s() - self._cpu_before
+        step, self._step_cpu = spent - self._step_cpu, spent
+        return max(0.0, step)
+
+    def _turn(self) -> None:
+        now = time.monotonic()
+        waiting = self._session and not self._in_step
+        if not waiting and now >= self._deadline:
+            self._stopped = "timeout"
+            return
+        left = _TICK_S if waiting else min(_TICK_S, self._deadline - now)
+        ready = self._poll.poll(max(0.0, left) * 1000)
+        if not ready or now - self._memory.sampled_at >= _TICK_S:
+            reap_strays(self.armed.pid)
+            if self._memory.over_limit():
+                self._stopped = "memory"
+                return
+        for fd, events in ready:
+            self._serve(fd, events)
+
+    def _serve(self, fd: int, events: int) -> None:
+        armed = self.armed
+        if fd == armed.listener:
+            if events & select.POLLIN:
+                self.watcher.serve()
+            else:
+                self._poll.unregister(fd)  # no process bears the filter any more
+        elif fd in (armed.stdout, armed.stderr):
+            self._read_output(fd)
+        elif fd == armed.control.fileno():
+            self._read_control()
+        elif fd == armed.pidfd:
+            self._ended = True
+        elif fd == armed.stdin:
+            self._feed_stdin()
+        elif fd == self._channel.fileno():
+            self._read_host()
+
+    def _read_output(self, fd: int) -> None:
+        try:
+            data = os.read(fd, 65536)
+        except BlockingIOError:
+            return
+        if not data:
+            self._poll.unregister(fd)
+            return
+        (self._out if fd == self.armed.stdout else self._err).add(data)
+        if self._out.seen + self._err.seen > self._limits["output_kill_bytes"]:
+            self._stopped = "output"
+
+    def _feed_stdin(self, *, register: bool = False) -> None:
+        if self.armed.stdin < 0:
+            return
+        if self._stdin and not register:
+            try:
+                self._stdin = self._stdin[os.write(self.armed.stdin, self._stdin[:4096]) :]
+            except OSError:
+                self._stdin = b""
+        if self._stdin and register:
+            self._poll.register(self.armed.stdin, select.POLLOUT)
+        if not self._stdin:
+            if not register:
+                self._poll.unregister(self.armed.stdin)
+            os.close(self.armed.stdin)
+            self.armed.stdin = -1
+
+    def _read_control(self) -> None:
+        """Hear the guest; bytes that are no frames of ours end the hearing, not the run."""
+        try:
+            while data := self.armed.control.recv(65536):
+                self._from_guest.feed(data)
+                while (frame := self._from_guest.next()) is not None:
+                    if frame.header.get("token") == self.armed.token:
+                        self._hear(frame.header)
+        except BlockingIOError:
+            return
+        except (BadFrame, OSError):
+            self._deaf = True
+        self._poll.unregister(self.armed.control)
+
+    def _hear(self, said: Header) -> None:
+        kind = said.get("kind")
+        if kind in ("finished", "raised", "syntax"):
+            if self._told.outcome is None:
+                self._told.outcome, self._told.raised = kind, said.get("raised")
+        elif kind == "planned" and self._told.planned is None and type(said.get("total")) is int:
+            self._told.planned = max(0, min(said["total"], 100_000))
+        elif kind == "test":
+            self._hear_test(said.get("number"), said.get("passed"))
+        elif kind == "call" and self._session:
+            self._forward_call(said)
+        elif kind in ("step", "ready") and self._session:
+            self._end_step(said)
+
+    def _hear_test(self, number: Any, passed: Any) -> None:
+        planned = self._told.planned or 0
+        if type(number) is int and 0 <= number < planned and type(passed) is bool:
+            self._told.tests[number] = self._told.tests.get(number, True) and passed
+
+    def _forward_call(self, said: Header) -> None:
+        call = {"kind": "call", **{key: said.get(key) for key in ("call", "tool", "args", "kwargs")}}
+        self._paused_at = time.monotonic()
+        self._channel.sendall(encode(call))
+
+    def _end_step(self, said: Header) -> None:
+        """A step is over: gather what it did, tell the host, and start the next one's account."""
+        self._drain()
+        wall_s = time.monotonic() - self._started
+        self._memory.sample()
+        header = self._facts(wall_s, self._step_cpu_s())
+        header |= {key: said.get(key) for key in ("result", "has_json", "text", "raised")}
+        header |= {"kind": "step", "outcome": said.get("outcome"), "peak": self._memory.peak_bytes}
+        header["ready"] = said["kind"] == "ready"
+        header["files"] = _files_left()
+        self._channel.sendall(encode(header, [self._out.kept(), self._err.kept()]))
+        self._in_step = False
+        self._out, self._err = Stream(self._limits["output_bytes"]), Stream(self._limits["output_bytes"])
+        self.watcher.record.attempts.clear()
+
+    def _read_host(self) -> None:
+        """In a session: the next step, an answer to a call, or the end."""
+        try:
+            data = self._channel.recv(262144)
+        except OSError:
+            data = b""
+        if not data:
+            self._host_gone = True
+            return
+        self._from_host.feed(data)
+        while (frame := self._from_host.next()) is not None:
+            kind = frame.header.get("kind")
+            if kind == "step":
+                self._begin_step(frame)
+            elif kind == "answer":
+                self._deadline += time.monotonic() - self._paused_at
+                self._to_guest(encode(frame.header))
+            elif kind == "end":
+                self._stopped = "closed"
+
+    def _begin_step(self, frame: Frame) -> None:
+        self._in_step = True
+        self._started = time.monotonic()
+        self._deadline = self._started + self._limits["wall_s"]
+        self._to_guest(encode({"kind": "step"}, frame.parts))
+
+    def _to_guest(self, data: bytes) -> None:
+        """Send without ever waiting for a guest that does not read."""
+        view = memoryview(data)
+        while view:
+            try:
+                view = view[self.armed.control.send(view) :]
+            except BlockingIOError:
+                if time.monotonic() >= self._deadline:
+                    self._stopped = "timeout"
+                    return
+                self._writable_or_watch()
+            except OSError:
+                return
+
+    def _writable_or_watch(self) -> None:
+        """Wait until the guest reads, serving its calls meanwhile: one of them may hold the read up."""
+        waiting = select.poll()
+        waiting.register(self.armed.control, select.POLLOUT)
+        waiting.register(self.armed.listener, select.POLLIN)
+        for fd, events in waiting.poll(_TICK_S * 1000):
+            if fd == self.armed.listener and events & select.POLLIN:
+                self.watcher.serve()
+
+    def _drain(self) -> None:
+        """Take what lies in the pipes; others may still hold them open, so never wait for their end."""
+        for fd, stream in ((self.armed.stdout, self._out), (self.armed.stderr, self._err)):
+            taken = 0
+            try:
+                while taken < _STEP_DRAIN_BYTES and (data := os.read(fd, 65536)):
+                    stream.add(data)
+                    taken += len(data)
+            except BlockingIOError:
+                continue
+
+
+    def _hear_the_rest(self) -> None:
+        """What the guest sent just before it ended; the loop may have seen its end first."""
+        if not self._deaf and not self._session:
+            self._poll.register(self.armed.control, select.POLLIN)
+            self._read_control()
+
+    def _end(self) -> tuple[int | None, int]:
+        """Kill and reap all; the main process's wait status, and its peak memory less the warm part."""
+        try:
+            os.kill(-1, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        _pid, status, usage = os.wait4(self.armed.pid, 0)
+        kill_all()
+        return status, max(0, usage.ru_maxrss * 1024 - self._memory.baseline_bytes)
+
+
+def kill_all() -> None:
+    """Kill every process of the namespace but this one, and reap until none is left."""
+    while True:
+        try:
+            os.kill(-1, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        try:
+            while True:
+                os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+_SESSION_START_S = 10.0
+_FOR_THE_GUEST = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "clock_s")
+
+
+def reap_strays(main: int) -> None:
+    """Reap orphans that ended, so that dead processes do not use up the limit; never the main process."""
+    while True:
+        try:
+            found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return
+        if found is None or found.si_pid == main:
+            return
+        os.waitpid(found.si_pid, 0)
+
+
+def _bound(pid: int, limits: dict[str, Any], *, session: bool) -> None:
+    """Resource limits of the waiting guest, hard and soft; what it starts inherits them."""
+    cpu = resource.RLIM_INFINITY if session else max(1, int(limits["cpu_s"] + 0.999))
+    for kind, value in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_NPROC, limits["processes"] + 2),
+        (resource.RLIMIT_NOFILE, limits["open_files"]),
+        (resource.RLIMIT_FSIZE, limits["disk_bytes"]),
+        (resource.RLIMIT_MEMLOCK, 64 * 1024),
+        (resource.RLIMIT_MSGQUEUE, 0),
+        (resource.RLIMIT_CPU, cpu),
+    ):
+        resource.prlimit(pid, kind, (value, value))
+
+
+def _children_cpu_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _files_left() -> dict[str, int]:
+    """Regular files under the work directory, by `lstat`: a link is never followed."""
+    found: dict[str, int] = {}
+    waiting = [("", 0)]
+    while waiting and len(found) < _FILES:
+        relative, depth = waiting.pop()
+        try:
+            entries = list(os.scandir(f"{root.WORK}/{relative}"))
+        except OSError:
+            continue
+        for entry in entries:
+            name = f"{relative}{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                if depth < _DEPTH:
+                    waiting.append((f"{name}/", depth + 1))
+            elif entry.is_file(follow_symlinks=False) and len(found) < _FILES:
+                found[name] = entry.stat(follow_symlinks=False).st_size
+    return found

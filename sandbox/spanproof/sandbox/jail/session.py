@@ -1,0 +1,83 @@
+"""A session as the host holds it: one slot, taken for as long as it lasts.
+
+In: steps, and an answer to each tool call. Out: an `Execution` per step. A slot that served a session is not
+used again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from spanproof.sandbox.backend import AnswerTool, Session
+from spanproof.sandbox.errors import SandboxBroken
+from spanproof.sandbox.jail.host import SlotLink
+from spanproof.sandbox.jail.outcome import execution_of
+from spanproof.sandbox.jail.wire import Frame, Header
+from spanproof.sandbox.model import Execution, SessionSpec, ToolAnswer, ToolRequest
+
+_GRACE_S = 15.0
+_START_S = 30.0
+
+
+class JailSession(Session):
+    """One interpreter over several programs, in a jail slot of its own."""
+
+    def __init__(self, slot: SlotLink, spec: SessionSpec, answer: AnswerTool) -> None:
+        self._slot: SlotLink | None = slot
+        self._spec = spec
+        self._answer = answer
+        self._tools = frozenset(stub.name for stub in spec.tools)
+        header: Header = {
+            "kind": "job",
+            "language": "session",
+            "limits": asdict(spec.limits),
+            "files": list(spec.files),
+            "tools": [[stub.name, stub.parameters] for stub in spec.tools],
+            "seed": spec.seed,
+            "clock_s": spec.clock_s,
+        }
+        slot.send(header, [b"", b"", b"", *spec.files.values()])
+        ready = slot.receive(_START_S)
+        if ready.header.get("ready") is not True:
+            self.close()
+            raise SandboxBroken(f"the session did not start: {ready.header.get('stopped')}")
+
+    def execute(self, source: str) -> Execution:
+        """Run one step; see `Session.execute`."""
+        if self._slot is None:
+            raise SandboxBroken("the session is over")
+        self._slot.send({"kind": "step"}, [source.encode("utf-8", "surrogatepass")])
+        while True:
+            frame = self._slot.receive(self._spec.limits.wall_s + _GRACE_S)
+            if frame.header.get("kind") == "call":
+                self._slot.send(self._answered(frame))
+                continue
+            execution = execution_of(frame.header, frame.parts, self._spec.limits, script=False)
+            if frame.header.get("kind") != "step":
+                self.close()
+            return execution
+
+    def close(self) -> None:
+        """End the interpreter."""
+        slot, self._slot = self._slot, None
+        if slot is not None:
+            slot.close()
+
+    def _answered(self, frame: Frame) -> Header:
+        answer = self._ask(frame.header)
+        return {
+            "kind": "answer",
+            "call": frame.header.get("call"),
+            "result": answer.result,
+            "error_type": answer.error_type,
+            "error_message": answer.error_message,
+        }
+
+    def _ask(self, said: Header) -> ToolAnswer:
+        """Put a call to the host's tool; a malformed one is the program's error, not ours."""
+        tool, args, kwargs = said.get("tool"), said.get("args"), said.get("kwargs")
+        if not isinstance(tool, str) or tool not in self._tools:
+            return ToolAnswer(error_type="NameError", error_message=f"there is no tool {str(tool)[:200]!r}")
+        if not isinstance(args, list) or not isinstance(kwargs, dict):
+            return ToolAnswer(error_type="TypeError", error_message=f"{tool}(): malformed call")
+        return self._answer(ToolRequest(tool, tuple(args), kwargs))

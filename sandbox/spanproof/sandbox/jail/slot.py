@@ -1,0 +1,161 @@
+"""PID 1 of its own namespaces: a warm interpreter that forks one guest per run and tells what became of it.
+
+In: jobs from the host on one socket. Out: one result per job, made of what the kernel said, and the guest's
+own report beside it. Between runs the slot is as it was: everything the guest started is killed and reaped,
+everything it wrote is unmounted. When the host or the master goes away, the slot ends, and with it the
+namespace.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import socket
+from dataclasses import dataclass
+from typing import Any
+
+from spanproof.sandbox.jail import kernel, network, root
+from spanproof.sandbox.jail.arch import Arch
+from spanproof.sandbox.jail.filter import compile_filter
+from spanproof.sandbox.jail.guest.main import Descriptors, guest_main
+from spanproof.sandbox.jail.paths import Boundary
+from spanproof.sandbox.jail.run import Armed, Run, kill_all
+from spanproof.sandbox.jail.wire import FROM_HOST, BadFrame, Decoder, Frame, encode, receive
+
+_DEFAULT_DISK_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class SlotPlace:
+    """What a slot inherits from its master."""
+
+    visible: root.Visible
+    arch: Arch
+    program_path: str
+    cgroup: Any = None
+
+
+class Slot:
+    """Serves one host socket until it closes."""
+
+    def __init__(self, place: SlotPlace, channel: socket.socket) -> None:
+        self._place = place
+        self._channel = channel
+        self._decoder = Decoder(FROM_HOST)
+        self._program = compile_filter(place.arch, root.GUEST_ID)
+        self._boundary = Boundary((*place.visible.roots, "/etc/ssl"), place.program_path)
+        self._boxed = False
+
+    def serve(self) -> None:
+        """Arm a guest, take a job, run it, and again."""
+        armed = self._arm()
+        while True:
+            try:
+                frame = receive(self._channel, self._decoder)
+            except (EOFError, BadFrame, OSError):
+                return
+            run = Run(armed, self._place.arch, self._boundary, self._channel, self._decoder)
+            try:
+                self._prepare(frame, run)
+                run.start(frame)
+                header, parts = run.finish()
+            finally:
+                network_used = run.watcher.record.network_used
+                self._clear(armed)
+            self._channel.sendall(encode(header, parts))
+            if network_used:
+                self._fresh_network()
+            armed = self._arm()
+
+    def _prepare(self, frame: Frame, run: Run) -> None:
+        """Lay the program's files into the box."""
+        limits = frame.header["limits"]
+        self._resize_box(limits["disk_bytes"])
+        names = frame.header.get("files", [])
+        for name, content in zip(names, frame.parts[3:], strict=True):
+            place = os.path.join(root.WORK, name)  # noqa: PTH118 - checked by the host
+            os.makedirs(os.path.dirname(place), exist_ok=True)  # noqa: PTH103, PTH120
+            with open(place, "wb") as file:  # noqa: PTH123
+                file.write(content)
+        script = frame.header.get("script")
+        if script:
+            with open(f"{root.CODE}/{script}", "wb") as file:  # noqa: PTH123
+                file.write(frame.parts[0])
+
+    def _resize_box(self, size_bytes: int) -> None:
+        if size_bytes != _DEFAULT_DISK_BYTES:
+            flags = kernel.MS_REMOUNT | kernel.MS_NOSUID | kernel.MS_NODEV
+            kernel.mount("box", root.BOX, "tmpfs", flags, f"size={size_bytes}")
+
+    def _fresh_network(self) -> None:
+        kernel.unshare(kernel.CLONE_NEWNET)
+        network.raise_loopback()
+
+    def _arm(self) -> Armed:
+        root.fresh_box(self._place.visible, _DEFAULT_DISK_BYTES)
+        self._boxed = True
+        stdin_read, stdin_write = os.pipe()
+        stdout_read, stdout_write = os.pipe()
+        stderr_read, stderr_write = os.pipe()
+        ours, theirs = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:
+            guest_main(
+                Descriptors(theirs.fileno(), stdin_read, stdout_write, stderr_write), self._program, root.WORK
+            )
+        for fd in (stdin_read, stdout_write, stderr_write):
+            os.close(fd)
+        theirs.close()
+        pidfd = os.pidfd_open(pid)
+        listener = self._fetch_listener(ours, pidfd)
+        return Armed(pid, pidfd, listener, ours, stdin_write, stdout_read, stderr_read, secrets.token_hex(16))
+
+    @staticmethod
+    def _fetch_listener(control: socket.socket, pidfd: int) -> int:
+        told = control.recv(4096)
+        if not told.strip().isdigit():
+            raise RuntimeError(f"a guest could not be armed: {told.decode(errors='replace').strip()}")
+        listener = kernel.fetch_descriptor(pidfd, int(told))
+        control.sendall(b"\n")
+        return listener
+
+    def _clear(self, armed: Armed) -> None:
+        """End everything the run started, then forget what it wrote."""
+        kill_all()
+        armed.close()
+        if self._boxed:
+            for source, target in self._place.visible.rebound:
+                del source
+                kernel.umount(os.path.realpath(target))
+            kernel.umount(root.BOX)
+            self._boxed = False
+
+
+def slot_main(place: SlotPlace, channel: socket.socket) -> None:
+    """Run a slot in a process that is PID 1 already; does not return."""
+    status = 1
+    try:
+        _settle()
+        Slot(place, channel).serve()
+        status = 0
+    except BaseException as failure:  # noqa: BLE001 - told to the host, which starts another slot
+        _tell(channel, failure)
+    finally:
+        os._exit(status)
+
+
+def _settle() -> None:
+    """Default dispositions, so that the kernel shields PID 1 from its own children's signals."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+    network.raise_loopback()
+    kernel.drop_bounding_set()
+    kernel.prctl(kernel.PR_SET_SECUREBITS, kernel.SECUREBITS_LOCKED)
+
+
+def _tell(channel: socket.socket, failure: BaseException) -> None:
+    try:
+        channel.sendall(encode({"kind": "broken", "reason": f"{type(failure).__name__}: {failure}"[:4000]}))
+    except OSError:
+        return

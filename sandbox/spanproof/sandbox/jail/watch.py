@@ -1,0 +1,301 @@
+"""Answering the kernel's questions about a guest: what it attempted, and whether that goes through.
+
+In: one seccomp notification at a time. Out: the kernel's answer, and attempts in order, each distinct one
+once. A call is let through only where the namespaces bound it anyway, so a guest that rewrites its memory
+after we looked can falsify this record of it, never the wall. Runs in the slot; never opens a guest's path.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from spanproof.sandbox.jail import addresses, kernel, paths
+from spanproof.sandbox.jail.arch import Arch
+from spanproof.sandbox.jail.rules import REFUSED
+
+_RECV, _SEND = 0xC0502100, 0xC0182101
+_NOTIFICATION = struct.Struct("=QIIiIQ6Q")
+_RESPONSE = struct.Struct("=QqiI")
+_CONTINUE = 1
+_PATH_BYTES = 4096
+_ATTEMPTS = 1000
+
+_WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+_AT_FDCWD = -100
+
+# Where each call has its path: (argument of the directory or None, argument of the path); writers only, the
+# opens are apart. Calls with two paths are judged by the one they change.
+_MUTATORS: dict[str, tuple[tuple[int | None, int], ...]] = {
+    "unlink": ((None, 0),),
+    "unlinkat": ((0, 1),),
+    "rmdir": ((None, 0),),
+    "mkdir": ((None, 0),),
+    "mkdirat": ((0, 1),),
+    "chmod": ((None, 0),),
+    "fchmodat": ((0, 1),),
+    "fchmodat2": ((0, 1),),
+    "chown": ((None, 0),),
+    "lchown": ((None, 0),),
+    "fchownat": ((0, 1),),
+    "truncate": ((None, 0),),
+    "utimes": ((None, 0),),
+    "futimesat": ((0, 1),),
+    "utimensat": ((0, 1),),
+    "setxattr": ((None, 0),),
+    "lsetxattr": ((None, 0),),
+    "removexattr": ((None, 0),),
+    "lremovexattr": ((None, 0),),
+    "rename": ((None, 0), (None, 1)),
+    "renameat": ((0, 1), (2, 3)),
+    "renameat2": ((0, 1), (2, 3)),
+    "link": ((None, 0), (None, 1)),
+    "linkat": ((0, 1), (2, 3)),
+    "symlink": ((None, 1),),
+    "symlinkat": ((1, 2),),
+}
+_OPENS: dict[str, tuple[int | None, int, int | None]] = {
+    "open": (None, 0, 1),
+    "creat": (None, 0, None),
+    "openat": (0, 1, 2),
+    "openat2": (0, 1, None),
+}
+
+
+@dataclass(slots=True)
+class Notification:
+    """One call the kernel holds up."""
+
+    id: int
+    pid: int
+    number: int
+    arch: int
+    args: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Record:
+    """What a run attempted.
+
+    Attributes:
+        attempts: (kind, target) to whether it was allowed; a refusal outweighs.
+        network_used: whether the network namespace may hold traces of the run.
+        memory_refused: bytes of the largest single mapping that was refused.
+        dropped: how many attempts were not kept.
+    """
+
+    attempts: dict[tuple[str, str], bool] = field(default_factory=dict)
+    network_used: bool = False
+    memory_refused: int = 0
+    dropped: int = 0
+
+    def note(self, kind: str, target: str, *, allowed: bool) -> None:
+        """Keep an attempt; refused and allowed for the same target are two facts only if both happened."""
+        key = (kind, target[:_PATH_BYTES])
+        if key in self.attempts:
+            self.attempts[key] = self.attempts[key] and allowed
+        elif len(self.attempts) < _ATTEMPTS:
+            self.attempts[key] = allowed
+        else:
+            self.dropped += 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """0 lets the call go on."""
+
+    error: int = 0
+
+
+_GO_ON = _Answer()
+_EPERM = _Answer(errno.EPERM)
+
+
+class Watcher:
+    """Serves one listener."""
+
+    def __init__(self, listener: int, arch: Arch, boundary: paths.Boundary, memory_bytes: int) -> None:
+        self.listener = listener
+        self.record = Record()
+        self.memory_bytes = memory_bytes
+        self.own_execs = 0
+        """How many programs the guest's own start takes: they are no attempts of the program."""
+        self._arch = arch
+        self._boundary = boundary
+        self._names = {number: name for name, number in arch.numbers.items()}
+        self._handlers = self._table()
+
+    def serve(self) -> None:
+        """Take one notification and answer it; returns quietly when the caller is gone meanwhile."""
+        buffer = bytearray(_NOTIFICATION.size)
+        try:
+            fcntl.ioctl(self.listener, _RECV, buffer)
+        except OSError:
+            return  # ENOENT: killed before we looked
+        id_, pid, _flags, number, arch, _ip, *args = _NOTIFICATION.unpack(buffer)
+        answer = self._judge(Notification(id_, pid, number, arch, tuple(args)))
+        flags = 0 if answer.error else _CONTINUE
+        try:
+            fcntl.ioctl(self.listener, _SEND, _RESPONSE.pack(id_, 0, -answer.error, flags))
+        except OSError:
+            return
+
+    def _judge(self, call: Notification) -> _Answer:
+        if call.arch != self._arch.audit or call.number >= 0x40000000:
+            self.record.note("privilege", f"foreign system call {call.number & 0x3FFFFFFF}", allowed=False)
+            return _Answer(errno.ENOSYS)
+        name = self._names.get(call.number, f"syscall {call.number}")
+        try:
+            return self._handlers.get(name, self._refuse)(name, call)
+        except OSError:
+            # The caller's memory cannot be read: the kernel would fail the call with EFAULT.
+            return _Answer(errno.EFAULT)
+
+    def _table(self) -> dict[str, Callable[[str, Notification], _Answer]]:
+        table: dict[str, Callable[[str, Notification], _Answer]] = dict.fromkeys(REFUSED, self._refuse)
+        table.update(dict.fromkeys(_OPENS, self._open))
+        table.update(dict.fromkeys(_MUTATORS, self._mutate))
+        table.update(execve=self._exec, execveat=self._exec)
+        table.update(connect=self._address, bind=self._address, sendto=self._address)
+        table.update(sendmsg=self._message, sendmmsg=self._message)
+        table.update(mmap=self._map, mremap=self._map, socket=self._socket)
+        return table
+
+    def _refuse(self, name: str, call: Notification) -> _Answer:
+        self.record.note("privilege", name, allowed=False)
+        return _EPERM
+
+    def _socket(self, _name: str, call: Notification) -> _Answer:
+        self.record.note("privilege", addresses.socket_text(call.args), allowed=False)
+        return _EPERM
+
+    def _map(self, name: str, call: Notification) -> _Answer:
+        length = call.args[1 if name == "mmap" else 2]
+        if length <= self.memory_bytes:
+            return _GO_ON
+        self.record.memory_refused = max(self.record.memory_refused, length)
+        return _Answer(errno.ENOMEM)
+
+    def _open(self, name: str, call: Notification) -> _Answer:
+        directory, path_at, flags_at = _OPENS[name]
+        flags = call.args[flags_at] if flags_at is not None else 0
+        if name == "creat":
+            flags = os.O_WRONLY | os.O_CREAT
+        elif name == "openat2":
+            flags = int.from_bytes(kernel.read_memory(call.pid, call.args[2], 8), "little")
+        path = self._path(call, directory, path_at)
+        if path is None:
+            return _GO_ON
+        judged = self._boundary.judge_open(path, call.pid, writes=bool(flags & _WRITE_FLAGS))
+        return self._file(path, judged)
+
+    def _mutate(self, name: str, call: Notification) -> _Answer:
+        for directory, path_at in _MUTATORS[name]:
+            path = self._path(call, directory, path_at)
+            if path is not None:
+                answer = self._file(path, self._boundary.judge_open(path, call.pid, writes=True))
+                if answer.error:
+                    return answer
+        return _GO_ON
+
+    def _file(self, path: str, judged: paths.Judged) -> _Answer:
+        if judged is paths.Judged.INSIDE:
+            return _GO_ON
+        self.record.note("file", os.path.normpath(path), allowed=False)
+        return _Answer(errno.EACCES) if judged is paths.Judged.FORBIDDEN else _GO_ON
+
+    def _exec(self, name: str, call: Notification) -> _Answer:
+        path = self._path(call, 0 if name == "execveat" else None, 1 if name == "execveat" else 0)
+        if path is None:
+            return _GO_ON
+        if self.own_execs > 0:
+            self.own_execs -= 1
+            return _GO_ON
+        if os.path.lexists(path):
+            self.record.note("process", os.path.normpath(path), allowed=True)
+        elif not self._boundary.is_program_directory(os.path.dirname(path)):  # noqa: PTH120 - text only
+            self.record.note("process", os.path.normpath(path), allowed=False)
+        return _GO_ON
+
+    def _address(self, name: str, call: Notification) -> _Answer:
+        pointer, length = (call.args[4], call.args[5]) if name == "sendto" else (call.args[1], call.args[2])
+        payload = b""
+        raw = kernel.read_memory(call.pid, pointer, min(length, 128)) if pointer and length else b""
+        if name == "sendto":
+            payload = self._bytes(call.pid, call.args[1], min(call.args[2], 512))
+        return self._network(name, addresses.parse(raw), payload, call.pid)
+
+    def _message(self, name: str, call: Notification) -> _Answer:
+        header = kernel.read_memory(call.pid, call.args[1], 56)
+        pointer, length, pieces, count = struct.unpack_from("=QIxxxxQQ", header)
+        raw = kernel.read_memory(call.pid, pointer, min(length, 128)) if pointer and length else b""
+        payload = b""
+        if pieces and count:
+            base, size = struct.unpack("=QQ", kernel.read_memory(call.pid, pieces, 16))
+            payload = self._bytes(call.pid, base, min(size, 512))
+        target = addresses.parse(raw) if raw else None
+        if target is None and (query := addresses.queried_name(payload)):
+            # A connected datagram socket: only the query itself names whom the program looked for.
+            self.record.network_used = True
+            self.record.note("network", f"{query}:53", allowed=False)
+            return _GO_ON
+        return self._network(name, target, payload, call.pid) if target else _GO_ON
+
+    def _network(self, name: str, target: addresses.Target | None, payload: bytes, pid: int) -> _Answer:
+        if target is None:
+            return _GO_ON
+        if target.path is not None:
+            return self._unix(name, target.path, pid)
+        self.record.network_used = True
+        if name == "bind":
+            return _GO_ON
+        if target.loopback:
+            if query := addresses.queried_name(payload):
+                self.record.note("network", f"{query}:53", allowed=False)
+            elif target.port != 53:
+                self.record.note("network", target.text, allowed=True)
+            return _GO_ON
+        self.record.note("network", target.text, allowed=False)
+        return _Answer(errno.ENETUNREACH)
+
+    def _unix(self, name: str, path: str, pid: int) -> _Answer:
+        if not path:
+            return _GO_ON  # unnamed or abstract: bounded by the network namespace
+        full = self._absolute(path, pid, _AT_FDCWD)
+        judged = self._boundary.judge_open(full, pid, writes=False)
+        return self._file(full, judged)
+
+    def _path(self, call: Notification, directory: int | None, at: int) -> str | None:
+        """The absolute path an argument names, None where it is empty (a descriptor alone is meant)."""
+        if not call.args[at]:
+            return None
+        raw = kernel.read_memory(call.pid, call.args[at], _PATH_BYTES)
+        text = os.fsdecode(raw.split(b"\0", 1)[0])
+        if not text:
+            return None
+        base = _AT_FDCWD if directory is None else _signed(call.args[directory])
+        return self._absolute(text, call.pid, base)
+
+    def _absolute(self, path: str, pid: int, directory: int) -> str:
+        if path.startswith("/"):
+            return path
+        link = f"/proc/{pid}/cwd" if directory == _AT_FDCWD else f"/proc/{pid}/fd/{directory}"
+        try:
+            return f"{os.readlink(link)}/{path}"  # noqa: PTH115 - in the path of every open
+        except OSError:
+            return f"/{path}"
+
+    def _bytes(self, pid: int, address: int, length: int) -> bytes:
+        try:
+            return kernel.read_memory(pid, address, length) if address and length else b""
+        except OSError:
+            return b""
+
+
+def _signed(value: int) -> int:
+    low = value & 0xFFFFFFFF
+    return low - (1 << 32) if low & 0x80000000 else low

@@ -1,0 +1,122 @@
+"""Frames between host, slot and guest: a bounded JSON header and bounded binary parts, on a stream socket.
+
+A frame is two 32-bit lengths, then the header (a JSON object), then the parts one after the other; the
+header's `parts` gives their lengths. Whatever arrives is untrusted: lengths are checked before anything is
+read for them, and only `json.loads` ever looks inside. Standard library only: the guest imports this too.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Header = dict[str, Any]
+"""A decoded JSON object from the other side; every reader checks the fields it takes."""
+
+_LENGTHS = struct.Struct("!II")
+
+
+class BadFrame(ValueError):  # noqa: N818 - names what arrived
+    """The other side sent something that is no frame, or one over its bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How large the header and all parts together may be, in bytes."""
+
+    header: int
+    parts: int
+
+
+FROM_GUEST = Bounds(header=1024 * 1024, parts=0)
+FROM_SLOT = Bounds(header=16 * 1024 * 1024, parts=64 * 1024 * 1024)
+FROM_HOST = Bounds(header=64 * 1024 * 1024, parts=1024 * 1024 * 1024)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One decoded frame."""
+
+    header: Header
+    parts: tuple[bytes, ...]
+
+
+def encode(header: Header, parts: Sequence[bytes] = ()) -> bytes:
+    """The bytes of a frame; lone surrogates travel as JSON escapes."""
+    text = json.dumps({**header, "parts": [len(part) for part in parts]}).encode("ascii")
+    return b"".join([_LENGTHS.pack(len(text), sum(map(len, parts))), text, *parts])
+
+
+class Decoder:
+    """Takes bytes as they come and gives the frames that are complete."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self._bounds = bounds
+        self._buffer = bytearray()
+
+    def feed(self, data: bytes) -> None:
+        """Add bytes that arrived."""
+        self._buffer += data
+
+    def next(self) -> Frame | None:
+        """The next complete frame, None while one is still on its way.
+
+        Raises:
+            BadFrame: a length is over its bound, or the header is not what it must be.
+        """
+        if len(self._buffer) < _LENGTHS.size:
+            return None
+        header_length, parts_length = _LENGTHS.unpack_from(self._buffer)
+        if header_length > self._bounds.header or parts_length > self._bounds.parts:
+            raise BadFrame(f"a frame of {header_length} + {parts_length} bytes is over its bound")
+        start = _LENGTHS.size + header_length
+        end = start + parts_length
+        if len(self._buffer) < end:
+            return None
+        header = _object(bytes(self._buffer[_LENGTHS.size : start]))
+        frame = Frame(header, _split(header, bytes(self._buffer[start:end])))
+        del self._buffer[:end]
+        return frame
+
+
+def receive(stream: socket.socket, decoder: Decoder) -> Frame:
+    """Wait for one frame.
+
+    Raises:
+        EOFError: the other side is gone.
+        BadFrame: what came is no frame.
+        TimeoutError: the socket's timeout passed.
+    """
+    while (frame := decoder.next()) is None:
+        data = stream.recv(262144)
+        if not data:
+            raise EOFError("the other side closed the channel")
+        decoder.feed(data)
+    return frame
+
+
+def _object(text: bytes) -> Header:
+    try:
+        header = json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        raise BadFrame(f"a frame's header is not JSON: {problem}") from None
+    if not isinstance(header, dict):
+        raise BadFrame("a frame's header is no JSON object")
+    return header
+
+
+def _split(header: Header, body: bytes) -> tuple[bytes, ...]:
+    lengths = header.pop("parts", None)
+    if not isinstance(lengths, list) or not all(type(n) is int and n >= 0 for n in lengths):
+        raise BadFrame("a frame's header gives no lengths of its parts")
+    if sum(lengths) != len(body):
+        raise BadFrame("a frame's parts are not as long as its header says")
+    parts, position = [], 0
+    for length in lengths:
+        parts.append(body[position : position + length])
+        position += length
+    return tuple(parts)

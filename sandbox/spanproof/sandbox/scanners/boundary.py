@@ -1,0 +1,207 @@
+"""The boundary as questions: may this path be read, this host be reached, this variable be seen?
+
+In: what a scanner resolved, as pieces of text with holes where it could not. Out: None when inside, else the
+crossing with its rule. Paths are normalised as the sandbox sees them; nothing is looked up on this machine.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import posixpath
+from enum import StrEnum
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from spanproof.sandbox.policy import Policy
+
+Pieces = tuple[str | None, ...]
+"""A text in parts; None is a part that is not known."""
+
+ALWAYS_READABLE = frozenset(
+    "/dev/null /dev/zero /dev/urandom /dev/random /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/fd".split()
+)
+"""Devices that hold nothing of the host."""
+
+_METADATA_HOSTS = frozenset(
+    {"169.254.169.254", "metadata.google.internal", "metadata", "100.100.100.200", "fd00:ec2::254",
+     "169.254.170.2", "metadata.azure.com", "instance-data"}
+)  # fmt: skip
+
+
+class Action(StrEnum):
+    """What is done to a path."""
+
+    READ = "read"
+    WRITE = "write"
+    DELETE = "delete"
+    PERMISSION = "permission"
+
+
+_DONE = {
+    Action.READ: "reads",
+    Action.WRITE: "writes",
+    Action.DELETE: "deletes",
+    Action.PERMISSION: "changes the permissions of",
+}
+
+
+class Crossing(NamedTuple):
+    """How a resolved target leaves the boundary: rule id without language, and what to tell."""
+
+    rule: str
+    message: str
+
+
+class Boundary:
+    """Answers for one policy. Immutable and shared between threads."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self._roots = {
+            Action.READ: policy.read_roots,
+            Action.WRITE: policy.write_roots,
+            Action.DELETE: policy.write_roots,
+            Action.PERMISSION: policy.write_roots,
+        }
+
+    def path(self, action: Action, pieces: Pieces, *, holes_are_names: bool = False) -> Crossing | None:
+        """Judge a path.
+
+        Args:
+            action: what is done to it.
+            pieces: its text; holes where unknown.
+            holes_are_names: whether each hole is known to be a plain file name or a number.
+        """
+        head = pieces[0] if pieces else ""
+        if head is None:
+            return None if holes_are_names else Crossing("file.dynamic", f"{_DONE[action]} a path that is not known")
+        if len(pieces) == 1:
+            return self._known(action, head)
+        return self._partly_known(action, pieces, head, holes_are_names)
+
+    def host(self, host: str, port: int | None = None) -> Crossing | None:
+        """Judge a host name or address, and a port where known."""
+        name = _plain_host(host)
+        if name in _METADATA_HOSTS:
+            return Crossing("network.metadata", f"reaches the metadata service {name}")
+        if not self._host_allowed(name):
+            return Crossing("network.host", f"reaches {name or 'every host'}, which the policy does not name")
+        if port is not None and port not in self.policy.ports:
+            return Crossing("network.port", f"reaches {name} on port {port}, which the policy does not name")
+        return None
+
+    def url(self, pieces: Pieces) -> Crossing | None:
+        """Judge a URL; one without a scheme is judged as a host."""
+        head = pieces[0] if pieces else ""
+        if head is None:
+            return Crossing("network.dynamic", "reaches a host that is not known")
+        text = head.strip().replace("\\", "/")
+        scheme, separator, rest = text.partition("://")
+        if separator and scheme.lower() == "file":
+            return self.path(Action.READ, ("/" + rest.partition("/")[2], *pieces[1:]))
+        if text.startswith("data:"):
+            return None
+        if not separator:
+            text, rest = "//" + text.lstrip("/"), text
+        whole = len(pieces) == 1 or any(mark in rest for mark in "/?#")
+        if not whole:
+            return Crossing("network.dynamic", f"reaches a host that is known only in part: {_shown(text)}")
+        return self._split_url(text)
+
+    def environment(self, name: str) -> Crossing | None:
+        """Judge the reading of an environment variable; an empty name means all of them."""
+        if name in self.policy.environment:
+            return None
+        return Crossing("environment.read", f"reads {name or 'all variables'} from the environment")
+
+    def work_path(self, path: str) -> str:
+        """The absolute, normalised form of a path as the sandbox sees it."""
+        if path.startswith("~"):
+            return "/home/" + path.lstrip("~/")
+        absolute = posixpath.normpath(posixpath.join(self.policy.work_directory, path))
+        # POSIX leaves two leading slashes alone; no file system here gives them a meaning.
+        return "/" + absolute.lstrip("/")
+
+    def _split_url(self, text: str) -> Crossing | None:
+        try:
+            split = urlsplit(text)
+            host, port = split.hostname or "", split.port
+        except ValueError:
+            return Crossing("network.host", f"reaches a host that cannot be read: {_shown(text)}")
+        return self.host(unquote(host), port)
+
+    def _known(self, action: Action, text: str) -> Crossing | None:
+        path = self.work_path(text.partition("\0")[0])
+        if path in ALWAYS_READABLE or path.startswith("/dev/fd/"):
+            return None if action in (Action.READ, Action.WRITE) else self._outside(action, path)
+        if path.startswith(("/dev/tcp/", "/dev/udp/")):
+            return self.device_socket(path)
+        roots = self._roots[action]
+        if action is Action.DELETE and path in {*roots, self.policy.work_directory}:
+            return Crossing("file.delete-root", f"deletes {path}, which holds everything")
+        return None if _below(path, roots) else self._outside(action, path)
+
+    def device_socket(self, path: str) -> Crossing | None:
+        """Judge bash's network paths, `/dev/tcp/host/port`."""
+        parts = path.split("/")
+        host, port = parts[3], parts[4] if len(parts) > 4 else ""
+        return self.host(host, int(port) if port.isascii() and port.isdigit() else None)
+
+    def _partly_known(
+        self, action: Action, pieces: Pieces, head: str, holes_are_names: bool
+    ) -> Crossing | None:
+        directory = head.rpartition("/")[0]
+        base = self.work_path(directory or ("/" if head.startswith("/") else "."))
+        roots = self._roots[action]
+        climbs = any(piece is not None and ".." in piece for piece in pieces[1:])
+        if _below(base, roots) and not climbs:
+            if holes_are_names or base != self.policy.work_directory or head.strip("./"):
+                return None
+            return Crossing("file.dynamic", f"{_DONE[action]} a path known only in part: {_shown(head)}…")
+        reaches_root = any(root.startswith(base.rstrip("/") + "/") for root in roots)
+        if climbs or (reaches_root and not _below(base, roots)):
+            return Crossing("file.dynamic", f"{_DONE[action]} a path known only in part: {_shown(head)}…")
+        return self._outside(action, base + "/…")
+
+    def _outside(self, action: Action, path: str) -> Crossing:
+        if action is not Action.READ and path.startswith(("/dev/", "/proc/", "/sys/", "/boot/")):
+            return Crossing("file.device", f"{_DONE[action]} {_shown(path)}, which is the machine's own")
+        return Crossing(f"file.{action}-outside", f"{_DONE[action]} {_shown(path)}, which is outside the boundary")
+
+    def _host_allowed(self, name: str) -> bool:
+        for allowed in self.policy.hosts:
+            if name == allowed or (allowed.startswith("*.") and name.endswith(allowed[1:])):
+                return True
+        return False
+
+
+def _below(path: str, roots: tuple[str, ...]) -> bool:
+    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
+
+
+def _plain_host(host: str) -> str:
+    name = host.strip().strip("[]").rstrip(".").lower()
+    if name.isascii() and (name[:1].isdigit() or ":" in name):
+        return _address(name)
+    return name
+
+
+def _address(name: str) -> str:
+    """One spelling for an address: `0x7f.1`, `2130706433` and `127.1` are all 127.0.0.1."""
+    try:
+        return str(ipaddress.ip_address(name))
+    except ValueError:
+        pass
+    try:
+        parts = [int(part, 0 if not part.startswith("0") or part[:2] in {"0x", "0"} else 8) for part in name.split(".")]
+        value = parts[-1]
+        for index, part in enumerate(parts[:-1]):
+            value |= part << (8 * (3 - index))
+        return str(ipaddress.IPv4Address(value))
+    except ValueError:
+        return name
+
+
+def _shown(text: str) -> str:
+    plain = text if len(text) <= 120 else text[:119] + "…"
+    return plain if plain.isprintable() else repr(plain)[1:-1]

@@ -1,0 +1,64 @@
+"""What every scanner works in: the boundary, the report, the time left, and how deep in nested sources it is.
+
+A command in a Python string is handed to the shell scanner, code in a shell string to the Python scanner:
+each nested scan gets a context of its own whose findings all stand at the outer place.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+from spanproof.sandbox.scanners.boundary import Boundary, Crossing
+from spanproof.sandbox.scanners.model import Verdict
+from spanproof.sandbox.scanners.report import Report
+from spanproof.sandbox.scanners.source import Place
+
+MAX_NESTING = 6
+"""Sources within sources; what hides deeper is denied as a payload."""
+
+
+class OutOfTime(Exception):  # noqa: N818 - says what happened
+    """The scan's time budget is spent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Handed to each scanner.
+
+    Attributes:
+        deadline: on the clock of `time.monotonic`, in seconds.
+        fixed_place: where findings stand when the source is nested in another.
+        origin: a phrase put before messages of nested sources.
+    """
+
+    boundary: Boundary
+    report: Report
+    deadline: float
+    depth: int = 0
+    fixed_place: Place | None = None
+    origin: str = ""
+
+    def add(self, rule: str, place: Place, message: str, verdict: Verdict | None = None) -> None:
+        """Report one finding of the source at hand."""
+        self.report.add(rule, self.fixed_place or place, self.origin + message, verdict)
+
+    def crossed(self, language: str, crossing: Crossing | None, place: Place, who: str) -> bool:
+        """Report a crossing of the boundary, if it is one; `who` names the call or command."""
+        if crossing is None:
+            return False
+        self.add(f"{language}.{crossing.rule}", place, f"{who} {crossing.message}")
+        return True
+
+    def nested(self, place: Place, origin: str) -> Context:
+        """The context of a source found inside this one at `place`."""
+        return replace(self, depth=self.depth + 1, fixed_place=self.fixed_place or place, origin=origin)
+
+    def check_time(self) -> None:
+        """Stop a scan that takes too long.
+
+        Raises:
+            OutOfTime: the deadline has passed.
+        """
+        if time.monotonic() > self.deadline:
+            raise OutOfTime("the time budget is spent")

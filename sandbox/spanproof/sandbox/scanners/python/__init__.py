@@ -1,0 +1,56 @@
+"""The Python scanner: reads what a program would do, by its meaning, without running it.
+
+In: a source and the context of the scan. Out: findings in the context's report. `parse` gives the tree,
+`machine` walks it with the tables of `expressions`, `statements` and `calls`, `effects` holds what reaches
+outside against the boundary. Never executes, imports or opens anything the program names.
+"""
+
+from __future__ import annotations
+
+from spanproof.sandbox.scanners.context import MAX_NESTING, Context
+from spanproof.sandbox.scanners.python.calls import call, read_uncalled
+from spanproof.sandbox.scanners.python.expressions import EXPRESSIONS
+from spanproof.sandbox.scanners.python.machine import Machine, Tables
+from spanproof.sandbox.scanners.python.parse import Parsed, parse, parse_strictly
+from spanproof.sandbox.scanners.python.statements import STATEMENTS
+from spanproof.sandbox.scanners.source import START, Place, Source
+
+LANGUAGES = frozenset({"python"})
+
+_TABLES = Tables(EXPRESSIONS, STATEMENTS, call)
+
+
+def scan(context: Context, source: Source) -> None:
+    """Report what a Python program would do beyond its boundary."""
+    parsed = parse(source.text)
+    _tell_unparsed(context, parsed)
+    if parsed.commands:
+        from spanproof.sandbox.scanners.shell import scan_nested
+
+        for line, command in parsed.commands.items():
+            scan_nested(context.nested(Place(line, 1, line, 1), "a notebook command that "), command)
+    if parsed.module is None:
+        return
+    machine = Machine(context, _TABLES, source.text, parse_strictly)
+    try:
+        machine.execute(parsed.module.body)
+        read_uncalled(machine)
+    except RecursionError:
+        context.add("python.too-deep", START, "nests deeper than can be judged")
+
+
+def scan_nested(context: Context, text: str) -> None:
+    """Scan Python found inside another source, `python -c '…'` for one."""
+    if context.depth > MAX_NESTING:
+        context.add("python.exec.payload", START, "hides code in too many layers")
+        return
+    scan(context, Source("python", text))
+
+
+def _tell_unparsed(context: Context, parsed: Parsed) -> None:
+    if parsed.too_deep:
+        context.add("python.too-deep", START, "nests deeper than the parser goes")
+    elif parsed.module is None:
+        context.add("python.syntax", START, "does not parse as Python")
+    for line in parsed.dropped:
+        context.add("python.syntax", Place(line, 1, line, 1), "this line does not parse as Python")

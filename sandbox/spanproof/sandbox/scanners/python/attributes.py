@@ -1,0 +1,370 @@
+"""Attributes, items and targets: what `value.name` and `value[key]` mean, and what an assignment binds.
+
+Walks through the interpreter's internals (`__globals__`, `__subclasses__`) are found here, and so are the
+detours to a name: `vars(os)['system']`, `sys.modules['os']`, `globals()['open']`.
+"""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import string
+from collections.abc import Sequence
+
+from spanproof.sandbox.scanners.boundary import Pieces
+from spanproof.sandbox.scanners.python import fold
+from spanproof.sandbox.scanners.python.machine import Arguments, Machine
+from spanproof.sandbox.scanners.python.names import BUILTINS, canonical
+from spanproof.sandbox.scanners.python.values import (
+    CLEAN,
+    UNKNOWN,
+    Const,
+    Function,
+    Instance,
+    Items,
+    Klass,
+    Mapping,
+    OneOf,
+    Path,
+    Ref,
+    Text,
+    Unknown,
+    Value,
+    elements_of,
+    join_all,
+    options_of,
+    pieces_of,
+    taint_of,
+    text_value,
+)
+
+_NAMESPACES = frozenset({"__globals__", "__builtins__", "f_globals", "f_builtins", "func_globals"})
+_INTERNALS = frozenset(
+    {"__code__", "__closure__", "gi_frame", "cr_frame", "ag_frame", "tb_frame", "f_back", "f_locals", "gi_code",
+     "func_code", "__getattribute__", "__reduce_ex__"}
+)  # fmt: skip
+_TYPES = frozenset({"__class__", "__base__", "__bases__", "__mro__"})
+
+_MAX_NAME = 160
+"""Characters of a resolved name; a longer chain of calls is no sink of ours."""
+
+_CONSTANTS = {
+    "os.sep": "/", "os.path.sep": "/", "os.linesep": "\n", "os.curdir": ".", "os.pardir": "..",
+    "os.path.pardir": "..", "os.path.curdir": ".", "os.devnull": "/dev/null", "os.pathsep": ":", "os.name": "posix",
+    "os.extsep": ".", "sys.platform": "linux", "sys.executable": "python3",
+    **{f"string.{name}": getattr(string, name) for name in
+       ("ascii_letters", "ascii_lowercase", "ascii_uppercase", "digits", "hexdigits", "octdigits", "punctuation",
+        "printable", "whitespace")},
+}  # fmt: skip
+
+
+def load(m: Machine, value: Value, name: str, node: ast.expr) -> Value:
+    """What `value.name` gives."""
+    if isinstance(value, OneOf):
+        return join_all(load(m, option, name, node) for option in value.options)
+    if name.startswith("__") or name.startswith(("f_", "gi_", "cr_", "tb_", "ag_", "func_")):
+        found = _internal(m, value, name, node)
+        if found is not None:
+            return found
+    if isinstance(value, Ref):
+        return _of_reference(m, value, name)
+    if isinstance(value, Instance | Klass):
+        found = member(m, value, name, node)
+        return found if found is not None else Ref(f"?.{name}", taint_of(value), value)
+    if isinstance(value, Path):
+        return _of_path(value, name)
+    return Ref(f"?.{name}", taint_of(value), value)
+
+
+def member(m: Machine, value: Value, name: str, node: ast.expr) -> Value | None:
+    """An attribute of an object or class of the program; None when it is defined nowhere in it."""
+    if isinstance(value, Instance):
+        own = value.attributes.get(name)
+        if own is not None:
+            return own
+        found = _inherited(value.klass, name)
+        if isinstance(found, Function):
+            if _decorated(found, "property", "cached_property"):
+                return m.call(bound(found, value), Arguments([], {}), node)
+            return found if _decorated(found, "staticmethod") else bound(found, value)
+        if found is None and (fallback := _inherited(value.klass, "__getattr__")) is not None:
+            return m.call(bound(fallback, value), Arguments([Const(name)], {}), node)
+        return found
+    if isinstance(value, Klass):
+        found = _inherited(value, name)
+        return bound(found, value) if isinstance(found, Function) and _decorated(found, "classmethod") else found
+    return None
+
+
+def method_of(value: Instance, name: str) -> Value | None:
+    """A special method as the interpreter looks it up: on the class."""
+    found = _inherited(value.klass, name) if name else None
+    return bound(found, value) if found is not None and not isinstance(found, Ref) else found
+
+
+def bound(function: Value, receiver: Value) -> Value:
+    """A function bound to its receiver."""
+    if not isinstance(function, Function):
+        return function
+    return Function(
+        function.node, function.scope, function.defaults, function.keyword_defaults, receiver, function.owner
+    )
+
+
+def item(m: Machine, value: Value, key: Value, node: ast.expr) -> Value:
+    """What `value[key]` gives."""
+    if isinstance(value, OneOf) or isinstance(key, OneOf):
+        pairs = [(one, other) for one in options_of(value) for other in options_of(key)][:36]
+        return join_all(item(m, one, other, node) for one, other in pairs)
+    if isinstance(value, Ref):
+        return _item_of_reference(m, value, key, node)
+    if isinstance(value, Mapping):
+        return _entry(value, key)
+    if isinstance(value, Items) and isinstance(key, Const):
+        return _element(value, key.value)
+    if isinstance(value, Const) and isinstance(key, Const):
+        try:
+            return fold.abstract(value.value[key.value], value.taint | key.taint)
+        except Exception:  # noqa: BLE001 - the program would raise here
+            return UNKNOWN
+    if isinstance(value, Text) and isinstance(key, Const):
+        return Unknown(value.taint)
+    if isinstance(value, Instance):
+        method = method_of(value, "__getitem__")
+        return UNKNOWN if method is None else m.call(method, Arguments([key], {}), node)
+    if isinstance(value, Klass):
+        found = _inherited(value, "__class_getitem__")
+        return UNKNOWN if found is None else m.call(bound(found, value), Arguments([key], {}), node)
+    elements, _ = elements_of(value)
+    return join_all(elements)
+
+
+def bind(m: Machine, target: ast.expr, value: Value) -> None:
+    """Assign a value to a target, unpacking as Python does."""
+    if isinstance(target, ast.Name):
+        m.scope.bind(target.id, value)
+    elif isinstance(target, ast.Tuple | ast.List):
+        _unpack(m, target.elts, value)
+    elif isinstance(target, ast.Attribute):
+        _store_attribute(m, m.evaluate(target.value), target.attr, value, target)
+    elif isinstance(target, ast.Subscript):
+        _store_item(m, m.evaluate(target.value), m.evaluate(target.slice), value, target)
+    elif isinstance(target, ast.Starred):
+        bind(m, target.value, value)
+
+
+def store_attribute(m: Machine, owner: Value, name: str, value: Value, node: ast.expr) -> None:
+    """What `setattr(owner, name, value)` does."""
+    _store_attribute(m, owner, name, value, node)
+
+
+def join_path(parts: Sequence[Value], *, as_path: bool) -> Value:
+    """`os.path.join`, or `/` between pathlib paths: an absolute part starts anew."""
+    pieces: list[str | None] = []
+    taint = CLEAN
+    for part in parts:
+        text = pieces_of(part)
+        taint |= taint_of(part)
+        if text[0] is not None and text[0].startswith("/"):
+            pieces = list(text)
+            continue
+        separate = bool(pieces) and pieces != [""] and not (pieces[-1] or "").endswith("/")
+        pieces.extend(["/", *text] if separate else text)
+    joined = text_value(pieces, taint)
+    return Path(pieces_of(joined), taint) if as_path else joined
+
+
+def namespace_entry(m: Machine, name: str) -> Value:
+    """What `globals()[name]` gives."""
+    found = m.scope.find(name)
+    if found is not None:
+        return found
+    if name == "__builtins__":
+        return Ref("builtins")
+    return Ref(canonical(name)) if name in BUILTINS else Unknown(frozenset({"free"}))
+
+
+def _internal(m: Machine, value: Value, name: str, node: ast.expr) -> Value | None:
+    if name in _NAMESPACES:
+        m.add("escape.dunder", node, f"walks through {name} to the interpreter's own namespace")
+        return Ref("builtins.__dict__")
+    if name == "__subclasses__":
+        if isinstance(value, Unknown):
+            m.add("escape.internals", node, "lists the subclasses of a class that is not known")
+        elif not isinstance(value, Klass | Instance):
+            m.add("escape.dunder", node, "lists all loaded classes by __subclasses__")
+        return Ref("?.subclasses")
+    if name in _INTERNALS and not (name == "__getattribute__" and isinstance(value, Ref)):
+        m.add("escape.internals", node, f"reads {name}, which leads into the interpreter")
+        return Unknown()
+    if name in _TYPES and not isinstance(value, Instance | Klass):
+        return Ref("type")
+    if name == "__class__" and isinstance(value, Instance):
+        return value.klass
+    if name == "__dict__" and isinstance(value, Instance | Klass):
+        return Mapping(dict(value.attributes))
+    if name == "__self__" and isinstance(value, Ref):
+        return Ref("builtins")
+    return None
+
+
+def _of_reference(m: Machine, value: Ref, name: str) -> Value:
+    if value.name == "type" and name in {"mro", "__mro__"}:
+        return Ref("type")
+    if len(value.name) > _MAX_NAME:
+        return Ref(f"?.{name}", value.taint, value.owner)
+    resolved = canonical(f"{value.name}.{name}")
+    override = m.overrides.get(resolved)
+    if override is not None:
+        return override
+    constant = _CONSTANTS.get(resolved)
+    if constant is not None:
+        return Const(constant)
+    return Ref(resolved, value.taint, value.owner if value.owner is not None else None)
+
+
+def _of_path(value: Path, name: str) -> Value:
+    text = value.pieces[0] if len(value.pieces) == 1 else None
+    if name in {"name", "stem", "suffix"}:
+        if text is None:
+            return Unknown(frozenset({"name"}))
+        base = posixpath.basename(text.rstrip("/"))
+        stem, suffix = posixpath.splitext(base)
+        return Const({"name": base, "stem": stem, "suffix": suffix}[name], value.taint)
+    if name == "parent":
+        if text is not None:
+            return Path((posixpath.dirname(text.rstrip("/")) or ".",), value.taint)
+        return Path(_parent(value.pieces), value.taint)
+    if name == "parents":
+        return Items([Path((text.rsplit("/", depth)[0] or "/",)) for depth in (1, 2, 3)] if text else [], more=True)
+    return Ref(f"pathlib.Path().{name}", value.taint, value)
+
+
+def _parent(pieces: Pieces) -> Pieces:
+    head = pieces[0]
+    if head is None:
+        return (None,)
+    return (head.rpartition("/")[0] or ".",) if len(pieces) == 2 else pieces
+
+
+def _item_of_reference(m: Machine, value: Ref, key: Value, node: ast.expr) -> Value:
+    name = value.name
+    text = key.value if isinstance(key, Const) and isinstance(key.value, str) else None
+    if name == "os.environ":
+        return m.call(Ref("os.environ.__getitem__"), Arguments([key], {}), node)
+    if name == "sys.modules":
+        if text is None:
+            m.add("attribute.dynamic", node, "takes a module that is not known out of sys.modules")
+        return UNKNOWN if text is None else Ref(canonical(text))
+    if name in {"globals()", "locals()", "vars()"}:
+        if text is None:
+            m.add("attribute.dynamic", node, "takes a name that is not known out of a namespace")
+        return UNKNOWN if text is None else namespace_entry(m, text)
+    if name.endswith(".__dict__"):
+        if text is None:
+            m.add("attribute.dynamic", node, f"takes a name that is not known out of {name}")
+        return UNKNOWN if text is None else load(m, Ref(name[: -len(".__dict__")]), text, node)
+    if name == "type":
+        return Ref("type")
+    return Ref(f"{name}[]", value.taint, value.owner)
+
+
+def _entry(value: Mapping, key: Value) -> Value:
+    try:
+        found = value.entries.get(fold.concrete(key))
+    except (fold.NotKnown, TypeError):
+        return join_all([*value.entries.values(), *value.rest])
+    if found is not None:
+        return found
+    return join_all(value.rest)
+
+
+def _element(value: Items, key: object) -> Value:
+    if isinstance(key, slice):
+        try:
+            return Items(value.items[key], value.kind, value.more)
+        except (TypeError, ValueError):
+            return UNKNOWN
+    if isinstance(key, int) and not value.more and -len(value.items) <= key < len(value.items):
+        return value.items[key]
+    return join_all(value.items) if value.items else UNKNOWN
+
+
+def _unpack(m: Machine, targets: Sequence[ast.expr], value: Value) -> None:
+    elements, whole = elements_of(value)
+    starred = next((index for index, one in enumerate(targets) if isinstance(one, ast.Starred)), None)
+    if starred is not None and whole and len(elements) >= len(targets) - 1:
+        after = len(targets) - starred - 1
+        middle = Items(elements[starred : len(elements) - after])
+        elements = [*elements[:starred], middle, *elements[len(elements) - after :]]
+    if whole and len(elements) == len(targets):
+        for target, element in zip(targets, elements, strict=True):
+            bind(m, target, element)
+        return
+    shared = join_all(elements) if elements else UNKNOWN
+    for target in targets:
+        bind(m, target, shared)
+
+
+def _store_attribute(m: Machine, owner: Value, name: str, value: Value, node: ast.expr) -> None:
+    if name in {"__code__", "__globals__", "__builtins__"}:
+        m.add("escape.dunder", node, f"replaces {name}")
+    for option in options_of(owner):
+        if isinstance(option, Instance | Klass):
+            option.attributes[name] = value
+        elif isinstance(option, Ref) and "()" not in option.name:
+            m.overrides[canonical(f"{option.name}.{name}")] = value
+
+
+def _store_item(m: Machine, owner: Value, key: Value, value: Value, node: ast.expr) -> None:
+    for option in options_of(owner):
+        if isinstance(option, Ref):
+            _store_in_reference(m, option, key, value, node)
+        elif isinstance(option, Mapping):
+            try:
+                option.entries[fold.concrete(key)] = value
+            except (fold.NotKnown, TypeError):
+                option.rest.append(value)
+        elif isinstance(option, Items):
+            index = key.value if isinstance(key, Const) else None
+            if isinstance(index, int) and not isinstance(index, bool) and -len(option.items) <= index < len(option.items):
+                option.items[index] = value
+            else:
+                option.items.append(value)
+                option.more = True
+        elif isinstance(option, Instance):
+            method = method_of(option, "__setitem__")
+            if method is not None:
+                m.call(method, Arguments([key, value], {}), node)
+
+
+def _store_in_reference(m: Machine, owner: Ref, key: Value, value: Value, node: ast.expr) -> None:
+    text = key.value if isinstance(key, Const) and isinstance(key.value, str) else None
+    if owner.name == "os.environ":
+        m.call(Ref("os.putenv"), Arguments([key, value], {}), node)
+    elif text is not None and owner.name in {"globals()", "locals()", "vars()"}:
+        m.scope.bind(text, value)
+    elif text is not None and owner.name.endswith(".__dict__"):
+        m.overrides[canonical(f"{owner.name[:-9]}.{text}")] = value
+
+
+def _inherited(klass: Klass, name: str, depth: int = 0) -> Value | None:
+    found = klass.attributes.get(name)
+    if found is not None or depth > 8:
+        return found
+    for base in klass.bases:
+        if isinstance(base, Klass):
+            found = _inherited(base, name, depth + 1)
+            if found is not None:
+                return found
+        elif isinstance(base, Ref) and not name.startswith("__") and base.name not in {"object", "Exception"}:
+            return Ref(f"{base.name}().{name}")
+    return None
+
+
+def _decorated(function: Function, *names: str) -> bool:
+    decorators = getattr(function.node, "decorator_list", [])
+    return any(
+        (isinstance(one, ast.Name) and one.id in names) or (isinstance(one, ast.Attribute) and one.attr in names)
+        for one in decorators
+    )

@@ -1,0 +1,219 @@
+"""What a call does and gives: functions of the program are read through, names outside it are looked up.
+
+In: the called value and its arguments. Out: the abstract result; effects on the boundary are reported on the
+way. A function of the program is read anew with each call's arguments while the budget lasts.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from spanproof.sandbox.scanners.python import attributes, effects, models
+from spanproof.sandbox.scanners.python.fold import FUNCTIONS, fold, fold_method
+from spanproof.sandbox.scanners.python.machine import MAX_CALL_DEPTH, Arguments, Frame, Machine
+from spanproof.sandbox.scanners.python.names import module_of
+from spanproof.sandbox.scanners.python.sinks import METHOD_SINKS, SINKS
+from spanproof.sandbox.scanners.python.values import (
+    CLEAN,
+    NAME,
+    UNKNOWN,
+    Const,
+    Function,
+    Instance,
+    Items,
+    Klass,
+    Mapping,
+    OneOf,
+    Partial,
+    Ref,
+    Scope,
+    Unknown,
+    Value,
+    join_all,
+    taint_of,
+)
+
+_NAME_MODULES = frozenset({"datetime", "time", "uuid", "random", "math", "statistics", "numpy"})
+"""Modules whose results are numbers, dates and ids: no path gets out of the boundary by them."""
+
+_NAME_FUNCTIONS = frozenset({"len", "int", "float", "id", "hash", "round", "sum", "abs", "os.getpid", "ord"})
+_REFLECTIVE_ENDS = frozenset({"__", "et", "op"})
+"""Last letters of `__call__`, `get`, `pop`: a quick way past the names that cannot be reflective."""
+
+_CARRIERS = frozenset({"environment", "secret", "file", "network", "input"})
+
+
+def call(m: Machine, function: Value, arguments: Arguments, node: ast.expr) -> Value:
+    """What calling a value gives."""
+    if isinstance(function, Ref):
+        return _reference(m, function, arguments, node)
+    if isinstance(function, Function):
+        return _read_through(m, function, arguments)
+    if isinstance(function, OneOf):
+        return join_all(call(m, option, arguments, node) for option in function.options)
+    if isinstance(function, Klass):
+        return _instantiate(m, function, arguments, node)
+    if isinstance(function, Partial):
+        merged = Arguments(
+            [*function.positional, *arguments.positional], {**function.named, **arguments.named}, arguments.more
+        )
+        return call(m, function.called, merged, node)
+    if isinstance(function, Instance):
+        method = attributes.method_of(function, "__call__")
+        return UNKNOWN if method is None else call(m, method, arguments, node)
+    _hand_over(m, arguments, node)
+    return Unknown(_carried(arguments))
+
+
+def read_uncalled(m: Machine) -> None:
+    """Read the functions and methods that nothing called, with arguments that are not known."""
+    for klass in m.classes:
+        for name, member in list(klass.attributes.items()):
+            if isinstance(member, Function) and id(member.node) not in m.called:
+                receiver = None if name == "__new__" else Instance(klass)
+                _read_through(m, attributes.bound(member, receiver or UNKNOWN), Arguments([], {}, more=True))
+    index = 0
+    while index < len(m.functions):
+        function = m.functions[index]
+        index += 1
+        if id(function.node) not in m.called:
+            _read_through(m, function, Arguments([], {}, more=True))
+
+
+def _read_through(m: Machine, function: Value, arguments: Arguments) -> Value:
+    assert isinstance(function, Function)
+    node = function.node
+    depth = sum(1 for frame in m.frames if frame.node is node)
+    if depth >= 2 or len(m.frames) >= MAX_CALL_DEPTH or (m.exhausted and id(node) in m.called):
+        return Unknown(_carried(arguments))
+    m.called.add(id(node))
+    outer = m.scope
+    m.scope = Scope(function.scope)
+    _bind_parameters(m, function, arguments)
+    frame = Frame(node)
+    m.frames.append(frame)
+    try:
+        if isinstance(node, ast.Lambda):
+            return m.evaluate(node.body)
+        m.execute(node.body)
+    finally:
+        m.frames.pop()
+        m.scope = outer
+    if frame.yielded:
+        # A generator under @contextmanager gives its one item; iterating it gives the same.
+        return Items(frame.yielded, more=True) if len(frame.yielded) > 1 else join_all(frame.yielded)
+    return join_all(frame.returned) if frame.returned else Const(None)
+
+
+def _bind_parameters(m: Machine, function: Function, arguments: Arguments) -> None:
+    spec = function.node.args
+    names = m.scope.names
+    positional = list(arguments.positional)
+    if function.receiver is not None:
+        positional.insert(0, function.receiver)
+    named = dict(arguments.named)
+    parameters = [*spec.posonlyargs, *spec.args]
+    first_default = len(parameters) - len(function.defaults)
+    for index, parameter in enumerate(parameters):
+        if index < len(positional):
+            names[parameter.arg] = positional[index]
+        elif parameter.arg in named:
+            names[parameter.arg] = named.pop(parameter.arg)
+        elif index >= first_default:
+            default = function.defaults[index - first_default]
+            names[parameter.arg] = join_all([default, UNKNOWN]) if arguments.more else default
+        else:
+            names[parameter.arg] = UNKNOWN
+    if spec.vararg is not None:
+        names[spec.vararg.arg] = Items(positional[len(parameters) :], "tuple", arguments.more)
+    for parameter, keyword_default in zip(spec.kwonlyargs, function.keyword_defaults, strict=True):
+        names[parameter.arg] = named.pop(parameter.arg, keyword_default or UNKNOWN)
+    if spec.kwarg is not None:
+        names[spec.kwarg.arg] = Mapping(dict(named), [UNKNOWN] if arguments.more else [])
+
+
+def _instantiate(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr) -> Value:
+    instance = m.new_instance(klass)
+    start = attributes.member(m, instance, "__init__", node) or attributes.member(m, instance, "__post_init__", node)
+    if start is not None:
+        call(m, start, arguments, node)
+    else:
+        for index, name in enumerate(klass.fields):
+            given = arguments.get(index, name)
+            if given is not None:
+                instance.attributes[name] = given
+    for base in klass.bases:
+        if isinstance(base, Ref) and base.name not in {"object", "Exception"}:
+            effects.check_module(m, base.name, node)
+    return instance
+
+
+def _reference(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
+    name = function.name
+    policy = m.context.boundary.policy
+    if name in policy.allowed_calls:
+        return Ref(f"{name}()", _carried(arguments))
+    if name in policy.denied_calls:
+        m.add("call.denied", node, f"calls {name}, which the policy denies")
+    model = models.MODELS.get(name)
+    if model is None and "." in name:
+        method = models.METHODS.get(name.rpartition(".")[2]) if function.owner is not None else None
+        model = method or (models.reflective(name) if name[-2:] in _REFLECTIVE_ENDS else None)
+    if model is not None:
+        modelled = model(m, function, arguments, node)
+        if modelled is not None:
+            return modelled
+    pure = FUNCTIONS.get(name)
+    if pure is not None:
+        folded = fold(pure, arguments.positional, arguments.named) if not arguments.more else None
+        if folded is not None:
+            return folded
+    elif function.owner is not None and not arguments.more:
+        method = name.rpartition(".")[2]
+        folded = fold_method(function.owner, method, arguments.positional, arguments.named)
+        if folded is not None:
+            return folded
+    return _effects_and_result(m, function, arguments, node)
+
+
+def _effects_and_result(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
+    name = function.name
+    found = SINKS.get(name)
+    if found is None and ("()" in name or name.startswith(("?.", "pandas.")) or function.owner is not None):
+        found = METHOD_SINKS.get(name.rpartition(".")[2])
+    result = None
+    if found is not None:
+        result = effects.apply(m, function, found, arguments, node)
+    if not name.startswith("?."):
+        effects.check_module(m, name, node)
+    effects.check_environment_escape(m, arguments, node)
+    _hand_over(m, arguments, node)
+    if result is not None:
+        return result
+    return _result(function, arguments)
+
+
+def _result(function: Ref, arguments: Arguments) -> Value:
+    name = function.name
+    carried = _carried(arguments) | (function.taint & _CARRIERS)
+    if function.owner is not None:
+        carried |= taint_of(function.owner) & _CARRIERS
+    if name in _NAME_FUNCTIONS or (module_of(name) in _NAME_MODULES and not carried):
+        return Ref(f"{name}()", NAME)
+    return Ref(f"{name}()" if len(name) < 200 else "?.deep()", carried, None)
+
+
+def _carried(arguments: Arguments) -> frozenset[str]:
+    if not arguments.positional and not arguments.named:
+        return CLEAN
+    return frozenset().union(*[taint_of(value) for value in arguments.all()]) & _CARRIERS
+
+
+def _hand_over(m: Machine, arguments: Arguments, node: ast.expr) -> None:
+    """A function given to code that is not read here is taken to be called, with what is not known."""
+    for value in arguments.all():
+        if isinstance(value, Function | Partial):
+            if not (isinstance(value, Function) and id(value.node) in m.called):
+                call(m, value, Arguments([], {}, more=True), node)
+        elif isinstance(value, Ref) and value.name in SINKS and "()" not in value.name:
+            effects.handed_over(m, value, node)

@@ -1,0 +1,432 @@
+"""What each kind of expression evaluates to. One function per node class, in the table at the end."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from spanproof.sandbox.scanners.python import attributes, fold
+from spanproof.sandbox.scanners.python.machine import Arguments, Evaluator, Machine
+from spanproof.sandbox.scanners.python.names import BUILTINS, COMMON_ALIASES, KNOWN_MODULES, canonical
+from spanproof.sandbox.scanners.python.sinks import SINKS
+from spanproof.sandbox.scanners.python.values import (
+    CLEAN,
+    MAX_SIZE,
+    NAME,
+    UNKNOWN,
+    Const,
+    Function,
+    Instance,
+    Items,
+    Mapping,
+    Path,
+    Ref,
+    Scope,
+    Text,
+    Unknown,
+    Value,
+    elements_of,
+    join,
+    join_all,
+    options_of,
+    pieces_of,
+    taint_of,
+    text_value,
+)
+
+MAX_UNROLLED = 4096
+"""Elements of a comprehension or loop that are read one by one."""
+
+_MODULE_NAMES = {"__name__": Const("__main__"), "__file__": Const("snippet.py"), "__doc__": Const(None)}
+_IN_OPERATORS = (ast.In, ast.NotIn)
+
+
+def free_name(m: Machine, name: str) -> Value:
+    """What a name means that the program does not bind: a builtin, or what an earlier step imported."""
+    if name in m.overrides:
+        return m.overrides[name]
+    if name in _MODULE_NAMES:
+        return _MODULE_NAMES[name]
+    if name == "__builtins__":
+        return Ref("builtins")
+    if name in BUILTINS or name in {"__loader__", "__spec__"}:
+        return Ref(name)
+    for module in m.imported_all:
+        resolved = canonical(f"{module}.{name}")
+        if resolved in SINKS or module in {"os", "os.path", "subprocess", "pathlib", "shutil", "socket"}:
+            return Ref(resolved)
+    if name in COMMON_ALIASES:
+        return Ref(COMMON_ALIASES[name])
+    if name in KNOWN_MODULES:
+        return Ref(canonical(name))
+    return Unknown(frozenset({"free"}))
+
+
+def _constant(m: Machine, node: ast.Constant) -> Value:
+    return Const(node.value)
+
+
+def _name(m: Machine, node: ast.Name) -> Value:
+    found = m.scope.find(node.id)
+    return found if found is not None else free_name(m, node.id)
+
+
+def _attribute(m: Machine, node: ast.Attribute) -> Value:
+    return attributes.load(m, m.evaluate(node.value), node.attr, node)
+
+
+def _subscript(m: Machine, node: ast.Subscript) -> Value:
+    value = m.evaluate(node.value)
+    return attributes.item(m, value, m.evaluate(node.slice), node)
+
+
+def _slice(m: Machine, node: ast.Slice) -> Value:
+    bounds = [Const(None) if part is None else m.evaluate(part) for part in (node.lower, node.upper, node.step)]
+    try:
+        return Const(slice(*[fold.concrete(bound) for bound in bounds]))
+    except fold.NotKnown:
+        return UNKNOWN
+
+
+def _call(m: Machine, node: ast.Call) -> Value:
+    function = m.evaluate(node.func)
+    return m.call(function, arguments_of(m, node), node)
+
+
+def arguments_of(m: Machine, node: ast.Call) -> Arguments:
+    """The arguments of a call, stars unpacked where they are known."""
+    positional: list[Value] = []
+    named: dict[str, Value] = {}
+    more = False
+    for argument in node.args:
+        if isinstance(argument, ast.Starred):
+            items, whole = elements_of(m.evaluate(argument.value))
+            positional.extend(items if whole else [])
+            more = more or not whole
+        else:
+            positional.append(m.evaluate(argument))
+    for keyword in node.keywords:
+        value = m.evaluate(keyword.value)
+        if keyword.arg is not None:
+            named[keyword.arg] = value
+        elif isinstance(value, Mapping):
+            named.update({str(key): item for key, item in value.entries.items()})
+            more = more or bool(value.rest)
+        else:
+            more = True
+    return Arguments(positional, named, more)
+
+
+def _binary(m: Machine, node: ast.BinOp) -> Value:
+    # Long chains (`a + b + c …`) lean to the left; walked with a list, they cannot exhaust the stack.
+    chain: list[ast.BinOp] = [node]
+    while isinstance(chain[-1].left, ast.BinOp):
+        chain.append(chain[-1].left)
+    value = m.evaluate(chain[-1].left)
+    for link in reversed(chain):
+        value = operate(m, type(link.op), value, m.evaluate(link.right), link)
+    return value
+
+
+def operate(m: Machine, kind: type[ast.operator], left: Value, right: Value, node: ast.expr) -> Value:
+    """What an operator gives, alternatives included."""
+    lefts, rights = options_of(left), options_of(right)
+    if len(lefts) * len(rights) == 1:
+        return _operate_one(m, kind, left, right, node)
+    if len(lefts) * len(rights) > 36:
+        return Unknown(taint_of(left) | taint_of(right))
+    return join_all(_operate_one(m, kind, one, other, node) for one in lefts for other in rights)
+
+
+def _operate_one(m: Machine, kind: type[ast.operator], left: Value, right: Value, node: ast.expr) -> Value:
+    if isinstance(left, Const) and isinstance(right, Const):
+        folded = fold.binary(kind, left, right)
+        return folded if folded is not None else Unknown(left.taint | right.taint)
+    if isinstance(left, Instance):
+        method = attributes.method_of(left, _OPERATOR_METHODS.get(kind, ""))
+        if method is not None:
+            return m.call(method, Arguments([right], {}), node)
+    taint = taint_of(left) | taint_of(right)
+    if kind is ast.Div and (isinstance(left, Path) or isinstance(right, Path)):
+        return attributes.join_path([left, right], as_path=True)
+    if kind is ast.Add:
+        return _add(left, right)
+    if kind is ast.Mod and isinstance(left, Const | Text) and _is_text(left):
+        return percent_format(left, right)
+    folded = fold.binary(kind, left, right)
+    if folded is not None:
+        return folded
+    if isinstance(left, Items) and isinstance(right, Const):
+        return Items(left.items, left.kind, more=True)
+    numeric = kind in (ast.Sub, ast.Div, ast.FloorDiv, ast.Pow) or NAME == left.taint == right.taint
+    return Unknown(NAME if numeric and taint <= NAME else taint)
+
+
+def _is_text(value: Value) -> bool:
+    return isinstance(value, Text) or (isinstance(value, Const) and isinstance(value.value, str))
+
+
+def _add(left: Value, right: Value) -> Value:
+    if isinstance(left, Items) and isinstance(right, Items):
+        return Items([*left.items, *right.items], left.kind, left.more or right.more)
+    taint = taint_of(left) | taint_of(right)
+    if _is_text(left) or _is_text(right):
+        return text_value((*pieces_of(left), *pieces_of(right)), taint)
+    folded = fold.binary(ast.Add, left, right)
+    return folded if folded is not None else Unknown(taint)
+
+
+def percent_format(template: Value, values: Value) -> Value:
+    """`%` with values that are known only in part: what stands before and between them stays known."""
+    head = pieces_of(template)
+    if len(head) != 1 or head[0] is None:
+        return Unknown(taint_of(template) | taint_of(values))
+    arguments = list(values.items) if isinstance(values, Items) else [values]
+    pieces: list[str | None] = []
+    rest = head[0]
+    while "%" in rest:
+        before, _, rest = rest.partition("%")
+        pieces.append(before)
+        if rest.startswith("%"):
+            pieces.append("%")
+            rest = rest[1:]
+            continue
+        simple = rest[:1] in {"s", "d", "i"}
+        pieces.extend(pieces_of(arguments.pop(0)) if arguments and simple else (None,))
+        rest = rest[1:] if simple else rest.lstrip("0123456789.-+ #(abcdefghijklmnopqrstuvwxyz_)")
+    pieces.append(rest)
+    return text_value(pieces, taint_of(template) | taint_of(values))
+
+
+def _unary(m: Machine, node: ast.UnaryOp) -> Value:
+    operand = m.evaluate(node.operand)
+    folded = fold.unary(type(node.op), operand)
+    return folded if folded is not None else Unknown(operand.taint)
+
+
+def _boolean(m: Machine, node: ast.BoolOp) -> Value:
+    values = [m.evaluate(part) for part in node.values]
+    stops_at = isinstance(node.op, ast.Or)
+    possible: list[Value] = []
+    for value in values[:-1]:
+        true = fold.truth(value)
+        if true is None:
+            possible.append(value)
+        elif true is stops_at:
+            return join_all([*possible, value])
+    return join_all([*possible, values[-1]])
+
+
+def _comparison(m: Machine, node: ast.Compare) -> Value:
+    left = m.evaluate(node.left)
+    result: Value = UNKNOWN
+    for operator, comparator in zip(node.ops, node.comparators, strict=True):
+        right = m.evaluate(comparator)
+        if isinstance(operator, _IN_OPERATORS) and isinstance(right, Ref) and right.name == "os.environ":
+            m.call(Ref("os.environ.__contains__"), Arguments([left], {}), node)
+        folded = fold.compare(type(operator), left, right)
+        result = folded if folded is not None else UNKNOWN
+        left = right
+    return result if len(node.ops) == 1 else UNKNOWN
+
+
+def _conditional(m: Machine, node: ast.IfExp) -> Value:
+    condition = fold.truth(m.evaluate(node.test))
+    chosen, other = m.evaluate(node.body), m.evaluate(node.orelse)
+    if condition is None:
+        return join(chosen, other)
+    return chosen if condition else other
+
+
+def _joined_text(m: Machine, node: ast.JoinedStr) -> Value:
+    pieces: list[str | None] = []
+    taint = CLEAN
+    alternatives: Value | None = None
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            value: Value = Const(part.value)
+        else:
+            value = m.evaluate(part)
+        taint |= taint_of(value)
+        if len(options_of(value)) > 1:
+            head = text_value(pieces, taint)
+            head = head if alternatives is None else operate(m, ast.Add, alternatives, head, node)
+            alternatives, pieces = operate(m, ast.Add, head, value, node), []
+        else:
+            pieces.extend(pieces_of(value))
+    tail = text_value(pieces, taint)
+    return tail if alternatives is None else operate(m, ast.Add, alternatives, tail, node)
+
+
+def _formatted(m: Machine, node: ast.FormattedValue) -> Value:
+    value = m.evaluate(node.value)
+    if node.conversion in (ord("r"), ord("a")):
+        folded = fold.fold(repr, [value], {})
+        return folded if folded is not None else Unknown(taint_of(value))
+    if node.format_spec is not None:
+        specification = m.evaluate(node.format_spec)
+        folded = fold.fold(fold.FUNCTIONS["format"], [value, specification], {})
+        if folded is not None:
+            return folded
+        text = pieces_of(specification)[-1] or ""
+        return Unknown(NAME if text[-1:] in {"d", "f", "e", "g", "%", "x"} else taint_of(value))
+    if isinstance(value, Ref) and value.name == "os.environ":
+        m.call(Ref("os.environ.copy"), Arguments([], {}), node.value)
+    if isinstance(value, Ref | Instance | Items | Mapping | Function):
+        folded = fold.fold(str, [value], {})
+        return folded if folded is not None else Unknown(taint_of(value))
+    return value
+
+
+def _list(m: Machine, node: ast.List | ast.Tuple | ast.Set) -> Value:
+    items: list[Value] = []
+    more = False
+    for element in node.elts:
+        if isinstance(element, ast.Starred):
+            inner, whole = elements_of(m.evaluate(element.value))
+            items.extend(inner)
+            more = more or not whole
+        else:
+            items.append(m.evaluate(element))
+    kind = "list" if isinstance(node, ast.List) else "tuple" if isinstance(node, ast.Tuple) else "set"
+    return Items(items, kind, more)
+
+
+def _dictionary(m: Machine, node: ast.Dict) -> Value:
+    entries: dict[object, Value] = {}
+    rest: list[Value] = []
+    for key, item in zip(node.keys, node.values, strict=True):
+        value = m.evaluate(item)
+        if key is None:
+            if isinstance(value, Mapping):
+                entries.update(value.entries)
+                rest.extend(value.rest)
+            else:
+                if isinstance(value, Ref) and value.name == "os.environ":
+                    m.call(Ref("os.environ.copy"), Arguments([], {}), item)
+                rest.append(value)
+            continue
+        try:
+            entries[fold.concrete(m.evaluate(key))] = value
+        except (fold.NotKnown, TypeError):
+            rest.append(value)
+    return Mapping(entries, rest)
+
+
+def _lambda(m: Machine, node: ast.Lambda) -> Value:
+    return make_function(m, node)
+
+
+def make_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Function:
+    """A function of the program, with its defaults as they are now; remembered, in case nothing calls it."""
+    defaults = [m.evaluate(default) for default in node.args.defaults]
+    keyword_defaults = [None if one is None else m.evaluate(one) for one in node.args.kw_defaults]
+    function = Function(node, m.scope, defaults, keyword_defaults)
+    m.functions.append(function)
+    return function
+
+
+def _comprehension(m: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
+    items: list[Value] = []
+    whole = _iterate(m, node.generators, 0, lambda: items.append(m.evaluate(node.elt)))
+    return Items(items, "set" if isinstance(node, ast.SetComp) else "list", not whole)
+
+
+def _dictionary_comprehension(m: Machine, node: ast.DictComp) -> Value:
+    entries: dict[object, Value] = {}
+    rest: list[Value] = []
+
+    def add() -> None:
+        key, value = m.evaluate(node.key), m.evaluate(node.value)
+        try:
+            entries[fold.concrete(key)] = value
+        except (fold.NotKnown, TypeError):
+            rest.append(value)
+
+    whole = _iterate(m, node.generators, 0, add)
+    return Mapping(entries, rest if whole else [*rest, UNKNOWN])
+
+
+def _iterate(m: Machine, generators: list[ast.comprehension], index: int, body: Callable[[], None]) -> bool:
+    """Read a comprehension's body once per element; tells whether all elements were known."""
+    if index == len(generators):
+        body()
+        return True
+    generator = generators[index]
+    outer = m.scope
+    elements, whole = elements_of(iterated(m, m.evaluate(generator.iter), generator.iter))
+    if len(elements) > MAX_UNROLLED or m.exhausted:
+        elements, whole = [join_all(elements[:64])], False
+    m.scope = Scope(outer)
+    try:
+        for element in list(elements):
+            attributes.bind(m, generator.target, element)
+            conditions = [fold.truth(m.evaluate(condition)) for condition in generator.ifs]
+            if False in conditions:
+                continue
+            whole = whole and None not in conditions
+            whole = _iterate(m, generators, index + 1, body) and whole
+            if m.exhausted:
+                return False
+    finally:
+        m.scope = outer
+    return whole
+
+
+def iterated(m: Machine, value: Value, node: ast.expr) -> Value:
+    """What a loop over a value goes through."""
+    if isinstance(value, Ref) and value.name == "os.environ":
+        m.call(Ref("os.environ.__iter__"), Arguments([], {}), node)
+    if isinstance(value, Instance):
+        method = attributes.method_of(value, "__iter__")
+        if method is not None:
+            return m.call(method, Arguments([], {}), node)
+    if isinstance(value, Const) and isinstance(value.value, str | bytes) and len(value.value) > MAX_SIZE:
+        return UNKNOWN
+    return value
+
+
+def _await(m: Machine, node: ast.Await) -> Value:
+    return m.evaluate(node.value)
+
+
+def _yield(m: Machine, node: ast.Yield) -> Value:
+    value = m.evaluate(node.value) if node.value is not None else Const(None)
+    if m.frames:
+        m.frames[-1].yielded.append(value)
+    return UNKNOWN
+
+
+def _yield_from(m: Machine, node: ast.YieldFrom) -> Value:
+    items, _ = elements_of(m.evaluate(node.value))
+    if m.frames:
+        m.frames[-1].yielded.extend(items)
+    return UNKNOWN
+
+
+def _named(m: Machine, node: ast.NamedExpr) -> Value:
+    value = m.evaluate(node.value)
+    attributes.bind(m, node.target, value)
+    return value
+
+
+def _starred(m: Machine, node: ast.Starred) -> Value:
+    return m.evaluate(node.value)
+
+
+_OPERATOR_METHODS = {
+    ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__", ast.Mod: "__mod__",
+    ast.BitOr: "__or__", ast.BitAnd: "__and__", ast.BitXor: "__xor__", ast.MatMult: "__matmul__",
+    ast.LShift: "__lshift__", ast.RShift: "__rshift__", ast.FloorDiv: "__floordiv__", ast.Pow: "__pow__",
+}  # fmt: skip
+
+EXPRESSIONS: dict[type, Evaluator] = {
+    ast.Constant: _constant, ast.Name: _name, ast.Attribute: _attribute, ast.Subscript: _subscript,
+    ast.Slice: _slice, ast.Call: _call, ast.BinOp: _binary, ast.UnaryOp: _unary, ast.BoolOp: _boolean,
+    ast.Compare: _comparison, ast.IfExp: _conditional, ast.JoinedStr: _joined_text,
+    ast.FormattedValue: _formatted, ast.List: _list, ast.Tuple: _list, ast.Set: _list, ast.Dict: _dictionary,
+    ast.Lambda: _lambda, ast.ListComp: _comprehension, ast.SetComp: _comprehension,
+    ast.GeneratorExp: _comprehension, ast.DictComp: _dictionary_comprehension, ast.Await: _await,
+    ast.Yield: _yield, ast.YieldFrom: _yield_from, ast.NamedExpr: _named, ast.Starred: _starred,
+}  # type: ignore[dict-item]  # fmt: skip - each function takes the node class it stands for
+"""The evaluator of each kind of expression."""

@@ -1,0 +1,354 @@
+"""Constant folding: what a pure expression over known values comes to, without running the program.
+
+In: constants and containers of constants. Out: a constant, or None where it cannot be told or would grow too
+large. Only built-in operations that are pure and bounded are in the tables; nothing of the program is called.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import binascii
+import bz2
+import codecs
+import functools
+import html
+import itertools
+import json
+import lzma
+import operator
+import re
+import struct
+import textwrap
+import urllib.parse
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+from spanproof.sandbox.scanners.python.values import (
+    CLEAN,
+    MAX_SIZE,
+    Const,
+    Items,
+    Mapping,
+    Taint,
+    Value,
+)
+
+_MAX_ITEMS = 16_384
+_LONG_NUMBER = re.compile(r"\d{5}")
+_ATOMS = (str, bytes, int, float, bool, complex, type(None))
+
+
+class NotKnown(Exception):  # noqa: N818 - not an error: the value cannot be told
+    """A value is not a constant."""
+
+
+def concrete(value: Value, depth: int = 0) -> Any:
+    """The Python value of an abstract one.
+
+    Raises:
+        NotKnown: some part of it is not known, or it is too large.
+    """
+    if isinstance(value, Const):
+        return value.value
+    if depth > 6:
+        raise NotKnown
+    if isinstance(value, Items) and not value.more and len(value.items) <= _MAX_ITEMS:
+        items = [concrete(item, depth + 1) for item in value.items]
+        if value.kind != "set":
+            return tuple(items) if value.kind == "tuple" else items
+        try:
+            return set(items)
+        except TypeError:
+            raise NotKnown from None
+    if isinstance(value, Mapping) and not value.rest and len(value.entries) <= _MAX_ITEMS:
+        return {key: concrete(item, depth + 1) for key, item in value.entries.items()}
+    raise NotKnown
+
+
+def abstract(value: Any, taint: Taint = CLEAN, depth: int = 0) -> Value:
+    """The abstract value of a Python one.
+
+    Raises:
+        NotKnown: it is too large or of a kind that is not folded.
+    """
+    if isinstance(value, bytearray | memoryview):
+        value = bytes(value)
+    if isinstance(value, str | bytes):
+        if len(value) > MAX_SIZE:
+            raise NotKnown
+        return Const(value, taint)
+    if isinstance(value, int) and value.bit_length() > 8 * MAX_SIZE:
+        raise NotKnown
+    if isinstance(value, _ATOMS):
+        return Const(value, taint)
+    if depth > 6:
+        raise NotKnown
+    if isinstance(value, dict):
+        return Mapping({key: abstract(item, taint, depth + 1) for key, item in value.items()})
+    if isinstance(value, list | tuple | set | frozenset):
+        kind = "list" if isinstance(value, list) else "tuple" if isinstance(value, tuple) else "set"
+        items = sorted(value, key=repr) if kind == "set" else value
+        return Items([abstract(item, taint, depth + 1) for item in items], kind)
+    if isinstance(value, Iterable):
+        return Items([abstract(item, taint, depth + 1) for item in itertools.islice(value, _MAX_ITEMS)])
+    raise NotKnown
+
+
+def fold(function: Callable[..., Any], arguments: Sequence[Value], named: dict[str, Value]) -> Value | None:
+    """Apply a pure function to constants; None where that cannot be told."""
+    try:
+        values = [concrete(argument) for argument in arguments]
+        keywords = {key: concrete(argument) for key, argument in named.items()}
+        if _too_large(values):
+            return None
+        taint = CLEAN.union(*[argument.taint for argument in arguments]) if arguments else CLEAN
+        return abstract(function(*values, **keywords), taint)
+    except NotKnown:
+        return None
+    except Exception:  # noqa: BLE001 - the program would raise here; what it would raise is not our concern
+        return None
+
+
+def fold_method(receiver: Value, method: str, arguments: Sequence[Value], named: dict[str, Value]) -> Value | None:
+    """Apply a pure method of a text, number or container; None where that cannot be told."""
+    try:
+        subject = concrete(receiver)
+    except NotKnown:
+        return None
+    allowed = _METHODS.get(type(subject))
+    if allowed is None or method not in allowed:
+        return None
+    if method in _GROWING and not _growth_is_bounded(subject, method, arguments):
+        return None
+    return fold(lambda *args, **kwargs: getattr(subject, method)(*args, **kwargs), arguments, named)
+
+
+def binary(kind: type[ast.operator], left: Value, right: Value) -> Value | None:
+    """What an operator gives for two known values; None where that cannot be told."""
+    apply = _OPERATORS.get(kind)
+    if apply is None:
+        return None
+    try:
+        first, second = concrete(left), concrete(right)
+    except NotKnown:
+        return None
+    if kind is ast.Mult and not _product_is_bounded(first, second):
+        return None
+    if kind is ast.Pow and not (_small(first, 4096) and _small(second, 512)):
+        return None
+    if kind is ast.LShift and not (_small(second, 4096)):
+        return None
+    if kind is ast.Mod and isinstance(first, str | bytes) and _LONG_NUMBER.search(_as_text(first)):
+        return None
+    try:
+        return abstract(apply(first, second), left.taint | right.taint)
+    except Exception:  # noqa: BLE001 - the program would raise here
+        return None
+
+
+def unary(kind: type[ast.unaryop], operand: Value) -> Value | None:
+    """What an operator gives for a known value; None where that cannot be told."""
+    try:
+        return abstract(_UNARY[kind](concrete(operand)), operand.taint)
+    except Exception:  # noqa: BLE001 - not known, or the program would raise here
+        return None
+
+
+def compare(kind: type[ast.cmpop], left: Value, right: Value) -> Value | None:
+    """What a comparison gives for two known values; None where that cannot be told."""
+    apply = _COMPARISONS.get(kind)
+    if apply is None:
+        return None
+    try:
+        return Const(bool(apply(concrete(left), concrete(right))))
+    except Exception:  # noqa: BLE001 - not known, or the program would raise here
+        return None
+
+
+def truth(value: Value) -> bool | None:
+    """Whether a value is true; None where that cannot be told."""
+    if isinstance(value, Const):
+        return bool(value.value)
+    if isinstance(value, Items) and not value.more:
+        return bool(value.items)
+    if isinstance(value, Mapping) and not value.rest:
+        return bool(value.entries)
+    return None
+
+
+def _small(value: object, bound: int) -> bool:
+    return isinstance(value, int | float) and abs(value) <= bound
+
+
+def _as_text(value: str | bytes) -> str:
+    return value if isinstance(value, str) else value.decode("latin-1")
+
+
+def _product_is_bounded(first: object, second: object) -> bool:
+    for sized, times in ((first, second), (second, first)):
+        if isinstance(sized, str | bytes | list | tuple):
+            return isinstance(times, int) and len(sized) * max(times, 0) <= MAX_SIZE
+    return all(not isinstance(one, int) or one.bit_length() < 65_536 for one in (first, second))
+
+
+def _growth_is_bounded(subject: Any, method: str, arguments: Sequence[Value]) -> bool:
+    size = len(subject) if isinstance(subject, str | bytes) else 64
+    if method == "format":
+        return not _LONG_NUMBER.search(subject)
+    if method in {"join", "translate"}:
+        inner = sum(len(item.items) for item in arguments if isinstance(item, Items))
+        return method == "translate" or size * inner <= MAX_SIZE
+    longest = 1
+    for argument in arguments:
+        value = argument.value if isinstance(argument, Const) else 0
+        longest = max(longest, len(value) if isinstance(value, str | bytes) else 1)
+        if isinstance(value, int) and value > MAX_SIZE:
+            return False
+    return (size + 1) * longest <= MAX_SIZE * 4
+
+
+def _too_large(values: Sequence[Any]) -> bool:
+    return sum(len(one) for one in values if isinstance(one, str | bytes | list | tuple | dict)) > 2 * MAX_SIZE
+
+
+def _inflate(data: bytes, wbits: int = zlib.MAX_WBITS, bufsize: int = 0) -> bytes:
+    del bufsize
+    return zlib.decompressobj(wbits).decompress(data, MAX_SIZE)
+
+
+def _gunzip(data: bytes) -> bytes:
+    return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(data, MAX_SIZE)
+
+
+def _unbzip(data: bytes) -> bytes:
+    return bz2.BZ2Decompressor().decompress(data, MAX_SIZE)
+
+
+def _unxz(data: bytes) -> bytes:
+    return lzma.LZMADecompressor().decompress(data, MAX_SIZE)
+
+
+def _bounded_range(*arguments: int) -> list[int]:
+    numbers = range(*arguments)
+    if len(numbers) > _MAX_ITEMS:
+        raise NotKnown
+    return list(numbers)
+
+
+def _bounded_bytes(content: Any = b"", encoding: str = "utf-8", errors: str = "strict") -> bytes:
+    if isinstance(content, int):
+        if content > MAX_SIZE:
+            raise NotKnown
+        return bytes(content)
+    return content.encode(encoding, errors) if isinstance(content, str) else bytes(content)
+
+
+def _bounded_power(base: Any, exponent: Any, modulus: Any = None) -> Any:
+    if not (_small(base, 1 << 64) and _small(exponent, 512)):
+        raise NotKnown
+    return pow(base, exponent, modulus)
+
+
+def _bounded_format(value: Any, specification: str = "") -> str:
+    if _LONG_NUMBER.search(specification):
+        raise NotKnown
+    return format(value, specification)
+
+
+def _text_of(content: Any = "", encoding: str | None = None, errors: str = "strict") -> str:
+    if isinstance(content, bytes) and encoding is not None:
+        return content.decode(encoding, errors)
+    return str(content)
+
+
+def _decode(content: Any, encoding: str = "utf-8", errors: str = "strict") -> Any:
+    if encoding.replace("_", "").replace("-", "").lower() in {"zlib", "zip", "bz2", "zlibcodec", "bz2codec"}:
+        return (_unbzip if "bz2" in encoding else _inflate)(content)
+    return codecs.decode(content, encoding, errors)
+
+
+FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
+    "abs": abs, "all": all, "any": any, "ascii": ascii, "bin": bin, "bool": bool, "bytearray": _bounded_bytes,
+    "bytes": _bounded_bytes, "chr": chr, "complex": complex, "dict": dict, "divmod": divmod,
+    "enumerate": enumerate, "float": float, "format": _bounded_format, "frozenset": frozenset, "hex": hex,
+    "int": int, "iter": iter, "len": len, "list": list, "max": max, "memoryview": bytes, "min": min, "oct": oct,
+    "ord": ord, "pow": _bounded_power, "range": _bounded_range, "repr": repr, "reversed": reversed,
+    "round": round, "set": set, "slice": slice, "sorted": sorted, "str": _text_of, "sum": sum, "tuple": tuple,
+    "zip": zip, "bytes.fromhex": bytes.fromhex, "bytearray.fromhex": bytes.fromhex, "str.join": str.join,
+    "int.from_bytes": int.from_bytes, "str.maketrans": str.maketrans, "bytes.maketrans": bytes.maketrans,
+    "str.lower": str.lower, "str.upper": str.upper, "str.strip": str.strip, "str.replace": str.replace,
+    "bytes.decode": bytes.decode, "str.encode": str.encode, "dict.fromkeys": dict.fromkeys,
+    "ast.literal_eval": ast.literal_eval,
+    "base64.b64decode": base64.b64decode, "base64.b64encode": base64.b64encode,
+    "base64.standard_b64decode": base64.b64decode, "base64.urlsafe_b64decode": base64.urlsafe_b64decode,
+    "base64.standard_b64encode": base64.b64encode, "base64.urlsafe_b64encode": base64.urlsafe_b64encode,
+    "base64.decodebytes": base64.decodebytes, "base64.encodebytes": base64.encodebytes,
+    "base64.b32decode": base64.b32decode, "base64.b32encode": base64.b32encode,
+    "base64.b16decode": base64.b16decode, "base64.b16encode": base64.b16encode,
+    "base64.b85decode": base64.b85decode, "base64.b85encode": base64.b85encode,
+    "base64.a85decode": base64.a85decode, "base64.a85encode": base64.a85encode,
+    "binascii.unhexlify": binascii.unhexlify, "binascii.hexlify": binascii.hexlify,
+    "binascii.a2b_hex": binascii.a2b_hex, "binascii.b2a_hex": binascii.b2a_hex,
+    "binascii.a2b_base64": binascii.a2b_base64, "binascii.b2a_base64": binascii.b2a_base64,
+    "codecs.decode": _decode, "codecs.encode": codecs.encode, "html.unescape": html.unescape,
+    "codecs.getdecoder": lambda name: name,
+    "zlib.decompress": _inflate, "zlib.compress": zlib.compress, "gzip.decompress": _gunzip,
+    "gzip.compress": functools.partial(zlib.compress, wbits=31),
+    "bz2.decompress": _unbzip, "bz2.compress": bz2.compress,
+    "lzma.decompress": _unxz, "lzma.compress": lzma.compress,
+    "json.loads": json.loads, "json.dumps": json.dumps, "textwrap.dedent": textwrap.dedent,
+    "urllib.parse.quote": urllib.parse.quote, "urllib.parse.unquote": urllib.parse.unquote,
+    "urllib.parse.quote_plus": urllib.parse.quote_plus, "urllib.parse.unquote_plus": urllib.parse.unquote_plus,
+    "urllib.parse.urljoin": urllib.parse.urljoin, "urllib.parse.urlencode": urllib.parse.urlencode,
+    "urllib.parse.urlunparse": urllib.parse.urlunparse, "urllib.parse.urlunsplit": urllib.parse.urlunsplit,
+    "struct.pack": struct.pack, "struct.unpack": struct.unpack,
+    "operator.add": operator.add, "operator.concat": operator.concat, "operator.xor": operator.xor,
+    "operator.getitem": operator.getitem, "operator.sub": operator.sub,
+    "itertools.chain": lambda *parts: list(itertools.chain(*parts)),
+    "itertools.chain.from_iterable": lambda parts: list(itertools.chain.from_iterable(parts)),
+    "itertools.islice": lambda items, *bounds: list(itertools.islice(items, *bounds)),
+    "itertools.accumulate": lambda items: list(itertools.accumulate(items)),
+}  # fmt: skip
+"""Pure functions by resolved name."""
+
+_SHARED_METHODS: Final = frozenset(
+    "capitalize casefold center count endswith expandtabs find index isalnum isalpha isascii isdigit islower"
+    " isspace istitle isupper isnumeric isdecimal isidentifier join ljust lower lstrip partition removeprefix"
+    " removesuffix replace rfind rindex rjust rpartition rsplit rstrip split splitlines startswith strip"
+    " swapcase title translate upper zfill __add__ __mod__ __getitem__ __len__ __str__ __radd__ __contains__".split()
+)
+
+_METHODS: Final[dict[type, frozenset[str]]] = {
+    str: _SHARED_METHODS | {"encode", "format", "format_map"},
+    bytes: _SHARED_METHODS | {"decode", "hex", "tobytes"},
+    int: frozenset({"to_bytes", "bit_length", "__add__", "__xor__"}),
+    float: frozenset({"hex", "is_integer"}),
+    list: frozenset({"count", "index", "copy", "__getitem__"}),
+    tuple: frozenset({"count", "index", "__getitem__"}),
+    dict: frozenset({"keys", "values", "items", "copy"}),
+    set: frozenset({"union", "intersection", "difference", "copy"}),
+}
+
+_GROWING: Final = frozenset(
+    {"center", "expandtabs", "format", "format_map", "join", "ljust", "replace", "rjust", "translate", "zfill",
+     "to_bytes", "__mod__"}
+)  # fmt: skip
+
+_OPERATORS: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift, ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.BitAnd: operator.and_,
+}  # fmt: skip
+
+_UNARY: Final[dict[type[ast.unaryop], Callable[[Any], Any]]] = {
+    ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert, ast.Not: operator.not_,
+}  # fmt: skip
+
+_COMPARISONS: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.Is: operator.eq, ast.IsNot: operator.ne,
+    ast.In: lambda item, container: item in container,
+    ast.NotIn: lambda item, container: item not in container,
+}  # fmt: skip

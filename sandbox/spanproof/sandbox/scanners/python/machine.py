@@ -1,0 +1,158 @@
+"""The state of one reading of a program: scopes, budgets, the place at hand, and the two verbs.
+
+`evaluate` gives the abstract value of an expression, `execute` reads statements in order; both dispatch by
+node class over the tables of `expressions` and `statements`. Nothing of the program is ever run. The budgets
+bound unrolling and inlining, so that the time of a scan is linear in the size of the source.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from spanproof.sandbox.scanners.context import Context
+from spanproof.sandbox.scanners.model import Verdict
+from spanproof.sandbox.scanners.python.values import (
+    UNKNOWN,
+    Function,
+    Instance,
+    Klass,
+    Scope,
+    Value,
+)
+from spanproof.sandbox.scanners.source import Place
+
+Flow: TypeAlias = str | None
+"""How a block ended when it did not run to its end: `return`, `raise`, `break`, `continue`."""
+
+Evaluator = Callable[["Machine", ast.expr], Value]
+Executor = Callable[["Machine", ast.stmt], Flow]
+Caller = Callable[["Machine", Value, "Arguments", ast.expr], Value]
+
+FREE_STEPS = 20_000
+"""Nodes that unrolled loops and inlined calls may read beyond the source's own."""
+
+MAX_CALL_DEPTH = 12
+_CHECK_EVERY = 1024
+
+
+@dataclass(slots=True)
+class Arguments:
+    """The arguments of a call; `more` when some could not be told (`*unknown`)."""
+
+    positional: list[Value]
+    named: dict[str, Value]
+    more: bool = False
+
+    def get(self, index: int, name: str = "") -> Value | None:
+        """The argument at a position or by a name; None where it is not given."""
+        if name and name in self.named:
+            return self.named[name]
+        if 0 <= index < len(self.positional):
+            return self.positional[index]
+        return UNKNOWN if self.more else None
+
+    def all(self) -> list[Value]:
+        """Every argument."""
+        return [*self.positional, *self.named.values()]
+
+
+@dataclass(slots=True)
+class Frame:
+    """One call of a function of the program that is being read."""
+
+    node: ast.AST
+    returned: list[Value] = field(default_factory=list)
+    yielded: list[Value] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Tables:
+    """What the machine dispatches over; handed in so that the modules need not import each other in a ring."""
+
+    expressions: dict[type, Evaluator]
+    statements: dict[type, Executor]
+    call: Caller
+
+
+class Machine:
+    """Reads one program."""
+
+    __slots__ = (
+        "_base_row", "_lines", "_next_check", "called", "classes", "context", "frames", "functions",
+        "imported_all", "overrides", "parse", "scope", "soft_limit", "steps", "tables", "visited_dead",
+    )  # fmt: skip
+
+    def __init__(
+        self, context: Context, tables: Tables, text: str, parse: Callable[[str], ast.Module | None]
+    ) -> None:
+        self.context = context
+        self.tables = tables
+        self.parse = parse
+        self.scope = Scope()
+        self.frames: list[Frame] = []
+        self.functions: list[Function] = []
+        self.classes: list[Klass] = []
+        self.called: set[int] = set()
+        self.overrides: dict[str, Value] = {}
+        self.imported_all: list[str] = []
+        self.visited_dead: set[int] = set()
+        self.steps = 0
+        self.soft_limit = FREE_STEPS + len(text) // 2
+        self._next_check = _CHECK_EVERY
+        self._lines: list[str] | None = None if text.isascii() else text.split("\n")
+
+    def evaluate(self, node: ast.expr) -> Value:
+        """The abstract value of an expression."""
+        self.steps += 1
+        if self.steps > self._next_check:
+            self._next_check += _CHECK_EVERY
+            self.context.check_time()
+        return self.tables.expressions[node.__class__](self, node)
+
+    def execute(self, block: Sequence[ast.stmt]) -> Flow:
+        """Read statements in order; tells how the block ended early, if it surely did."""
+        statements = self.tables.statements
+        for statement in block:
+            self.steps += 1
+            flow = statements[statement.__class__](self, statement)
+            if flow is not None:
+                return flow
+        return None
+
+    def call(self, function: Value, arguments: Arguments, node: ast.expr) -> Value:
+        """What calling a value gives."""
+        return self.tables.call(self, function, arguments, node)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the steps for unrolling and inlining are spent."""
+        return self.steps > self.soft_limit
+
+    def place(self, node: ast.AST) -> Place:
+        """Where a node stands, in characters."""
+        line = getattr(node, "lineno", 1)
+        column = getattr(node, "col_offset", 0)
+        end_line = getattr(node, "end_lineno", None) or line
+        end_column = getattr(node, "end_col_offset", None) or column
+        if self._lines is not None:
+            column = self._characters(line, column)
+            end_column = self._characters(end_line, end_column)
+        return Place(line, column + 1, end_line, end_column + 1)
+
+    def add(self, rule: str, node: ast.AST, message: str, verdict: Verdict | None = None) -> None:
+        """Report one finding; `rule` without the language."""
+        self.context.add(f"python.{rule}", self.place(node), message, verdict)
+
+    def new_instance(self, klass: Klass) -> Instance:
+        """An object of a class of the program, before its `__init__`."""
+        return Instance(klass)
+
+    def _characters(self, line: int, column: int) -> int:
+        """The parser counts columns in UTF-8 bytes; people count characters."""
+        assert self._lines is not None
+        if not 0 < line <= len(self._lines):
+            return column
+        return len(self._lines[line - 1].encode("utf-8", "replace")[:column].decode("utf-8", "ignore"))

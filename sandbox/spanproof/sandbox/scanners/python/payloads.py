@@ -1,0 +1,202 @@
+"""Code and data inside values: executed text, commands, statements and pickles are scanned in their turn.
+
+In: a value that reached something that runs it. Out: the findings of the nested source, at the place of the
+call, or a review where the source is not known. Nothing is executed or unpickled; pickles are read opcode by
+opcode.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import pickletools
+import re
+from itertools import islice
+
+from spanproof.sandbox.scanners.boundary import Pieces
+from spanproof.sandbox.scanners.context import MAX_NESTING
+from spanproof.sandbox.scanners.python import attributes
+from spanproof.sandbox.scanners.python.machine import Arguments, Machine
+from spanproof.sandbox.scanners.python.sinks import Effect
+from spanproof.sandbox.scanners.python.values import (
+    UNKNOWN,
+    Const,
+    Instance,
+    Items,
+    Ref,
+    Taint,
+    Unknown,
+    Value,
+    join_all,
+    options_of,
+    taint_of,
+)
+
+_SAFE_PICKLED = re.compile(
+    r"^(?:(?:builtins|__builtin__)\.(?:set|frozenset|bytearray|complex|range|slice|object|list|dict|tuple|int"
+    r"|float|str|bytes|bool)|collections\.\w+|datetime\.\w+|decimal\.\w+|fractions\.\w+|uuid\.\w+"
+    r"|numpy\.(?:ndarray|dtype|core\.multiarray\.\w+|_core\.multiarray\.\w+|core\.numeric\.\w+|_core\.numeric\.\w+)"
+    r"|pandas\.core\.[\w.]+|pandas\._libs\.[\w.]+|copy_reg\._reconstructor|copyreg\._reconstructor"
+    r"|sklearn\.[\w.]+|scipy\.sparse\.[\w.]+|__main__\.\w+)$"
+)
+_MAX_OPCODES = 200_000
+_YAML_CODE = re.compile(r"!!python/|tag:yaml\.org,2002:python/|!<tag:yaml")
+
+
+def run_command(m: Machine, pieces: Pieces, taint: Taint, who: str, node: ast.expr) -> None:
+    """Scan a command line; holes in it become variables that nothing sets."""
+    from spanproof.sandbox.scanners.shell import scan_nested
+
+    if "network" in taint and all(piece is None for piece in pieces):
+        m.add("exec.download", node, f"{who} runs what came over the network")
+        return
+    if pieces and pieces[0] is None:
+        m.add("command.dynamic", node, f"{who} runs a command that is not known")
+        return
+    text = "".join("$__unknown" if piece is None else piece for piece in pieces)
+    scan_nested(m.context.nested(m.place(node), f"{who} runs a command that "), text)
+
+
+def run_sql(m: Machine, pieces: Pieces, who: str, node: ast.expr) -> None:
+    """Scan a statement that names something outside the database."""
+    from spanproof.sandbox.scanners.sql import scan_functions
+
+    text = "".join("?" if piece is None else piece for piece in pieces)
+    scan_functions(m.context.nested(m.place(node), f"{who.removeprefix('?.')} runs a statement that "), text)
+
+
+def code_effect(
+    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
+) -> Value | None:
+    """`exec`, `eval` and their like: what folds to source is read in its turn."""
+    return join_all(_run_source(m, function.name, option, node) for option in options_of(value))
+
+
+def pickle_effect(
+    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
+) -> Value | None:
+    """Unpickling: what the pickle would call is judged."""
+    return join_all(_unpickle(m, function.name, option, node) for option in options_of(value))
+
+
+def pickle_file_effect(
+    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
+) -> Value | None:
+    """Unpickling from a file object; one over known bytes is read like them."""
+    for option in options_of(value):
+        inner = option.owner if isinstance(option, Ref) and option.name == "io.BytesIO()" else None
+        _unpickle(m, function.name, inner if inner is not None else option, node)
+    return None
+
+
+def yaml_effect(
+    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
+) -> Value | None:
+    """`yaml.load`, harmless with a safe loader."""
+    loader = arguments.get(1, "Loader")
+    if isinstance(loader, Ref) and "Safe" in loader.name:
+        return None
+    return unsafe_yaml_effect(m, function, value, effect, arguments, node)
+
+
+def unsafe_yaml_effect(
+    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
+) -> Value | None:
+    """A YAML loader that builds any object."""
+    for option in options_of(value):
+        if isinstance(option, Const) and isinstance(option.value, str):
+            if _YAML_CODE.search(option.value):
+                m.add("deserialize.code", node, f"{function.name} builds objects a YAML text names")
+        elif "network" in taint_of(option):
+            m.add("deserialize.code", node, f"{function.name} builds any object from what came over the network")
+        else:
+            m.add("deserialize.untrusted", node, f"{function.name} can build any object")
+    return None
+
+
+def _run_source(m: Machine, who: str, value: Value, node: ast.expr) -> Value:
+    content = value.value if isinstance(value, Const) else None
+    if isinstance(content, bytes):
+        content = content.decode("utf-8", "replace")
+    if isinstance(content, str):
+        return _read_source(m, who, content, node)
+    if "network" in value.taint:
+        m.add("exec.download", node, f"{who} runs what came over the network")
+    elif isinstance(value, Ref) and value.name.startswith(("marshal.", "types.CodeType")):
+        m.add("exec.payload", node, f"{who} runs compiled code")
+    elif who != "pandas.eval":
+        m.add("exec.dynamic", node, f"{who} runs code that is not known")
+    return Unknown(value.taint)
+
+
+def _read_source(m: Machine, who: str, text: str, node: ast.expr) -> Value:
+    outer = m.context
+    if outer.depth >= MAX_NESTING:
+        m.add("exec.payload", node, f"{who} runs code hidden {MAX_NESTING} layers deep")
+        return UNKNOWN
+    m.context = outer.nested(m.place(node), f"{who} runs code that ")
+    try:
+        module = m.parse(text.strip() if who == "eval" else text)
+        if module is None or (m.exhausted and outer.depth):
+            m.add("exec.dynamic", node, "cannot be read")
+            return UNKNOWN
+        # Reading it counts as unrolling: payloads must not buy time.
+        body = module.body
+        if body and isinstance(body[-1], ast.Expr):
+            m.execute(body[:-1])
+            result = m.evaluate(body[-1].value)
+            return result if who != "exec" else Const(None)
+        m.execute(body)
+        return Const(None)
+    finally:
+        m.context = outer
+
+
+def _unpickle(m: Machine, who: str, value: Value, node: ast.expr) -> Value:
+    if isinstance(value, Ref) and value.name == "pickle.dumps()" and value.owner is not None:
+        return _round_trip(m, value.owner, node)
+    if isinstance(value, Const) and isinstance(value.value, bytes | str):
+        data = value.value.encode("latin-1", "replace") if isinstance(value.value, str) else value.value
+        for name in _pickled_names(data):
+            if not _SAFE_PICKLED.match(name):
+                m.add("deserialize.code", node, f"{who} loads a pickle that calls {name[:80]}")
+        return UNKNOWN
+    if "network" in value.taint:
+        m.add("deserialize.code", node, f"{who} loads what came over the network")
+    else:
+        m.add("deserialize.untrusted", node, f"{who} loads a pickle, which can call any function")
+    return Unknown(value.taint)
+
+
+def _round_trip(m: Machine, value: Value, node: ast.expr) -> Value:
+    """Loading what the program itself dumped: an object's `__reduce__` says what is called."""
+    if not isinstance(value, Instance):
+        return value
+    for name in ("__reduce__", "__reduce_ex__"):
+        method = attributes.method_of(value, name)
+        if method is None:
+            continue
+        for reduced in options_of(m.call(method, Arguments([], {}), node)):
+            if isinstance(reduced, Items) and len(reduced.items) >= 2 and isinstance(reduced.items[1], Items):
+                called = reduced.items[0]
+                told = called.name if isinstance(called, Ref) else "a function"
+                m.add("deserialize.code", node, f"unpickling calls {told}")
+                m.call(called, Arguments(list(reduced.items[1].items), {}), node)
+    return value
+
+
+def _pickled_names(data: bytes) -> list[str]:
+    """Every global a pickle names, as far as it can be read."""
+    names: list[str] = []
+    texts: list[str] = []
+    try:
+        for opcode, argument, _ in islice(pickletools.genops(io.BytesIO(data)), _MAX_OPCODES):
+            if opcode.name in {"GLOBAL", "INST"} and isinstance(argument, str):
+                names.append(argument.replace(" ", "."))
+            elif opcode.name == "STACK_GLOBAL":
+                names.append(".".join(texts[-2:]))
+            elif isinstance(argument, str) and "UNICODE" in opcode.name or opcode.name in {"STRING", "SHORT_BINSTRING"}:
+                texts.append(str(argument))
+    except Exception:  # noqa: BLE001 - not a pickle, or cut: what was read so far counts
+        return names
+    return names

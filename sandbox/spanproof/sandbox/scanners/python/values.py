@@ -1,0 +1,322 @@
+"""What the Python scanner knows about a value while it reads a program.
+
+Values are abstract: a constant that folded, a text known in part, a name that resolves outside the program
+(`os.system`), a function or object of the program itself, or nothing but where the value came from (taint).
+They are never run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import Any, Final
+
+from spanproof.sandbox.scanners.boundary import Pieces
+
+Taint = frozenset[str]
+CLEAN: Final[Taint] = frozenset()
+NAME: Final[Taint] = frozenset({"name"})
+"""Plain file names and numbers: safe as a part of a path."""
+
+_ANY: Final[Taint] = frozenset({"any"})
+
+MAX_OPTIONS = 12
+"""Alternatives kept for one value; more become unknown, which is reviewed where it matters."""
+
+MAX_SIZE = 262_144
+"""Characters or items of a folded value."""
+
+
+class Value:
+    """Base of all abstract values; `taint` names the sources a value may stem from."""
+
+    __slots__ = ("taint",)
+
+    def __init__(self, taint: Taint = CLEAN) -> None:
+        self.taint = taint
+
+
+class Unknown(Value):
+    """Nothing is known but the taint; never clean, so that a mix with plain names is not taken for one."""
+
+    __slots__ = ()
+
+    def __init__(self, taint: Taint = CLEAN) -> None:
+        self.taint = taint or _ANY
+
+
+class Const(Value):
+    """A folded constant: text, bytes, number, None, truth value."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any, taint: Taint = CLEAN) -> None:
+        self.taint = taint
+        self.value = value
+
+
+class Text(Value):
+    """A text known in part."""
+
+    __slots__ = ("pieces",)
+
+    def __init__(self, pieces: Pieces, taint: Taint = CLEAN) -> None:
+        self.taint = taint
+        self.pieces = pieces
+
+
+class Path(Value):
+    """A pathlib path; `pieces` is its text."""
+
+    __slots__ = ("pieces",)
+
+    def __init__(self, pieces: Pieces, taint: Taint = CLEAN) -> None:
+        self.taint = taint
+        self.pieces = pieces
+
+
+class Ref(Value):
+    """Something outside the program by its resolved dotted name; `x()` is what calling `x` gives."""
+
+    __slots__ = ("name", "owner")
+
+    def __init__(self, name: str, taint: Taint = CLEAN, owner: Value | None = None) -> None:
+        self.taint = taint
+        self.name = name
+        self.owner = owner
+
+
+class Items(Value):
+    """A list, tuple or set; `more` when it may hold other items too. Lists are mutable and shared."""
+
+    __slots__ = ("items", "kind", "more")
+
+    def __init__(self, items: list[Value], kind: str = "list", more: bool = False) -> None:
+        self.taint = CLEAN
+        self.items = items
+        self.kind = kind
+        self.more = more
+
+
+class Mapping(Value):
+    """A dictionary with constant keys; `rest` holds values under keys that are not known."""
+
+    __slots__ = ("entries", "rest")
+
+    def __init__(self, entries: dict[Any, Value], rest: list[Value] | None = None) -> None:
+        self.taint = CLEAN
+        self.entries = entries
+        self.rest = rest if rest is not None else []
+
+
+class Function(Value):
+    """A function or lambda of the program, with the scope it closes over and its receiver once bound."""
+
+    __slots__ = ("defaults", "keyword_defaults", "node", "owner", "receiver", "scope")
+
+    def __init__(
+        self,
+        node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+        scope: Scope,
+        defaults: list[Value],
+        keyword_defaults: list[Value | None],
+        receiver: Value | None = None,
+        owner: Klass | None = None,
+    ) -> None:
+        self.taint = CLEAN
+        self.node = node
+        self.scope = scope
+        self.defaults = defaults
+        self.keyword_defaults = keyword_defaults
+        self.receiver = receiver
+        self.owner = owner
+
+
+class Klass(Value):
+    """A class of the program."""
+
+    __slots__ = ("attributes", "bases", "fields", "name")
+
+    def __init__(self, name: str, bases: list[Value], attributes: dict[str, Value], fields: list[str]) -> None:
+        self.taint = CLEAN
+        self.name = name
+        self.bases = bases
+        self.attributes = attributes
+        self.fields = fields
+
+
+class Instance(Value):
+    """An object of a class of the program."""
+
+    __slots__ = ("attributes", "klass")
+
+    def __init__(self, klass: Klass) -> None:
+        self.taint = CLEAN
+        self.klass = klass
+        self.attributes: dict[str, Value] = {}
+
+
+class Partial(Value):
+    """A call with some arguments already given, as functools.partial makes."""
+
+    __slots__ = ("called", "named", "positional")
+
+    def __init__(self, called: Value, positional: list[Value], named: dict[str, Value]) -> None:
+        self.taint = CLEAN
+        self.called = called
+        self.positional = positional
+        self.named = named
+
+
+class OneOf(Value):
+    """One of several values, after branches met."""
+
+    __slots__ = ("options",)
+
+    def __init__(self, options: tuple[Value, ...], taint: Taint) -> None:
+        self.taint = taint
+        self.options = options
+
+
+class Scope:
+    """Names and their values; looked up outwards, as Python does."""
+
+    __slots__ = ("declared_global", "names", "parent", "top")
+
+    def __init__(self, parent: Scope | None = None) -> None:
+        self.names: dict[str, Value] = {}
+        self.parent = parent
+        self.top: Scope = parent.top if parent is not None else self
+        self.declared_global: dict[str, Scope] = {}
+
+    def find(self, name: str) -> Value | None:
+        """The value of a name, or None when no scope binds it."""
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope.names.get(name)
+            if found is not None:
+                return found
+            scope = scope.parent
+        return None
+
+    def bind(self, name: str, value: Value) -> None:
+        """Give a name a value, where `global` and `nonlocal` say."""
+        target = self.declared_global.get(name)
+        (target or self).names[name] = value
+
+
+UNKNOWN: Final = Unknown()
+
+
+def options_of(value: Value) -> tuple[Value, ...]:
+    """The alternatives of a value; itself when it has none."""
+    return value.options if isinstance(value, OneOf) else (value,)
+
+
+def join(first: Value, second: Value) -> Value:
+    """A value that may be either."""
+    if first is second or same(first, second):
+        return first
+    options = list(options_of(first))
+    for option in options_of(second):
+        if not any(option is kept or same(option, kept) for kept in options):
+            options.append(option)
+    if len(options) == 1:
+        return options[0]
+    taint = first.taint | second.taint
+    if len(options) > MAX_OPTIONS:
+        options = [*options[: MAX_OPTIONS - 1], Unknown(taint)]
+    return OneOf(tuple(options), taint)
+
+
+def join_all(values: Iterable[Value]) -> Value:
+    """A value that may be any of these; unknown when there are none."""
+    joined: Value | None = None
+    for value in values:
+        joined = value if joined is None else join(joined, value)
+    return joined if joined is not None else UNKNOWN
+
+
+def same(first: Value, second: Value) -> bool:
+    """Whether two values are known to be equal."""
+    if first.__class__ is not second.__class__ or first.taint != second.taint:
+        return False
+    if isinstance(first, Const) and isinstance(second, Const):
+        return type(first.value) is type(second.value) and bool(first.value == second.value)
+    if isinstance(first, Ref) and isinstance(second, Ref):
+        return first.name == second.name and first.owner is second.owner
+    if isinstance(first, Text | Path) and isinstance(second, Text | Path):
+        return first.pieces == second.pieces
+    return isinstance(first, Unknown)
+
+
+def taint_of(value: Value, depth: int = 0) -> Taint:
+    """Where a value may stem from, containers included."""
+    if depth > 4:
+        return value.taint
+    if isinstance(value, Items):
+        inner: Iterable[Value] = value.items[:64]
+    elif isinstance(value, Mapping):
+        inner = [*list(value.entries.values())[:64], *value.rest[:64]]
+    elif isinstance(value, OneOf):
+        inner = value.options
+    elif isinstance(value, Instance):
+        inner = list(value.attributes.values())[:64]
+    else:
+        return value.taint
+    return value.taint.union(*[taint_of(one, depth + 1) for one in inner])
+
+
+def pieces_of(value: Value) -> Pieces:
+    """A value as text in pieces, as `str` or `os.fspath` would give it."""
+    if isinstance(value, Const):
+        content = value.value
+        if isinstance(content, str):
+            return (content,)
+        if isinstance(content, bytes):
+            return (content.decode("utf-8", "surrogateescape"),)
+        if isinstance(content, int | float | bool | None):
+            try:
+                return (str(content),)
+            except ValueError:  # more digits than Python turns into text
+                return (None,)
+        return (None,)
+    if isinstance(value, Text | Path):
+        return value.pieces
+    return (None,)
+
+
+def text_value(pieces: Iterable[str | None], taint: Taint) -> Value:
+    """The value of a text in pieces: a constant when all of it is known."""
+    merged: list[str | None] = []
+    for piece in pieces:
+        if merged and piece is not None and merged[-1] is not None:
+            merged[-1] += piece
+        elif piece is not None or not merged or merged[-1] is not None:
+            merged.append(piece)
+    if sum(len(piece) for piece in merged if piece) > MAX_SIZE:
+        return Unknown(taint)
+    if not merged:
+        return Const("", taint)
+    if len(merged) == 1:
+        only = merged[0]
+        return Unknown(taint) if only is None else Const(only, taint)
+    if merged[0] == "":
+        merged.pop(0)
+    if len(merged) > 1 and merged[-1] == "":
+        merged.pop()
+    return text_value(merged, taint) if len(merged) == 1 else Text(tuple(merged), taint)
+
+
+def elements_of(value: Value) -> tuple[list[Value], bool]:
+    """What iterating a value gives, and whether that is all of it."""
+    if isinstance(value, Items):
+        return value.items, not value.more
+    if isinstance(value, Const) and isinstance(value.value, str | bytes) and len(value.value) <= MAX_SIZE:
+        return [Const(one, value.taint) for one in value.value], True
+    if isinstance(value, Mapping):
+        return [Const(key) for key in value.entries], not value.rest
+    if isinstance(value, OneOf):
+        parts = [elements_of(option) for option in value.options]
+        return [one for items, _ in parts for one in items], False
+    return [Unknown(taint_of(value))], False

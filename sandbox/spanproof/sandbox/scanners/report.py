@@ -1,0 +1,57 @@
+"""Findings as they are made: one report per scan, each distinct finding once.
+
+In: a rule, a place, a message, from any scanner. Out: the findings in the order of the source. What a rule
+means, how grave it is and what to do about it stands in `rules.py`, never at the place that reports it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from spanproof.sandbox.scanners.model import Finding, Verdict
+from spanproof.sandbox.scanners.rules import rule_of
+from spanproof.sandbox.scanners.source import Place
+
+MAX_FINDINGS = 200
+"""Per scan; a hostile snippet must not fill the store with its own findings."""
+
+_MAX_MESSAGE = 300
+
+
+@dataclass(slots=True)
+class Report:
+    """Collects what scanners find in one snippet."""
+
+    _findings: dict[tuple[str, int, int, str], Finding] = field(default_factory=dict)
+
+    def add(self, rule: str, place: Place, message: str, verdict: Verdict | None = None) -> None:
+        """Record one finding.
+
+        Args:
+            rule: its id; the catalogue gives severity, verdict and remedy.
+            place: where in the source.
+            message: what is wrong; never a secret's value.
+            verdict: where it differs from the rule's own.
+        """
+        described = rule_of(rule)
+        key = (rule, place.line, place.column, message)
+        asked = described.verdict if verdict is None else verdict
+        full = len(self._findings) >= MAX_FINDINGS
+        if key in self._findings or (full and asked is not Verdict.DENY) or len(self._findings) > 2 * MAX_FINDINGS:
+            return
+        shown = message if len(message) <= _MAX_MESSAGE else message[: _MAX_MESSAGE - 1] + "…"
+        self._findings[key] = Finding(
+            rule=rule,
+            severity=described.severity,
+            verdict=asked,
+            line=place.line,
+            column=place.column,
+            end_line=place.end_line,
+            end_column=place.end_column,
+            message=shown.encode("utf-8", "replace").decode("utf-8"),
+            remedy=described.remedy,
+        )
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found, in the order of the source."""
+        return tuple(sorted(self._findings.values(), key=lambda one: (one.line, one.column, one.rule, one.message)))

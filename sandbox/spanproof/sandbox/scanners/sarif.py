@@ -1,0 +1,78 @@
+"""Scans as a SARIF 2.1.0 log, which code hosts and editors read.
+
+In: file names and their scans. Out: one JSON-ready document. Messages are those of the findings, so no secret's
+value is in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final
+from urllib.parse import quote
+
+from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
+from spanproof.sandbox.scanners.rules import rule_of
+
+_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS: Final = {Verdict.DENY: "error", Verdict.REVIEW: "warning", Verdict.ALLOW: "note"}
+# The scale code hosts read from `security-severity`, 0 to 10.
+_SECURITY: Final = {
+    Severity.CRITICAL: "9.5", Severity.HIGH: "8.0", Severity.MEDIUM: "5.5", Severity.LOW: "3.0",
+    Severity.ADVISORY: "1.0",
+}  # fmt: skip
+
+Json = dict[str, object]
+
+
+def sarif_log(scans: Sequence[tuple[str, Scan]]) -> Json:
+    """One SARIF log of one run over these files."""
+    rules = sorted({finding.rule for _, scan in scans for finding in scan.findings})
+    index = {rule: position for position, rule in enumerate(rules)}
+    results = [_result(name, finding, index) for name, scan in scans for finding in scan.findings]
+    driver: Json = {
+        "name": "spanproof",
+        "semanticVersion": _version(),
+        "rules": [_rule(rule) for rule in rules],
+    }
+    return {
+        "$schema": _SCHEMA,
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}],
+    }
+
+
+def _rule(rule_id: str) -> Json:
+    described = rule_of(rule_id)
+    return {
+        "id": rule_id,
+        "shortDescription": {"text": rule_id},
+        "help": {"text": described.remedy},
+        "defaultConfiguration": {"level": _LEVELS[described.verdict]},
+        "properties": {"security-severity": _SECURITY[described.severity]},
+    }
+
+
+def _result(name: str, finding: Finding, index: dict[str, int]) -> Json:
+    region: Json = {
+        "startLine": finding.line,
+        "startColumn": finding.column,
+        "endLine": max(finding.end_line, finding.line),
+        "endColumn": finding.end_column,
+    }
+    return {
+        "ruleId": finding.rule,
+        "ruleIndex": index[finding.rule],
+        "level": _LEVELS[finding.verdict],
+        "message": {"text": finding.message},
+        "locations": [
+            {"physicalLocation": {"artifactLocation": {"uri": quote(name)}, "region": region}},
+        ],
+    }
+
+
+def _version() -> str:
+    try:
+        return version("spanproof")
+    except PackageNotFoundError:
+        return "0.0.0"

@@ -1,0 +1,32 @@
+"""The shell scanner: reads what a script would do, by its meaning, without running it.
+
+In: a source and the context of the scan. Out: findings in the context's report. `words` expands what is known
+of words, `walk` follows pipelines, branches and functions, `programs` says what each program does with its
+arguments. Needs the tree-sitter-bash wheel; without it the pipeline denies, it never falls back to matching
+words.
+"""
+
+from __future__ import annotations
+
+from spanproof.sandbox.scanners.context import MAX_NESTING, Context
+from spanproof.sandbox.scanners.source import START, Source
+
+LANGUAGES = frozenset({"bash"})
+
+
+def scan(context: Context, source: Source) -> None:
+    """Report what a shell script would do beyond its boundary."""
+    from spanproof.sandbox.scanners.shell.walk import Shell
+
+    try:
+        Shell(context).read(source.text)
+    except RecursionError:
+        context.add("shell.too-deep", START, "nests deeper than can be judged")
+
+
+def scan_nested(context: Context, text: str) -> None:
+    """Scan a command line found inside another source."""
+    if context.depth > MAX_NESTING:
+        context.add("shell.exec.payload", START, "hides commands in too many layers")
+        return
+    scan(context, Source("bash", text))

@@ -1,0 +1,92 @@
+"""What is known while a script is read: variables, functions, and what flows between commands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from tree_sitter import Node
+
+from spanproof.sandbox.scanners.boundary import Pieces
+
+Words = tuple[Pieces, ...]
+"""The alternatives of one word."""
+
+MAX_ALTERNATIVES = 8
+
+HOLE: Final[Words] = ((None,),)
+"""A word of which nothing is known."""
+
+EMPTY: Final[Words] = (("",),)
+
+OWN_JOB: Final = "%own-job"
+"""What `$!` stands for: a process the script itself started."""
+
+ENTRY: Final = "entry"
+"""Stands for a file name inside a directory that may be listed, or for a number or a date."""
+
+PREDEFINED: Final[Mapping[str, str]] = {
+    "HOME": "~", "PWD": ".", "OLDPWD": ".", "USER": "user", "LOGNAME": "user", "HOSTNAME": "host", "SHELL": "/bin/sh",
+    "TMPDIR": "/tmp", "IFS": " ", "RANDOM": "1", "SECONDS": "1", "LINENO": "1", "UID": "1000", "EUID": "1000",
+    "PPID": "1", "BASHPID": "1", "LANG": "C", "LC_ALL": "C", "TERM": "dumb", "COLUMNS": "80", "LINES": "24",
+    "BASH_VERSION": "5", "BASH": "/bin/bash", "SHLVL": "1", "OSTYPE": "linux-gnu", "HOSTTYPE": "x86_64",
+    "MACHTYPE": "x86_64", "EPOCHSECONDS": "1", "EPOCHREALTIME": "1", "?": "0", "#": "1", "$": "1", "!": OWN_JOB,
+    "0": "snippet.sh", "_": "entry", "-": "",
+}  # fmt: skip
+"""Variables every shell has, by a value that stands for any they may hold."""
+
+
+class Stream(NamedTuple):
+    """What a command writes: its text as far as it is known, and where it stems from."""
+
+    words: Words = HOLE
+    origin: frozenset[str] = frozenset()
+
+
+NOTHING: Final = Stream(EMPTY)
+UNKNOWN_STREAM: Final = Stream()
+
+
+@dataclass(slots=True)
+class State:
+    """Names and their values. A function's call gets a state of its own that shares the rest."""
+
+    variables: dict[str, Words] = field(default_factory=dict)
+    functions: dict[str, Node] = field(default_factory=dict)
+    positional: tuple[Words, ...] | None = None
+    origins: dict[str, frozenset[str]] = field(default_factory=dict)
+    calls: tuple[str, ...] = ()
+
+
+def joined(parts: list[Words]) -> Words:
+    """Words put one after another, alternatives multiplied up to the bound."""
+    rows: list[list[str | None]] = [[]]
+    for part in parts:
+        rows = [[*row, *pieces] for row in rows for pieces in part][:MAX_ALTERNATIVES]
+    return tuple(merged(row) for row in rows)
+
+
+def merged(pieces: list[str | None]) -> Pieces:
+    """Pieces with neighbours joined; never empty."""
+    kept: list[str | None] = []
+    for piece in pieces:
+        if kept and piece is not None and kept[-1] is not None:
+            kept[-1] += piece
+        elif piece is not None or not kept or kept[-1] is not None:
+            kept.append(piece)
+    if len(kept) > 1 and kept[0] == "":
+        kept.pop(0)
+    if len(kept) > 1 and kept[-1] == "":
+        kept.pop()
+    return tuple(kept) or ("",)
+
+
+def either(first: Words, second: Words) -> Words:
+    """The alternatives of both."""
+    return tuple(dict.fromkeys((*first, *second)))[:MAX_ALTERNATIVES]
+
+
+def known(words: Words) -> str | None:
+    """The text of a word with one alternative that is wholly known."""
+    return words[0][0] if len(words) == 1 and len(words[0]) == 1 else None

@@ -1,0 +1,280 @@
+"""Words of a script, expanded as far as they are known.
+
+In: nodes of the tree. Out: alternatives of text in pieces. Quotes, escapes, `$'…'`, braces, defaults, slices and
+command substitutions are followed; nothing is run, and globs stay as they are written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from tree_sitter import Node
+
+from spanproof.sandbox.scanners.shell.state import (
+    EMPTY,
+    ENTRY,
+    HOLE,
+    MAX_ALTERNATIVES,
+    PREDEFINED,
+    State,
+    Words,
+    either,
+    joined,
+    known,
+)
+
+Substitute = Callable[[Node], Words]
+Missing = Callable[[str, Node], None]
+
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ANSI = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)
+_ANSI_NAMED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
+_BRACES = re.compile(r"\{([^{}\s]{1,400})\}")
+_RANGE = re.compile(r"^(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])$")
+_NUMBER = re.compile(r"^-?\d{1,9}$")
+
+
+class Expander:
+    """Expands words in one state; command substitutions are handed back to the walker."""
+
+    __slots__ = ("_data", "missing", "state", "substitute")
+
+    def __init__(self, data: bytes, state: State, substitute: Substitute, missing: Missing) -> None:
+        self._data = data
+        self.state = state
+        self.substitute = substitute
+        self.missing = missing
+
+    def word(self, node: Node) -> Words:
+        """The alternatives of one word."""
+        kind = node.type
+        if kind in {"word", "extglob_pattern", "regex", "test_operator"}:
+            return ((_ESCAPE.sub(r"\1", self.text(node)),),)
+        if kind in {"number", "variable_name", "string_content", "file_descriptor", "heredoc_content"}:
+            return ((self.text(node),),)
+        if kind == "raw_string":
+            return ((self.text(node)[1:-1],),)
+        if kind == "ansi_c_string":
+            return ((_ansi(self.text(node)[2:-1]),),)
+        if kind in {"string", "translated_string", "heredoc_body"}:
+            return self._quoted(node)
+        if kind == "concatenation":
+            return joined([self.word(child) for child in node.children if child.is_named])
+        if kind in {"simple_expansion", "expansion"}:
+            return self._expansion(node)
+        if kind == "command_substitution":
+            return self.substitute(node)
+        if kind == "process_substitution":
+            self.substitute(node)
+            return (("/dev/fd/63",),)
+        if kind == "arithmetic_expansion":
+            for child in node.named_children:
+                self._visit_substitutions(child)
+            return (("1",),)
+        if kind == "brace_expression":
+            return ((self.text(node),),)
+        if kind == "command_name":
+            return self.word(node.named_children[0]) if node.named_children else ((self.text(node),),)
+        if kind == "array":
+            return HOLE
+        for child in node.named_children:
+            self._visit_substitutions(child)
+        return ((self.text(node),),)
+
+    def fields(self, node: Node) -> list[Words]:
+        """The fields one argument becomes: braces expanded, unquoted expansions split."""
+        word = self.word(node)
+        kind = node.type
+        fields = [word]
+        if kind in {"word", "concatenation", "brace_expression"} and any(
+            piece is not None and "{" in piece for pieces in word for piece in pieces
+        ):
+            fields = [field for one in fields for field in _braces(one)]
+        if kind in {"simple_expansion", "expansion", "concatenation", "command_substitution"}:
+            fields = [field for one in fields for field in _split(one)]
+        return fields
+
+    def text(self, node: Node) -> str:
+        """The source text of a node."""
+        return self._data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def _quoted(self, node: Node) -> Words:
+        parts: list[Words] = []
+        at = node.start_byte
+        end = node.end_byte
+        if node.type != "heredoc_body":
+            at += 2 if node.type == "translated_string" else 1
+            end -= 1
+        for child in node.named_children:
+            if child.start_byte > at:
+                parts.append(((_quoted_text(self._data[at : child.start_byte]),),))
+            if child.type in {"string_content", "heredoc_content"}:
+                parts.append(((_quoted_text(self._data[child.start_byte : child.end_byte]),),))
+            else:
+                parts.append(self.word(child))
+            at = max(at, child.end_byte)
+        if end > at:
+            parts.append(((_quoted_text(self._data[at:end]),),))
+        return joined(parts)
+
+    def _expansion(self, node: Node) -> Words:
+        children = node.named_children
+        if not children:
+            text = self.text(node).strip("${}")
+            return self.variable(text, node)
+        first = children[0]
+        if first.type == "subscript":
+            names = first.named_children
+            return self.variable(self.text(names[0]), node) if names else HOLE
+        name = self.text(first)
+        raw = self.text(node)
+        if node.type == "simple_expansion" or len(children) == 1 and raw == "${" + name + "}":
+            return self.variable(name, node)
+        return self._modified(node, name, raw, children[1:])
+
+    def _modified(self, node: Node, name: str, raw: str, rest: list[Node]) -> Words:
+        operator = raw[2 + len(name) :].rstrip("}")
+        if raw.startswith("${#"):
+            return (("1",),)
+        if raw.startswith("${!"):
+            target = known(self.variable(name, node))
+            return self.variable(target, node) if target else HOLE
+        if operator.startswith((":-", "-", ":=", "=", ":+", "+", ":?", "?")):
+            value = self.state.variables.get(name)
+            other = self.word(rest[0]) if rest else EMPTY
+            if operator.lstrip(":").startswith("+"):
+                return either(EMPTY, other)
+            return other if value is None else either(value, other)
+        value = self.variable(name, node)
+        if operator.startswith(":"):
+            return _sliced(value, operator[1:])
+        if operator.startswith("/"):
+            return _replaced(value, operator)
+        if operator.startswith(("#", "%", "^", ",", "@")):
+            return _trimmed(value, operator)
+        return value
+
+    def variable(self, name: str, node: Node) -> Words:
+        """The value of a variable, positional ones included."""
+        found = self.state.variables.get(name)
+        if found is not None:
+            return found
+        if name in PREDEFINED:
+            return ((PREDEFINED[name],),)
+        if name.isdigit() or name in {"@", "*"}:
+            return self._positional(name)
+        self.missing(name, node)
+        return HOLE
+
+    def _positional(self, name: str) -> Words:
+        given = self.state.positional
+        if given is None:
+            return HOLE
+        if name in {"@", "*"}:
+            return joined([part for one in given for part in (one, ((" ",),))][:-1]) if given else EMPTY
+        index = int(name) - 1
+        return given[index] if index < len(given) else EMPTY
+
+    def _visit_substitutions(self, node: Node) -> None:
+        pending = [node]
+        while pending:
+            one = pending.pop()
+            if one.type in {"command_substitution", "process_substitution"}:
+                self.substitute(one)
+            elif one.type in {"expansion", "simple_expansion"}:
+                self._expansion(one)
+            else:
+                pending.extend(one.named_children)
+
+
+def _quoted_text(data: bytes) -> str:
+    text = data.decode("utf-8", "replace")
+    return re.sub(r"\\([$`\"\\\n])", lambda found: "" if found[1] == "\n" else found[1], text) if "\\" in text else text
+
+
+def _ansi(text: str) -> str:
+    def character(found: re.Match[str]) -> str:
+        code = found[1]
+        if code[0] in "xuU" and len(code) > 1:
+            return chr(min(int(code[1:], 16), 0x10FFFF))
+        if code[0] in "01234567":
+            return chr(int(code, 8) & 0xFF)
+        return _ANSI_NAMED.get(code, code)
+
+    return _ANSI.sub(character, text)
+
+
+def _braces(word: Words) -> list[Words]:
+    """`{a,b}` and `{1..3}`: one field for each; with many alternatives the word stays whole."""
+    text = known(word)
+    found = _BRACES.search(text) if text is not None else None
+    if text is None or found is None:
+        return [word]
+    span = _RANGE.match(found[1])
+    if span is not None:
+        return [((text[: found.start()] + ENTRY + text[found.end() :],),)] if not text.startswith("{") else [word]
+    if "," not in found[1]:
+        return [word]
+    options = found[1].split(",")[:32]
+    return [((text[: found.start()] + option + text[found.end() :],),) for option in options]
+
+
+def _split(word: Words) -> list[Words]:
+    """Fields of an unquoted expansion, where its text is known."""
+    if not any(piece is not None and any(one in piece for one in " \t\n") for pieces in word for piece in pieces):
+        return [word]
+    if len(word) > 1:
+        return [field for one in word for field in _split((one,))][: 4 * MAX_ALTERNATIVES]
+    fields: list[list[str | None]] = [[]]
+    for piece in word[0]:
+        if piece is None:
+            fields[-1].append(None)
+            continue
+        parts = re.split(r"[ \t\n]+", piece)
+        if parts[0]:
+            fields[-1].append(parts[0])
+        for part in parts[1:]:
+            fields.append([part] if part else [])
+    return [(tuple(field),) for field in fields if field][:64] or [EMPTY]
+
+
+def _sliced(value: Words, bounds: str) -> Words:
+    text = known(value)
+    numbers = [part.strip() for part in bounds.split(":")]
+    if text is None or not all(_NUMBER.match(number) for number in numbers):
+        return HOLE
+    start = int(numbers[0])
+    start = max(len(text) + start, 0) if start < 0 else start
+    if len(numbers) == 1:
+        return ((text[start:],),)
+    length = int(numbers[1])
+    return ((text[start:length] if length < 0 else text[start : start + length],),)
+
+
+def _replaced(value: Words, operator: str) -> Words:
+    text = known(value)
+    everywhere = operator.startswith("//")
+    old, _, new = operator.lstrip("/").partition("/")
+    if text is None or not old or any(one in operator for one in "*?[$`"):
+        return HOLE
+    return ((text.replace(old, new, -1 if everywhere else 1),),)
+
+
+def _trimmed(value: Words, operator: str) -> Words:
+    text = known(value)
+    if text is None:
+        return HOLE
+    if operator.startswith("^"):
+        return ((text.upper() if operator == "^^" else text[:1].upper() + text[1:],),)
+    if operator.startswith(","):
+        return ((text.lower() if operator == ",," else text[:1].lower() + text[1:],),)
+    # `${path##*/}` and `${name%.txt}` leave a part of what was there: a plain name where the whole was inside.
+    pattern = operator.lstrip("#%")
+    if operator.startswith("##*/"):
+        return ((text.rpartition("/")[2],),)
+    if operator.startswith("%/*"):
+        return ((text.rpartition("/")[0],),)
+    if not any(one in pattern for one in "*?[$"):
+        return ((text.removeprefix(pattern) if operator.startswith("#") else text.removesuffix(pattern),),)
+    return (("./" + ENTRY,),) if not text.startswith(("/", "~", "..")) else HOLE

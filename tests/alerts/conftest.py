@@ -1,0 +1,120 @@
+"""A real store with scores in it, and a webhook receiver on the loopback interface."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
+from spanproof.store import Store, open_store
+from spanproof.trace import (
+    Cohort,
+    Errored,
+    Label,
+    Layer,
+    Outcome,
+    Run,
+    Score,
+    Scored,
+    Skipped,
+    Span,
+    SpanKind,
+    digest,
+    trace_of,
+)
+
+NOW = 1_790_000_000 * 10**9
+
+OUTCOMES: dict[str, Outcome] = {
+    "pass": Scored(1.0, Label.PASS, "every number is grounded"),
+    "fail": Scored(0.0, Label.FAIL, "$54.00 is said, 4500 cents were returned"),
+    "skipped": Skipped("the answer is hidden"),
+    "errored": Errored("SandboxBroken", "gone"),
+    "open": Scored(0.5, None, "free prose"),
+}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "store") as opened:
+        yield opened
+
+
+@pytest.fixture
+def judged(store: Store) -> Callable[..., None]:
+    """Stores one run per word of `outcomes`, judged so in groundedness."""
+    written = 0
+
+    def write(outcomes: str, agent: str = "pricer", at_ns: int = NOW - 10**9) -> None:
+        nonlocal written
+        found = []
+        for word in outcomes.split():
+            written += 1
+            found.append(_evaluation(written, OUTCOMES[word], agent, at_ns))
+        store.write(found)
+
+    return write
+
+
+def _evaluation(number: int, outcome: Outcome, agent: str, at_ns: int) -> TraceEvaluation:
+    trace_id, span_id, cohort = f"{number:032x}", "a" * 16, Cohort(agent=agent)
+    span = Span(trace_id, span_id, None, agent, SpanKind.AGENT, at_ns, at_ns + 1)
+    run = Run(trace_id, span_id, agent, None, None, (), cohort=cohort, start_ns=at_ns, end_ns=at_ns + 1)
+    score = Score(
+        id=digest(trace_id, str(outcome)),
+        trace_id=trace_id,
+        run_span_id=span_id,
+        span_id=span_id,
+        snippet_id=None,
+        layer=Layer.GROUNDEDNESS,
+        name="groundedness",
+        evaluator="spanproof.groundedness",
+        version="1",
+        outcome=outcome,
+        cohort=cohort,
+        span_time_ns=at_ns,
+        input_digest="",
+    )
+    return TraceEvaluation(trace_of([span]), (RunEvaluation(run, {}, NoReplay("off"), (score,)),), ())
+
+
+@dataclass
+class Receiver:
+    """What arrived, and what it answers: `answers` one after another, then 200."""
+
+    url: str = ""
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    answers: list[int] = field(default_factory=list)
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    state = Receiver()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            state.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            state.headers.append(dict(self.headers))
+            self.send_response(state.answers.pop(0) if state.answers else 200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *args: object) -> None:
+            """Keep the test's output clean."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    state.url = f"http://127.0.0.1:{server.server_port}/hooks/token-in-path"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    yield state
+    server.shutdown()
+    thread.join()
+    server.server_close()

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from spanproof.collector.assemble import Assembler, CompleteTrace, Why
+from spanproof.collector.config import Assembly
+from spanproof.collector.fragments import Fragment, split
+
+RULES = Assembly(quiet_s=6, orphan_quiet_s=35, max_wait_s=300, reopen_s=600)
+
+
+def parts(request: ExportTraceServiceRequest) -> tuple[Fragment, ...]:
+    return split(request).fragments
+
+
+def part(request: ExportTraceServiceRequest) -> Fragment:
+    (fragment,) = parts(request)
+    return fragment
+
+
+def span_numbers(complete: CompleteTrace) -> list[int]:
+    request = ExportTraceServiceRequest.FromString(b"".join(complete.bodies))
+    return [
+        int.from_bytes(span.span_id, "big")
+        for resource in request.resource_spans
+        for scope in resource.scope_spans
+        for span in scope.spans
+    ]
+
+
+def test_a_whole_trace_is_given_out_after_the_quiet_period(make_request) -> None:
+    assembler = Assembler(RULES)
+    assembler.add(part(make_request((1, 2, 1))), 1, now_s=0)
+    assembler.add(part(make_request((1, 1, None))), 2, now_s=3)
+    assert list(assembler.due(8.9)) == []
+    (complete,) = assembler.due(9.1)
+    assert complete.why is Why.QUIET
+    assert complete.whole
+    assert complete.records == {1, 2}
+    assert sorted(span_numbers(complete)) == [1, 2]
+    assert assembler.open_traces == 0
+
+
+def test_every_span_starts_the_quiet_period_again(make_request) -> None:
+    assembler = Assembler(RULES)
+    assembler.add(part(make_request((1, 1, None))), 1, now_s=0)
+    assembler.add(part(make_request((1, 2, 1))), 2, now_s=5)
+    assert list(assembler.due(10.9)) == []
+    assert len(list(assembler.due(11.1))) == 1
+
+
+def test_a_trace_that_lacks_a_parent_waits_longer(make_request) -> None:
+    assembler = Assembler(RULES)
+    assembler.add(part(make_request((1, 1, None), (1, 3, 2))), 1, now_s=0)
+    assert list(assembler.due(34.9)) == []
+    (complete,) = assembler.due(35.1)
+    assert complete.why is Why.ORPHANS
+    assert not complete.whole
+
+
+def test_a_parent_that_comes_late_makes_the_trace_whole(make_request) -> None:
+    assembler = Assembler(RULES)
+    assembler.add(part(make_request((1, 1, None), (1, 3, 2))), 1, now_s=0)
+    assembler.add(part(make_request((1, 2, 1))), 2, now_s=10)
+    (complete,) = assembler.due(16.1)
+    assert complete.why is Why.QUIET
+
+
+def test_a_trace_that_never_falls_quiet_is_given_out_at_the_maximum(make_request) -> None:
+    assembler = Assembler(RULES)
+    given_out = []
+    for second in range(0, 400, 5):
+        assembler.add(part(make_request((1, second + 10, 1))), second, now_s=second)
+        given_out += [(second, complete.why) for complete in assembler.due(second)]
+    assert given_out == [(300, Why.MAX_WAIT)]
+
+
+def test_a_late_span_opens_the_trace_again_with_everything_that_was_there(make_request) -> None:
+    assembler = Assembler(RULES)
+    assembler.add(part(make_request((1, 1, None))), 1, now_s=0)
+    (first,) = assembler.due(7)
+    assembler.add(part(make_request((1, 2, 1))), 2, now_s=60)
+    (second,) = assembler.due(67)
+    assert (first.generation, second.generation) == (0, 1)
+    assert sorted(span_numbers(second)) == [1, 2]
+    assert second.records == {2}
+    assert second.fresh_from == 1
+
+
+def test_a_span_that_comes_twice_changes_nothing(make_request) -> None:
+    repeated: list[int] = []
+    assembler = Assembler(RULES, repeated.append)
+    assert assembler.add(part(make_request((1, 1, None))), 1, now_s=0)
+    assert assembler.add(part(make_request((1, 1, None))), 2, now_s=1)
+    (complete,) = assembler.due(6.5)
+    assert span_numbers(complete) == [1]
+    assert complete.records == {1, 2}
+    assert not assembler.add(part(make_request((1, 1, None))), 3, now_s=20)
+    assert list(assembler.due(100)) == []
+    assert sum(repeated) == 2
+
+
+def test_memory_is_bounded_by_giving_out_the_quietest_trace_early(make_request) -> None:
+    assembler = Assembler(RULES.model_copy(update={"max_bytes": 100_000}))
+    for number in range(1, 30):
+        assembler.add(part(make_request((number, 1, None), text="x" * 10_000)), number, now_s=number / 100)
+    early = list(assembler.due(1))
+    assert assembler.held_bytes <= 100_000
+    assert {complete.why for complete in early} == {Why.MEMORY}
+    assert early[0].trace_id == f"{1:032x}"
+
+
+def test_shutdown_gives_out_all_but_leaves_the_records_of_incomplete_traces_open(make_request) -> None:
+    assembler = Assembler(RULES)
+    assembler.add(part(make_request((1, 1, None))), 1, now_s=0)
+    assembler.add(part(make_request((2, 2, 1))), 2, now_s=0)
+    whole, torn = sorted(assembler.flush(1), key=lambda complete: complete.trace_id)
+    assert (whole.records, torn.records) == ({1}, frozenset())
+
+
+def test_a_request_of_two_traces_is_parted_and_keeps_resource_and_scope(make_request) -> None:
+    request = make_request((1, 1, None), (2, 5, None), (1, 2, 1), service="billing", scope="langchain")
+    first, second = parts(request)
+    assert [len(first.links), len(second.links)] == [2, 1]
+    body = ExportTraceServiceRequest.FromString(first.body)
+    assert body.resource_spans[0].resource.attributes[0].value.string_value == "billing"
+    assert body.resource_spans[0].scope_spans[0].scope.name == "langchain"
+    assert len(body.resource_spans[0].scope_spans[0].spans) == 2
+
+
+def test_our_own_evaluator_spans_are_left_out(make_request) -> None:
+    parted = split(make_request((1, 1, None), scope="spanproof.evaluators"))
+    assert parted.fragments == ()
+    assert parted.own == 1
+
+
+@given(st.integers(2, 12), st.randoms(use_true_random=False), st.integers(1, 5))
+def test_spans_in_any_order_and_any_pieces_make_the_same_trace(
+    size: int, chance: random.Random, pieces: int
+) -> None:
+    from tests.collector.conftest import request_with
+
+    triples = [(1, number, chance.randrange(1, number) if number > 1 else None) for number in range(1, size + 1)]
+    chance.shuffle(triples)
+    assembler = Assembler(RULES)
+    for record, start in enumerate(range(0, size, pieces)):
+        for fragment in parts(request_with(*triples[start : start + pieces])):
+            assembler.add(fragment, record, now_s=record * 0.1)
+    (complete,) = assembler.due(100)
+    assert complete.whole
+    assert sorted(span_numbers(complete)) == list(range(1, size + 1))

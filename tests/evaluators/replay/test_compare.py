@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanproof.evaluators.replay.compare import Replayed, agreement, ends_in_expression, same_text, same_value
+from spanproof.evaluators.replay.record import Record
+from spanproof.sandbox import Execution, FailureClass, Raised
+from spanproof.trace import Payload
+
+OK = FailureClass.OK
+
+
+def compare(record, execution, *, output=None, diverged=None, gap=None):
+    return agreement(record, execution, diverged=diverged, output=output or Replayed(), gap=gap)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "replayed"),
+    [
+        ("a b", "a\n  b\n"),
+        ("<X object at 0x7f00aa11>", "<X object at 0x55deadbeef>"),
+        ("0.30000000000000004", "0.3"),
+        ("total: 1e3", "total: 1000.0"),
+        ("np.float64(45.0)", "45.0"),
+        ("[1, 2.50]", "[1, 2.5]"),
+    ],
+)
+def test_spelling_is_no_difference(recorded, replayed):
+    assert same_text(recorded, replayed)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "replayed"),
+    [("45.0", "54.0"), ("1", "-1"), ("a", "a b"), ("v1.2", "v1.3"), ("45", "450"), ("yes", "")],
+)
+def test_another_number_or_word_is_a_difference(recorded, replayed):
+    assert not same_text(recorded, replayed)
+
+
+def test_a_shortened_record_is_compared_at_both_ends():
+    mark = "\n..._This content has been truncated to stay below 20 characters_...\n"
+    whole = " ".join(str(i) for i in range(100))
+    assert same_text(f"0 1 2{mark}98 99", whole)
+    assert not same_text(f"0 7 2{mark}98 99", whole)
+    assert not same_text(f"0 1 2{mark}98 97", whole)
+
+
+@given(st.text())
+def test_every_text_is_the_same_as_itself(text):
+    assert same_text(text, text)
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda v: st.lists(v, max_size=3)))
+def test_every_value_is_the_same_as_itself(value):
+    assert same_value(value, value)
+
+
+def test_true_is_not_one_and_huge_integers_are_compared_exactly():
+    assert not same_value(recorded=True, replayed=1)
+    assert not same_value(10**400, 10**400 + 1)
+    assert not same_value(10**400, 1.5)
+
+
+def test_equal_prints_and_value_agree():
+    record = Record(OK, stdout="45.0\n", output=Payload("None", "None"))
+    assert compare(
+        record, Execution(OK, stdout="45.0\n", result_text="None"), output=Replayed(text="None")
+    ).agrees
+
+
+def test_a_different_print_disagrees_and_names_the_line():
+    found = compare(Record(OK, stdout="a\n45.0\n"), Execution(OK, stdout="a\n54.0\n"))
+    assert found.agrees is False
+    assert found.difference == "printed line 2 recorded '45.0', replayed '54.0'"
+
+
+def test_equal_failures_agree_without_any_output():
+    record = Record(FailureClass.EXCEPTION, error_type="KeyError")
+    assert compare(record, Execution(FailureClass.EXCEPTION)).agrees
+
+
+def test_another_class_disagrees_and_names_the_exception():
+    execution = Execution(FailureClass.EXCEPTION, raised=Raised("KeyError", "'a'"))
+    found = compare(Record(OK, stdout=""), execution)
+    assert (found.agrees, found.difference) == (False, "recorded ok, replayed exception (KeyError: 'a')")
+
+
+def test_nothing_on_record_is_not_compared():
+    assert compare(Record(None), Execution(OK)).agrees is None
+    assert compare(Record(OK), Execution(OK, stdout="x")).agrees is None
+
+
+@pytest.mark.parametrize(
+    "execution",
+    [
+        Execution(FailureClass.TIMEOUT),
+        Execution(FailureClass.OUT_OF_MEMORY),
+        Execution(FailureClass.PERMISSION_DENIED),
+        Execution(FailureClass.UNSAFE_OPERATION),
+    ],
+)
+def test_what_the_sandbox_stopped_or_withheld_is_not_held_against_the_record(execution):
+    found = compare(Record(OK, stdout="x"), execution)
+    assert found.agrees is None
+    assert found.difference
+
+
+def test_a_divergence_or_a_gap_makes_a_difference_not_comparable():
+    failed = Execution(FailureClass.EXCEPTION)
+    assert compare(Record(OK, stdout="x"), failed, diverged="a call is off the tape").agrees is None
+    assert compare(Record(OK, stdout="x"), failed, gap="the file is not on the trace").agrees is None
+    assert compare(Record(OK, stdout="x"), Execution(OK, stdout="y"), diverged="off the tape").agrees is None
+
+
+def test_a_refusal_of_the_recorded_executor_is_a_difference_of_executors():
+    record = Record(FailureClass.PERMISSION_DENIED, refused_by_executor=True)
+    assert compare(record, Execution(OK)).agrees is None
+
+
+def test_a_tools_own_wording_is_compared_only_where_it_has_the_shape_of_the_output():
+    execution = Execution(OK, stdout="45.0\n")
+    assert compare(Record(OK, shown="45.0"), execution).agrees
+    assert compare(Record(OK, shown="stdout: 45.0, took 3 ms"), execution).agrees
+    assert compare(Record(OK, shown="54.0"), execution).agrees is False
+    assert compare(Record(OK, shown="done\nin\n3 ms"), execution).agrees is not False
+
+
+def test_a_value_is_compared_only_where_the_code_ends_in_an_expression():
+    record = Record(OK, output=Payload("5", 5))
+    assert compare(record, Execution(OK), output=Replayed(known=False)).agrees is not False
+    assert compare(record, Execution(OK), output=Replayed(6, "6")).agrees is False
+
+
+@pytest.mark.parametrize(("source", "ends"), [("x", True), ("x = 1", False), ("", False), ("x +", False)])
+def test_only_a_last_expression_has_a_value(source, ends):
+    assert ends_in_expression(source) is ends

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import pytest
+
+from spanproof.evaluators.replay.record import innermost_type, record_of, recorded_class
+from spanproof.sandbox import FailureClass
+from spanproof.trace import SpanError
+
+RAISED = "Code execution failed at line 'x = {source}' due to: {what}"
+
+
+def wrapped(what, *, source="1"):
+    return SpanError("AgentExecutionError", RAISED.format(source=source, what=what))
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (None, FailureClass.OK),
+        (SpanError("ZeroDivisionError", "division by zero"), FailureClass.EXCEPTION),
+        (SpanError("SyntaxError", "invalid syntax"), FailureClass.SYNTAX_ERROR),
+        (SpanError("builtins.AssertionError", ""), FailureClass.ASSERTION_FAILURE),
+        (SpanError("ModuleNotFoundError", "No module named 'x'"), FailureClass.MISSING_DEPENDENCY),
+        (SpanError("ImportError", "cannot import name 'flatten'"), FailureClass.EXCEPTION),
+        (SpanError("TimeoutError", ""), FailureClass.TIMEOUT),
+        (SpanError("MemoryError", ""), FailureClass.OUT_OF_MEMORY),
+        (SpanError("PermissionError", "/etc/shadow"), FailureClass.PERMISSION_DENIED),
+        (SpanError(None, "something went wrong"), FailureClass.EXCEPTION),
+        (
+            SpanError("AgentExecutionError", "…", ("AgentExecutionError", "InterpreterError", "MemoryError")),
+            FailureClass.OUT_OF_MEMORY,
+        ),
+        (SpanError("AgentExecutionError", "…", ("ExecutionTimeoutError",)), FailureClass.TIMEOUT),
+        (wrapped("ZeroDivisionError: division by zero"), FailureClass.EXCEPTION),
+        (wrapped("AssertionError: no"), FailureClass.ASSERTION_FAILURE),
+        (
+            SpanError("AgentExecutionError", "Code parsing failed on line 1 due to: SyntaxError: invalid"),
+            FailureClass.SYNTAX_ERROR,
+        ),
+        (
+            wrapped("InterpreterError: Import of os is not allowed. Authorized imports are: ['math']"),
+            FailureClass.PERMISSION_DENIED,
+        ),
+        (wrapped("InterpreterError: Forbidden access to module: os"), FailureClass.PERMISSION_DENIED),
+        (
+            wrapped("InterpreterError: Forbidden function evaluation: 'open' is not among the explicitly …"),
+            FailureClass.PERMISSION_DENIED,
+        ),
+        (
+            wrapped(
+                "InterpreterError: Forbidden function evaluation: 'my_tool' is not among the explicitly …"
+            ),
+            FailureClass.EXCEPTION,
+        ),
+    ],
+)
+def test_the_class_comes_from_type_chain_and_the_frameworks_fixed_forms(error, expected):
+    assert recorded_class(error) is expected
+
+
+def test_words_in_the_message_of_an_ordinary_exception_do_not_change_its_class():
+    told = "Import of os is not allowed, MemoryError, SyntaxError, TimeoutError"
+    assert recorded_class(SpanError("ValueError", told)) is FailureClass.EXCEPTION
+    assert recorded_class(wrapped(f"ValueError: {told}")) is FailureClass.EXCEPTION
+
+
+def test_the_innermost_type_is_read_through_the_frameworks_wrappers():
+    chain = ("AgentExecutionError", "InterpreterError", "ZeroDivisionError")
+    assert innermost_type(SpanError("AgentExecutionError", "…", chain)) == "ZeroDivisionError"
+    assert innermost_type(wrapped("KeyError: 'a'")) == "KeyError"
+    assert innermost_type(SpanError(None, "lost")) is None
+
+
+def test_nothing_on_the_trace_means_no_class(build):
+    assert record_of(build.snippet("1")).failure_class is None
+
+
+def test_an_observation_in_the_frameworks_form_is_split_into_prints_and_value(build):
+    shown = "Execution logs:\na\nb\nLast output from code snippet:\n45.0"
+    record = record_of(build.snippet("…", observation=shown))
+    assert (record.stdout, record.output.text, record.shown) == ("a\nb\n", "45.0", None)
+
+
+def test_an_observation_without_prints_is_split_too(build):
+    record = record_of(
+        build.snippet("…", observation="Execution logs:\nLast output from code snippet:\nNone")
+    )
+    assert (record.stdout, record.output.text) == ("", "None")
+
+
+def test_any_other_observation_is_what_the_agent_was_shown(build):
+    record = record_of(build.snippet("…", observation="45.0\n"))
+    assert (record.stdout, record.output, record.shown) == (None, None, "45.0\n")
+
+
+def test_the_prints_of_a_step_that_did_not_parse_are_not_its_own(build):
+    error = build.error("AgentExecutionError", "Code parsing failed on line 1 due to: SyntaxError: invalid")
+    record = record_of(build.snippet("1 +", observation="Execution logs:\nfrom before", error=error))
+    assert (record.failure_class, record.stdout) == (FailureClass.SYNTAX_ERROR, None)

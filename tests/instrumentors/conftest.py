@@ -1,0 +1,121 @@
+"""Real frameworks, scripted models, spans kept in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from spanproof.instrumentors import diagnostics, instrument_langchain, instrument_smolagents, uninstrument
+from spanproof.instrumentors.diagnostics import reset_diagnostics
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "instrumentors"
+_SHOWN = (
+    "gen_ai.agent.name",
+    "gen_ai.tool.call.arguments",
+    "gen_ai.tool.call.result",
+    "spanproof.code.language",
+    "spanproof.execution.output",
+    "spanproof.execution.is_final",
+    "spanproof.execution.error.chain",
+    "spanproof.executor.type",
+    "spanproof.messages.omitted",
+    "spanproof.run.ending",
+    "spanproof.run.max_steps",
+    "spanproof.step.kind",
+    "spanproof.step.number",
+    "error.type",
+)
+
+
+class Recorded:
+    """The finished spans of a test."""
+
+    def __init__(self, provider: TracerProvider, exporter: InMemorySpanExporter) -> None:
+        self.provider = provider
+        self._exporter = exporter
+
+    @property
+    def spans(self) -> list[ReadableSpan]:
+        return sorted(self._exporter.get_finished_spans(), key=lambda span: span.start_time)
+
+    def clear(self) -> None:
+        self._exporter.clear()
+
+    def of_kind(self, kind: str) -> list[ReadableSpan]:
+        return [span for span in self.spans if span.attributes["openinference.span.kind"] == kind]
+
+    def named(self, name: str) -> ReadableSpan:
+        found = [span for span in self.spans if span.name == name]
+        assert len(found) == 1, (
+            f"{len(found)} spans named {name!r} among {[span.name for span in self.spans]}"
+        )
+        return found[0]
+
+    def parent(self, span: ReadableSpan) -> ReadableSpan | None:
+        if span.parent is None:
+            return None
+        return next(each for each in self.spans if each.context.span_id == span.parent.span_id)
+
+    def tree(self) -> str:
+        """One line per span: its name, kind, and the attributes that tell what it stands for."""
+        lines: list[str] = []
+        children: dict[int | None, list[ReadableSpan]] = {}
+        for span in self.spans:
+            children.setdefault(span.parent.span_id if span.parent else None, []).append(span)
+
+        def add(parent: int | None, depth: int) -> None:
+            for span in children.get(parent, ()):
+                kind = span.attributes["openinference.span.kind"]
+                lines.append(f"{'  ' * depth}{kind} {span.name} [{span.status.status_code.name}]")
+                lines.extend(
+                    f"{'  ' * depth}  . {name}: {_shown(span.attributes[name])}"
+                    for name in _SHOWN
+                    if name in span.attributes
+                )
+                add(span.context.span_id, depth + 1)
+
+        add(None, 0)
+        assert len(lines) >= len(self.spans), "a span's parent is missing"
+        return "\n".join(lines) + "\n"
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+@pytest.fixture
+def recorded() -> Iterator[Recorded]:
+    """Both frameworks instrumented, and what they record; at the end nothing may have been swallowed."""
+    provider = TracerProvider()
+    exporter = InMemorySpanExporter()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    reset_diagnostics()
+    instrument_smolagents(provider)
+    instrument_langchain(provider)
+    try:
+        yield Recorded(provider, exporter)
+        assert diagnostics().errors == {}, diagnostics()
+    finally:
+        uninstrument()
+        reset_diagnostics()
+
+
+def assert_golden(name: str, text: str) -> None:
+    """Compare with a golden file; `UPDATE_GOLDEN=1` writes it."""
+    path = GOLDEN / name
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert text == path.read_text(), f"{path.name} differs; UPDATE_GOLDEN=1 writes it anew"
+
+
+@pytest.fixture
+def golden() -> Any:
+    return assert_golden

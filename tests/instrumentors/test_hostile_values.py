@@ -1,0 +1,181 @@
+"""No value the host handles can break it, lose its span, or stop the export.
+
+`HOSTILE_EXAMPLES` sets how many values each hook is given (2,000 and more for the long run).
+"""
+
+import json
+import os
+from functools import cache
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import StructuredTool
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from smolagents import ChatMessage, Model, Tool
+
+from spanproof.instrumentors import instrument_langchain, instrument_smolagents, uninstrument
+from spanproof.instrumentors.serialise import encode
+
+from .coders import coder
+from .hostile import LEAVES, EverythingRaises, leaf, value_of
+
+many = settings(
+    max_examples=int(os.environ.get("HOSTILE_EXAMPLES", "60")),
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    database=None,
+)
+
+
+seeds = st.integers(0, 2**32)
+
+
+class Passing(Tool):
+    """Returns the very object it is given."""
+
+    name = "passing"
+    description = "Passes."
+    inputs = {"value": {"type": "any", "description": "Anything."}}
+    output_type = "any"
+
+    def forward(self, value):
+        return value
+
+
+class AnsweringModel(Model):
+    """Answers with whatever it is told to."""
+
+    answer: object = None
+
+    def generate(self, messages, **options):
+        return self.answer
+
+
+@cache
+def _exporter():
+    return InMemorySpanExporter()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tracer():
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(_exporter()))
+    instrument_smolagents(provider)
+    instrument_langchain(provider)
+    yield provider.get_tracer("application")
+    uninstrument()
+
+
+def exported():
+    """The spans so far, which must be ended, valid for OTLP, and hold JSON where they say so."""
+    spans = _exporter().get_finished_spans()
+    _exporter().clear()
+    encode_spans(spans).SerializeToString()
+    for span in spans:
+        for name in ("gen_ai.tool.call.arguments", "gen_ai.tool.call.result", "gen_ai.input.messages"):
+            if name in span.attributes:
+                json.loads(span.attributes[name])
+    return spans
+
+
+@many
+@given(seeds)
+def test_any_value_encodes_to_json_of_bounded_size(seed):
+    value = value_of(seed)
+    encoded = encode(value, 10_000)
+    json.loads(encoded.text)
+    encoded.text.encode()
+    assert len(encoded.text) < 40_000
+
+
+@many
+@given(seed=seeds)
+def test_a_smolagents_tool_passes_any_value(tracer, seed):
+    value = value_of(seed)
+    with tracer.start_as_current_span("outer"):
+        assert Passing()(value=value) is value
+    call = exported()[0]
+    assert call.name == "execute_tool passing"
+    assert {"gen_ai.tool.call.arguments", "gen_ai.tool.call.result"} <= call.attributes.keys()
+
+
+@many
+@given(seed=seeds)
+def test_a_model_may_be_given_and_answer_any_value(tracer, seed):
+    value = value_of(seed)
+    model = AnsweringModel()
+    model.answer = value
+    with tracer.start_as_current_span("outer"):
+        assert model.generate([value]) is value
+        assert model([{"role": "user", "content": value}], temperature=value) is value
+    assert len(exported()) == 3
+
+
+@many
+@given(seed=seeds)
+def test_a_message_may_have_any_content(tracer, seed):
+    value = value_of(seed)
+    model = AnsweringModel()
+    model.answer = ChatMessage(role="assistant", content=value)
+    model.answer.token_usage = value
+    model.answer.raw = value
+    with tracer.start_as_current_span("outer"):
+        assert model([ChatMessage(role=value, content=[value, {"type": "text", "text": value}])]) is model.answer
+    assert len(exported()) == 2
+
+
+@many
+@given(seed=seeds)
+def test_a_langchain_tool_takes_and_returns_any_value(tracer, seed):
+    value = value_of(seed)
+    tool = StructuredTool.from_function(
+        lambda value: value, name="passing", description="d", args_schema={"type": "object", "properties": {}}
+    )
+    with tracer.start_as_current_span("outer"):
+        assert tool.func(value) is value
+        assert RunnableLambda(lambda _: value).invoke({"value": value}) is value
+        assert RunnableLambda(lambda given: given).invoke({"messages": [value]})["messages"][0] is value
+    assert len(exported()) == 3
+
+
+@pytest.mark.parametrize("number", range(LEAVES))
+def test_an_agent_returns_any_value_as_without_instrumentation(number):
+    value = leaf(number)
+
+    def run():
+        try:
+            return type(coder("final_answer(passing(thing))", tools=(Passing(),)).run("Go.", additional_args=args))
+        except BaseException as error:  # what the framework itself makes of such a value
+            return type(error), str(error)
+
+    class Arguments(dict):
+        def __str__(self):
+            return "{…}"
+
+    args = Arguments(thing=value)
+    instrumented = run()
+    names = [span.name for span in exported()]
+    provider_spans = len(names)
+    uninstrument()
+    try:
+        assert run() == instrumented
+    finally:
+        provider = TracerProvider()
+        provider.add_span_processor(SimpleSpanProcessor(_exporter()))
+        instrument_smolagents(provider)
+        instrument_langchain(provider)
+    assert provider_spans >= 1
+
+
+def test_a_langchain_model_may_answer_with_anything_in_its_metadata():
+    answer = AIMessage("hi", response_metadata={"model_name": EverythingRaises()})
+    model = GenericFakeChatModel(messages=iter([answer]))
+    assert model.invoke("hello").content == "hi"
+    assert len(exported()) == 1

@@ -1,0 +1,130 @@
+"""Instrumenting and uninstrumenting: every original comes back, and twice is once."""
+
+import inspect
+
+import smolagents
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tracers import context as langchain_context
+from smolagents import agents, local_python_executor
+
+from spanproof.instrumentors import (
+    instrument_langchain,
+    instrument_smolagents,
+    instrumented,
+    uninstrument,
+)
+
+from .coders import Greeting, StreamingModel, ToolCallingModel, coder
+
+_OWNERS = (
+    agents.MultiStepAgent,
+    agents.CodeAgent,
+    agents.ToolCallingAgent,
+    smolagents.Tool,
+    smolagents.Model,
+    local_python_executor.LocalPythonExecutor,
+    local_python_executor,
+    Greeting,
+    StreamingModel,
+    StreamingModel.__mro__[1],
+    ToolCallingModel,
+)
+
+
+def _state():
+    return {owner: {name: id(value) for name, value in vars(owner).items()} for owner in _OWNERS}
+
+
+def _work():
+    return coder("final_answer(greeting('you'))", tools=(Greeting(),)).run("Go.")
+
+
+def test_uninstrumenting_puts_every_original_back(recorded):
+    uninstrument()
+    before, hooks = _state(), list(langchain_context._configure_hooks)
+    instrument_smolagents(recorded.provider)
+    instrument_langchain(recorded.provider)
+    _work()
+    assert _state() != before
+    uninstrument()
+    assert _state() == before
+    assert langchain_context._configure_hooks == hooks
+    recorded.clear()
+    assert _work() == "hello you!"
+    RunnableLambda(lambda x: x).invoke(1)
+    assert recorded.spans == []
+
+
+def test_instrumenting_twice_records_once(recorded):
+    instrument_smolagents(recorded.provider)
+    instrument_langchain(recorded.provider)
+    _work()
+    RunnableLambda(lambda x: x).invoke(1)
+    assert len(recorded.of_kind("AGENT")) == 1
+    assert len(recorded.spans) == 6
+
+
+def test_instrumenting_again_after_uninstrumenting_records(recorded):
+    uninstrument()
+    assert instrumented() == ()
+    instrument_smolagents(recorded.provider)
+    _work()
+    assert len(recorded.of_kind("AGENT")) == 1
+
+
+def test_a_method_wrapped_by_somebody_else_meanwhile_keeps_their_wrapper(recorded, monkeypatch):
+    ours = agents.MultiStepAgent.run
+    seen = []
+
+    def theirs(self, *args, **kwargs):
+        seen.append(args)
+        return ours(self, *args, **kwargs)
+
+    monkeypatch.setattr(agents.MultiStepAgent, "run", theirs)
+    uninstrument()
+    assert agents.MultiStepAgent.run is theirs
+    assert _work() == "hello you!"
+    assert seen
+    assert recorded.spans == []
+    monkeypatch.undo()
+    monkeypatch.setattr(agents.MultiStepAgent, "run", inspect.unwrap(ours))
+
+
+def test_uninstrumenting_in_the_middle_of_a_run_leaves_the_run_alone(recorded):
+    stream = coder("print(1)", "final_answer(2)").run("Go.", stream=True)
+    next(stream)
+    uninstrument()
+    assert list(stream)[-1].output == 2
+    assert all(span.end_time for span in recorded.spans)
+    assert len(recorded.of_kind("AGENT")) == 1
+
+
+def test_signatures_and_names_stay_what_they_were(recorded):
+    assert "task" in inspect.signature(agents.MultiStepAgent.run).parameters
+    assert agents.MultiStepAgent.run.__qualname__ == "MultiStepAgent.run"
+    _work()
+    assert "who" in inspect.getsource(Greeting.forward)
+    assert "hello" in Greeting().to_dict()["code"]
+
+
+def test_beside_another_vendors_wrapper_both_see_the_run(recorded):
+    import wrapt
+
+    uninstrument()
+    seen = []
+
+    @wrapt.decorator
+    def vendor(wrapped, instance, args, kwargs):
+        seen.append(type(instance).__name__)
+        return wrapped(*args, **kwargs)
+
+    original = agents.MultiStepAgent.run
+    agents.MultiStepAgent.run = vendor(original)
+    try:
+        instrument_smolagents(recorded.provider)
+        _work()
+        assert seen == ["CodeAgent"]
+        assert len(recorded.of_kind("AGENT")) == 1
+        uninstrument()
+    finally:
+        agents.MultiStepAgent.run = original

@@ -1,0 +1,211 @@
+"""LLM and TOOL spans of smolagents: whatever class, way of calling, or thread."""
+
+import json
+from decimal import Decimal
+
+import pytest
+from smolagents import ChatMessage, CodeAgent, MessageRole, Model
+from smolagents.monitoring import LogLevel
+
+from spanproof.cli.demo.agents.scripted import ScriptedModel, Turn
+
+from .coders import Greeting, StreamingModel, cents_of, coder, echo, messages_of
+
+
+def test_a_model_call_records_messages_model_and_usage(recorded):
+    coder("final_answer(1)").run("Go.")
+    call = recorded.named("chat scripted-coder")
+    assert call.kind.name == "CLIENT"
+    assert [message["role"] for message in messages_of(call)] == ["system", "user"]
+    assert messages_of(call)[1]["parts"] == [{"type": "text", "content": "New task:\nGo."}]
+    (answer,) = messages_of(call, "gen_ai.output.messages")
+    assert answer["role"] == "assistant"
+    assert answer["finish_reason"] == "stop"
+    assert "final_answer(1)" in answer["parts"][0]["content"]
+    assert call.attributes["gen_ai.usage.input_tokens"] == call.attributes["llm.token_count.prompt"] > 0
+    assert call.attributes["gen_ai.request.model"] == "scripted-coder"
+
+
+def test_later_calls_record_new_messages_only_and_say_what_they_left_out(recorded):
+    coder("print(1)", "print(2)", "final_answer(1)").run("Go.")
+    calls = recorded.of_kind("LLM")
+    whole: dict[str, list] = {}
+    for call in calls:
+        base = whole.get(call.attributes.get("spanproof.messages.base"), [])
+        messages = base[: call.attributes.get("spanproof.messages.omitted", 0)] + list(messages_of(call))
+        whole[format(call.context.span_id, "016x")] = messages
+    roles = [message["role"] for message in messages]
+    assert roles == ["system", "user"] + ["assistant", "assistant", "tool"] * 2
+    assert sum(len(messages_of(call)) for call in calls) == len(roles)
+
+
+def test_the_bytes_of_a_run_grow_with_its_new_messages(recorded):
+    def size(steps: int) -> int:
+        recorded.clear()
+        coder(*["print('x' * 2000)"] * steps, "final_answer(1)").run("Go.")
+        return sum(len(str(value)) for span in recorded.spans for value in span.attributes.values())
+
+    ten, twenty = size(10), size(20)
+    assert twenty < 2.2 * ten
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_streaming_model_is_one_call_with_the_joined_answer(recorded, stream):
+    turns = [Turn("I go on.", "print(1)"), Turn("Done.", "final_answer(1)")]
+    agent = coder(model=StreamingModel(turns), stream_outputs=True, max_steps=3)
+    list(agent.run("Go.", stream=True)) if stream else agent.run("Go.")
+    calls = recorded.of_kind("LLM")
+    assert len(calls) == 2
+    assert recorded.parent(calls[0]).name == "step 1"
+    (answer,) = messages_of(calls[0], "gen_ai.output.messages")
+    assert answer["parts"][0]["content"] == turns[0].text
+    assert calls[0].attributes["gen_ai.usage.output_tokens"] == 3
+
+
+class DerivedModel(ScriptedModel):
+    def generate(self, messages, **options):
+        return super().generate(messages, **options)
+
+
+def test_a_model_that_calls_its_parents_generate_is_one_call(recorded):
+    coder(model=DerivedModel([Turn("Done.", "final_answer(1)")])).run("Go.")
+    assert len(recorded.of_kind("LLM")) == 1
+
+
+class FallbackModel(Model):
+    def __init__(self, other):
+        super().__init__(model_id="fallback")
+        self.other = other
+
+    def generate(self, messages, **options):
+        return self.other.generate(messages, **options)
+
+
+def test_a_model_that_asks_another_model_is_two_calls(recorded):
+    other = ScriptedModel([Turn("Done.", "final_answer(1)")])
+    other([ChatMessage(role=MessageRole.USER, content="warm up")])
+    recorded.clear()
+    coder(model=FallbackModel(other)).run("Go.")
+    assert recorded.parent(recorded.named("chat scripted-coder")).name == "chat fallback"
+
+
+def test_a_model_called_directly_is_a_call_of_its_own(recorded):
+    class OwnModel(Model):
+        def generate(self, messages, **options):
+            return ChatMessage(role=MessageRole.ASSISTANT, content="hello")
+
+    assert OwnModel()([{"role": "user", "content": "hi"}], temperature=0.5).content == "hello"
+    (call,) = recorded.spans
+    assert call.name == "chat OwnModel"
+    assert messages_of(call)[0]["parts"][0]["content"] == "hi"
+    assert call.attributes["gen_ai.request.temperature"] == 0.5
+
+
+class DuckModel:
+    """No subclass of Model at all."""
+
+    model_id = "duck"
+
+    def generate(self, messages, **options):
+        return ChatMessage(role=MessageRole.ASSISTANT, content="<code>\nfinal_answer(1)\n</code>")
+
+
+def test_a_model_that_is_no_model_subclass_is_recorded(recorded):
+    CodeAgent(tools=[], model=DuckModel(), verbosity_level=LogLevel.OFF).run("Go.")
+    assert recorded.named("chat duck")
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [
+        ("cents_of('A-17')", {"order_id": "A-17"}),
+        ("cents_of('A-17', 2)", {"order_id": "A-17", "factor": 2}),
+        ("cents_of(factor=2, order_id='A-17')", {"order_id": "A-17", "factor": 2}),
+        ("cents_of({'order_id': 'A-17'})", {"order_id": "A-17"}),
+    ],
+)
+def test_arguments_have_the_names_of_their_parameters_however_they_were_passed(recorded, call, arguments):
+    coder(f"final_answer({call})").run("Go.")
+    assert (
+        json.loads(recorded.named("execute_tool cents_of").attributes["gen_ai.tool.call.arguments"])
+        == arguments
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "result", "kind"),
+    [
+        ("4500", "4500", "int"),
+        ("'4500'", '"4500"', "str"),
+        ("[1, 2.5, None, True]", "[1,2.5,null,true]", "list"),
+        ("(1, 2)", "[1,2]", "tuple"),
+        ("{'a': {'b': 1}}", '{"a":{"b":1}}', "dict"),
+        ("None", "null", "NoneType"),
+    ],
+)
+def test_a_tools_result_keeps_its_type(recorded, value, result, kind):
+    coder(f"x = echo(value={value})", "final_answer(1)").run("Go.")
+    call = recorded.named("execute_tool echo").attributes
+    assert call["gen_ai.tool.call.result"] == result
+    assert call["spanproof.tool.call.result.type"] == kind
+
+
+def test_a_result_that_json_cannot_hold_is_marked_lossy(recorded):
+    with recorded.provider.get_tracer("application").start_as_current_span(
+        "outer", attributes={"openinference.span.kind": "X"}
+    ):
+        coder("final_answer(1)").run("Go.")  # patches the tool's class
+        assert echo(value=Decimal("45.00")) == Decimal("45.00")
+    call = recorded.named("execute_tool echo").attributes
+    assert call["gen_ai.tool.call.result"] == '"45.00"'
+    assert call["spanproof.tool.call.result.type"] == "decimal.Decimal"
+    assert "gen_ai.tool.call.result" in call["spanproof.content.lossy"]
+
+
+def test_a_tool_that_raises_is_recorded_with_type_and_message(recorded):
+    coder("cents_of('missing')", "final_answer(1)").run("Go.")
+    call = recorded.named("execute_tool cents_of")
+    assert call.attributes["error.type"] == "LookupError"
+    (event,) = call.events
+    assert event.attributes["exception.message"] == "no such order"
+    assert "LookupError: no such order" in event.attributes["exception.stacktrace"]
+    assert recorded.parent(call).attributes["error.type"] == "LookupError"
+
+
+def test_a_tool_that_overrides_call_is_one_call(recorded):
+    assert coder("final_answer(greeting('you'))", tools=(Greeting(),)).run("Go.") == "hello you!"
+    call = recorded.named("execute_tool greeting").attributes
+    assert call["gen_ai.tool.call.result"] == '"hello you!"'
+
+
+def test_tools_called_in_one_snippet_are_siblings_in_order(recorded):
+    coder("final_answer(cents_of('A') + cents_of('B', 2))").run("Go.")
+    calls = recorded.of_kind("TOOL")
+    assert [span.attributes["gen_ai.tool.name"] for span in calls] == ["cents_of", "cents_of", "final_answer"]
+    assert {recorded.parent(span).name for span in calls} == {"step 1"}
+
+
+def test_application_spans_inside_a_tool_are_its_children(recorded):
+    from smolagents import Tool
+
+    class Traced(Tool):
+        name = "traced"
+        description = "Opens a span."
+        inputs = {}
+        output_type = "integer"
+
+        def forward(self) -> int:
+            with recorded.provider.get_tracer("app").start_as_current_span(
+                "query", attributes={"openinference.span.kind": "X"}
+            ):
+                return 1
+
+    coder("final_answer(traced())", tools=(Traced(),)).run("Go.")
+    assert recorded.parent(recorded.named("query")).name == "execute_tool traced"
+
+
+def test_a_tool_outside_of_any_span_leaves_none(recorded):
+    coder("final_answer(1)").run("Go.")
+    recorded.clear()
+    assert cents_of("A-17") == 4500
+    assert recorded.spans == []

@@ -1,0 +1,195 @@
+"""Evaluations made by hand, and a real embedded store.
+
+An embedded store is one per process: each test opens its own and closes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from spanproof.evaluators.model import Replay, ReplayedStep, RunEvaluation, TraceEvaluation
+from spanproof.sandbox.model import Attempt, AttemptKind, Execution, FailureClass
+from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
+from spanproof.store import Store, open_store
+from spanproof.trace import (
+    Cohort,
+    Ending,
+    Errored,
+    Event,
+    Evidence,
+    ExecutedCode,
+    Label,
+    Language,
+    Layer,
+    Outcome,
+    Payload,
+    RecordedCall,
+    Run,
+    Score,
+    Scored,
+    Skipped,
+    Snippet,
+    Span,
+    SpanError,
+    SpanKind,
+    Step,
+    digest,
+    score_id,
+    snippet_id,
+    trace_of,
+)
+
+START_NS = 1_790_000_000_123_456_789
+"""2026-09-21, with nanoseconds no float and no microsecond clock keeps."""
+
+SOURCE = "cents = price_of('tea')\nprint(cents)"
+
+VERDICTS: dict[Layer, Outcome] = {
+    Layer.CORRECTNESS: Scored(1.0, Label.PASS, "compiles and its record is reproduced"),
+    Layer.BOUNDARY: Scored(1.0, Label.PASS, "nothing left the sandbox"),
+    Layer.EXECUTION: Errored("SandboxBroken", "the supervisor went away"),
+    Layer.GROUNDEDNESS: Scored(
+        0.0,
+        Label.FAIL,
+        "$54.00 is said, 4500 cents were returned",
+        (Evidence("the answer's amount", "b" * 16, recorded="4500", replayed="4500"),),
+    ),
+    Layer.TRAJECTORY: Skipped("the task is hidden: switch content capture on"),
+}
+
+MakeEvaluation = Callable[..., TraceEvaluation]
+
+
+def make_evaluation(
+    number: int = 1,
+    *,
+    cohort: Cohort | None = None,
+    verdicts: dict[Layer, Outcome] | None = None,
+    start_ns: int = START_NS,
+    source: str = SOURCE,
+    version: str = "1",
+    sub_score: str = "",
+) -> TraceEvaluation:
+    """A trace of one agent run with one executed snippet, its scan, replay and five scores."""
+    trace_id, run_id, step_id = f"{number:032x}", "a" * 16, "b" * 16
+    who = cohort or Cohort(project="shop", service="api", agent="pricer", model="m-1", language="python")
+    spans = [
+        Span(
+            trace_id,
+            run_id,
+            None,
+            "pricer.run",
+            SpanKind.AGENT,
+            start_ns,
+            start_ns + 9_000,
+            input=Payload("What is tea in dollars?", "What is tea in dollars?"),
+            output=Payload("$54.00", "$54.00"),
+            attributes={"raw": b"\x00\xff", "many": ["a", 1, 2.5, None], "huge": 2**70},
+            resource={"service.name": "api"},
+        ),
+        Span(
+            trace_id,
+            step_id,
+            run_id,
+            "Step 1",
+            SpanKind.CHAIN,
+            start_ns + 1_000,
+            start_ns + 5_000,
+            code=ExecutedCode(source, "spanproof.code.source", "python"),
+            observation="4500\n",
+            error=SpanError("ValueError", "lone \ud800 surrogate"),
+            events=(Event("exception", start_ns + 4_000, {"exception.type": "ValueError"}),),
+        ),
+    ]
+    snippet = Snippet(
+        id=snippet_id(trace_id, step_id, "spanproof.code.source", source),
+        trace_id=trace_id,
+        span_id=step_id,
+        path="spanproof.code.source",
+        language=Language.PYTHON,
+        source=source,
+        executed=True,
+        observation="4500\n",
+        tape=(RecordedCall("price_of", ("tea",), {}, Payload("4500", 4500, typed=True)),),
+    )
+    run = Run(
+        trace_id,
+        run_id,
+        who.agent,
+        "What is tea in dollars?",
+        Payload("$54.00", "$54.00"),
+        (Step(1, step_id, snippets=(snippet,), calls=snippet.tape, observation="4500\n"),),
+        ending=Ending.ANSWERED,
+        cohort=who,
+        start_ns=start_ns,
+        end_ns=start_ns + 9_000,
+    )
+    scan = Scan(
+        Verdict.REVIEW,
+        (Finding("python.call.unknown", Severity.LOW, Verdict.REVIEW, 1, 9, 1, 24, "price_of is unknown"),),
+        elapsed_us=42,
+    )
+    execution = Execution(
+        FailureClass.OK,
+        stdout="4500\n",
+        wall_s=0.01,
+        attempts=(Attempt(AttemptKind.NETWORK, "example.org:443", allowed=False),),
+    )
+    replay = Replay(run_id, "jail", (ReplayedStep(snippet, execution, agrees=True),))
+    scores = [
+        _score(run, layer, layer.value, run_id, start_ns, outcome, version)
+        for layer, outcome in (verdicts or VERDICTS).items()
+    ]
+    if sub_score:
+        found = _score(
+            run, Layer.CORRECTNESS, sub_score, step_id, start_ns + 1_000, Scored(1, Label.PASS, "ok"), version
+        )
+        scores.append(replace(found, snippet_id=snippet.id))
+    return TraceEvaluation(
+        trace_of(spans), (RunEvaluation(run, {snippet.id: scan}, replay, tuple(scores)),), (step_id,)
+    )
+
+
+def _score(
+    run: Run, layer: Layer, name: str, span_id: str, time_ns: int, outcome: Outcome, version: str
+) -> Score:
+    evaluator, input_digest = f"spanproof.{layer.value}", digest("input", run.trace_id)
+    return Score(
+        id=score_id(
+            trace_id=run.trace_id,
+            span_id=span_id,
+            snippet=None,
+            layer=layer.value,
+            name=name,
+            evaluator=evaluator,
+            version=version,
+            input_digest=input_digest,
+        ),
+        trace_id=run.trace_id,
+        run_span_id=run.span_id,
+        span_id=span_id,
+        snippet_id=None,
+        layer=layer,
+        name=name,
+        evaluator=evaluator,
+        version=version,
+        outcome=outcome,
+        cohort=run.cohort,
+        span_time_ns=time_ns,
+        input_digest=input_digest,
+    )
+
+
+@pytest.fixture
+def evaluation() -> MakeEvaluation:
+    return make_evaluation
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "store") as opened:
+        yield opened

@@ -1,0 +1,305 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+
+import pytest
+
+from spanproof.evaluators.model import TraceEvaluation
+from spanproof.store import Store, StoreBusy, StoreError, open_store
+from spanproof.trace import Cohort, Label, Layer, Scored
+
+
+def test_an_evaluation_comes_back_as_it_was_written(store, evaluation):
+    written = evaluation()
+    store.write([written])
+    assert store.evaluation(written.trace.trace_id) == written
+
+
+def test_a_trace_that_is_not_there_is_none(store):
+    assert store.evaluation("f" * 32) is None
+
+
+def test_scores_come_back_as_they_were_written(store, evaluation):
+    written = evaluation()
+    store.write([written])
+    assert sorted(store.scores(), key=lambda score: score.layer) == sorted(
+        written.scores, key=lambda score: score.layer
+    )
+
+
+def test_writing_twice_changes_nothing(store, evaluation):
+    written = [evaluation(number) for number in range(1, 6)]
+    for _ in range(3):
+        store.write(written)
+    assert len(list(store.scores())) == 25
+    assert len(store.traces()) == 5
+    assert store.evaluation(written[0].trace.trace_id) == written[0]
+
+
+def test_the_later_evaluation_of_a_trace_wins(store, evaluation):
+    store.write([evaluation(sub_score="compiles")])
+    later = evaluation(verdicts={Layer.GROUNDEDNESS: Scored(1.0, Label.PASS, "now it is")}, source="x = 1")
+    store.write([later])
+    assert list(store.scores()) == list(later.scores)
+    assert store.evaluation(later.trace.trace_id) == later
+    assert _count(store, "snippets") == 1
+    assert _count(store, "replays") == 1
+
+
+def test_of_one_trace_given_twice_in_a_batch_the_last_wins(store, evaluation):
+    last = evaluation(verdicts={Layer.EXECUTION: Scored(1.0, Label.PASS, "ok")})
+    store.write([evaluation(), last])
+    assert list(store.scores()) == list(last.scores)
+
+
+def test_an_evaluation_that_moves_in_time_and_project_leaves_one_trace(store, evaluation):
+    store.write([evaluation()])
+    moved = evaluation(cohort=Cohort(project="elsewhere"), start_ns=1_780_000_000_000_000_000)
+    store.write([moved])
+    assert [row.project for row in store.traces()] == ["elsewhere"]
+    assert len(list(store.scores())) == 5
+    assert _count(store, "snippets") == 1
+
+
+def test_a_new_version_of_an_evaluator_writes_beside_the_old(store, evaluation):
+    store.write([evaluation(version="1")])
+    store.write([evaluation(version="2")])
+    assert {score.version for score in store.scores()} == {"2"}
+    assert len(list(store.scores(every_version=True))) == 10
+    rate = store.fail_rate(Layer.GROUNDEDNESS, start_ns=0, end_ns=2**62)
+    assert (rate.passed, rate.failed) == (0, 1)
+
+
+def test_traces_are_listed_newest_first_with_a_verdict_per_layer(store, evaluation):
+    store.write([evaluation(number, start_ns=1_790_000_000_000_000_000 + number) for number in (1, 2, 3)])
+    rows = store.traces(limit=2)
+    assert [int(row.trace_id, 16) for row in rows] == [3, 2]
+    (run,) = rows[0].runs
+    assert run.agent == "pricer"
+    assert run.layers[Layer.GROUNDEDNESS] == evaluation(3).scores[3].outcome
+    assert run.layers.keys() == set(Layer)
+
+
+def test_traces_are_chosen_by_project_time_and_failing_layer(store, evaluation):
+    good = {layer: Scored(1.0, Label.PASS, "fine") for layer in Layer}
+    early, late = 1_790_000_000_000_000_000, 1_790_000_060_000_000_000
+    store.write(
+        [
+            evaluation(1, verdicts=good, start_ns=early),
+            evaluation(2, start_ns=late),
+            evaluation(3, cohort=Cohort(project="other"), start_ns=late),
+        ]
+    )
+
+    def chosen(**how: object) -> set[int]:
+        return {int(row.trace_id, 16) for row in store.traces(**how)}
+
+    assert chosen(project="shop") == {1, 2}
+    assert chosen(since_ns=late) == {2, 3}
+    assert chosen(failing=True) == {2, 3}
+    assert chosen(failing=False) == {1}
+    assert chosen(failing=Layer.GROUNDEDNESS) == {2, 3}
+    assert chosen(failing=Layer.BOUNDARY) == set()
+
+
+def test_the_fail_rate_counts_verdicts_only(store, evaluation):
+    good = {Layer.GROUNDEDNESS: Scored(1.0, Label.PASS, "fine")}
+    uncertain = {Layer.GROUNDEDNESS: Scored(0.5, None, "free prose")}
+    store.write(
+        [
+            evaluation(1, verdicts=good),
+            evaluation(2),
+            evaluation(3, verdicts=uncertain),
+            evaluation(4, cohort=Cohort(project="other")),
+        ]
+    )
+    rate = store.fail_rate(Layer.GROUNDEDNESS, cohort={"project": "shop"}, start_ns=0, end_ns=2**62)
+    assert (rate.passed, rate.failed, rate.undecided, rate.rate) == (1, 1, 1, 0.5)
+    assert [score.trace_id for score in rate.failing] == [f"{2:032x}"]
+    execution = store.fail_rate(Layer.EXECUTION, start_ns=0, end_ns=2**62)
+    assert (execution.judged, execution.errored, execution.rate) == (0, 3 - 1, None)
+    trajectory = store.fail_rate(Layer.TRAJECTORY, start_ns=0, end_ns=2**62)
+    assert (trajectory.judged, trajectory.skipped) == (0, 2)
+
+
+def test_a_window_holds_its_start_and_not_its_end(store, evaluation):
+    at = 1_790_000_000_123_456_789
+    store.write([evaluation(start_ns=at)])
+
+    def failed(start_ns: int, end_ns: int) -> int:
+        return store.fail_rate(Layer.GROUNDEDNESS, start_ns=start_ns, end_ns=end_ns).failed
+
+    assert failed(at, at + 1) == 1
+    assert failed(at + 1, at + 2) == 0
+    assert failed(at - 1, at) == 0
+
+
+def test_an_unknown_dimension_is_named_with_those_there_are(store):
+    with pytest.raises(StoreError, match="unknown dimension 'agnet'; the dimensions are project, service"):
+        store.fail_rate(Layer.BOUNDARY, cohort={"agnet": "x"}, start_ns=0, end_ns=1)
+
+
+def test_values_of_a_filter_are_values_never_sql(store, evaluation):
+    store.write([evaluation()])
+    hostile = "x' OR 1=1 --\\"
+    assert list(store.scores(cohort={"agent": hostile})) == []
+    store.write([evaluation(2, cohort=Cohort(agent=hostile))])
+    assert len(list(store.scores(cohort={"agent": hostile}))) == 5
+
+
+def test_traces_of_many_days_fit_in_one_write(store, evaluation):
+    day = 86_400 * 10**9
+    store.write([evaluation(number, start_ns=number * day) for number in range(1, 131)])
+    assert len(store.traces(limit=500)) == 130
+
+
+@pytest.mark.parametrize("start_ns", [0, 2**63, 2**64 - 10_000])
+def test_times_no_clock_shows_are_stored_all_the_same(store, evaluation, start_ns):
+    written = evaluation(start_ns=start_ns)
+    store.write([written])
+    store.write([written])
+    assert store.evaluation(written.trace.trace_id) == written
+    assert {score.span_time_ns for score in store.scores()} == {start_ns}
+    assert len(store.traces()) == 1
+
+
+def test_many_threads_write_and_read_one_store(store, evaluation):
+    failures: list[BaseException] = []
+
+    def work(first: int) -> None:
+        try:
+            for number in range(first, first + 5):
+                store.write([evaluation(number)])
+                assert store.evaluation(f"{number:032x}") is not None
+        except BaseException as problem:
+            failures.append(problem)
+
+    threads = [threading.Thread(target=work, args=(first,)) for first in range(100, 600, 100)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert len(store.traces(limit=100)) == 25
+
+
+def test_what_is_written_is_there_after_the_store_is_opened_again(tmp_path, evaluation):
+    with open_store(tmp_path) as first:
+        first.write([evaluation()])
+    with open_store(tmp_path) as again:
+        assert again.evaluation(f"{1:032x}") == evaluation()
+
+
+def test_another_process_is_told_who_holds_the_store(store, tmp_path):
+    told = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"from spanproof.store import open_store; open_store({str(tmp_path / 'store')!r})",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert told.returncode == 1
+    assert f"(process {os.getpid()})" in told.stderr
+    assert "stop it and try again" in told.stderr
+
+
+def test_a_second_directory_in_one_process_is_refused_and_the_first_goes_on(store, tmp_path, evaluation):
+    with pytest.raises(StoreBusy, match="this process already holds"):
+        open_store(tmp_path / "other")
+    store.write([evaluation()])
+    assert len(store.traces()) == 1
+
+
+def test_one_directory_may_be_opened_twice_in_one_process(store, tmp_path, evaluation):
+    with open_store(tmp_path / "store") as second:
+        second.write([evaluation()])
+    assert len(store.traces()) == 1
+
+
+def test_a_forked_child_is_refused_before_it_hangs(store):
+    child = os.fork()
+    if child == 0:
+        try:
+            store.traces()
+        except StoreError as refused:
+            os._exit(7 if "forked child" in str(refused) else 1)
+        os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_a_store_of_a_newer_schema_is_refused(tmp_path):
+    with open_store(tmp_path) as store, store._connections.lease() as client:
+        client.insert("spanproof.migrations", [[999]], column_names=["version"])
+    with pytest.raises(StoreError, match="has schema version 999, this Spanproof knows 1: upgrade"):
+        open_store(tmp_path)
+    with open_store(tmp_path.parent / f"{tmp_path.name}-fresh"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("location", "words"),
+    [
+        ("mysql://host/x", "unknown scheme 'mysql'"),
+        ("clickhouse://host/a-b", "'a-b' is no name for a database"),
+        ("http://127.0.0.1:1/", "http://127.0.0.1:1/spanproof"),
+        ("http://127.0.0.1:99999/", "no number from 1 to 65535"),
+    ],
+)
+def test_a_wrong_location_is_told_at_once(location, words):
+    with pytest.raises(StoreError, match=words):
+        open_store(location)
+
+
+def test_a_directory_that_cannot_be_made_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot be used as a directory"):
+        open_store(tmp_path / "file" / "store")
+
+
+def test_prefixes_of_trace_ids_find_them(store, evaluation):
+    store.write([evaluation(0x10), evaluation(0x11), evaluation(0x20)])
+    assert set(store.trace_ids(f"{1:031x}")) == {f"{0x10:032x}", f"{0x11:032x}"}
+    assert store.trace_ids("nothing") == []
+
+
+def test_spans_stand_in_the_exporters_table(store, evaluation):
+    store.write([evaluation()])
+    with store._connections.lease() as client:
+        rows = client.query(
+            "SELECT SpanName, ServiceName, Duration, StatusCode, StatusMessage, SpanAttributes['many'],"
+            " Events.Name, toUnixTimestamp64Nano(Timestamp) FROM spanproof.otel_traces FINAL"
+            " WHERE TraceId = {id:String} ORDER BY Timestamp",
+            parameters={"id": f"{1:032x}"},
+        ).result_rows
+    assert rows[0] == (
+        "pricer.run",
+        "api",
+        9_000,
+        "Unset",
+        "",
+        '["a",1,2.5,null]',
+        [],
+        1_790_000_000_123_456_789,
+    )
+    assert rows[1][3:5] == ("Error", "ValueError: lone � surrogate")
+    assert rows[1][6] == ["exception"]
+
+
+def test_a_run_without_snippets_or_scores_is_stored(store, evaluation):
+    whole = evaluation()
+    bare = replace(whole.runs[0], scores=(), scans={}, run=replace(whole.runs[0].run, steps=()))
+    store.write([TraceEvaluation(whole.trace, (bare,), ())])
+    store.write([TraceEvaluation(whole.trace, (), ())])
+    assert store.evaluation(whole.trace.trace_id) == TraceEvaluation(whole.trace, (), ())
+
+
+def _count(store: Store, table: str) -> int:
+    with store._connections.lease() as client:
+        return client.query(f"SELECT count() FROM spanproof.{table} FINAL").result_rows[0][0]
