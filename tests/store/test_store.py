@@ -157,7 +157,7 @@ def test_traces_of_many_days_fit_in_one_write(store, evaluation):
     assert len(store.traces(limit=500)) == 130
 
 
-@pytest.mark.parametrize("start_ns", [0, 2**63, 2**64 - 10_000])
+@pytest.mark.parametrize("start_ns", [0, 2**63, 2**64 - 10_000, 2**64 - 9_000])
 def test_times_no_clock_shows_are_stored_all_the_same(store, evaluation, start_ns):
     written = evaluation(start_ns=start_ns)
     store.write([written])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.evaluators.replay.names import called_unbound, names_in
+from spanproof.evaluators.replay.names import called_unbound, names_in, up_to_final_answer
 from spanproof.evaluators.replay.uses import uses_in
 
 
@@ -33,6 +33,19 @@ def test_a_called_name_that_no_snippet_defines_is_a_tool():
 
 def test_after_a_star_import_no_name_is_known_to_be_undefined():
     assert called_unbound([names_in("from math import *\nsqrt(2)")]) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("x = 1\nfinal_answer(\n  x\n)\nraise SystemExit", "x = 1\nfinal_answer(\n  x\n)\n"),
+        ("y = final_answer(1)\nprint(2)", "y = final_answer(1)\n"),
+        ("if x:\n    final_answer(1)\nprint(2)", "if x:\n    final_answer(1)\nprint(2)"),
+        ("final_answer(", "final_answer("),
+    ],
+)
+def test_what_stands_behind_the_final_answer_did_not_run(source, expected):
+    assert up_to_final_answer(source) == expected
 
 
 @given(st.text(max_size=40))

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from spanproof.cli.app import run
+
+
+def line(trace: str, layer: str, value: float | None, name: str | None = None) -> dict[str, object]:
+    outcome = "scored" if value is not None else "skipped"
+    return {
+        "layer": layer,
+        "name": name or layer,
+        "span_id": "r",
+        "outcome": outcome,
+        "value": value,
+        "label": None if value is None else "pass" if value >= 0.5 else "fail",
+        "explanation": f"because of {trace}" if value is not None else None,
+        "reason": None if value is not None else "hidden",
+    }
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    """Ten runs; the last misquotes, and has no trajectory."""
+    path = tmp_path / "scores.jsonl"
+    rows = []
+    for number in range(10):
+        trace = f"trace-{number}"
+        found = [line(trace, "groundedness", 0.0 if number == 9 else 1.0)]
+        found.append(line(trace, "trajectory", None if number == 9 else 1.0))
+        rows.append({"trace_id": trace, "runs": [{"span_id": "r", "name": "pricer", "scores": found}]})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+NINETY = "groundedness.score >= 0.85 for at_least 90% of cases"
+ALL = "groundedness.score >= 0.85 for all cases"
+
+
+def test_a_gate_that_holds_exits_0(scores, capfd):
+    assert run(["gate", "--scores", str(scores), "--assert", NINETY]) == 0
+    assert "pass  groundedness.score >= 0.85 for at_least 90% of cases" in capfd.readouterr().out
+
+
+def test_a_gate_that_fails_exits_1_and_says_which_layer_and_why(scores, capfd):
+    assert run(["gate", "--scores", str(scores), "--assert", NINETY, "--assert", ALL]) == 1
+    out = capfd.readouterr().out
+    assert "FAIL  groundedness.score >= 0.85 for all cases" in out
+    assert "9 of 10 judged cases satisfy it, 10 must" in out
+    assert "because of trace-9" in out
+    assert out.rstrip().endswith("gate failed: groundedness")
+
+
+def test_the_report_for_machines_is_one_json_document_on_stdout(scores, capfd):
+    assert run(["gate", "--scores", str(scores), "--assert", ALL, "--json"]) == 1
+    document = json.loads(capfd.readouterr().out)
+    assert document["failed_layers"] == ["groundedness"]
+    (assertion,) = document["assertions"]
+    assert (assertion["satisfied"], assertion["judged"], assertion["needed"]) == (9, 10, 10)
+    assert assertion["failing"][0]["trace_id"] == "trace-9"
+
+
+def test_a_junit_file_is_written(scores, tmp_path, capfd):
+    junit = tmp_path / "out" / "gate.xml"
+    assert run(["gate", "--scores", str(scores), "--assert", ALL, "--junit", str(junit)]) == 1
+    suite = ET.fromstring(junit.read_text()).find("testsuite")
+    assert suite.get("failures") == "1"
+    assert str(junit) in capfd.readouterr().err
+
+
+def test_assertions_are_read_from_a_file(scores, tmp_path):
+    file = tmp_path / "gate.txt"
+    file.write_text(f"# release\n{NINETY}\ntrajectory.score == pass for at_least 9 cases\n")
+    assert run(["gate", "--scores", str(scores), "--assertions", str(file)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "no assertion is given"),
+        (["--assert", "groundedness.score >= 0.85"], "column 27: expected 'for'"),
+        (["--assertions", "/no/such/file"], "/no/such/file"),
+        (["--assert", ALL, "--store", "elsewhere"], "--store and --scores are given both"),
+    ],
+)
+def test_misuse_exits_2_with_one_message(scores, capfd, arguments, words):
+    assert run(["gate", "--scores", str(scores), *arguments]) == 2
+    told = capfd.readouterr()
+    assert words in told.err
+    assert told.out == ""
+
+
+def test_a_bad_line_of_scores_exits_2_and_is_named(scores, capfd):
+    with scores.open("a") as file:
+        file.write("{oops\n")
+    assert run(["gate", "--scores", str(scores), "--assert", NINETY]) == 2
+    assert f"{scores}, line 11: not JSON" in capfd.readouterr().err
+
+
+def test_scores_that_are_not_there_exit_2(tmp_path, capfd):
+    assert run(["gate", "--scores", str(tmp_path / "none"), "--assert", NINETY]) == 2
+    assert "No such file or directory" in capfd.readouterr().err
+    assert run(["gate", "--store", str(tmp_path / "none"), "--assert", NINETY]) == 2
+    assert "there is no store at" in capfd.readouterr().err
+    assert not (tmp_path / "none").exists()

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spanproof.cli.app import run
+from spanproof.evaluators.model import TraceEvaluation
+from spanproof.store import open_store
+from spanproof.trace import Label, Layer, Scored
+from spanproof.trace.codec import from_plain
+
+
+@pytest.fixture
+def location(tmp_path: Path, evaluation) -> str:
+    """A store with a failing trace 0xabc…, a good one and one that is near."""
+    good = {layer: Scored(1.0, Label.PASS, "fine") for layer in Layer}
+    with open_store(tmp_path / "store") as store:
+        store.write(
+            [
+                evaluation(0xABC << 116),
+                evaluation((0xABD << 116) + 1, verdicts=good, start_ns=1_790_000_001_000_000_000),
+            ]
+        )
+    return str(tmp_path / "store")
+
+
+def test_traces_are_listed_with_a_verdict_per_layer(location, capfd, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    assert run(["traces", "--store", location]) == 0
+    header, good, failing = capfd.readouterr().out.splitlines()
+    assert header.split() == ["started", "(UTC)", "trace", "agent", *Layer, "why"]
+    assert "abd000000000" in good
+    assert "abc000000000" in failing
+    assert "FAIL" in failing
+    assert "groundedness: $54.00 is said, 4500 cents were returned" in failing
+
+
+def test_traces_for_machines_are_a_line_each(location, capfd):
+    assert run(["traces", "--store", location, "--json", "--failing"]) == 0
+    (line,) = capfd.readouterr().out.splitlines()
+    row = json.loads(line)
+    assert row["trace_id"].startswith("abc")
+    (found,) = row["runs"]
+    assert found["layers"]["groundedness"]["label"] == "fail"
+    assert found["layers"]["trajectory"] == {
+        "outcome": "skipped",
+        "reason": "the task is hidden: switch content capture on",
+    }
+    assert found["layers"]["execution"]["reason"] == "SandboxBroken: the supervisor went away"
+
+
+def test_failing_may_name_a_layer(location, capfd):
+    assert run(["traces", "--store", location, "--json", "--failing", "--layer", "boundary"]) == 0
+    assert capfd.readouterr().out == ""
+
+
+def test_a_trace_is_shown_by_the_start_of_its_id(location, capfd):
+    assert run(["show", "abc", "--store", location]) == 0
+    out = capfd.readouterr().out
+    assert "price_of('tea')" in out
+    assert "$54.00 is said, 4500 cents were returned" in out
+
+
+def test_a_trace_shown_for_machines_is_the_whole_evaluation(location, capfd, evaluation):
+    assert run(["show", "ABC", "--store", location, "--json"]) == 0
+    shown = json.loads(capfd.readouterr().out)
+    # A terminal's JSON has no lone surrogates; everything else is there.
+    assert from_plain(TraceEvaluation, shown).runs == evaluation(0xABC << 116).runs
+
+
+@pytest.mark.parametrize(
+    ("trace", "words"),
+    [
+        ("ab", "trace 'ab' is not one trace: abd"),
+        ("fff", "no stored trace has an id that starts with 'fff'"),
+        ("abc00000f", "Near it: abc0000000"),
+        ("' OR 1", 'no stored trace has an id that starts with "\' OR 1"'),
+        ("", "no stored trace has an id that starts with ''"),
+    ],
+)
+def test_a_trace_that_is_not_there_is_told_with_those_that_are_near(location, capfd, trace, words):
+    assert run(["show", trace, "--store", location]) == 2
+    assert words in capfd.readouterr().err
+
+
+def test_a_run_that_is_not_there_is_told_with_those_that_are(location, capfd):
+    assert run(["show", "abc", "--run", "zzz", "--store", location]) == 2
+    assert "Name one with --run: aaaaaaaaaaaaaaaa pricer" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--since", "yesterday"], "--since 'yesterday' is no span of time"),
+        (["--layer", "boundary"], "Add --failing"),
+    ],
+)
+def test_misuse_exits_2_with_a_remedy(location, capfd, arguments, words):
+    assert run(["traces", "--store", location, *arguments]) == 2
+    assert words in capfd.readouterr().err
+
+
+def test_since_leaves_older_traces_out(location, capfd):
+    assert run(["traces", "--store", location, "--since", "1s", "--json"]) == 0
+    told = capfd.readouterr()
+    assert told.out == ""
+
+
+def test_no_store_is_made_by_looking(tmp_path, capfd):
+    assert run(["traces", "--store", str(tmp_path / "none")]) == 2
+    assert "there is no store at" in capfd.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_store_in_use_is_told_with_who_uses_it(location):
+    with open_store(location):
+        told = subprocess.run(
+            [sys.executable, "-m", "spanproof.cli", "traces", "--store", location],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert told.returncode == 2
+    assert f"(process {os.getpid()})" in told.stderr
+    assert "remedy: Stop that process" in told.stderr

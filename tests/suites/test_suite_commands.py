@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from spanproof.cli.app import run
+from spanproof.store import open_store
+
+RUN_ID = "a" * 16
+
+
+@pytest.fixture
+def location(tmp_path: Path, evaluation) -> str:
+    with open_store(tmp_path / "store") as store:
+        store.write([evaluation])
+    return str(tmp_path / "store")
+
+
+def test_a_failing_trace_becomes_a_case_that_fails_again_in_the_same_way(location, suite, capfd):
+    assert run(["promote", "5555", "--suite", str(suite), "--store", location]) == 0
+    out = capfd.readouterr().out
+    assert "case pricing-agent-" in out
+    assert "2 snippets, 1 tool calls on tape" in out
+    assert "fail    groundedness: '$54.00' is contradicted" in out
+    assert run(["suite", "run", str(suite)]) == 0
+    out = capfd.readouterr().out
+    assert "reproduced" in out
+    assert "fails groundedness again in the same way" in out
+    assert out.rstrip().endswith("1 cases: 1 reproduced")
+
+
+def test_commands_tell_machines_in_json(location, suite, tmp_path, capfd):
+    assert run(["promote", "5555", "--suite", str(suite), "--store", location, "--json"]) == 0
+    case = json.loads(capfd.readouterr().out)
+    assert Path(case["folder"], "case.yaml").is_file()
+    assert case["expectation"]["groundedness"] == "fail"
+    junit = tmp_path / "suite.xml"
+    assert run(["suite", "run", str(suite), "--json", "--junit", str(junit)]) == 0
+    assert json.loads(capfd.readouterr().out)["reproduced"] == 1
+    assert ET.fromstring(junit.read_text()).find("testsuite").get("failures") == "0"
+
+
+def test_a_verdict_that_changed_exits_1_and_is_shown_beside_the_frozen_one(location, suite, capfd):
+    run(["promote", "5555", "--suite", str(suite), "--store", location])
+    (path,) = suite.glob("cases/*/case.yaml")
+    path.write_text(
+        path.read_text().replace(
+            "layer: groundedness\n  verdict: fail", "layer: groundedness\n  verdict: pass"
+        )
+    )
+    capfd.readouterr()
+    assert run(["suite", "run", str(suite)]) == 1
+    out = capfd.readouterr().out
+    assert "regressed" in out
+    assert "groundedness.groundedness: pass frozen, fail now" in out
+
+
+def test_misuse_exits_2(location, suite, tmp_path, capfd):
+    assert run(["suite", "run", str(tmp_path)]) == 2
+    assert "is no suite" in capfd.readouterr().err
+    assert run(["promote", "5555", "--run", "nobody", "--suite", str(suite), "--store", location]) == 2
+    assert f"Name one with --run: {RUN_ID} pricing agent" in capfd.readouterr().err
+    (tmp_path / "file").write_text("")
+    assert run(["promote", "5555", "--suite", str(tmp_path / "file" / "x"), "--store", location]) == 2
+    assert "Not a directory" in capfd.readouterr().err
