@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from spanproof.collector.config import Limits, Receivers
+from spanproof.collector.receive.accept import Accepted, Acceptor
+from spanproof.collector.receive.admission import Admission, Backlog
+from spanproof.collector.receive.server import Endpoints, Receiver
+from spanproof.collector.telemetry import Telemetry
+from spanproof.collector.wal import Wal
 
 MakeRequest = Callable[..., ExportTraceServiceRequest]
 
@@ -68,3 +77,58 @@ def taken_port() -> Iterator[int]:
 @pytest.fixture
 def wal_directory(tmp_path: Path) -> Path:
     return tmp_path / "wal"
+
+
+@dataclass
+class Listening:
+    """Both receivers on free ports, with everything behind them but the pipeline."""
+
+    endpoints: Endpoints
+    wal: Wal
+    backlog: Backlog
+    telemetry: Telemetry
+    accepted: list[Accepted] = field(default_factory=list)
+
+    @property
+    def traces_url(self) -> str:
+        return f"{self.endpoints.http}/v1/traces"
+
+    def counted(self, name: str, **labels: str) -> float:
+        return self.telemetry.registry.get_sample_value(name, labels) or 0.0
+
+    def span_names(self) -> list[str]:
+        return [
+            span.name
+            for accepted in self.accepted
+            for resource in accepted.request.resource_spans
+            for scope in resource.scope_spans
+            for span in scope.spans
+        ]
+
+
+@pytest.fixture
+def listen(wal_directory: Path) -> Callable[..., object]:
+    @contextmanager
+    def open_receivers(
+        tokens: tuple[str, ...] = (), limits: Limits | None = None, **receivers: object
+    ) -> Iterator[Listening]:
+        limits = limits or Limits()
+        receivers = {"grpc": {"port": 0}, "http": {"port": 0}, **receivers}
+        wal = Wal(wal_directory, segment_bytes=1 << 20)
+        backlog, telemetry, accepted = Backlog(limits.max_backlog_bytes), Telemetry(), []
+        acceptor = Acceptor(
+            tokens=tokens,
+            max_body_bytes=limits.max_body_bytes,
+            admission=Admission(limits, backlog),
+            wal=wal,
+            telemetry=telemetry,
+            hand_on=accepted.append,
+        )
+        receiver = Receiver(Receivers.model_validate(receivers), acceptor, telemetry)
+        try:
+            yield Listening(receiver.start(), wal, backlog, telemetry, accepted)
+        finally:
+            receiver.stop()
+            wal.close()
+
+    return open_receivers

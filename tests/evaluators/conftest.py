@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pytest
 
 from spanproof.evaluators.model import ApiReport, NoReplay, Replay, ReplayedStep, RunEvidence
-from spanproof.sandbox import Execution, FailureClass
+from spanproof.sandbox import Execution, FailureClass, Sandbox
+from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
 from spanproof.trace import (
     Language,
@@ -130,6 +131,16 @@ class Building:
         """A recorded call that returned."""
         payload = Payload(str(result), result, typed=True)  # type: ignore[arg-type]
         return RecordedCall(tool, args, kwargs, payload)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="session")
+def jail() -> Iterator[Sandbox]:
+    """The real sandbox, one for all tests; they are skipped with the reason where it cannot run."""
+    with open_sandbox("jail") as sandbox:
+        missing = sandbox.availability().missing
+        if missing:
+            pytest.skip(f"the jail cannot run here: {missing[0].name}: {missing[0].detail}")
+        yield sandbox
 
 
 @pytest.fixture

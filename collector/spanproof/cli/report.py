@@ -85,7 +85,8 @@ def verdict_text(score: Score | None) -> Text:
         case Scored(value=value, label=Label.FAIL):
             return Text(f"FAIL {value:.2f}", style="bold red")
         case Scored(value=value):
-            return Text(f"open {value:.2f}", style="yellow")
+            own = score.name == score.layer.value  # a sub-score without a verdict is advice, nothing open
+            return Text(f"open {value:.2f}", style="yellow") if own else Text(f"     {value:.2f}")
         case Skipped():
             return Text("skipped", style="dim")
         case Errored():

@@ -184,7 +184,7 @@ class Wal:
             return
         try:
             numbers = self._append_to_segment(group)
-        except OSError as failure:
+        except Exception as failure:  # noqa: BLE001 - whoever waits must be told, whatever it was
             log.exception("the write-ahead log cannot be written")
             self._abandon_segment(len(group))
             for waiting in group:
@@ -218,7 +218,8 @@ class Wal:
         with self._guard:
             previous, self._first = self._first, self._next
             self._segments[self._first] = _Segment(path)
-            if previous != self._first and not self._segments[previous].pending:
+            former = self._segments.get(previous)
+            if previous != self._first and former is not None and not former.pending:
                 self._drop(previous)
         self._file, self._size = file, 0
         return file

@@ -37,6 +37,35 @@ _SETTINGS = {
     "do_not_merge_across_partitions_select_final": 1,
 }
 
+_TRANSIENT = frozenset(
+    {
+        159,  # TIMEOUT_EXCEEDED
+        164,  # READONLY
+        192,  # UNKNOWN_USER
+        193,  # WRONG_PASSWORD
+        202,  # TOO_MANY_SIMULTANEOUS_QUERIES
+        203,  # NO_FREE_CONNECTION
+        209,  # SOCKET_TIMEOUT
+        210,  # NETWORK_ERROR
+        225,  # NO_ZOOKEEPER
+        236,  # ABORTED
+        241,  # MEMORY_LIMIT_EXCEEDED
+        242,  # TABLE_IS_READ_ONLY
+        243,  # NOT_ENOUGH_SPACE
+        252,  # TOO_MANY_PARTS
+        279,  # ALL_CONNECTION_TRIES_FAILED
+        285,  # TOO_FEW_LIVE_REPLICAS
+        286,  # UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE
+        319,  # UNKNOWN_STATUS_OF_INSERT
+        394,  # QUERY_WAS_CANCELLED
+        425,  # SYSTEM_ERROR
+        497,  # ACCESS_DENIED
+        516,  # AUTHENTICATION_FAILED
+        999,  # KEEPER_EXCEPTION
+    }
+)
+"""Codes of ClickHouse that speak of the server and not of what it was given: the same write may pass later."""
+
 
 class Connections:
     """Clients of one location, leased one at a time; thread-safe.
@@ -75,10 +104,10 @@ class Connections:
                 broken = False
             finally:
                 self._give_back(client, broken=broken)
-        except OperationalError as problem:
-            raise StoreUnavailable(f"store {self.name}: {_first_line(problem)}") from problem
         except ClickHouseError as problem:
-            raise StoreError(f"store {self.name}: {_first_line(problem)}") from problem
+            transient = isinstance(problem, OperationalError) or getattr(problem, "code", None) in _TRANSIENT
+            kind = StoreUnavailable if transient else StoreError
+            raise kind(f"store {self.name}: {_first_line(problem)}") from problem
 
     def close(self) -> None:
         """Close every idle client and let go of the directory. Safe to call twice."""
@@ -162,8 +191,11 @@ def _server(dsn: str, scheme: str) -> Connections:
 
 
 def _open(arguments: dict[str, Any]) -> Client:
-    # A session would let one request at a time through; nothing here needs one.
-    return clickhouse_connect.get_client(autogenerate_session_id=False, settings=_SETTINGS, **arguments)
+    try:
+        # A session would let one request at a time through; nothing here needs one.
+        return clickhouse_connect.get_client(autogenerate_session_id=False, settings=_SETTINGS, **arguments)
+    except (TypeError, ValueError) as problem:
+        raise StoreError(f"store: an option of the DSN is not valid: {problem}") from problem
 
 
 def _embedded(directory: Path) -> Connections:

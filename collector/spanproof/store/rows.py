@@ -112,7 +112,7 @@ def _score_row(score: Score, written_ns: int) -> Row:
         "evaluator": score.evaluator,
         "version": score.version,
         "span_time": _time(score.span_time_ns),
-        "span_time_ns": score.span_time_ns,
+        "span_time_ns": _unsigned(score.span_time_ns),
         "id": score.id,
         "input_digest": score.input_digest,
         "current": 1,
@@ -234,8 +234,8 @@ def _trace_row(evaluation: TraceEvaluation, written_ns: int) -> Row:
         "project": project_of(evaluation),
         "trace_id": evaluation.trace.trace_id,
         "start": _time(start),
-        "start_ns": start,
-        "end_ns": max(span.end_ns for span in spans),
+        "start_ns": _unsigned(start),
+        "end_ns": _unsigned(max(span.end_ns for span in spans)),
         "spans": len(spans),
         "defects": sorted(defect.value for defect in evaluation.trace.defects),
         "document": encode(evaluation),
@@ -281,7 +281,7 @@ def _exporter_columns(span: Span) -> Row:
         "ScopeName": _storable(span.scope),
         "ScopeVersion": "",
         "SpanAttributes": attributes,
-        "Duration": min(max(0, span.end_ns - span.start_ns), 2**64 - 1),
+        "Duration": _unsigned(span.end_ns - span.start_ns),
         "StatusCode": "Error" if span.error else "Unset",
         "StatusMessage": _status_message(span.error),
         "Events.Timestamp": [_time(event.time_ns) for event in span.events],
@@ -312,6 +312,10 @@ def _storable(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _unsigned(number: int) -> int:
+    return min(max(0, number), 2**64 - 1)
 
 
 def _time(ns: int) -> int:

@@ -94,7 +94,7 @@ class Engine:
     def _evaluate_run(self, trace: Trace, run: Run, scans: Mapping[str, Scan]) -> RunEvaluation:
         own = {snippet.id: scans[snippet.id] for snippet in run.snippets}
         replay, apis = self._run_code(run, own)
-        evidence = RunEvidence(trace, run, own, replay, apis)
+        evidence = RunEvidence(trace, run, own, replay, apis, self._pipeline.policy)
         judgements = [judgement for layer in LAYERS for judgement in judge_layer(layer, evidence)]
         return RunEvaluation(run, own, replay, _scores(evidence, judgements))
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from spanproof.sandbox import Execution, JsonValue
+from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.trace import Run, Score, Snippet, Trace
 
@@ -101,6 +102,7 @@ class RunEvidence:
     Attributes:
         scans: by snippet id; every snippet of the run has one.
         apis: by snippet id, for Python snippets that could be looked up.
+        policy: the boundary the scans were made by.
     """
 
     trace: Trace
@@ -108,6 +110,7 @@ class RunEvidence:
     scans: Mapping[str, Scan]
     replay: Replay | NoReplay
     apis: Mapping[str, ApiReport] = field(default_factory=dict)
+    policy: Policy = field(default_factory=Policy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,9 @@ _MAX_DIGITS = 4_000
 _MAX_ARRAY = 10_000
 """Elements up to which a numpy array is written out."""
 _CUT_CHARS = 64
-"""Room for the mark that says how much of a clipped string is left out."""
+"""What is kept of a string at least, whatever room is left."""
+_CHARS_OF_A_NODE = 4
+"""A rough measure of a number, a bracket or a comma."""
 
 _encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -47,20 +49,12 @@ class Encoded:
 
 
 def encode(value: object, max_chars: int) -> Encoded:
-    """The value as JSON of at most about `max_chars` characters.
+    """The value as JSON whose texts are no longer than `max_chars` in all.
 
-    Long strings are cut inside the document, so that what remains is still JSON.
+    What is over that is cut inside the document, so that what remains is still JSON.
     """
-    leaf = max_chars
-    while True:
-        walk = _Walk(leaf)
-        text = well_formed(_encode_json(walk.plain(value, 0)))
-        if len(text) <= max_chars + 2 * _CUT_CHARS or leaf < _CUT_CHARS:
-            break
-        leaf //= 8
-    if len(text) > max_chars + 2 * _CUT_CHARS:
-        # Many small leaves: no cut of strings helps, so the document becomes one string of its own text.
-        return Encoded(_encode_json(clip(text, max_chars // 2)), walk.lossy, truncated=True)
+    walk = _Walk(max_chars)
+    text = well_formed(_encode_json(walk.plain(value, 0)))
     return Encoded(text, walk.lossy, walk.truncated)
 
 
@@ -112,12 +106,12 @@ def type_name(value: object) -> str:
 
 
 class _Walk:
-    """One pass over a value, turning it into what `json` takes."""
+    """One pass over a value, turning it into what `json` takes, until its room is used up."""
 
-    __slots__ = ("_leaf", "_nodes", "_open", "lossy", "truncated")
+    __slots__ = ("_nodes", "_open", "_room", "lossy", "truncated")
 
-    def __init__(self, leaf: int) -> None:
-        self._leaf = leaf
+    def __init__(self, room: int) -> None:
+        self._room = room
         self._nodes = 0
         self._open: set[int] = set()
         self.lossy = False
@@ -196,10 +190,11 @@ class _Walk:
 
     def _some(self, items: Any) -> Any:
         for item in items:
-            if self._nodes > _MAX_NODES:
+            if self._nodes > _MAX_NODES or self._room <= 0:
                 self.truncated = True
                 return
             self._nodes += 1
+            self._room -= _CHARS_OF_A_NODE
             yield item
 
     def _key(self, key: object) -> str:
@@ -209,10 +204,12 @@ class _Walk:
         return self._string(text_of(key))
 
     def _string(self, value: str) -> str:
-        if len(value) <= self._leaf:
-            return value
-        self.truncated = True
-        return clip(value, self._leaf)
+        if len(value) > self._room:
+            self.truncated = True
+            # Half of what is left: the members that come after it want to be seen too.
+            value = clip(value, max(self._room // 2, _CUT_CHARS))
+        self._room -= len(value)
+        return value
 
     def _integer(self, value: int) -> int | str:
         if value.bit_length() < _MAX_DIGITS * 3:

@@ -165,6 +165,7 @@ class _Web:
                 http="httptools",
                 lifespan="off",
                 log_config=None,
+                log_level="warning",
                 access_log=False,
                 server_header=False,
                 timeout_graceful_shutdown=int(_GRACE_S),

@@ -11,14 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from spanproof.evaluators.layers.common import counted, replayed, why_no_code, why_not_replayed
-from spanproof.evaluators.model import RunEvidence
+from spanproof.evaluators.model import ReplayedStep, RunEvidence
 from spanproof.evaluators.replay.record import record_of
-from spanproof.sandbox import Attempt, FailureClass
+from spanproof.sandbox import Attempt, AttemptKind, FailureClass
+from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.boundary import Boundary as PolicyBoundary
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
 from spanproof.trace import Evidence, Judgement, Label, Layer, Outcome, Scored, Skipped, Snippet
 
 EVALUATOR = "spanproof.boundary"
 VERSION = "1"
+
+_DNS = "53"
 
 UNSETTLED = 0.5
 """What a snippet counts that the scanners leave open and no replay settles."""
@@ -68,13 +72,13 @@ def _settle(evidence: RunEvidence, snippet: Snippet) -> _Finding:
     """Join scan, replay and record of one snippet."""
     scan = evidence.scans[snippet.id]
     step = replayed(evidence, snippet)
-    refused = _refused(step.execution.attempts) if step is not None else []
+    refused = _refused(evidence, step)
     facts = (*_scan_facts(snippet, scan), *_attempt_facts(snippet, refused), *_record_facts(snippet))
     what = "" if snippet.executed else " (proposed, did not run)"
     if scan.verdict is Verdict.DENY:
         told = f"{_worst(scan).message}{what}{_stopped(refused)}{_recorded(snippet)}"
         return _Finding(snippet, 0.0, Label.FAIL, told, facts)
-    if step is not None and refused and (scan.verdict is Verdict.REVIEW or _hidden_intent(refused)):
+    if refused:
         told = f"the replay tried {_target(refused[0])}, and the sandbox stopped it{_recorded(snippet)}"
         return _Finding(snippet, 0.0, Label.FAIL, told, facts)
     if scan.verdict is Verdict.REVIEW and step is None:
@@ -101,7 +105,7 @@ def _attempts_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     step = replayed(evidence, snippet)
     if step is None:
         return Skipped(f"not replayed: {why_not_replayed(evidence, snippet)}")
-    refused = _refused(step.execution.attempts)
+    refused = _refused(evidence, step)
     if not refused:
         return Scored(1.0, Label.PASS, "The replay tried nothing beyond the boundary.")
     told = (
@@ -110,13 +114,25 @@ def _attempts_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     return Scored(0.0, Label.FAIL, told, _attempt_facts(snippet, refused))
 
 
-def _refused(attempts: tuple[Attempt, ...]) -> list[Attempt]:
-    return [attempt for attempt in attempts if not attempt.allowed]
+def _refused(evidence: RunEvidence, step: ReplayedStep | None) -> list[Attempt]:
+    """Attempts the sandbox stopped and the policy does not allow: the sandbox is the stricter of the two."""
+    if step is None:
+        return []
+    boundary = PolicyBoundary(evidence.policy)
+    return [each for each in step.execution.attempts if not each.allowed and _crosses(boundary, each)]
 
 
-def _hidden_intent(refused: list[Attempt]) -> bool:
-    """Attempts that speak against a snippet even where the scanners saw nothing wrong with it."""
-    return bool(refused)
+def _crosses(boundary: PolicyBoundary, attempt: Attempt) -> bool:
+    if attempt.kind is AttemptKind.FILE:
+        return all(
+            boundary.path(action, (attempt.target,)) is not None for action in (Action.READ, Action.WRITE)
+        )
+    if attempt.kind is AttemptKind.NETWORK:
+        host, _, port = attempt.target.rpartition(":")
+        # A look-up of a name is the first half of reaching it; the port of the second half is not known yet.
+        known = int(port) if port.isdigit() and port != _DNS else None
+        return boundary.host(host.strip("[]"), known) is not None
+    return True
 
 
 def _worst(scan: Scan) -> Finding:

@@ -21,6 +21,7 @@ from spanproof.trace import Payload
 _NUMBER = re.compile(r"(?<![\w.])[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?!\w)")
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}\b")
 _NUMPY_SCALAR = re.compile(r"\bnp\.(?:float|int|uint|bool|str)_?\d*\(([^()]*)\)")
+_WORD = re.compile(r"\w+")
 _CUT = re.compile(r"\n?\.\.\._This content has been truncated to stay below \d+ characters_\.\.\.\n?")
 """The mark smolagents leaves where it shortens what an agent is shown."""
 
@@ -43,26 +44,28 @@ class Agreement:
 
 
 def agreement(
-    record: Record, execution: Execution, *, diverged: str | None, output: Replayed, gap: str | None
+    record: Record, execution: Execution, output: Replayed, *, excuse: str | None, sets: bool = False
 ) -> Agreement:
     """Compare the class, then what was printed, then the value.
 
     Args:
         record: the recorded side.
         execution: the replayed side.
-        diverged: the first tool call the tape did not know, in words.
         output: the replayed value.
-        gap: what the replay lacks that the run had, where its error shows that, in words.
+        excuse: why a difference would prove nothing: what the replay lacked, or what cannot repeat.
+        sets: the code makes sets, whose order differs from process to process.
     """
     if record.failure_class is None:
         return Agreement(None)
     if record.failure_class is not execution.failure_class:
-        return _classes_differ(record, execution, diverged, gap)
+        return _classes_differ(record, execution, excuse)
     difference = _output_difference(record, execution, output)
     if difference is None:
         return Agreement(_something_compared(record))
-    if diverged is not None:
-        return Agreement(None, diverged)
+    if excuse is None and sets and _same_words(record, execution, output):
+        excuse = "the order of a set"
+    if excuse is not None:
+        return Agreement(None, f"{difference}: {excuse}")
     return Agreement(agrees=False, difference=difference)
 
 
@@ -124,16 +127,14 @@ def same_value(recorded: JsonValue, replayed: JsonValue) -> bool:
     return recorded == replayed
 
 
-def _classes_differ(record: Record, execution: Execution, diverged: str | None, gap: str | None) -> Agreement:
+def _classes_differ(record: Record, execution: Execution, excuse: str | None) -> Agreement:
     told = f"recorded {record.failure_class}, replayed {execution.failure_class}"
     if record.refused_by_executor:
         return Agreement(None, f"{told}: the recorded executor refused by its own list of imports and names")
     if record.interpreter_only and execution.failure_class is FailureClass.OK:
         return Agreement(None, f"{told}: the recorded interpreter knows less than Python")
-    if diverged is not None:
-        return Agreement(None, f"{told}: {diverged}")
-    if gap is not None:
-        return Agreement(None, f"{told}: {gap}")
+    if excuse is not None:
+        return Agreement(None, f"{told}: {excuse}")
     if execution.failure_class in _STOPPED:
         return Agreement(None, f"{told}: the replay was stopped by its own limits")
     if execution.failure_class in _WITHHELD:
@@ -162,6 +163,12 @@ def _output_difference(record: Record, execution: Execution, output: Replayed) -
     if record.output is not None and output.known and not _same_output(record.output, output):
         return _told("the value was", record.output.text, output.text or "")
     return _shown_difference(record.shown, execution, output) if record.shown is not None else None
+
+
+def _same_words(record: Record, execution: Execution, output: Replayed) -> bool:
+    recorded = f"{record.stdout or ''} {record.output.text if record.output else ''} {record.shown or ''}"
+    replayed = f"{execution.stdout} {output.text or ''}"
+    return sorted(_WORD.findall(recorded)) == sorted(_WORD.findall(replayed))
 
 
 def _same_output(recorded: Payload, replayed: Replayed) -> bool:

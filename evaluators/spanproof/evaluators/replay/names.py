@@ -98,6 +98,26 @@ def called_unbound(found: Iterable[Names]) -> frozenset[str]:
     return called - frozenset[str]().union(*(each.bound for each in names)) - BUILTINS
 
 
+def up_to_final_answer(source: str) -> str:
+    """The source up to its first statement that gives the final answer whatever happens.
+
+    `final_answer` ends the snippet in the frameworks that have it, so what stands behind it did not run.
+    """
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return source
+    for statement in body:
+        given = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
+        if (
+            isinstance(given, ast.Call)
+            and isinstance(given.func, ast.Name)
+            and given.func.id == "final_answer"
+        ):
+            return "".join(source.splitlines(keepends=True)[: statement.end_lineno])
+    return source
+
+
 def _defined(node: ast.AST) -> tuple[str, ...]:
     """Names bound other than by a `Name` node."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

@@ -13,14 +13,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from spanproof.evaluators.model import Replay, ReplayedStep
+from spanproof.evaluators.replay.chance import Chance
 from spanproof.evaluators.replay.compare import Replayed, agreement, ends_in_call_of, ends_in_expression
 from spanproof.evaluators.replay.interpreter import ENDING, FINAL_ANSWER, Interpreter
-from spanproof.evaluators.replay.names import BUILTINS, Names, called_unbound, names_in
+from spanproof.evaluators.replay.names import BUILTINS, Names, called_unbound, names_in, up_to_final_answer
 from spanproof.evaluators.replay.record import Record, record_of
 from spanproof.evaluators.replay.tape import Tape
+from spanproof.evaluators.replay.uses import uses_in
 from spanproof.sandbox import (
     Execution,
     FailureClass,
+    Limits,
     Program,
     Sandbox,
     SessionSpec,
@@ -31,6 +34,9 @@ from spanproof.sandbox.scanners.model import Scan
 from spanproof.trace import Language, RecordedCall, Run, Snippet
 
 SEED = 0
+
+MAX_STEP_S = 30.0
+"""No step of a replay gets more seconds than this, however long it took on record."""
 _MATH = frozenset(
     "ceil floor log exp sin cos tan asin acos atan atan2 degrees radians sqrt".split()  # noqa: SIM905
 )
@@ -79,6 +85,8 @@ class _Replaying:
     bound: set[str] = field(default_factory=set)
     lost: dict[str, str] = field(default_factory=dict)
     cut_before: bool = False
+    chance: Chance = field(default_factory=Chance)
+    aliases: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Read the names of all Python snippets, lay out the tape, choose the stubs."""
@@ -165,7 +173,8 @@ class _Replaying:
 
     def _execute(self, snippet: Snippet) -> Execution:
         if snippet.language is Language.PYTHON:
-            return self.interpreter.execute(snippet.source)
+            source = up_to_final_answer(snippet.source) if snippet.is_final else snippet.source
+            return self.interpreter.execute(source)
         return self.sandbox.run(Program(snippet.language.value, snippet.source))
 
     def _spec(self) -> SessionSpec:
@@ -174,22 +183,33 @@ class _Replaying:
             tools=tuple(ToolStub(name) for name in sorted(self.stubs)),
             seed=SEED,
             clock_s=started_ns / 1e9 if started_ns else None,
+            limits=_limits(self.run),
         )
 
     def _compared(self, snippet: Snippet, execution: Execution) -> ReplayedStep:
-        diverged = None
-        if self.tape.divergences:
-            first = self.tape.divergences[0]
-            diverged = f"its call of the tool {first.tool} is not on the tape ({first.reason})"
         record = record_of(snippet)
+        chance = self._chance(snippet)
         found = agreement(
             record,
             execution,
-            diverged=diverged,
-            output=self._output(snippet, execution),
-            gap=self._gap(snippet, record, execution),
+            self._output(snippet, execution),
+            excuse=self._divergence() or self._gap(snippet, record, execution) or chance,
+            sets=self.chance.makes_sets,
         )
         return ReplayedStep(snippet, execution, tuple(self.tape.divergences), found.agrees, found.difference)
+
+    def _divergence(self) -> str | None:
+        if not self.tape.divergences:
+            return None
+        first = self.tape.divergences[0]
+        return f"its call of the tool {first.tool} is not on the tape ({first.reason})"
+
+    def _chance(self, snippet: Snippet) -> str | None:
+        if snippet.language is not Language.PYTHON:
+            return None
+        uses, self.aliases = uses_in(snippet.source, self.aliases)
+        found = self.chance.follow(snippet.source, self.names[snippet.id], uses)
+        return f"it depends on {found}, which no replay gives again" if found is not None else None
 
     def _output(self, snippet: Snippet, execution: Execution) -> Replayed:
         if (
@@ -224,6 +244,13 @@ class _Replaying:
             if any(f"'{name}'" in raised.message for name in unknown):
                 return "the name came from outside the run's code"
         return None
+
+
+def _limits(run: Run) -> Limits:
+    """Time for the slowest step on record, which an interpreter of its own may have run at another pace."""
+    slowest_ns = max((step.end_ns - step.start_ns for step in run.steps if step.snippets), default=0)
+    seconds = min(max(Limits().wall_s, 2 * slowest_ns / 1e9), MAX_STEP_S)
+    return Limits(wall_s=seconds, cpu_s=seconds)
 
 
 def _calls_of(run: Run) -> list[tuple[RecordedCall, str | None]]:

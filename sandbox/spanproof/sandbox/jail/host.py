@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
+from spanproof.sandbox.jail import cgroup
 from spanproof.sandbox.jail.wire import FROM_SLOT, BadFrame, Decoder, Frame, Header, encode, receive
 
 _START_S = 60.0
@@ -114,8 +115,10 @@ class Master:
         )
         theirs.close()
         self._control.settimeout(_START_S)
-        self._control.send(json.dumps({"preload": list(preload)}).encode())
+        self._control.send(json.dumps({"preload": list(preload), "owner": os.getpid()}).encode())
         answer = self._answer()
+        groups = answer.get("cgroups")
+        self._groups = tuple(map(str, groups)) if isinstance(groups, list) else ()
         if "failed" in answer:
             self.close()
             raise SandboxUnavailable(f"the jail cannot be built here: {answer['failed']}")
@@ -152,6 +155,7 @@ class Master:
             self._process.wait()
         if self._process.stderr is not None:
             self._process.stderr.close()
+        cgroup.sweep(self._groups)
 
     def _answer(self) -> dict[str, object]:
         data = self._control.recv(65536)

@@ -8,6 +8,7 @@ process.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import json
@@ -20,9 +21,12 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from spanproof.sandbox.jail import kernel, root
+from spanproof.sandbox.jail import cgroup, kernel, root
 from spanproof.sandbox.jail.arch import this_arch
 from spanproof.sandbox.jail.slot import SlotPlace, slot_main
+
+_PROCESSES = 1024
+"""Of a slot's group: a bound behind the program's own, which is a resource limit."""
 
 HIGH_ID = 0xFFFE7
 """The user a guest is on the machine when the host is root: a number no account has."""
@@ -44,6 +48,7 @@ class _Setup:
     place: SlotPlace
     host_uid: int
     own_pid_namespace: int
+    groups: cgroup.Base | None
 
 
 def main(control_fd: int) -> None:
@@ -69,8 +74,9 @@ def main(control_fd: int) -> None:
     except Exception as failure:  # noqa: BLE001 - told to the host, in full
         _say_failed(control, failure)
         return
-    control.send(b'{"ready": true}')
-    _serve(control, host, setup)
+    paths = setup.groups.paths if setup.groups is not None else ()
+    control.send(json.dumps({"ready": True, "cgroups": paths}).encode())
+    _Starter(setup, control, host).serve()
 
 
 def _say_failed(control: socket.socket, failure: Exception) -> None:
@@ -83,6 +89,7 @@ def _set_up(options: dict[str, Any], uid: int) -> _Setup:
         raise OSError(f"the jail has no system call table for {os.uname().machine}")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _preload(options["preload"])
+    groups = cgroup.find_base(options["owner"])
     visible = root.build_root(root.interpreter_directories())
     sys.path[:] = [path for path in sys.path if path and _visible(path, visible.roots)]
     sys.dont_write_bytecode = True
@@ -92,7 +99,8 @@ def _set_up(options: dict[str, Any], uid: int) -> _Setup:
     gc.collect()
     gc.freeze()
     place = SlotPlace(visible, arch, os.environ["PATH"])
-    return _Setup(place, uid, os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC))
+    own_pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    return _Setup(place, uid, own_pid_namespace, groups)
 
 
 def _preload(extra: list[str]) -> None:
@@ -139,42 +147,71 @@ def map_identity(inside: int, uid: int, gid: int) -> None:
             file.write(text)
 
 
-def _serve(control: socket.socket, host: int, setup: _Setup) -> None:
-    waiting = select.poll()
-    waiting.register(control, select.POLLIN)
-    waiting.register(host, select.POLLIN)
-    while True:
-        ready = dict(waiting.poll(1000))
-        _reap()
-        if host in ready:
-            return
-        if control.fileno() not in ready:
-            continue
-        message, descriptors, _flags, _address = socket.recv_fds(control, 65536, 4)
+class _Starter:
+    """Starts slots on request, and cleans up behind those that ended."""
+
+    def __init__(self, setup: _Setup, control: socket.socket, host: int) -> None:
+        self._setup = setup
+        self._control = control
+        self._host = host
+        self._groups: dict[int, str] = {}
+
+    def serve(self) -> None:
+        """Until the host closes its socket or dies; then end every slot."""
+        waiting = select.poll()
+        waiting.register(self._control, select.POLLIN)
+        waiting.register(self._host, select.POLLIN)
+        while True:
+            ready = dict(waiting.poll(1000))
+            self._reap(os.WNOHANG)
+            if self._host in ready or (self._control.fileno() in ready and not self._request()):
+                break
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGKILL)
+        self._reap(0)
+
+    def _request(self) -> bool:
+        message, descriptors, _flags, _address = socket.recv_fds(self._control, 65536, 4)
         if not message:
-            return
-        _start_slot(setup, control, descriptors[0], host)
+            return False
+        self._start(descriptors[0])
         os.close(descriptors[0])
-        control.send(b'{"started": true}')
+        self._control.send(b'{"started": true}')
+        return True
+
+    def _start(self, channel: int) -> None:
+        """Fork a slot as PID 1 of a new process namespace, and come back to our own."""
+        groups = self._setup.groups
+        name, group = groups.make(_PROCESSES) if groups is not None else ("", None)
+        ready, go = os.pipe()
+        kernel.unshare(kernel.CLONE_NEWPID)
+        pid = os.fork()
+        if pid == 0:
+            os.close(go)
+            os.read(ready, 1)
+            os.close(ready)
+            _become_slot(self._setup, channel, (self._control.detach(), self._host), group)
+        kernel.setns(self._setup.own_pid_namespace, kernel.CLONE_NEWPID)
+        os.close(ready)
+        if groups is not None and group is not None:
+            groups.join(name, pid)
+            self._groups[pid] = name
+            for fd in (group.limit_fd, group.usage_fd, group.events_fd):
+                os.close(fd)
+        os.close(go)
+
+    def _reap(self, flags: int) -> None:
+        try:
+            while (pid := os.waitpid(-1, flags)[0]) != 0:
+                if self._setup.groups is not None and pid in self._groups:
+                    self._setup.groups.remove(self._groups.pop(pid))
+        except ChildProcessError:
+            return
 
 
-def _reap() -> None:
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        return
-
-
-def _start_slot(setup: _Setup, control: socket.socket, channel: int, host: int) -> None:
-    """Fork a slot as PID 1 of a new process namespace, and come back to our own."""
-    kernel.unshare(kernel.CLONE_NEWPID)
-    if os.fork() == 0:
-        _become_slot(setup, channel, (control.detach(), host))
-    kernel.setns(setup.own_pid_namespace, kernel.CLONE_NEWPID)
-
-
-def _become_slot(setup: _Setup, channel: int, inherited: tuple[int, int]) -> None:
+def _become_slot(
+    setup: _Setup, channel: int, inherited: tuple[int, int], group: cgroup.Group | None
+) -> None:
     status = 1
     try:
         for fd in (*inherited, setup.own_pid_namespace):
@@ -186,7 +223,7 @@ def _become_slot(setup: _Setup, channel: int, inherited: tuple[int, int]) -> Non
         _leave_root(setup.host_uid)
         # The mount is read-only for good from here on: guests share its owner's user id.
         socket.sethostname("sandbox")
-        slot_main(setup.place, stream)
+        slot_main(setup.place, stream, group)
         status = 0
     except BaseException as failure:  # noqa: BLE001 - must not unwind into the master
         os.write(2, f"slot: {type(failure).__name__}: {failure}\n".encode())

@@ -22,14 +22,17 @@ class Meter:
         self._limit = limit_bytes
         self.baseline_bytes, self._warm_private = _resident(os.getpid())
         self.peak_bytes = 0
+        self.processes = 0
         self.sampled_at = time.monotonic()
 
     def sample(self) -> int:
         """What the tree holds now."""
         self.sampled_at = time.monotonic()
         total = 0
+        self.processes = 0
         for name in os.listdir("/proc"):  # noqa: PTH208 - names only
             if name.isdigit() and name != "1":
+                self.processes += 1
                 total += max(0, _resident(int(name))[1] - self._warm_private)
         try:
             box = os.statvfs(root.BOX)

@@ -55,7 +55,7 @@ def classify(facts: Facts, limits: Limits) -> FailureClass:
     stopped = _stopped(facts, number, limits)
     if stopped is not None:
         return stopped
-    if _out_of_memory(facts):
+    if _out_of_memory(facts, limits):
         return FailureClass.OUT_OF_MEMORY
     if number is not None:
         return FailureClass.UNSAFE_OPERATION if _refused(facts, AttemptKind.PRIVILEGE) else FailureClass.KILLED
@@ -89,13 +89,13 @@ def _stopped(facts: Facts, number: int | None, limits: Limits) -> FailureClass |
     return None
 
 
-def _out_of_memory(facts: Facts) -> bool:
+def _out_of_memory(facts: Facts, limits: Limits) -> bool:
     code, number = _exit(facts.status)
     if facts.oom_killed and (number is not None or code != 0):
         return True
     if not facts.told.get("memory") or facts.outcome != "raised" or code == 0:
         return False
-    return facts.memory_refused > 0
+    return facts.memory_refused > 0 or facts.peak_bytes >= _NEAR_LIMIT * limits.memory_bytes
 
 
 def _boundary_class(facts: Facts) -> FailureClass | None:

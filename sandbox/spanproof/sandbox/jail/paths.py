@@ -27,6 +27,7 @@ _PROBED = re.compile(
     r"|protocols|services|mtab|mime\.types|locale\S*|inputrc|profile|bash\S*|environment|os-release"
     r"|lsb-release|\w+_version|\w+-release|terminfo\S*|ssl(/.*)?|ca-certificates\S*|pki(/.*)?|alternatives"
     r"(/.*)?|nodejs\S*|malloc\.conf|login\.defs|python\S*|magic\S*|mailcap|fonts(/.*)?|xdg(/.*)?|gitconfig)"
+    r"|(/box(/code)?)?/(package\.json|node_modules(/.*)?)"
     r"|/(usr|lib|lib64|lib32|libx32|bin|sbin|opt/lib)(/.*)?"
     r"|/var/(cache|lib)/(fontconfig|texmf|misc|nscd|sss)(/.*)?|/(box/tmp|var/run|run)/nscd(/.*)?"
 )
@@ -81,7 +82,7 @@ class Boundary:
 
     def _judge_process(self, place: str, *, writes: bool) -> Judged:
         if place.startswith("/proc/self/"):
-            return Judged.OUTSIDE if writes and "/fd/" not in place else Judged.INSIDE
+            return Judged.FORBIDDEN if writes and "/fd/" not in place else Judged.INSIDE
         if re.match(r"/proc/1(/|$)", place):
             return Judged.FORBIDDEN
         if re.match(r"/proc/\d+(/|$)", place) or _PROBED.fullmatch(place):

@@ -17,9 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spanproof.sandbox.jail import memory, root
-from spanproof.sandbox.jail.arch import Arch
+from spanproof.sandbox.jail.cgroup import Group
 from spanproof.sandbox.jail.output import Stream
-from spanproof.sandbox.jail.paths import Boundary
 from spanproof.sandbox.jail.watch import Watcher
 from spanproof.sandbox.jail.wire import FROM_GUEST, BadFrame, Decoder, Frame, Header, encode
 
@@ -69,12 +68,18 @@ class Run:
     """A run, from job to result; a session is a run that takes steps before it ends."""
 
     def __init__(
-        self, armed: Armed, arch: Arch, boundary: Boundary, channel: socket.socket, decoder: Decoder
+        self,
+        armed: Armed,
+        watcher: Watcher,
+        channel: socket.socket,
+        from_host: Decoder,
+        group: Group | None,
     ) -> None:
         self.armed = armed
-        self.watcher = Watcher(armed.listener, arch, boundary, 1 << 62)
+        self.watcher = watcher
+        self._group = group
         self._channel = channel
-        self._from_host = decoder
+        self._from_host = from_host
         self._from_guest = Decoder(FROM_GUEST)
         self._told = Told()
         self._stopped: str | None = None
@@ -95,7 +100,9 @@ class Run:
         self._out = Stream(limits["output_bytes"])
         self._err = Stream(limits["output_bytes"])
         self._stdin = job.parts[2]
-        _bound(self.armed.pid, limits, session=self._session)
+        if self._group is not None:
+            self._group.begin(limits["memory_bytes"])
+        _bound(self.armed.pid, limits, job.header["language"])
         self._cpu_before = _children_cpu_s()
         self._started = time.monotonic()
         self._deadline = self._started + limits["wall_s"] + (_SESSION_START_S if self._session else 0)
@@ -130,6 +137,7 @@ class Run:
         record = self.watcher.record
         return {
             "stopped": self._stopped,
+            "oom_killed": self._group is not None and self._group.killed(),
             "wall_s": wall_s,
             "cpu_s": cpu_s,
             "memory_refused": record.memory_refused,
@@ -157,11 +165,18 @@ class Run:
         ready = self._poll.poll(max(0.0, left) * 1000)
         if not ready or now - self._memory.sampled_at >= _TICK_S:
             reap_strays(self.armed.pid)
-            if self._memory.over_limit():
+            if self._over_memory():
                 self._stopped = "memory"
                 return
         for fd, events in ready:
             self._serve(fd, events)
+
+    def _over_memory(self) -> bool:
+        """Whether the tree is over its bound, or the kernel has killed in it for that."""
+        over = self._memory.over_limit()
+        if self._memory.processes >= self._limits["processes"]:
+            self.watcher.record.note("process", "fork", allowed=False)
+        return over or (self._group is not None and self._group.killed())
 
     def _serve(self, fd: int, events: int) -> None:
         armed = self.armed
@@ -355,6 +370,8 @@ def kill_all() -> None:
 
 
 _SESSION_START_S = 10.0
+_DATA_SLACK_BYTES = 256 * 1024 * 1024
+"""Of address space over the memory limit: stacks and arenas are mapped long before they are used."""
 _FOR_THE_GUEST = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "clock_s")
 
 
@@ -370,19 +387,25 @@ def reap_strays(main: int) -> None:
         os.waitpid(found.si_pid, 0)
 
 
-def _bound(pid: int, limits: dict[str, Any], *, session: bool) -> None:
+def _bound(pid: int, limits: dict[str, Any], language: str) -> None:
     """Resource limits of the waiting guest, hard and soft; what it starts inherits them."""
-    cpu = resource.RLIM_INFINITY if session else max(1, int(limits["cpu_s"] + 0.999))
+    cpu = resource.RLIM_INFINITY if language == "session" else max(1, int(limits["cpu_s"] + 0.999))
+    data = limits["memory_bytes"] + _DATA_SLACK_BYTES
     for kind, value in (
         (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_NPROC, limits["processes"] + 2),
+        (resource.RLIMIT_NPROC, limits["processes"] + 1),  # the slot counts
         (resource.RLIMIT_NOFILE, limits["open_files"]),
         (resource.RLIMIT_FSIZE, limits["disk_bytes"]),
         (resource.RLIMIT_MEMLOCK, 64 * 1024),
         (resource.RLIMIT_MSGQUEUE, 0),
         (resource.RLIMIT_CPU, cpu),
+        # V8 maps far more than it uses
+        (resource.RLIMIT_DATA, resource.RLIM_INFINITY if language == "javascript" else data),
     ):
         resource.prlimit(pid, kind, (value, value))
+    # When memory runs out, the guest goes first.
+    with open(f"/proc/{pid}/oom_score_adj", "w") as file:  # noqa: PTH123
+        file.write("1000")
 
 
 def _children_cpu_s() -> float:

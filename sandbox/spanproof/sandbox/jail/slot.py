@@ -13,14 +13,15 @@ import secrets
 import signal
 import socket
 from dataclasses import dataclass
-from typing import Any
 
 from spanproof.sandbox.jail import kernel, network, root
 from spanproof.sandbox.jail.arch import Arch
+from spanproof.sandbox.jail.cgroup import Group
 from spanproof.sandbox.jail.filter import compile_filter
 from spanproof.sandbox.jail.guest.main import Descriptors, guest_main
 from spanproof.sandbox.jail.paths import Boundary
 from spanproof.sandbox.jail.run import Armed, Run, kill_all
+from spanproof.sandbox.jail.watch import Watcher
 from spanproof.sandbox.jail.wire import FROM_HOST, BadFrame, Decoder, Frame, encode, receive
 
 _DEFAULT_DISK_BYTES = 64 * 1024 * 1024
@@ -33,14 +34,14 @@ class SlotPlace:
     visible: root.Visible
     arch: Arch
     program_path: str
-    cgroup: Any = None
 
 
 class Slot:
     """Serves one host socket until it closes."""
 
-    def __init__(self, place: SlotPlace, channel: socket.socket) -> None:
+    def __init__(self, place: SlotPlace, channel: socket.socket, group: Group | None) -> None:
         self._place = place
+        self._group = group
         self._channel = channel
         self._decoder = Decoder(FROM_HOST)
         self._program = compile_filter(place.arch, root.GUEST_ID)
@@ -55,7 +56,7 @@ class Slot:
                 frame = receive(self._channel, self._decoder)
             except (EOFError, BadFrame, OSError):
                 return
-            run = Run(armed, self._place.arch, self._boundary, self._channel, self._decoder)
+            run = Run(armed, self._guard(armed), self._channel, self._decoder, self._group)
             try:
                 self._prepare(frame, run)
                 run.start(frame)
@@ -67,6 +68,9 @@ class Slot:
             if network_used:
                 self._fresh_network()
             armed = self._arm()
+
+    def _guard(self, armed: Armed) -> Watcher:
+        return Watcher(armed.listener, self._place.arch, self._boundary)
 
     def _prepare(self, frame: Frame, run: Run) -> None:
         """Lay the program's files into the box."""
@@ -132,12 +136,12 @@ class Slot:
             self._boxed = False
 
 
-def slot_main(place: SlotPlace, channel: socket.socket) -> None:
+def slot_main(place: SlotPlace, channel: socket.socket, group: Group | None) -> None:
     """Run a slot in a process that is PID 1 already; does not return."""
     status = 1
     try:
         _settle()
-        Slot(place, channel).serve()
+        Slot(place, channel, group).serve()
         status = 0
     except BaseException as failure:  # noqa: BLE001 - told to the host, which starts another slot
         _tell(channel, failure)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Set
 
-from spanproof.evaluators.layers.groundedness.answer import Sentence
 from spanproof.evaluators.layers.groundedness.binding import Binding, claim, evidence_of
 from spanproof.evaluators.layers.groundedness.facts import Fact, Records
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
@@ -98,28 +97,22 @@ def _flags(binding: Binding) -> Iterator[Claim]:
     flags = [fact for fact in binding.facts.facts if fact.flag is not None and fact.key and not fact.weak]
     if not flags:
         return
-    for sentence in binding.answer.sentences:
-        for segment, (start, end) in enumerate(sentence.segments):
-            words = set(binding.answer.segment_words(sentence_number(binding, sentence), segment))
-            for fact in flags:
-                if not (wanted := set(fact.key) - _FLAG_PREFIXES) or not wanted <= words or _other_row(fact, flags, words):
-                    continue
-                said = _NEGATION.search(binding.answer.text, start, end) is None
-                right = said == fact.flag
-                yield claim(
-                    binding,
-                    start,
-                    end,
-                    ClaimKind.STATUS,
-                    Verdict.GROUNDED if right else Verdict.CONTRADICTED,
-                    "an output says so" if right else f"`{fact.text}` is what the outputs say",
-                    evidence_of(fact),
-                )
-
-
-def sentence_number(binding: Binding, sentence: Sentence) -> int:
-    """The place of a sentence in its answer."""
-    return next(number for number, each in enumerate(binding.answer.sentences) if each is sentence)
+    for start, end in (piece for sentence in binding.answer.sentences for piece in sentence.pieces):
+        words = set(words_of(binding.answer.text[start:end]))
+        for fact in flags:
+            if not (wanted := set(fact.key) - _FLAG_PREFIXES) or not wanted <= words or _other_row(fact, flags, words):
+                continue
+            said = _NEGATION.search(binding.answer.text, start, end) is None
+            right = said == fact.flag
+            yield claim(
+                binding,
+                start,
+                end,
+                ClaimKind.STATUS,
+                Verdict.GROUNDED if right else Verdict.CONTRADICTED,
+                "an output says so" if right else f"`{fact.text}` is what the outputs say",
+                evidence_of(fact),
+            )
 
 
 def _other_row(fact: Fact, flags: list[Fact], words: Set[str]) -> bool:

@@ -23,6 +23,12 @@ _SEPARATOR = re.compile(
     r"|\s(?=(?:and|but|while|whereas|with|over|from|to|across|versus|vs|than|or|plus|against|compared|at|out)\b)",
     re.IGNORECASE,
 )
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|costs?|has|have|had|earns?|earned|sold|sells|took|takes|makes?|made|gives?|gave|equals?"
+    r"|totals?|totaled|totalled|comes?|came|amounts?|amounted|returned|returns|scored|weighs?|generated|produced"
+    r"|brings?|brought|spent|got|gets)\b",
+    re.IGNORECASE,
+)
 _STRUCTURAL_BEFORE = re.compile(
     r"(?:\b(?:steps?|options?|figures?|fig|tables?|sections?|sec|chapters?|pages?|lines?|parts?|notes?|phase|no|top|first|last|next|previous|appendix)\.?\s+|#|^\s*(?:[-*•]\s+)?\[|\[)$",
     re.IGNORECASE,
@@ -51,13 +57,23 @@ class Stated:
 
 @dataclass(slots=True)
 class Sentence:
-    """A sentence; `segments` are `(start, end)` in the answer after joining those without a claim."""
+    """A sentence.
+
+    Attributes:
+        pieces: the stretches between separators, as `(start, end)` in the answer.
+        segments: the same after joining those without a number to the next.
+    """
 
     start: int
     end: int
     text: str
     words: tuple[str, ...]
     segments: list[tuple[int, int]] = field(default_factory=list)
+    pieces: list[tuple[int, int]] = field(default_factory=list)
+
+    def piece_at(self, place: int) -> tuple[int, int]:
+        """The piece that holds this place."""
+        return next(((start, end) for start, end in self.pieces if start <= place < end), (self.start, self.end))
 
 
 @dataclass(slots=True)
@@ -129,37 +145,52 @@ def _place(answer: AnswerText, values: list[Quantity | DateMention | TimeMention
         while place < len(values) and values[place].start < sentence.end:
             inside.append(values[place])
             place += 1
-        sentence.segments = _segments(answer.text, sentence, [(value.start, value.end) for value in inside])
-        words = [words_of(answer.text[start:end]) for start, end in sentence.segments]
-        for value in inside:
+        places = [(value.start, value.end) for value in inside]
+        sentence.pieces = _pieces(answer.text, sentence, places)
+        sentence.segments = _segments(sentence, places)
+        for at, value in enumerate(inside):
             segment = next(
-                (at for at, (start, end) in enumerate(sentence.segments) if start <= value.start < end),
+                (number for number, (start, end) in enumerate(sentence.segments) if start <= value.start < end),
                 len(sentence.segments) - 1,
             )
+            begin, stop = sentence.segments[segment]
+            if at and inside[at - 1].start >= begin:
+                begin = _verb_between(answer.text, inside[at - 1].end, value.start) or begin
+            if at + 1 < len(inside) and inside[at + 1].start < stop:
+                stop = _verb_between(answer.text, value.end, inside[at + 1].start) or stop
             after = answer.text[value.end : min(value.end + 40, sentence.segments[segment][1])]
             noun = tuple(words_of(re.split(r"[,.;:()]", after, maxsplit=1)[0])[:3])
-            answer.stated.append(Stated(value, number, segment, frozenset(words[segment]), noun))
+            answer.stated.append(Stated(value, number, segment, frozenset(words_of(answer.text[begin:stop])), noun))
 
 
-def _segments(text: str, sentence: Sentence, claims: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _verb_between(text: str, start: int, end: int) -> int | None:
+    """Where a verb parts the words between two values: "12 lamps cost $378" gives "cost" to the amount."""
+    match = _VERB.search(text, start, end)
+    return match.start() if match else None
+
+
+def _pieces(text: str, sentence: Sentence, claims: list[tuple[int, int]]) -> list[tuple[int, int]]:
     cuts = [sentence.start]
     for match in _SEPARATOR.finditer(text, sentence.start, sentence.end):
         if not any(start < match.end() and match.start() < end for start, end in claims):
             cuts.append(match.end())
     cuts.append(sentence.end)
-    pieces = [(start, end) for start, end in zip(cuts, cuts[1:], strict=False) if end > start]
+    return [(start, end) for start, end in zip(cuts, cuts[1:], strict=False) if end > start]
+
+
+def _segments(sentence: Sentence, claims: list[tuple[int, int]]) -> list[tuple[int, int]]:
     joined: list[tuple[int, int]] = []
     open_start: int | None = None
-    for start, end in pieces:
+    for start, end in sentence.pieces:
         begin = start if open_start is None else open_start
         if any(start <= claim < end for claim, _ in claims):
             joined.append((begin, end))
             open_start = None
         else:
             open_start = begin
-    if open_start is not None:
-        if joined:
-            joined[-1] = (joined[-1][0], sentence.end)
-        else:
-            joined.append((open_start, sentence.end))
+    if open_start is None:
+        return joined
+    if not joined:
+        return [(open_start, sentence.end)]
+    joined[-1] = (joined[-1][0], sentence.end)
     return joined

@@ -66,6 +66,8 @@ def _counts(records: Records, stated: Stated, quantity: Quantity) -> list[Count]
     filtered = _filtered(records, stated)
     for value, number in filtered:
         add(number, f"rows of {label} with {value!r}", specific=False)
+    if filtered:
+        return found
     if names_list and not filtered and not distinct:
         add(records.rows, f"entries of {label}", specific=nouns <= set(records.words) or stated.noun[0] in records.words)
     for name, column in records.columns.items():

@@ -12,8 +12,10 @@ from datetime import date
 from spanproof.evaluators.layers.groundedness.answer import Stated
 from spanproof.evaluators.layers.groundedness.binding import Binding, claim, evidence_of
 from spanproof.evaluators.layers.groundedness.dates import DateMention, TimeMention, day_of, resolve, times_in
+from spanproof.evaluators.layers.groundedness.facts import Fact
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.naming import best_named, named_instead
+from spanproof.evaluators.layers.groundedness.units import Dimension
 
 _TODAY_WORDS = frozenset(("today", "now", "current"))
 
@@ -27,7 +29,13 @@ def date_claim(stated: Stated, binding: Binding) -> Claim | None:
         return claim(binding, mention.start, mention.end, ClaimKind.DATE, outcome, reason, evidence)
 
     if mention.offset_days is not None:
+        waiting = [fact for fact in binding.numbers if _is_wait(fact)]
+        told = next((fact for fact in waiting if _in_days(fact) == mention.offset_days), None)
+        if told is not None:
+            return verdict(Verdict.GROUNDED, "an output says so", evidence_of(told))
         today = _today(binding)
+        if today is None and waiting:
+            return verdict(Verdict.CONTRADICTED, f"`{waiting[0].text}` is what the outputs say", evidence_of(waiting[0]))
         if today is None:
             return verdict(Verdict.UNCERTAIN, "neither the outputs nor the task say what day it is")
         mention = resolve(mention, today)
@@ -77,6 +85,15 @@ def time_claim(stated: Stated, binding: Binding) -> Claim | None:
     else:
         verdict, reason = Verdict.UNCERTAIN, "the outputs hold no times of day to compare it with"
     return claim(binding, mention.start, mention.end, ClaimKind.TIME, verdict, reason)
+
+
+def _is_wait(fact: Fact) -> bool:
+    return fact.unit is not None and fact.unit.dimension is Dimension.TIME and fact.unit.factor >= 86400 and not fact.weak
+
+
+def _in_days(fact: Fact) -> float:
+    assert fact.unit is not None
+    return (fact.number or 0.0) * fact.unit.factor / 86400
 
 
 def _today(binding: Binding) -> date | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from spanproof.evaluators.layers.groundedness.facts import Fact, Facts, Records
 from spanproof.evaluators.layers.groundedness.matching import fits, number_text
+from spanproof.evaluators.layers.groundedness.order import before_after
 from spanproof.evaluators.layers.groundedness.quantities import Quantity
 from spanproof.evaluators.layers.groundedness.units import CENTS, Dimension
 from spanproof.evaluators.layers.groundedness.words import canonical_set
@@ -28,7 +29,7 @@ CHANGE_CUES = canonical_set(
 )
 DIFFERENCE_CUES = CHANGE_CUES | canonical_set(
     "difference gap save saved remaining left net spread range margin profit extra additional above below loss short"
-    " behind ahead older younger longer shorter faster slower between apart later earlier"
+    " behind ahead older younger longer shorter faster slower between apart later earlier than exceeds exceeded trails"
 )
 RATIO_CUES = canonical_set("times ratio fold twice double doubled triple tripled per each every x")
 SHARE_CUES = CHANGE_CUES | canonical_set(
@@ -64,12 +65,19 @@ class Search:
 def derive(search: Search) -> Derived | None:
     """The first derivation that gives the quantity."""
     for wanted, attempt in _ATTEMPTS:
-        if wanted.isdisjoint(search.cues) and not (attempt is _shares and search.quantity.dimension is Dimension.FRACTION):
+        if wanted.isdisjoint(search.cues) and not _asked_by_unit(attempt, search.quantity):
             continue
         found = attempt(search)
         if found is not None:
             return found
     return None
+
+
+def _asked_by_unit(attempt: Callable[[Search], Derived | None], quantity: Quantity) -> bool:
+    """A percentage asks for a share, a number of days for the time between two dates."""
+    if attempt is _shares:
+        return quantity.dimension is Dimension.FRACTION
+    return attempt is _day_differences and quantity.dimension is Dimension.TIME
 
 
 def scaled_value(fact: Fact) -> float:
@@ -111,11 +119,7 @@ def _sums(search: Search) -> Derived | None:
     for records, name, column in _columns(search):
         if not _agrees(search, column[0]):
             continue
-        groups = [column]
-        named = [fact for fact in column if not fact.scope.isdisjoint(search.words - _common_scope(column))]
-        if 1 < len(named) < len(column):
-            groups.insert(0, named)
-        for group in groups:
+        for group in _groups(search, column):
             value = sum(map(scaled_value, group))
             if _fits(search, value, group[0]):
                 return Derived(f"sum of {name or records.label or 'values'} = {number_text(value)}", tuple(group[:8]), value)
@@ -125,6 +129,8 @@ def _sums(search: Search) -> Derived | None:
         if not fact.weak:
             for word in fact.key:
                 families.setdefault((word,), []).append(fact)
+    if len(named) <= 24 and len({fact.output for fact in named}) == 1:
+        families[("",)] = [fact for fact in named if not fact.weak]
     families[()] = [fact for fact in named if not fact.words.isdisjoint(search.words)]
     for family in families.values():
         if 2 <= len(family) <= 24 and _agrees(search, family[0]):
@@ -135,20 +141,26 @@ def _sums(search: Search) -> Derived | None:
     return None
 
 
+def _groups(search: Search, column: list[Fact]) -> list[list[Fact]]:
+    """The rows of a column that the words name, where they name some, before the whole column."""
+    named = [fact for fact in column if not fact.scope.isdisjoint(search.words - _common_scope(column))]
+    return [named, column] if 1 < len(named) < len(column) else [column]
+
+
 def _common_scope(column: Sequence[Fact]) -> frozenset[str]:
     return frozenset.intersection(*(fact.scope for fact in column))
 
 
 def _averages(search: Search) -> Derived | None:
     for records, name, column in _columns(search):
-        values = [scaled_value(fact) for fact in column]
         for word, measure in (("mean", statistics.fmean), ("median", statistics.median)):
-            if word in search.cues or (word == "mean" and "per" in search.cues):
-                value = float(measure(values))
-                if _agrees(search, column[0]) and _fits(search, value, column[0]):
-                    return Derived(
-                        f"{word} of {name or records.label or 'values'} = {number_text(value)}", tuple(column[:8]), value
-                    )
+            if word not in search.cues and not (word == "mean" and "per" in search.cues):
+                continue
+            for group in _groups(search, column):
+                value = float(measure(map(scaled_value, group)))
+                if _agrees(search, group[0]) and _fits(search, value, group[0]):
+                    told = f"{word} of {name or records.label or 'values'} = {number_text(value)}"
+                    return Derived(told, tuple(group[:8]), value)
     family = [fact for fact in _operands(search) if not fact.words.isdisjoint(search.words) and not fact.weak]
     if 2 <= len(family) <= 24 and "mean" in search.cues:
         value = statistics.fmean(map(scaled_value, family))
@@ -180,7 +192,7 @@ def _differences(search: Search) -> Derived | None:
             if _fits(search, value, first):
                 text = f"{number_text(max(one, other))} - {number_text(min(one, other))} = {number_text(abs(value))}"
                 return Derived(text, (first, second), value)
-    return _day_differences(search)
+    return None
 
 
 def _day_differences(search: Search) -> Derived | None:
@@ -204,6 +216,7 @@ def _shares(search: Search) -> Derived | None:
     percent = quantity.dimension is Dimension.FRACTION
     scale = 1 / quantity.unit.factor if percent and quantity.unit else 1.0
     mark = " × 100" if scale == 100 else ""
+    changed = not CHANGE_CUES.isdisjoint(search.cues)
     for first, second in _pairs(search):
         if first.dimension is not second.dimension and first.dimension and second.dimension:
             continue
@@ -212,13 +225,15 @@ def _shares(search: Search) -> Derived | None:
             if not base:
                 continue
             change = (later - base) / base * scale
-            if not CHANGE_CUES.isdisjoint(search.cues) and (fits(quantity, change) or fits(quantity, -change)):
+            if changed and (fits(quantity, change) or fits(quantity, -change)):
+                if (before_after(first, second) or 0) * (1 if base == one else -1) < 0:
+                    continue  # a change is measured from the earlier value
                 text = f"({number_text(later)} - {number_text(base)}) / {number_text(base)}{mark} = {number_text(change)}"
                 return Derived(text, (first, second) if base == one else (second, first), change)
-        if search.bases is not None:
+        if search.bases is not None or abs(one) <= 1 or abs(other) <= 1:
             continue
         for part, whole in ((one, other), (other, one)):
-            if whole and percent and CHANGE_CUES.isdisjoint(search.cues) and fits(quantity, part / whole * scale):
+            if whole and percent and not changed and fits(quantity, part / whole * scale):
                 text = f"{number_text(part)} / {number_text(whole)}{mark} = {number_text(part / whole * scale)}"
                 return Derived(text, (first, second), part / whole)
     return _share_of_column(search, scale) or _complement(search, scale)
@@ -227,7 +242,7 @@ def _shares(search: Search) -> Derived | None:
 def _share_of_column(search: Search, scale: float) -> Derived | None:
     for records, name, column in _columns(search):
         total = sum(map(scaled_value, column))
-        if not total or len(column) > 500:
+        if not total or len(column) > 500 or abs(total - 1) < 0.01 or abs(total - 100) < 1:
             continue
         for fact in column:
             share = scaled_value(fact) / total * scale
@@ -340,6 +355,7 @@ _ATTEMPTS: tuple[tuple[frozenset[str], Callable[[Search], Derived | None]], ...]
     (canonical_set("std"), _deviations),
     (SHARE_CUES, _shares),
     (DIFFERENCE_CUES, _differences),
+    (DIFFERENCE_CUES, _day_differences),
     (RATIO_CUES, _ratios),
     (PRODUCT_CUES, _products),
 )

@@ -9,6 +9,8 @@ uncertain.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from spanproof.evaluators.layers.groundedness.answer import Sentence
 from spanproof.evaluators.layers.groundedness.binding import Binding, claim, evidence_of
@@ -21,15 +23,37 @@ from spanproof.evaluators.layers.groundedness.order import before_after
 from spanproof.evaluators.layers.groundedness.quantities import Quantity
 from spanproof.evaluators.layers.groundedness.words import canonical_set, words_of
 
-_UP = "increase|increases|increased|increasing|rose|rise|rises|risen|rising|grew|grow|grows|grown|growing|growth|climbed|gained|jumped|surged|soared|went up|gone up|is up|are up|was up|were up|up by|up from"
-_DOWN = "decrease|decreases|decreased|decreasing|fell|fall|falls|fallen|falling|dropped|drop|drops|declined|decline|declines|declining|shrank|shrunk|slipped|plunged|plummeted|reduced|reduction|went down|gone down|is down|are down|was down|were down|down by|down from"
-_WORD = re.compile(rf"\b(?:(?P<up>{_UP})|(?P<down>{_DOWN}))\b", re.IGNORECASE)
+_UP = "increases|increased|increasing|rose|rises|risen|rising|grew|grow|grows|grown|growing|climbed|gained|jumped|surged|soared|went up|gone up|is up|are up|was up|were up|up by|up from"
+_DOWN = "decreases|decreased|decreasing|fell|falls|fallen|falling|dropped|drops|declined|declines|declining|shrank|shrunk|slipped|plunged|plummeted|reduced|went down|gone down|is down|are down|was down|were down|down by|down from"
+_WORD = re.compile(
+    rf"\b(?:(?P<up>{_UP}|(?:increase|rise|gain|growth|jump)(?=\s+of\b))"
+    rf"|(?P<down>{_DOWN}|(?:decrease|fall|drop|decline|reduction)(?=\s+of\b)))\b",
+    re.IGNORECASE,
+)
+_RELATIVE = re.compile(r"\s+(?:(?P<up>higher|more|larger|greater|longer|slower)|(?P<down>lower|less|fewer|smaller|shorter|faster))\b(?![^.;\n]*\bthan\b)", re.IGNORECASE)
+"""A difference told without its other end: "168 ms lower after the change"."""
 _NOT = re.compile(r"(?:\b(?:not|never|no|without)|n['’]t)\s+(?:\w+\s+)?$", re.IGNORECASE)
 _FROM_TO = re.compile(r"\b(from|to)\s+$", re.IGNORECASE)
 _CHANGE_KEYS = canonical_set(
     "change changed growth delta diff difference increase decrease decline drop trend return gain loss pct_change yoy mom qoq"
 )
 _FALLING_KEYS = canonical_set("decrease decline drop loss reduction")
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A word of direction and where it stands."""
+
+    match: re.Match[str]
+    binding: Binding
+    upward: bool
+
+    def claim(self, change: float, why: str, evidence: ClaimEvidence | None) -> Claim:
+        """The claim, given the change the outputs show."""
+        right = change > 0 if self.upward else change < 0
+        verdict = Verdict.GROUNDED if right else Verdict.CONTRADICTED
+        start, end = self.match.start(), self.match.end()
+        return claim(self.binding, start, end, ClaimKind.DIRECTION, verdict, why, evidence)
 
 
 def direction_claims(binding: Binding) -> list[Claim]:
@@ -42,7 +66,17 @@ def direction_claims(binding: Binding) -> list[Claim]:
             found = _settle(match, sentence, binding)
             if found is not None:
                 claims.append(found)
+        claims.extend(_relative(sentence, binding))
     return claims
+
+
+def _relative(sentence: Sentence, binding: Binding) -> Iterator[Claim]:
+    for quantity in _quantities(sentence, binding):
+        match = _RELATIVE.match(binding.answer.text, quantity.end, sentence.end)
+        if match is not None and quantity.start in binding.derived:
+            found = _from_derived([quantity], binding, _Said(match, binding, match["up"] is not None))
+            if found is not None:
+                yield found
 
 
 def _is_a_name(match: re.Match[str], binding: Binding) -> bool:
@@ -56,11 +90,7 @@ def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim
     if _NOT.search(binding.answer.text[max(0, match.start() - 24) : match.start()]):
         return None  # "did not increase" leaves both "fell" and "stayed": nothing to hold it to
 
-    def verdict(change: float, why: str, evidence: ClaimEvidence | None) -> Claim:
-        right = change > 0 if upward else change < 0
-        outcome = Verdict.GROUNDED if right else Verdict.CONTRADICTED
-        return claim(binding, match.start(), match.end(), ClaimKind.DIRECTION, outcome, why, evidence)
-
+    said = _Said(match, binding, upward)
     quantities = _quantities(sentence, binding)
     ends = _stated_ends(quantities, binding)
     if ends is not None:
@@ -68,12 +98,12 @@ def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim
         order = _order_of_ends(first, last, binding)
         change = last.value - first.value
         if order is not None and order < 0:
-            return verdict(-1 if upward else 1, f"{last.text} comes before {first.text} in the outputs", None)
-        return verdict(change, f"{first.text} to {last.text}", _derivation(binding, first.value, last.value))
+            return said.claim(-1 if upward else 1, f"{last.text} comes before {first.text} in the outputs", None)
+        return said.claim(change, f"{first.text} to {last.text}", _derivation(binding, first.value, last.value))
     return (
-        _from_derived(match, quantities, binding, verdict)
-        or _from_signed(quantities, sentence, binding, verdict)
-        or _from_named(sentence, binding, verdict)
+        _from_derived(quantities, binding, said)
+        or _from_signed(quantities, binding, said)
+        or _from_named(sentence, binding, said)
         or _unsettled(match, sentence, binding)
     )
 
@@ -109,7 +139,7 @@ def _derivation(binding: Binding, first: float, last: float) -> ClaimEvidence:
     return ClaimEvidence(None, "the two ends the answer states", f"{number_text(first)} {sign} {number_text(last)}")
 
 
-def _from_derived(match, quantities, binding, verdict) -> Claim | None:  # type: ignore[no-untyped-def]
+def _from_derived(quantities: list[Quantity], binding: Binding, said: _Said) -> Claim | None:
     for quantity in quantities:
         derived = binding.derived.get(quantity.start)
         if derived is None or len(derived.operands) != 2:
@@ -119,27 +149,27 @@ def _from_derived(match, quantities, binding, verdict) -> Claim | None:  # type:
         if order is None:
             continue
         change = (scaled_value(last) - scaled_value(first)) * order
-        return verdict(change, "the change the outputs give", ClaimEvidence(first.output, f"{first.text}; {last.text}", derived.text))
+        return said.claim(change, "the change the outputs give", ClaimEvidence(first.output, f"{first.text}; {last.text}", derived.text))
     return None
 
 
-def _from_signed(quantities, sentence, binding, verdict) -> Claim | None:  # type: ignore[no-untyped-def]
+def _from_signed(quantities: list[Quantity], binding: Binding, said: _Said) -> Claim | None:
     for quantity in quantities:
         for fact in binding.bound.get(quantity.start, ()):
             if fact.weak or _CHANGE_KEYS.isdisjoint(fact.key):
                 continue
             falling = not _FALLING_KEYS.isdisjoint(fact.key)
             change = -abs(fact.number or 0.0) if falling else (fact.number or 0.0)
-            return verdict(change, f"`{fact.text}`", evidence_of(fact))
+            return said.claim(change, f"`{fact.text}`", evidence_of(fact))
     return None
 
 
-def _from_named(sentence: Sentence, binding: Binding, verdict) -> Claim | None:  # type: ignore[no-untyped-def]
+def _from_named(sentence: Sentence, binding: Binding, said: _Said) -> Claim | None:
     family = _ordered_family(sentence, binding)
     if family is None:
         return None
     first, last = family
-    return verdict(
+    return said.claim(
         scaled_value(last) - scaled_value(first),
         f"`{first.text}` to `{last.text}`",
         ClaimEvidence(last.output, f"{first.text}; {last.text}"),

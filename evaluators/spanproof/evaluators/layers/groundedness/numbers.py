@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from spanproof.evaluators.layers.groundedness.absences import all_empty
 from spanproof.evaluators.layers.groundedness.answer import Stated
 from spanproof.evaluators.layers.groundedness.binding import Binding, claim, evidence_of
 from spanproof.evaluators.layers.groundedness.counting import Count, counted
@@ -18,7 +19,9 @@ from spanproof.evaluators.layers.groundedness.facts import Fact
 from spanproof.evaluators.layers.groundedness.matching import binds, comparable, fits, number_text
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.naming import best_named, coverage, named_instead
+from spanproof.evaluators.layers.groundedness.order import is_later
 from spanproof.evaluators.layers.groundedness.quantities import Quantity
+from spanproof.evaluators.layers.groundedness.superlatives import column_of, extreme_asked, is_extreme
 from spanproof.evaluators.layers.groundedness.units import Dimension
 from spanproof.evaluators.layers.groundedness.words import canonical_set
 
@@ -41,6 +44,7 @@ _LOWERING = canonical_set(
     "lose lost loss decline declined decrease decreased drop dropped fell fall fallen deficit down below negative minus"
     " lower less fewer reduced reduction short shortfall debt owe owed under overdrawn shrank shrunk"
 )
+_SAID = re.compile(r"(?:\b(?:is|was|are|were|of|at|=)|[:=])\s*$", re.IGNORECASE)
 _YEAR_BEFORE = re.compile(
     r"\b(?:in|of|for|since|from|to|until|till|year|fy|by|during|and|between|after|before|through)\s+$", re.IGNORECASE
 )
@@ -81,7 +85,10 @@ def _bound(asked: _Asked) -> Claim | None:
     if compared is not None:
         return compared
     matches = _matches(asked)
-    named = [(fact, how) for fact, how in matches if not _rivals(asked, fact)]
+    named = [(fact, how) for fact, how in matches if not _rivals(asked, fact) and not _aggregate_asked(asked, fact)]
+    stale = _overtaken(asked, named)
+    if stale is not None:
+        return stale
     count = counted(asked.stated, asked.binding) if asked.quantity.unit is None else None
     if count is not None and count.agrees:
         return asked.claim(Verdict.GROUNDED, "the outputs count to it", count.evidence)
@@ -98,13 +105,68 @@ def _bound(asked: _Asked) -> Claim | None:
     if count is not None:
         return asked.claim(Verdict.CONTRADICTED, f"the outputs hold {count.what}", count.evidence)
     if matches:
-        fact, rival = matches[0][0], _rivals(asked, matches[0][0])[0]
+        return _misplaced(asked, matches[0][0])
+    return _unsupported(asked)
+
+
+def _misplaced(asked: _Asked, fact: Fact) -> Claim:
+    """A right number in the wrong place."""
+    rivals = _rivals(asked, fact)
+    if rivals:
+        rival = rivals[0]
         return asked.claim(
             Verdict.CONTRADICTED,
             f"that is the value of `{fact.text}`; the words name `{rival.text}`",
             evidence_of(rival),
         )
-    return _unsupported(asked)
+    return asked.claim(
+        Verdict.CONTRADICTED, f"`{fact.text}` is one value of several, and not what is asked of them", evidence_of(fact)
+    )
+
+
+_AGGREGATES = canonical_set("total mean median max min")
+_PAST = re.compile(r"\b(?:was|were|had|from|previously|before|initially|originally|earlier|at first|used to|started)\b", re.IGNORECASE)
+
+
+def _aggregate_asked(asked: _Asked, fact: Fact) -> bool:
+    """Whether the words ask for a total, mean or extreme of the column, and this is merely one of its values."""
+    wanted = _AGGREGATES & asked.words
+    column = column_of(fact, asked.binding) if wanted and not wanted & fact.words else []
+    if len(column) < 2:
+        return False
+    common = frozenset.intersection(*(each.words for each in column))
+    if not asked.words.isdisjoint(fact.words - common):
+        return False  # one row is named: "total sales in Leeds"
+    extreme = extreme_asked(wanted)
+    if wanted <= {"max", "min"}:
+        return extreme != 0 and not is_extreme(fact, column, extreme)
+    return "max" not in wanted and "min" not in wanted
+
+
+def _overtaken(asked: _Asked, named: list[tuple[Fact, str]]) -> Claim | None:
+    """The claim where every fact it could mean has been overtaken by a later output that says otherwise."""
+    if not named or len(asked.binding.facts.texts) < 2:
+        return None
+    overtaking: list[Fact] = []
+    for fact, _ in named:
+        later = [
+            other
+            for other in asked.binding.numbers
+            if is_later(other, fact) and binds(asked.quantity, other, coarse=asked.coarse) is None
+        ]
+        if not later:
+            return None
+        overtaking.append(later[-1])
+    sentence = asked.binding.answer.sentences[asked.stated.sentence]
+    told_as_past = _PAST.search(asked.binding.answer.text, sentence.start, asked.quantity.start) is not None
+    last = overtaking[0]
+    tells_both = any(
+        isinstance(other.what, Quantity) and other is not asked.stated and binds(other.what, last) is not None
+        for other in asked.binding.answer.stated
+    )
+    if told_as_past or tells_both:
+        return None
+    return asked.claim(Verdict.CONTRADICTED, f"a later output says `{last.text}`", evidence_of(last))
 
 
 def _unsupported(asked: _Asked) -> Claim | None:
@@ -114,7 +176,14 @@ def _unsupported(asked: _Asked) -> Claim | None:
         return given
     if quantity.spelled and asked.words.isdisjoint(binding.vocabulary):
         return None  # "two options are open to you": a figure of speech more often than a claim
-    if not binding.numbers and not binding.facts.records:
+    if all_empty(binding):
+        right = quantity.value == 0
+        return asked.claim(
+            Verdict.GROUNDED if right else Verdict.CONTRADICTED,
+            "the outputs are empty",
+            ClaimEvidence(0, binding.facts.texts[0][:60]),
+        )
+    if not binding.numbers and not binding.facts.records and not _between_days(asked):
         return asked.claim(Verdict.UNCERTAIN, "the outputs hold no numbers to compare it with")
     if binding.facts.cut:
         return asked.claim(Verdict.UNCERTAIN, "not found in the part of the outputs that was read")
@@ -124,6 +193,11 @@ def _unsupported(asked: _Asked) -> Claim | None:
     return asked.claim(
         Verdict.CONTRADICTED, f"no output gives {quantity.text}; `{nearest.text}` is what they say", evidence_of(nearest)
     )
+
+
+def _between_days(asked: _Asked) -> bool:
+    """Whether the outputs hold days and the quantity could be the time between two."""
+    return asked.quantity.dimension is Dimension.TIME and sum(fact.day is not None for fact in asked.binding.facts.facts) > 1
 
 
 def _matches(asked: _Asked) -> list[tuple[Fact, str]]:
@@ -210,7 +284,7 @@ def _bases(asked: _Asked) -> tuple[tuple[Fact, ...], tuple[Fact, ...]] | None:
 def _given_by_task(asked: _Asked) -> Claim | None:
     for quantity in asked.binding.task_quantities:
         if _same_value(asked, quantity):
-            subject = _subject(asked)
+            subject = _subject(asked) if _SAID.search(asked.before) else None
             if subject is not None and not asked.coarse and coverage(subject, asked.words) == 1.0:
                 return None  # the words name a fact of the outputs, and its value is another
             return asked.claim(Verdict.GROUNDED, "the task gives it", ClaimEvidence(None, quantity.text))
@@ -318,9 +392,12 @@ def _year(asked: _Asked) -> Claim:
             return asked.claim(Verdict.GROUNDED, "an output says so", evidence_of(fact))
     if any(str(year) in text for text in binding.facts.texts):
         return asked.claim(Verdict.GROUNDED, "an output names this year")
-    if any(fact.day is not None for fact in binding.facts.facts):
+    if any(fact.day is not None for fact in binding.facts.facts) or any(_YEAR.match(word) for word in binding.vocabulary):
         return asked.claim(Verdict.CONTRADICTED, f"no date in the outputs is in {year}")
     return asked.claim(Verdict.UNCERTAIN, "the outputs hold no dates to compare it with")
+
+
+_YEAR = re.compile(r"(?:19|20)\d\d$")
 
 
 def _kind(quantity: Quantity, stated: Stated) -> ClaimKind:

@@ -30,7 +30,21 @@ def before_after(first: Fact, second: Fact) -> int | None:
         one, other = rank(first), rank(second)
         if one is not None and other is not None and one != other:
             return 1 if one < other else -1
-    return None
+    if is_later(second, first):
+        return 1
+    return -1 if is_later(first, second) else None
+
+
+def is_later(fact: Fact, earlier: Fact) -> bool:
+    """Whether the fact is a later output's word on the very same thing."""
+    return (
+        fact.output > earlier.output
+        and not fact.weak
+        and not earlier.weak
+        and bool(fact.key)
+        and fact.label == earlier.label
+        and fact.scope == earlier.scope
+    )
 
 
 def _ordered_words(fact: Fact) -> list[str]:

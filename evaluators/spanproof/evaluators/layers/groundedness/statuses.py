@@ -8,13 +8,15 @@ contradicts; a word that is the name of a key or of something counted is no stat
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from spanproof.evaluators.layers.groundedness.binding import Binding, claim, evidence_of
 from spanproof.evaluators.layers.groundedness.facts import Fact
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.naming import best_named
-from spanproof.evaluators.layers.groundedness.status_words import COMPATIBLE, FORMS, STATUS
+from spanproof.evaluators.layers.groundedness.order import is_later
+from spanproof.evaluators.layers.groundedness.status_words import COMPATIBLE, FAMILIES, FORMS, STATUS
 from spanproof.evaluators.layers.groundedness.words import words_of
 
 _SAID_OF = re.compile(
@@ -51,6 +53,8 @@ def status_claims(binding: Binding) -> list[Claim]:
 def _statuses(binding: Binding) -> list[_Status]:
     found: list[_Status] = []
     for fact in binding.facts.facts:
+        if fact.flag is not None:
+            found.extend(_flag(fact))
         if fact.string is None or len(fact.string) > 40:
             continue
         value = fact.string.strip().lower()
@@ -59,6 +63,15 @@ def _statuses(binding: Binding) -> list[_Status]:
                 found.extend(_Status(fact, family, head) for family, head in FORMS[form])
                 break
     return found
+
+
+def _flag(fact: Fact) -> Iterator[_Status]:
+    """`is_enabled: false` is the other member of its family, where the family has two."""
+    name = fact.label.rpartition(".")[2].lower().removeprefix("is_").replace("_", " ")
+    for family, head in FORMS.get(name, ()):
+        heads = list(FAMILIES[family])
+        if len(heads) == 2:
+            yield _Status(fact, family, head if fact.flag else heads[1 - heads.index(head)])
 
 
 def _is_said(match: re.Match[str], binding: Binding) -> bool:
@@ -70,6 +83,9 @@ def _is_said(match: re.Match[str], binding: Binding) -> bool:
     if set(words_of(match[1])) & _key_words(binding):
         return False
     if _SAID_OF.search(before) or not before.strip() or _NOT.search(before):
+        return True
+    subject = words_of(before)[-1:]
+    if binding.row_words.intersection(subject):
         return True
     after = words_of(text[match.end() : match.end() + 30])[:2]
     return bool(binding.vocabulary.intersection(after))
@@ -101,15 +117,14 @@ def _settle(match: re.Match[str], binding: Binding, known: list[_Status]) -> Cla
 
 
 def _about(match: re.Match[str], binding: Binding, rivals: list[_Status]) -> list[_Status]:
-    """Of several statuses those that the sentence names."""
+    """Of several statuses those that the clause, or else the sentence, names; of one that changed the last."""
     if len(rivals) < 2:
         return rivals
-    for sentence in binding.answer.sentences:
-        if sentence.start <= match.start() < sentence.end:
-            segment = next(((s, e) for s, e in sentence.segments if s <= match.start() < e), (sentence.start, sentence.end))
-            for words in (words_of(binding.answer.text[segment[0] : segment[1]]), sentence.words):
-                named = best_named((status.fact for status in rivals), frozenset(words))
-                if named and len(named) < len({id(status.fact) for status in rivals}):
-                    ids = {id(fact) for fact in named}
-                    return [status for status in rivals if id(status.fact) in ids]
-    return rivals
+    sentence = next(each for each in binding.answer.sentences if each.start <= match.start() < each.end)
+    start, end = sentence.piece_at(match.start())
+    for words in (words_of(binding.answer.text[start:end]), sentence.words):
+        named = best_named((status.fact for status in rivals), frozenset(words))
+        if named and len(named) < len(rivals):
+            rivals = [status for status in rivals if any(status.fact is fact for fact in named)]
+            break
+    return [status for status in rivals if not any(is_later(other.fact, status.fact) for other in rivals)]

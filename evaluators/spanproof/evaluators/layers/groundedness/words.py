@@ -55,7 +55,7 @@ _SYNONYMS = {
     "november": "nov",
     "december": "dec",
 }
-_CANONICAL = {word: head for head, words in _SYNONYMS.items() for word in words.split()}
+_CANONICAL = {word: head for head, words in _SYNONYMS.items() for word in (head, *words.split())}
 
 _NO_PLURALS = ("ss", "is", "ous", "tus", "nus", "sus", "rus", "mpus", "plus", "ocus", "thus", "dius")
 """Endings of words whose s is no plural: status, bonus, census, virus."""

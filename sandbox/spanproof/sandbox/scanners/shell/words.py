@@ -56,7 +56,7 @@ class Expander:
         if kind == "raw_string":
             return ((self.text(node)[1:-1],),)
         if kind == "ansi_c_string":
-            return ((_ansi(self.text(node)[2:-1]),),)
+            return ((ansi(self.text(node)[2:-1]),),)
         if kind in {"string", "translated_string", "heredoc_body"}:
             return self._quoted(node)
         if kind == "concatenation":
@@ -193,7 +193,8 @@ def _quoted_text(data: bytes) -> str:
     return re.sub(r"\\([$`\"\\\n])", lambda found: "" if found[1] == "\n" else found[1], text) if "\\" in text else text
 
 
-def _ansi(text: str) -> str:
+def ansi(text: str) -> str:
+    """A text with the escapes of `$'…'` and `echo -e` resolved."""
     def character(found: re.Match[str]) -> str:
         code = found[1]
         if code[0] in "xuU" and len(code) > 1:

@@ -1,0 +1,241 @@
+"""Memory and process bounds of a slot's whole tree, by cgroup v1 or v2, where this process may make them.
+
+In: the machine's cgroup file systems. Out: a `Base` to make groups in, or None, and then the memory meter
+alone bounds the tree. Directories are held by descriptor, because the master loses sight of the machine's
+files. A group's limit is set anew for each run; the files are opened before the slot gives up its rights.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_NAME = "spanproof-jail"
+_NO_SWAP = "0"
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """What a version calls its files."""
+
+    limit: str
+    usage: str
+    events: str
+    no_swap: str
+    processes_limit: str
+    processes_events: str
+    join: str
+
+
+_V1 = _Files(
+    "memory.limit_in_bytes",
+    "memory.usage_in_bytes",
+    "memory.oom_control",
+    "memory.swappiness",
+    "pids.max",
+    "pids.events",
+    "tasks",
+)
+_V2 = _Files(
+    "memory.max",
+    "memory.current",
+    "memory.events",
+    "memory.swap.max",
+    "pids.max",
+    "pids.events",
+    "cgroup.procs",
+)
+
+
+@dataclass(slots=True)
+class Group:
+    """One slot's group, as the slot uses it."""
+
+    limit_fd: int
+    usage_fd: int
+    events_fd: int
+    _kills: int = field(default=0)
+
+    def begin(self, memory_bytes: int) -> None:
+        """Bound what is added from now on."""
+        usage = int(os.pread(self.usage_fd, 64, 0))
+        # Pages the slot has touched may be taken back, so the bound is never under what is there.
+        os.pwrite(self.limit_fd, b"%d" % (usage + memory_bytes), 0)
+        self._kills = self._count()
+
+    def killed(self) -> bool:
+        """Whether the kernel killed in the group, for memory, since `begin`."""
+        return self._count() > self._kills
+
+    def _count(self) -> int:
+        found = re.search(rb"oom_kill (\d+)", os.pread(self.events_fd, 4096, 0))
+        return int(found[1]) if found else 0
+
+
+class Base:
+    """Where groups are made: a directory per controller (one for both, in v2)."""
+
+    def __init__(self, files: _Files, memory: Path, processes: Path | None) -> None:
+        self._files = files
+        self._memory = os.open(memory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._processes = (
+            None if processes is None else os.open(processes, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        )
+        self.paths = tuple(str(path) for path in (memory, processes) if path is not None)
+        self._made = 0
+
+    def make(self, processes: int) -> tuple[str, Group]:
+        """A new group; the caller's next child joins it by `join`."""
+        self._made += 1
+        name = f"slot-{self._made}"
+        for directory in self._directories():
+            os.mkdir(name, dir_fd=directory)
+        self._set(f"{name}/{self._files.no_swap}", _NO_SWAP)
+        if self._processes is not None:
+            self._write(self._processes, f"{name}/{self._files.processes_limit}", str(processes))
+        group = Group(
+            self._open(f"{name}/{self._files.limit}", os.O_RDWR),
+            self._open(f"{name}/{self._files.usage}", os.O_RDONLY),
+            self._open(f"{name}/{self._files.events}", os.O_RDONLY),
+        )
+        return name, group
+
+    def join(self, name: str, pid: int) -> None:
+        """Put a process into a group; what it starts is born there."""
+        for directory in self._directories():
+            self._write(directory, f"{name}/{self._files.join}", str(pid))
+
+    def remove(self, name: str) -> None:
+        """Remove a group whose processes are gone."""
+        for directory in self._directories():
+            with contextlib.suppress(OSError):
+                os.rmdir(name, dir_fd=directory)
+
+    def _directories(self) -> list[int]:
+        return [self._memory] if self._processes is None else [self._memory, self._processes]
+
+    def _open(self, name: str, flags: int) -> int:
+        return os.open(name, flags | os.O_CLOEXEC, dir_fd=self._memory)
+
+    def _set(self, name: str, value: str) -> None:
+        with contextlib.suppress(OSError):  # kernels without swap accounting lack the file
+            self._write(self._memory, name, value)
+
+    @staticmethod
+    def _write(directory: int, name: str, value: str) -> None:
+        fd = os.open(name, os.O_WRONLY | os.O_CLOEXEC, dir_fd=directory)
+        try:
+            os.write(fd, value.encode())
+        finally:
+            os.close(fd)
+
+
+def find_base(owner: int, mounts: str | None = None, memberships: str | None = None) -> Base | None:
+    """A place of our own under this process's groups, None where the kernel or the rights do not allow one.
+
+    Args:
+        owner: the host's process id: its groups are named by it, so that leftovers are known.
+        mounts: text of /proc/self/mountinfo, read when None; memberships, of /proc/self/cgroup, likewise.
+    """
+    mounts = Path("/proc/self/mountinfo").read_text() if mounts is None else mounts
+    memberships = Path("/proc/self/cgroup").read_text() if memberships is None else memberships
+    name = f"{_NAME}-{owner}"
+    controllers = _v1_directories(mounts, memberships)
+    if "memory" in controllers:
+        wanted = [controllers[key] for key in ("memory", "pids") if key in controllers]
+        made = [_own_directory(path, name) for path in wanted]
+        if made and made[0] is not None:
+            return Base(_V1, made[0], made[1] if len(made) > 1 else None)
+        return None
+    for parent in _v2_candidates(mounts, memberships):
+        if (made_one := _v2_directory(parent, name)) is not None:
+            return Base(_V2, made_one, None)
+    return None
+
+
+def sweep(paths: tuple[str, ...]) -> None:
+    """Remove what a master left that could not clean up after itself, and its own directories."""
+    for path in paths:
+        for slot in Path(path).glob("slot-*"):
+            with contextlib.suppress(OSError):
+                slot.rmdir()
+        with contextlib.suppress(OSError):
+            Path(path).rmdir()
+
+
+def _own_directory(parent: Path, name: str) -> Path | None:
+    _sweep_dead(parent)
+    try:
+        (parent / name).mkdir()
+    except OSError:
+        return None
+    return parent / name
+
+
+def _sweep_dead(parent: Path) -> None:
+    """Groups of hosts that were killed together with their master."""
+    with contextlib.suppress(OSError):
+        for path in parent.glob(f"{_NAME}-*"):
+            owner = path.name.rpartition("-")[2]
+            if owner.isdigit() and not Path("/proc", owner).exists():
+                sweep((str(path),))
+
+
+def _v1_directories(mounts: str, memberships: str) -> dict[str, Path]:
+    """This process's directory by v1 controller."""
+    own = {}
+    for line in memberships.splitlines():
+        _id, names, path = line.split(":", 2)
+        for name in filter(None, names.split(",")):
+            own[name] = path
+    found = {}
+    for root, point, kind, options in _cgroup_mounts(mounts):
+        for name in options if kind == "cgroup" else ():
+            if name in own:
+                found[name] = _inside(root, point, own[name])
+    return found
+
+
+def _v2_candidates(mounts: str, memberships: str) -> list[Path]:
+    own = [line[3:] for line in memberships.splitlines() if line.startswith("0::")]
+    for root, point, kind, _options in _cgroup_mounts(mounts):
+        if kind == "cgroup2" and own:
+            # A group with processes cannot hand controllers down; the top one can.
+            return [_inside(root, point, own[0]), Path(point)]
+    return []
+
+
+def _v2_directory(parent: Path, name: str) -> Path | None:
+    try:
+        if "memory" not in (parent / "cgroup.controllers").read_text().split():
+            return None
+        _sweep_dead(parent)
+        (parent / "cgroup.subtree_control").write_text("+memory +pids")
+        made = _own_directory(parent, name)
+        if made is not None:
+            (made / "cgroup.subtree_control").write_text("+memory +pids")
+    except OSError:
+        with contextlib.suppress(OSError):
+            (parent / name).rmdir()
+        return None
+    return made
+
+
+def _cgroup_mounts(mounts: str) -> list[tuple[str, str, str, list[str]]]:
+    """(root inside the hierarchy, mount point, kind, super options) of each cgroup mount."""
+    found = []
+    for line in mounts.splitlines():
+        before, _, after = line.partition(" - ")
+        fields, kinds = before.split(), after.split()
+        if len(fields) >= 5 and kinds and kinds[0] in ("cgroup", "cgroup2"):
+            found.append((fields[3], fields[4], kinds[0], kinds[-1].split(",")))
+    return found
+
+
+def _inside(root: str, point: str, path: str) -> Path:
+    """The directory of a group, where the mount may show a part of the hierarchy only."""
+    relative = os.path.relpath(path, root) if root != "/" else path.lstrip("/")
+    return Path(point) if relative.startswith("..") else Path(point, relative)

@@ -1,0 +1,227 @@
+"""Programs that reach the network: where to, with what, and where the answer goes.
+
+In: a program and its expanded operands. Out: findings, and a stream that remembers it came from outside.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.shell.state import HOLE, Stream, Words, known
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from spanproof.sandbox.scanners.shell.walk import Shell
+
+_ANSWER: Final = Stream(HOLE, frozenset({"network"}))
+_DATABASES: Final = frozenset({"mysql", "psql", "mongo", "mongosh", "redis-cli"})
+_CLOUD: Final = frozenset("aws gcloud az gsutil s3cmd rclone gh".split())
+_MAILERS: Final = frozenset({"mail", "mailx", "sendmail", "mutt"})
+_FETCHERS: Final = frozenset("curl wget aria2c axel http https xh lynx links w3m elinks websocat".split())
+
+_PATH_OPTIONS: Final = {
+    "-o": Action.WRITE, "--output": Action.WRITE, "-O": Action.WRITE, "--output-document": Action.WRITE,
+    "-P": Action.WRITE, "--directory-prefix": Action.WRITE, "-T": Action.READ, "--upload-file": Action.READ,
+    "-K": Action.READ, "--config": Action.READ, "-c": Action.WRITE, "--cookie-jar": Action.WRITE,
+    "--post-file": Action.READ, "--body-file": Action.READ, "-E": Action.READ, "--cert": Action.READ,
+    "-i": Action.READ, "--input-file": Action.READ, "-a": Action.WRITE, "--append-output": Action.WRITE,
+    "-D": Action.WRITE, "--dump-header": Action.WRITE, "--output-dir": Action.WRITE,
+}  # fmt: skip
+_FLAGS_OF_CURL: Final = frozenset({"-O", "-i", "-a", "-P", "-c"})
+"""Options that take a path with wget and none with curl (`-c` does with both, for other things)."""
+_DATA_OPTIONS: Final = frozenset(
+    "-d --data --data-binary --data-raw --data-ascii --data-urlencode -F --form --json --form-string".split()
+)
+_OTHER_VALUED: Final = frozenset(
+    "-H --header -X --request -A --user-agent -u --user -e --referer -b --cookie -m --max-time --connect-timeout -w"
+    " --write-out --retry -U --timeout --tries -t -r --range --limit-rate --cacert --capath --resolve --post-data"
+    " --method --body-data --proxy-user -Q -T-none -S-none --http-user --http-password --password --username -y -Y"
+    " --retry-delay -z -C --max-redirs".split()
+)
+
+
+def reach(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    """Judge a program that reaches the network."""
+    if program in _FETCHERS:
+        _fetch(shell, program, arguments, node)
+    elif program in {"nc", "ncat", "netcat", "socat"}:
+        _netcat(shell, program, arguments, node)
+    elif program in {"ssh", "scp", "sftp", "rsync", "sshpass", "autossh", "mosh", "rcp", "rsh", "ssh-copy-id"}:
+        _remote_copy(shell, program, arguments, node)
+    elif program == "openssl":
+        _openssl(shell, arguments, node)
+    elif program in _MAILERS or program in _CLOUD:
+        shell.add("network.host", node, f"{program} reaches a service the policy does not name")
+    elif program in _DATABASES:
+        _database(shell, program, arguments, node)
+    else:
+        hosts = _operands(arguments, "cCiIntTwWpsSlQ")
+        for host in hosts[:2]:
+            _judge_host(shell, host, program, node)
+        if not hosts and program not in {"ping", "dig", "host"}:
+            shell.add("network.dynamic", node, f"{program} reaches a host that is not known")
+    return _ANSWER
+
+
+def judge_url(shell: Shell, word: Words, who: str, node: Node) -> None:
+    """Hold a URL, in each of its alternatives, against the boundary."""
+    for pieces in word:
+        text = pieces[0] or ""
+        if len(pieces) == 1 and "@" in text and "://" not in text:
+            pieces = (text.partition("@")[2].partition(":")[0],)
+        shell.context.crossed("shell", shell.context.boundary.url(pieces), shell.place(node), f"{who}:")
+
+
+def _fetch(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
+    previous = ""
+    urls = 0
+    for argument in arguments:
+        text = known(argument)
+        option, previous = previous, ""
+        if option in _DATA_OPTIONS:
+            _data(shell, program, argument, node)
+        elif option in {"-x", "--proxy", "--preproxy", "--socks5"}:
+            judge_url(shell, argument, program, node)
+        elif option in _PATH_OPTIONS and not (program == "curl" and option in _FLAGS_OF_CURL and option != "-c"):
+            shell.judge_path(_PATH_OPTIONS[option], argument, program, node)
+        elif option in _OTHER_VALUED or option in {"--url"}:
+            if option == "--url":
+                judge_url(shell, argument, program, node)
+                urls += 1
+        elif text is not None and text.startswith("-") and text != "-":
+            previous = _option(shell, program, text, node)
+        else:
+            judge_url(shell, argument, program, node)
+            urls += 1
+    if not urls and not any(known(one) in {"--version", "--help", "-V", "-h"} for one in arguments):
+        shell.add("network.dynamic", node, f"{program} reaches a host that is not known")
+
+
+def _option(shell: Shell, program: str, text: str, node: Node) -> str:
+    """The option whose value comes next, or nothing; values inside an option are judged at once."""
+    if text.startswith("--"):
+        name, equals, value = text.partition("=")
+        if not equals:
+            return name
+        if name in _PATH_OPTIONS:
+            shell.judge_path(_PATH_OPTIONS[name], ((value,),), program, node)
+        elif name in _DATA_OPTIONS:
+            _data(shell, program, ((value,),), node)
+        return ""
+    takes_none = program == "curl" and text[-1:] in {"O", "i", "s", "S", "L", "k", "f", "v", "I", "g", "G", "#", "J", "a", "P"}
+    takes_none = takes_none or (program == "wget" and text in {"-q", "-nc", "-c", "-r", "-N", "-nv", "-S", "-b", "-np", "-k", "-p", "-m", "-d"})
+    if takes_none:
+        return ""
+    if len(text) > 2 and text[:2] in {"-o", "-O", "-T", "-d", "-F", "-x"} and not text[1:].isalpha():
+        if text[:2] in _DATA_OPTIONS:
+            _data(shell, program, ((text[2:],),), node)
+        elif text[:2] in _PATH_OPTIONS:
+            shell.judge_path(_PATH_OPTIONS[text[:2]], ((text[2:],),), program, node)
+        return ""
+    return "-" + text[-1]
+
+
+def _data(shell: Shell, program: str, argument: Words, node: Node) -> None:
+    """`@file` and `name=@file` send a file."""
+    for pieces in argument:
+        head = pieces[0] or ""
+        found = re.match(r"^(?:[\w.\[\]-]{0,80}=)?[@<](.*)$", head, re.DOTALL)
+        if found is not None and found[1] != "-":
+            shell.judge_path(Action.READ, ((found[1] or None, *pieces[1:]),) if not found[1] and len(pieces) == 1 else (_path(found[1], pieces),), program, node)
+            shell.add("flow.file-to-network", node, f"{program} sends a file")
+
+
+def _path(head: str, pieces: tuple[str | None, ...]) -> tuple[str | None, ...]:
+    rest = pieces[1:]
+    return (head, *rest) if head or not rest else rest
+
+
+def _operands(arguments: list[Words], valued: str) -> list[Words]:
+    from spanproof.sandbox.scanners.shell.programs import split_options
+
+    return split_options(arguments, valued)[0]
+
+
+def _judge_host(shell: Shell, word: Words, who: str, node: Node, port: int | None = None) -> None:
+    for pieces in word:
+        if len(pieces) == 1 and pieces[0] is not None:
+            crossing = shell.context.boundary.host(pieces[0].rpartition("@")[2], port)
+        else:
+            crossing = shell.context.boundary.url((None,))
+        shell.context.crossed("shell", crossing, shell.place(node), f"{who}:")
+
+
+def _netcat(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
+    from spanproof.sandbox.scanners.shell.programs import split_options
+
+    operands, options = split_options(arguments, "pwsqiIoOxXTecg")
+    flags = "".join(option[1:] for option in options if not option.startswith("--"))
+    texts = [known(argument) or "" for argument in arguments]
+    if program == "socat":
+        for text in texts:
+            if re.match(r"(?i)^(?:exec|system):", text):
+                shell.add("process.shell", node, "socat connects a program to another end")
+            if re.match(r"(?i)^(?:tcp|udp|sctp|openssl)\w*-l", text):
+                shell.add("network.listen", node, "socat listens")
+            target = re.match(r"(?i)^(?:tcp|udp|openssl)[46]?(?:-connect)?:([^:]+):(\d+)", text)
+            if target is not None:
+                _judge_host(shell, ((target[1],),), program, node, int(target[2]))
+        return
+    if "e" in flags or "c" in flags or any(text in {"--exec", "--sh-exec"} for text in texts):
+        shell.add("process.shell", node, f"{program} connects a program to the network")
+    if "l" in flags or "--listen" in texts:
+        shell.add("network.listen", node, f"{program} listens")
+        return
+    if operands:
+        port = known(operands[1]) if len(operands) > 1 else None
+        _judge_host(shell, operands[0], program, node, int(port) if port and port.isascii() and port.isdigit() else None)
+    else:
+        shell.add("network.dynamic", node, f"{program} reaches a host that is not known")
+
+
+def _remote_copy(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
+    operands = _operands(arguments, "ipPFoclLRDbeEmJSWw")
+    if program in {"ssh", "sshpass", "autossh", "mosh", "rsh", "sftp", "ssh-copy-id"}:
+        for operand in operands[:1]:
+            _judge_host(shell, operand, program, node)
+        return
+    for index, operand in enumerate(operands):
+        text = known(operand)
+        remote = text is not None and re.match(r"^(?:rsync://)?(?:[^@/:]+@)?([^/:@]+):", text)
+        if remote:
+            _judge_host(shell, ((remote[1],),), program, node)
+        else:
+            action = Action.WRITE if index == len(operands) - 1 else Action.READ
+            shell.judge_path(action, operand, program, node)
+
+
+def _openssl(shell: Shell, arguments: list[Words], node: Node) -> None:
+    texts = [known(argument) or "" for argument in arguments]
+    if texts[:1] == ["s_client"] and "-connect" in texts:
+        target = texts[texts.index("-connect") + 1 : texts.index("-connect") + 2]
+        for one in target:
+            _judge_host(shell, ((one.partition(":")[0],),), "openssl", node)
+    elif texts[:1] == ["s_server"]:
+        shell.add("network.listen", node, "openssl listens")
+    for option, action in (("-in", Action.READ), ("-out", Action.WRITE), ("-inkey", Action.READ)):
+        if option in texts and texts.index(option) + 1 < len(arguments):
+            shell.judge_path(action, arguments[texts.index(option) + 1], "openssl", node)
+
+
+def _database(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
+    texts = [known(argument) or "" for argument in arguments]
+    for index, text in enumerate(texts[:-1]):
+        if text in {"-h", "--host"}:
+            _judge_host(shell, arguments[index + 1], program, node)
+            return
+    for index, text in enumerate(texts):
+        if text.startswith(("--host=", "-h")) and len(text) > 2:
+            _judge_host(shell, ((text.partition("=")[2] or text[2:],),), program, node)
+            return
+        if "://" in text:
+            judge_url(shell, arguments[index], program, node)
+            return
+    _judge_host(shell, (("localhost",),), program, node)
