@@ -91,6 +91,21 @@ def test_a_firing_rule_is_told_once_per_cooldown_and_its_end_once(store, judged,
     assert receiver.bodies[-1]["fail_rate"] is None
 
 
+def test_a_rate_that_is_high_for_a_moment_only_is_not_told(store, judged, receiver):
+    judged("fail fail fail fail")
+    engine = AlertEngine([rule(for_s=30, notify=[{"url": receiver.url}])], store)
+    assert engine.tick(NOW) == []
+    assert engine.tick(NOW + 29 * SECOND) == []
+    judged("pass " * 5)
+    assert engine.tick(NOW + 31 * SECOND) == []
+    judged("fail fail fail fail fail")
+    engine.tick(NOW + 40 * SECOND)
+    engine.tick(NOW + 70 * SECOND)
+    assert [(body["status"], body["since_unix_ns"]) for body in receiver.bodies] == [
+        ("firing", NOW + 40 * SECOND)
+    ]
+
+
 def test_a_rule_that_fires_again_after_its_end_is_told_again_at_once(store, judged, receiver):
     judged("fail fail fail fail")
     engine = AlertEngine([rule(cooldown_s=10_000, notify=[{"url": receiver.url}])], store)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import xml.etree.ElementTree as ET
 from fractions import Fraction
 
@@ -214,3 +215,30 @@ def test_a_line_that_is_none_is_an_error_that_names_it(line, words):
         list(read_scores([LINE, line], "scores.jsonl"))
     assert str(caught.value).startswith("scores.jsonl, line 2: ")
     assert words in str(caught.value)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["trace_id", "runs", "span_id", "name", "scores", "layer", "outcome", "value", "cohort"]
+            ),
+            inner,
+            max_size=6,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(json_values)
+def test_any_line_of_json_is_scores_or_one_clear_error(value):
+    try:
+        found = list(read_scores([json.dumps(value)]))
+    except BadScores as problem:
+        found = []
+        told = str(problem)
+        assert told.startswith("scores, line 1: ")
+    assert all(isinstance(item, Score) for item in found)

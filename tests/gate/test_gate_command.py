@@ -84,7 +84,8 @@ def test_assertions_are_read_from_a_file(scores, tmp_path):
         ([], "no assertion is given"),
         (["--assert", "groundedness.score >= 0.85"], "column 27: expected 'for'"),
         (["--assertions", "/no/such/file"], "/no/such/file"),
-        (["--assert", ALL, "--store", "elsewhere"], "--store and --scores are given both"),
+        (["--assert", ALL, "--since", "1h"], "--scores is given with --store, --project or --since"),
+        (["--assert", ALL, "--store", "elsewhere"], "--scores is given with --store"),
     ],
 )
 def test_misuse_exits_2_with_one_message(scores, capfd, arguments, words):

@@ -5,7 +5,10 @@ An embedded store is one per process: each test opens its own and closes it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from spanproof.evaluators.model import Replay, ReplayedStep, RunEvaluation, Trac
 from spanproof.sandbox.model import Attempt, AttemptKind, Execution, FailureClass
 from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
 from spanproof.store import Store, open_store
+from spanproof.store.front import Front
 from spanproof.trace import (
     Cohort,
     Ending,
@@ -189,7 +193,52 @@ def evaluation() -> MakeEvaluation:
     return make_evaluation
 
 
+class WritableFront(Front):
+    """The HTTP interface over an embedded engine, as a server is: it also takes what changes something."""
+
+    settings = (*Front.settings[:-1], "max_partitions_per_insert_block = 0")
+
+    def answer(self, statement: bytes, parameters: Mapping[str, str]) -> tuple[str, Iterator[bytes]]:
+        head, _, data = statement.partition(b"\n")
+        if not head.startswith(b"INSERT INTO") or not head.endswith(b"FORMAT Native"):
+            return super().answer(statement, parameters)
+        into = head.decode().removesuffix(" FORMAT Native")
+        with tempfile.NamedTemporaryFile(suffix=".native") as file, self.connection() as connection:
+            file.write(data)
+            file.flush()
+            connection.query(f"{into} FROM INFILE '{file.name}' FORMAT Native", "TabSeparated")
+        return "TabSeparated", iter(())
+
+
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
+def server(tmp_path: Path) -> Iterator[str]:
+    """DSN of a server: the HTTP interface over an embedded engine of its own."""
+    front = WritableFront(tmp_path / "server", "spanproof")
+    yield f"{front.url}?compress=false"
+    front.close()
+
+
+@pytest.fixture
+def real_server() -> Iterator[str]:
+    """DSN of the ClickHouse server named by CLICKHOUSE_URL, with a database for this test alone."""
+    dsn = f"{os.environ['CLICKHOUSE_URL'].rstrip('/')}/spanproof_test_{uuid.uuid4().hex[:12]}"
+    yield dsn
+    with open_store(dsn) as store, store._connections.lease() as client:
+        client.command(f"DROP DATABASE {store._database}")
+
+
+REACHED = ["embedded", "server", *(["real_server"] if "CLICKHOUSE_URL" in os.environ else [])]
+
+
+@pytest.fixture(params=REACHED)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """One code path, three ways to reach it: every claim about a store holds for each."""
+    location = tmp_path / "store" if request.param == "embedded" else request.getfixturevalue(request.param)
+    with open_store(location) as opened:
+        yield opened
+
+
+@pytest.fixture
+def embedded(tmp_path: Path) -> Iterator[Store]:
     with open_store(tmp_path / "store") as opened:
         yield opened

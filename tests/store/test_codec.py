@@ -73,10 +73,13 @@ def test_a_document_of_an_older_writer_is_read_with_defaults():
     assert from_plain(Payload, {"text": "a", "value": 1}) == Payload("a", 1, typed=False)
 
 
-def test_values_that_nest_without_end_are_cut_and_the_rest_is_kept():
+@pytest.mark.parametrize(
+    "wrap", [lambda inner: [inner], lambda inner: {"k": inner}, lambda inner: [{"k": inner}]]
+)
+def test_values_that_nest_without_end_are_cut_and_the_rest_is_kept(wrap):
     deep: object = "bottom"
     for _ in range(3 * MAX_DEPTH):
-        deep = [deep]
+        deep = wrap(deep)
     read = decode(Payload, encode(Payload("verbatim", deep)))
     assert read.text == "verbatim"
     assert "nested deeper than" in repr(read.value)

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
+import time
 from dataclasses import replace
 
 import pytest
 
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.store import Store, StoreBusy, StoreError, open_store
+from spanproof.store import Store, StoreError, StoreUnavailable
+from spanproof.store.cells import Row
+from spanproof.store.schema import Table
 from spanproof.trace import Cohort, Label, Layer, Scored
 
 
@@ -50,6 +50,23 @@ def test_the_later_evaluation_of_a_trace_wins(store, evaluation):
     assert _count(store, "replays") == 1
 
 
+@pytest.mark.parametrize("settle", [False, True])
+def test_what_was_withdrawn_stays_so_when_the_engine_merges(store, evaluation, settle):
+    store.write([evaluation(sub_score="compiles", version="1")])
+    store.write([evaluation(version="1")])
+    later = evaluation(version="2", source="x = 1")
+    store.write([later])
+    if settle:
+        with store._connections.lease() as client:
+            for table in ("scores", "snippets", "replays", "traces"):
+                client.command(f"OPTIMIZE TABLE {store._database}.{table} FINAL")
+    assert _ids(store) == {score.id for score in later.scores}
+    assert len(list(store.scores(every_version=True))) == 10
+    assert _count(store, "snippets") == _count(store, "replays") == len(store.traces()) == 1
+    store.write([later])
+    assert _ids(store) == {score.id for score in later.scores}
+
+
 def test_of_one_trace_given_twice_in_a_batch_the_last_wins(store, evaluation):
     last = evaluation(verdicts={Layer.EXECUTION: Scored(1.0, Label.PASS, "ok")})
     store.write([evaluation(), last])
@@ -63,6 +80,36 @@ def test_an_evaluation_that_moves_in_time_and_project_leaves_one_trace(store, ev
     assert [row.project for row in store.traces()] == ["elsewhere"]
     assert len(list(store.scores())) == 5
     assert _count(store, "snippets") == 1
+
+
+def test_the_later_evaluation_wins_though_the_clock_was_set_back(store, evaluation, monkeypatch):
+    store.write([evaluation()])
+    later = evaluation(verdicts={Layer.GROUNDEDNESS: Scored(1.0, Label.PASS, "now it is")})
+    monkeypatch.setattr(time, "time_ns", lambda: 1_000_000_000)
+    store.write([later])
+    store.write([later])
+    assert list(store.scores()) == list(later.scores)
+    assert store.evaluation(later.trace.trace_id) == later
+
+
+def test_a_write_that_was_cut_off_is_made_whole_by_writing_again(store, evaluation, monkeypatch):
+    whole, insert = evaluation(sub_score="compiles"), Store._insert
+    tables: list[str] = []
+
+    def cut(self: Store, client: object, table: Table, rows: list[Row]) -> None:
+        tables.append(table.name)
+        if len(tables) == 3:
+            raise StoreUnavailable("the server went away")
+        insert(self, client, table, rows)
+
+    monkeypatch.setattr(Store, "_insert", cut)
+    with pytest.raises(StoreUnavailable):
+        store.write([whole])
+    monkeypatch.undo()
+    assert store.evaluation(whole.trace.trace_id) is None
+    store.write([evaluation()])
+    assert store.evaluation(whole.trace.trace_id) == evaluation()
+    assert len(list(store.scores())) == 5
 
 
 def test_a_new_version_of_an_evaluator_writes_beside_the_old(store, evaluation):
@@ -187,82 +234,6 @@ def test_many_threads_write_and_read_one_store(store, evaluation):
     assert len(store.traces(limit=100)) == 25
 
 
-def test_what_is_written_is_there_after_the_store_is_opened_again(tmp_path, evaluation):
-    with open_store(tmp_path) as first:
-        first.write([evaluation()])
-    with open_store(tmp_path) as again:
-        assert again.evaluation(f"{1:032x}") == evaluation()
-
-
-def test_another_process_is_told_who_holds_the_store(store, tmp_path):
-    told = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            f"from spanproof.store import open_store; open_store({str(tmp_path / 'store')!r})",
-        ],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert told.returncode == 1
-    assert f"(process {os.getpid()})" in told.stderr
-    assert "stop it and try again" in told.stderr
-
-
-def test_a_second_directory_in_one_process_is_refused_and_the_first_goes_on(store, tmp_path, evaluation):
-    with pytest.raises(StoreBusy, match="this process already holds"):
-        open_store(tmp_path / "other")
-    store.write([evaluation()])
-    assert len(store.traces()) == 1
-
-
-def test_one_directory_may_be_opened_twice_in_one_process(store, tmp_path, evaluation):
-    with open_store(tmp_path / "store") as second:
-        second.write([evaluation()])
-    assert len(store.traces()) == 1
-
-
-def test_a_forked_child_is_refused_before_it_hangs(store):
-    child = os.fork()
-    if child == 0:
-        try:
-            store.traces()
-        except StoreError as refused:
-            os._exit(7 if "forked child" in str(refused) else 1)
-        os._exit(2)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-
-
-def test_a_store_of_a_newer_schema_is_refused(tmp_path):
-    with open_store(tmp_path) as store, store._connections.lease() as client:
-        client.insert("spanproof.migrations", [[999]], column_names=["version"])
-    with pytest.raises(StoreError, match="has schema version 999, this Spanproof knows 1: upgrade"):
-        open_store(tmp_path)
-    with open_store(tmp_path.parent / f"{tmp_path.name}-fresh"):
-        pass
-
-
-@pytest.mark.parametrize(
-    ("location", "words"),
-    [
-        ("mysql://host/x", "unknown scheme 'mysql'"),
-        ("clickhouse://host/a-b", "'a-b' is no name for a database"),
-        ("http://127.0.0.1:1/", "http://127.0.0.1:1/spanproof"),
-        ("http://127.0.0.1:99999/", "no number from 1 to 65535"),
-    ],
-)
-def test_a_wrong_location_is_told_at_once(location, words):
-    with pytest.raises(StoreError, match=words):
-        open_store(location)
-
-
-def test_a_directory_that_cannot_be_made_is_told(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="cannot be used as a directory"):
-        open_store(tmp_path / "file" / "store")
-
-
 def test_prefixes_of_trace_ids_find_them(store, evaluation):
     store.write([evaluation(0x10), evaluation(0x11), evaluation(0x20)])
     assert set(store.trace_ids(f"{1:031x}")) == {f"{0x10:032x}", f"{0x11:032x}"}
@@ -274,7 +245,7 @@ def test_spans_stand_in_the_exporters_table(store, evaluation):
     with store._connections.lease() as client:
         rows = client.query(
             "SELECT SpanName, ServiceName, Duration, StatusCode, StatusMessage, SpanAttributes['many'],"
-            " Events.Name, toUnixTimestamp64Nano(Timestamp) FROM spanproof.otel_traces FINAL"
+            f" Events.Name, toUnixTimestamp64Nano(Timestamp) FROM {store._database}.otel_traces FINAL"
             " WHERE TraceId = {id:String} ORDER BY Timestamp",
             parameters={"id": f"{1:032x}"},
         ).result_rows
@@ -302,4 +273,10 @@ def test_a_run_without_snippets_or_scores_is_stored(store, evaluation):
 
 def _count(store: Store, table: str) -> int:
     with store._connections.lease() as client:
-        return client.query(f"SELECT count() FROM spanproof.{table} FINAL").result_rows[0][0]
+        return client.query(f"SELECT count() FROM {store._database}.{table} FINAL").result_rows[0][0]
+
+
+def _ids(store: Store) -> set[str]:
+    found = [score.id for score in store.scores()]
+    assert len(found) == len(set(found))
+    return set(found)

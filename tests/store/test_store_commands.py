@@ -117,6 +117,18 @@ def test_no_store_is_made_by_looking(tmp_path, capfd):
     assert not (tmp_path / "none").exists()
 
 
+def test_a_store_a_server_shares_is_read_while_the_server_runs(location):
+    with open_store(location, share=True):
+        read = subprocess.run(
+            [sys.executable, "-m", "spanproof.cli", "traces", "--store", location, "--json"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert len(read.stdout.splitlines()) == 2
+    assert read.returncode == 0
+
+
 def test_a_store_in_use_is_told_with_who_uses_it(location):
     with open_store(location):
         told = subprocess.run(

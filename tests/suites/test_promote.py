@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.store import open_store
@@ -164,6 +166,7 @@ def test_a_frozen_file_that_was_edited_is_told(evaluation, suite, name):
             "verdict must be pass, fail, open, skipped or errored, got 'maybe'",
         ),
         ("snippet: 2", "snippet: 9", "snippet must be a number from 1 to 2, got 9"),
+        ("notes: ''", "notes: 2026-13-45", "not YAML"),
         ("layer: execution", "layer: vibes", "'vibes' is not a valid Layer"),
         ("agent: pricing", "agnt: pricing", "no 'agent'"),
         ("  tape.json:", "  ../../x:", "`frozen` must name"),
@@ -213,3 +216,23 @@ def test_the_files_of_a_case_are_those_of_the_golden_suite(evaluation, suite):
             assert made[name] == content, name
     (name,) = (name for name in golden if name.endswith("case.yaml"))
     assert yaml.safe_load(made[name]).keys() == yaml.safe_load(golden[name]).keys()
+
+
+@given(st.data())
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_a_case_file_damaged_anywhere_is_a_case_or_one_clear_error(damaged, data):
+    path, whole = damaged
+    at = data.draw(st.integers(0, len(whole) - 1))
+    length = data.draw(st.integers(0, 60))
+    put = data.draw(st.binary(max_size=6) | st.sampled_from([b"null", b"[]", b": {", b"-1", b"\n- x"]))
+    path.write_bytes(whole[:at] + put + whole[at + length :])
+    try:
+        load_case(path.parent)
+    except SuiteError as problem:
+        assert str(path.parent) in str(problem)  # noqa: PT017 - both ends are claims
+
+
+@pytest.fixture
+def damaged(evaluation, suite) -> tuple[Path, bytes]:
+    path = suite / "cases" / promote(evaluation, RUN_ID, suite).id / "case.yaml"
+    return path, path.read_bytes()

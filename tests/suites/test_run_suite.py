@@ -117,5 +117,5 @@ def test_reports_for_machines_say_what_differs(evaluation, engine, suite):
 
 def test_the_golden_suite_still_fails_groundedness_in_the_same_way(engine):
     (case,) = run_suite(GOLDEN, engine).cases
-    differences = [each for each in case.differences if each.expected.layer is Layer.GROUNDEDNESS]
-    assert differences == []
+    found = {each.expected.layer for each in case.differences if each.expected.is_of_layer}
+    assert Layer.GROUNDEDNESS not in found

@@ -1,9 +1,9 @@
 """All rules over time: who is told what, and when.
 
-`tick` reads each rule once and tells its targets when it begins to fire, again after each cooldown while it
-goes on, and once when it is over. State lives in this object: after a restart a rule that still fires is told
-again. A rule that cannot be read, or a target that cannot be reached, is logged and tried at the next tick;
-it never stops the others.
+`tick` reads each rule once and tells its targets when it has fired long enough, again after each cooldown
+while it goes on, and once when it is over. State lives in this object: after a restart a rule that still
+fires is told again. A rule that cannot be read, or a target that cannot be reached, is logged and tried at
+the next tick; it never stops the others.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _log = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class _Firing:
     since_ns: int
-    told_ns: int
-    """When it was last told; 0 where nobody could be told yet."""
+    told_ns: int | None
+    """When it was last told; None while it waits, or where nobody could be told yet."""
 
 
 class AlertEngine:
@@ -66,10 +66,17 @@ class AlertEngine:
         rule = reading.rule
         known = self._firing.get(rule.name)
         if not reading.firing:
-            return Notification(Status.RESOLVED, reading, known.since_ns, now_ns) if known else None
+            if known is None or known.told_ns is None:
+                self._firing.pop(rule.name, None)
+                return None
+            return Notification(Status.RESOLVED, reading, known.since_ns, now_ns)
         if known is None:
-            known = self._firing[rule.name] = _Firing(now_ns, 0)
-        if known.told_ns and now_ns - known.told_ns < rule.cooldown_s * 1e9:
+            known = self._firing[rule.name] = _Firing(now_ns, None)
+        if known.told_ns is None:
+            wait_s, began_ns = rule.for_s, known.since_ns
+        else:
+            wait_s, began_ns = rule.cooldown_s, known.told_ns
+        if now_ns - began_ns < wait_s * 1e9:
             return None
         return Notification(Status.FIRING, reading, known.since_ns, now_ns)
 

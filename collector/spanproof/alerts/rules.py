@@ -56,6 +56,7 @@ class AlertRule(_Frozen):
         window_s: how far back span times are counted.
         min_count: verdicts below this number fire nothing.
         threshold: the rule fires when the fail rate is at least this, over 0 to 1.
+        for_s: the rate must stay that high for this long before anybody is told.
         cooldown_s: a firing rule is told again after this time, not before.
         notify: who is told.
     """
@@ -67,6 +68,7 @@ class AlertRule(_Frozen):
     window_s: Annotated[float, Field(gt=0)] = 3600.0
     min_count: Annotated[int, Field(ge=1)] = 20
     threshold: Annotated[float, Field(gt=0, le=1)] = 0.1
+    for_s: Annotated[float, Field(ge=0)] = 0.0
     cooldown_s: Annotated[float, Field(ge=0)] = 3600.0
     notify: tuple[Target, ...] = ()
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.console import UsageProblem, console, error_console, print_json
 from spanproof.cli.report import plain
-from spanproof.cli.stored import DEFAULT_STORE, opened_store, store_option
+from spanproof.cli.stored import DEFAULT_STORE, opened_store, since_ns, since_option, store_option
 from spanproof.gate import (
     Assertion,
     AssertionReport,
@@ -52,6 +52,8 @@ _STYLES = {
     help="File of assertions, one a line; # comments.",
 )
 @store_option
+@click.option("--project", help="Only scores of this project; with a store.")
+@since_option
 @click.option(
     "--scores",
     "scores_file",
@@ -64,16 +66,20 @@ def command(
     texts: tuple[str, ...],
     file: Path | None,
     location: str,
+    project: str | None,
+    since: str | None,
     scores_file: Path | None,
     junit: Path | None,
     as_json: bool,
 ) -> int:
     """Check assertions over scores: exit 0 when all hold, 1 when one does not, 2 on misuse."""
-    if scores_file and location != DEFAULT_STORE:
-        raise UsageProblem("--store and --scores are given both", "Name one source of scores.")
+    if scores_file and (location != DEFAULT_STORE or project or since):
+        raise UsageProblem(
+            "--scores is given with --store, --project or --since", "Those are for scores out of a store."
+        )
     try:
         assertions = _assertions(texts, file)
-        with _scores(location, scores_file) as scores:
+        with _scores(location, project, since, scores_file) as scores:
             report = check(assertions, scores)
     except GateError as problem:
         raise UsageProblem(str(problem)) from problem
@@ -93,7 +99,9 @@ def print_report(report: GateReport) -> None:
         console.print(Text.assemble((word, style), "  ", (str(each.assertion), "bold")), soft_wrap=True)
         console.print(Padding(plain(each.reason), (0, 0, 0, 6)))
         for case in _shown(each):
-            console.print(Padding(case, (0, 0, 0, 6)))
+            # Cases against an assertion that holds all the same are told, but not shouted.
+            style = "dim" if each.verdict is Verdict.PASSED else ""
+            console.print(Padding(case, (0, 0, 0, 6)), style=style)
     if not report.passed:
         layers = ", ".join(report.failed_layers)
         console.print(Text(f"gate failed: {layers}", style="bold red"))
@@ -104,7 +112,10 @@ def _shown(report: AssertionReport) -> Iterator[Text]:
         value = "" if case.value is None else f" {case.value:.2f}"
         state = f"{case.state.value}{value}" if case.state is not CaseState.VIOLATED else f"fails{value}"
         yield Text.assemble(
-            (f"{state}  ", "red"), plain(case.agent, 24), f"  {case.trace_id[:12]}  ", plain(case.explanation)
+            (f"{state}  ", "bold"),
+            plain(case.agent, 24),
+            f"  {case.trace_id[:12]}  ",
+            plain(case.explanation),
         )
     more = len(report.failing) - _SHOWN
     if more > 0:
@@ -129,10 +140,13 @@ def _assertions(texts: tuple[str, ...], file: Path | None) -> list[Assertion]:
 
 
 @contextmanager
-def _scores(location: str, file: Path | None) -> Iterator[Iterator[Score]]:
+def _scores(
+    location: str, project: str | None, since: str | None, file: Path | None
+) -> Iterator[Iterator[Score]]:
     if file is None:
         with opened_store(location) as store:
-            yield store.scores()
+            cohort = {"project": project} if project else {}
+            yield store.scores(cohort=cohort, start_ns=since_ns(since))
         return
     try:
         with click.open_file(str(file), "rb") as lines:

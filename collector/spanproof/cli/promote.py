@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli import EXIT_PASS
-from spanproof.cli.console import UsageProblem, console, print_json
+from spanproof.cli.console import UsageProblem, console, error_console, print_json
 from spanproof.cli.report import plain
-from spanproof.cli.stored import opened_store, run_of, store_option, trace_by_prefix
+from spanproof.cli.stored import counted, opened_store, run_of, store_option, trace_by_prefix
+from spanproof.evaluators.model import RunEvaluation
 from spanproof.suites import Case, SuiteError, promote
 
 
@@ -40,11 +42,28 @@ def command(
     except OSError as problem:
         raise UsageProblem(f"{problem.filename}: {problem.strerror}", "Name another folder.") from problem
     folder = suite / "cases" / case.id
+    _warn_of_secrets(chosen, case)
     if as_json:
         print_json(case_json(case, folder))
     else:
         print_case(case, folder)
     return EXIT_PASS
+
+
+def _warn_of_secrets(run: RunEvaluation, case: Case) -> None:
+    """A case holds the code as it was: whoever commits it must know that a secret is in it."""
+    for number, snippet in enumerate(case.snippets, start=1):
+        scan = run.scans.get(snippet.id)
+        for finding in scan.findings if scan else ():
+            if finding.rule.startswith("secret."):
+                error_console.print(
+                    Text.assemble(
+                        ("warning: ", "bold yellow"),
+                        f"snippet {number}, line {finding.line}, holds a secret ({finding.rule}), and so"
+                        " does the case: revoke it before the suite is shared",
+                    ),
+                    soft_wrap=True,
+                )
 
 
 def case_json(case: Case, folder: Path) -> dict[str, object]:
@@ -66,13 +85,16 @@ def print_case(case: Case, folder: Path) -> None:
     calls = sum(len(snippet.tape) for snippet in case.snippets)
     console.print(Text.assemble(("case ", "bold"), case.id), soft_wrap=True)
     console.print(Text.assemble("  files  ", str(folder)), soft_wrap=True)
-    console.print(Text.assemble("  task   ", plain(case.task or "not on the trace")))
-    console.print(f"  holds  {len(case.snippets)} snippets, {calls} tool calls on tape")
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_row("  task", plain(case.task or "not on the trace"))
+    grid.add_row(
+        "  holds", f"{counted(len(case.snippets), 'snippet')}, {counted(calls, 'tool call')} on tape"
+    )
     for each in case.expectations:
         if each.is_of_layer:
             style = {"fail": "bold red", "pass": "green"}.get(each.verdict, "dim")
-            console.print(
-                Text.assemble(
-                    "  ", (f"{each.verdict:7}", style), f" {each.layer.value}: ", plain(each.explanation)
-                )
+            grid.add_row(
+                Text(f"  {each.verdict}", style=style),
+                Text.assemble(f"{each.layer.value}: ", plain(each.explanation)),
             )
+    console.print(grid)

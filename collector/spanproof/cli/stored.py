@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +19,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT_STORE = ".spanproof/store"
 
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
 
 def store_option(command: F) -> F:
     """The option `--store`."""
@@ -28,6 +32,25 @@ def store_option(command: F) -> F:
         envvar="SPANPROOF_STORE",
         help="Directory of an embedded store, or DSN of a ClickHouse server.",
     )(command)
+
+
+def since_option(command: F) -> F:
+    """The option `--since`; `since_ns` reads it."""
+    return click.option("--since", help="Only what happened in the last …: 90s, 15m, 24h, 7d.")(command)
+
+
+def since_ns(since: str | None) -> int | None:
+    """The Unix time in nanoseconds that `--since` means.
+
+    Raises:
+        UsageProblem: no span of time.
+    """
+    if since is None:
+        return None
+    match = re.fullmatch(r"(\d{1,9})([smhd])", since.strip())
+    if match is None:
+        raise UsageProblem(f"--since {since!r} is no span of time", "Write 90s, 15m, 24h or 7d.")
+    return max(0, time.time_ns() - int(match[1]) * _UNITS[match[2]] * 10**9)
 
 
 @contextmanager
@@ -43,7 +66,7 @@ def opened_store(location: str) -> Iterator[Store]:
             "Name one with --store; `spanproof serve` and `spanproof demo` say where theirs is.",
         )
     try:
-        with open_store(location) as store:
+        with open_store(location, read_only=True) as store:
             yield store
     except StoreBusy as busy:
         raise UsageProblem(
@@ -94,6 +117,11 @@ def run_of(evaluation: TraceEvaluation, given: str | None) -> RunEvaluation:
         return fitting[0]
     what = "several runs" if fitting else f"no run {given!r}" if given else "no run"
     raise UsageProblem(f"trace {evaluation.trace.trace_id} has {what}", f"Name one with --run: {there}.")
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 case`, `2 cases`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _near(store: Store, prefix: str) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from rich.padding import Padding
 from rich.text import Text
 
 from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.console import UsageProblem, console, error_console, print_json
 from spanproof.cli.evaluate import opened_engine
 from spanproof.cli.report import plain
+from spanproof.cli.stored import counted
 from spanproof.suites import CaseReport, CaseStatus, SuiteError, SuiteReport, run_suite
 
 _STYLES = {
@@ -68,17 +70,18 @@ def print_report(report: SuiteReport) -> None:
         for difference in each.differences:
             expected = difference.expected
             snippet = f" of snippet {expected.snippet}" if expected.snippet else ""
-            console.print(
-                Text.assemble(
-                    f"      {expected.layer.value}.{expected.name}{snippet}: "
-                    f"{expected.verdict} frozen, {difference.found} now: ",
-                    plain(difference.explanation),
-                )
+            told = Text.assemble(
+                f"{expected.layer.value}.{expected.name}{snippet}: "
+                f"{expected.verdict} frozen, {difference.found} now: ",
+                plain(difference.explanation),
             )
+            console.print(Padding(told, (0, 0, 0, 6)))
     if not report.cases:
         console.print(Text("the suite has no cases: nothing was checked", style="bold yellow"))
-    counted = [f"{report.count(status)} {status.value}" for status in CaseStatus if report.count(status)]
-    console.print(Text(f"{len(report.cases)} cases: {', '.join(counted) or 'none'}", style="bold"))
+    found = [f"{report.count(status)} {status.value}" for status in CaseStatus if report.count(status)]
+    console.print(
+        Text(": ".join([counted(len(report.cases), "case"), *([", ".join(found)] if found else [])]))
+    )
 
 
 def _case_line(report: CaseReport) -> Text:

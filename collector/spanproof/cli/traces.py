@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
@@ -14,17 +12,15 @@ from rich.text import Text
 from spanproof.cli import EXIT_PASS
 from spanproof.cli.console import UsageProblem, console, error_console, print_json
 from spanproof.cli.report import outcome_words, plain
-from spanproof.cli.stored import opened_store, store_option
+from spanproof.cli.stored import opened_store, since_ns, since_option, store_option
 from spanproof.store import RunRow, TraceRow
 from spanproof.trace import Errored, Label, Layer, Outcome, Scored, Skipped
-
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 @click.command("traces")
 @store_option
 @click.option("--project", help="Only traces of this project.")
-@click.option("--since", help="Only traces of the last …: 90s, 15m, 24h, 7d.")
+@since_option
 @click.option("--failing", is_flag=True, help="Only traces with a run that fails a layer.")
 @click.option(
     "--layer", type=click.Choice([layer.value for layer in Layer]), help="With --failing: fails this layer."
@@ -44,16 +40,16 @@ def command(
     if layer and not failing:
         raise UsageProblem("--layer says which layer must fail", "Add --failing.")
     chosen: Layer | bool | None = Layer(layer) if layer else (True if failing else None)
-    since_ns = time.time_ns() - _seconds(since) * 10**9 if since else None
     with opened_store(location) as store:
-        rows = store.traces(project=project, since_ns=since_ns, failing=chosen, limit=limit)
+        name = store.name
+        rows = store.traces(project=project, since_ns=since_ns(since), failing=chosen, limit=limit)
     if as_json:
         for row in rows:
             print_json(trace_json(row))
     elif rows:
         console.print(_table(rows))
     else:
-        error_console.print(f"no trace in {location} fits", highlight=False, markup=False)
+        error_console.print(f"no trace in {name} fits", highlight=False, markup=False)
     return EXIT_PASS
 
 
@@ -143,10 +139,3 @@ def _clock(ns: int) -> str:
         return datetime.fromtimestamp(ns // 10**9, UTC).strftime("%m-%d %H:%M:%S")
     except (OverflowError, ValueError):
         return "?"
-
-
-def _seconds(since: str) -> int:
-    match = re.fullmatch(r"(\d{1,9})([smhd])", since.strip())
-    if match is None:
-        raise UsageProblem(f"--since {since!r} is no span of time", "Write 90s, 15m, 24h or 7d.")
-    return int(match[1]) * _UNITS[match[2]]

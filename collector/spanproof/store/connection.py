@@ -1,18 +1,16 @@
 """Where a store is, and the clients that reach it.
 
 A location is a directory (chDB, ClickHouse within this process) or a DSN (a ClickHouse server). Both give the
-same client, so nothing above this module knows which it is. Clients are leased one thread at a time. An
-embedded directory belongs to one process, guarded by a lock file that says who holds it; chDB hangs in a
-forked child, so a child is refused before it touches anything.
+same client, so nothing above this module knows which it is. Clients are leased one thread at a time. chDB
+hangs in a forked child, so a child is refused before it touches anything.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
-import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +22,9 @@ from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError, OperationalError
 
 from spanproof.store.errors import StoreBusy, StoreError, StoreUnavailable
+from spanproof.store.front import Front
+from spanproof.store.hold import Hold, holder_of
+from spanproof.store.schema import FINAL_SETTINGS
 
 DEFAULT_DATABASE = "spanproof"
 SERVER_SCHEMES = ("clickhouse", "clickhouses", "http", "https")
@@ -33,8 +34,7 @@ _SETTINGS = {
     "async_insert": 0,
     # A backfill may span more days than the default of 100 partitions an insert.
     "max_partitions_per_insert_block": 0,
-    # Keys hold the hour of the span, so one key never stands in two partitions.
-    "do_not_merge_across_partitions_select_final": 1,
+    **FINAL_SETTINGS,
 }
 
 _TRANSIENT = frozenset(
@@ -64,7 +64,7 @@ _TRANSIENT = frozenset(
         999,  # KEEPER_EXCEPTION
     }
 )
-"""Codes of ClickHouse that speak of the server and not of what it was given: the same write may pass later."""
+"""ClickHouse's codes that speak of the server, not of what it was given: the same write may pass later."""
 
 
 class Connections:
@@ -145,8 +145,13 @@ class Connections:
         client.close()
 
 
-def connect(location: str | Path) -> Connections:
+def connect(location: str | Path, *, read_only: bool = False, share: bool = False) -> Connections:
     """Reach a store; the first client is opened at once, so that a wrong location is told here.
+
+    Args:
+        location: a directory or a DSN; see `spanproof.store.open_store`.
+        read_only: nothing will be written, so a directory held by a process that shares it is reached there.
+        share: let other processes read a directory for as long as this one holds it.
 
     Raises:
         StoreBusy: the directory is held by another process.
@@ -156,16 +161,16 @@ def connect(location: str | Path) -> Connections:
     text = str(location)
     scheme = text.split("://", 1)[0].lower() if "://" in text else ""
     if not scheme:
-        return _embedded(Path(location))
+        return _embedded(Path(location), read_only=read_only, share=share)
     if scheme not in SERVER_SCHEMES:
         raise StoreError(
-            f"store {text!r}: unknown scheme {scheme!r}; give a directory, or a DSN that starts with"
+            f"store: unknown scheme {scheme!r}; give a directory, or a DSN that starts with"
             f" {', '.join(f'{known}://' for known in SERVER_SCHEMES)}"
         )
     return _server(text, scheme)
 
 
-def _server(dsn: str, scheme: str) -> Connections:
+def _server(dsn: str, scheme: str, name: str = "") -> Connections:
     parts = urlsplit(dsn)
     secure = scheme in ("https", "clickhouses")
     database = parts.path.strip("/") or DEFAULT_DATABASE
@@ -175,6 +180,11 @@ def _server(dsn: str, scheme: str) -> Connections:
         port = parts.port or (8443 if secure else 8123)
     except ValueError as problem:
         raise StoreError(f"store: the port of the DSN is no number from 1 to 65535: {problem}") from problem
+    if port in (9000, 9440):
+        raise StoreError(
+            f"store: {port} is the port of ClickHouse's native protocol; Spanproof speaks HTTP: 8123, or 8443"
+            " with TLS, where the server has its defaults"
+        )
     arguments: dict[str, Any] = {
         "host": parts.hostname or "localhost",
         "port": port,
@@ -183,7 +193,7 @@ def _server(dsn: str, scheme: str) -> Connections:
         "interface": "https" if secure else "http",
         **dict(parse_qsl(parts.query)),
     }
-    name = f"{scheme}://{arguments['host']}:{port}/{database}"
+    name = name or f"{scheme}://{arguments['host']}:{port}/{database}"
     connections = Connections(name, database, lambda: _open(arguments), lambda: None)
     with connections.lease():
         pass
@@ -198,92 +208,62 @@ def _open(arguments: dict[str, Any]) -> Client:
         raise StoreError(f"store: an option of the DSN is not valid: {problem}") from problem
 
 
-def _embedded(directory: Path) -> Connections:
+def _embedded(directory: Path, *, read_only: bool, share: bool) -> Connections:
+    real = directory.resolve()
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        real = directory.resolve()
-        _HOLDS.take(real)
+        url = _take(real, read_only=read_only)
     except OSError as problem:
         raise StoreUnavailable(
             f"store {directory}: cannot be used as a directory: {problem.strerror}; name another with --store"
         ) from problem
+    if url is not None:
+        return _server(url, "http", name=str(directory))
+    fronts: list[Front] = []
 
     def open_client() -> Client:
         return clickhouse_connect.get_client(interface="chdb", path=str(real / "data"), settings=_SETTINGS)
 
-    connections = Connections(str(directory), DEFAULT_DATABASE, open_client, lambda: _HOLDS.let_go(real))
+    def release() -> None:
+        for front in fronts:
+            _HOLD.tell(None)
+            front.close()
+        _HOLD.let_go()
+
+    connections = Connections(str(directory), DEFAULT_DATABASE, open_client, release)
     try:
         with connections.lease():
             pass
-    except StoreError:
+        if share:
+            fronts.append(Front(real / "data", DEFAULT_DATABASE))
+            _HOLD.tell(fronts[0].url)
+    except BaseException:
         connections.close()
         raise
     return connections
 
 
-class _Holds:
-    """Which embedded directory this process holds; chDB takes one per process, by any number of clients."""
+_HOLD = Hold()
 
-    def __init__(self) -> None:
-        self._guard = threading.Lock()
-        self._directory: Path | None = None
-        self._descriptor = -1
-        self._stores = 0
-        self._pid = os.getpid()
-
-    def take(self, directory: Path) -> None:
-        with self._guard:
-            if self._stores and self._pid != os.getpid():
-                raise StoreBusy(
-                    f"store {directory}: this process was forked from one that has a store open; start a"
-                    " fresh process instead (multiprocessing: use the 'spawn' method)"
-                )
-            if self._stores and self._directory != directory:
-                raise StoreBusy(
-                    f"store {directory}: this process already holds {self._directory}, and an embedded store"
-                    " is one per process; close that first, or use a ClickHouse server"
-                )
-            if not self._stores:
-                self._descriptor = _lock(directory)
-                self._directory, self._pid = directory, os.getpid()
-            self._stores += 1
-
-    def let_go(self, directory: Path) -> None:
-        with self._guard:
-            if self._directory != directory or not self._stores:
-                return
-            self._stores -= 1
-            if not self._stores:
-                os.close(self._descriptor)
-                self._directory = None
+_READERS_WAIT_S = 2.0
+"""How long a reader waits for a directory: other readers hold it for moments only."""
 
 
-_HOLDS = _Holds()
-
-
-def _lock(directory: Path) -> int:
-    """Take the directory for this process; the lock goes with the process, however it ends."""
-    path = directory / "lock"
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        # Record locks, not flock: a forked child must not keep the directory when this process is gone.
-        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        holder = os.read(descriptor, 400).decode("utf-8", "replace").strip()
-        os.close(descriptor)
-        raise StoreBusy(
-            f"store {directory} is held by {holder or 'another process'}, and an embedded store belongs to"
-            " one process: stop it and try again, or let both use a ClickHouse server (--store clickhouse://…)",
-            holder,
-        ) from None
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, f"{_command()} (process {os.getpid()})\n".encode(), 0)
-    return descriptor
-
-
-def _command() -> str:
-    words = [Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python", *sys.argv[1:2]]
-    return " ".join(words)
+def _take(directory: Path, *, read_only: bool) -> str | None:
+    """Hold the directory, or give the DSN by which its holder lets it be read."""
+    until = time.monotonic() + (_READERS_WAIT_S if read_only else 0.0)
+    while True:
+        try:
+            _HOLD.take(directory)
+        except StoreBusy:
+            url = holder_of(directory).url if read_only else None
+            if url is not None:
+                return url
+            if time.monotonic() >= until:
+                raise
+            time.sleep(0.1)
+        else:
+            return None
 
 
 def _first_line(problem: Exception) -> str:

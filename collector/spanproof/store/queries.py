@@ -133,35 +133,44 @@ def traces(
     limit: int,
 ) -> list[TraceRow]:
     """Traces with the verdicts of their runs; see `Store.traces`."""
-    terms: list[str] = ["1"]
-    bound: dict[str, Any] = {"limit": limit}
-    if project is not None:
-        terms.append("project = {project:String}")
-        bound["project"] = project
-    if since_ns is not None:
-        terms.append("start >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')")
-        bound["since"] = min(max(0, since_ns), 2**63 - 1)
-    if failing is not None:
-        of_layer = "name = layer"
-        if isinstance(failing, Layer):
-            of_layer += " AND layer = {layer:String}"
-            bound["layer"] = failing.value
-        terms.append(
-            f"trace_id {'NOT IN' if failing is False else 'IN'} (SELECT trace_id"  # noqa: S608
-            f" FROM {database}.scores FINAL WHERE label = 'fail' AND current = 1 AND {of_layer})"
-        )
+    condition, bound = _which_traces(database, project, since_ns, failing)
     rows = _rows(
         client,
         "SELECT project, trace_id, start_ns, end_ns, spans, defects"  # noqa: S608
-        f" FROM {database}.traces FINAL WHERE {' AND '.join(terms)}"
+        f" FROM {database}.traces FINAL WHERE {condition}"
         " ORDER BY start DESC, trace_id LIMIT {limit:UInt32}",
-        bound,
+        {**bound, "limit": limit},
     )
     runs = _runs(client, database, [row["trace_id"] for row in rows])
     return [
         TraceRow(**{**row, "defects": tuple(row["defects"])}, runs=tuple(runs.get(row["trace_id"], ())))
         for row in rows
     ]
+
+
+def _which_traces(
+    database: str, project: str | None, since_ns: int | None, failing: Layer | bool | None
+) -> tuple[str, dict[str, Any]]:
+    terms: list[str] = ["1"]
+    failed: list[str] = ["label = 'fail'", "current = 1", "name = layer"]
+    bound: dict[str, Any] = {}
+    if project is not None:
+        terms.append("project = {project:String}")
+        bound["project"] = project
+    if since_ns is not None:
+        terms.append("start >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')")
+        # No span of a trace starts before the trace.
+        failed.append("span_time >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')")
+        bound["since"] = min(max(0, since_ns), 2**63 - 1)
+    if isinstance(failing, Layer):
+        failed.append("layer = {layer:String}")
+        bound["layer"] = failing.value
+    if failing is not None:
+        terms.append(
+            f"trace_id {'NOT IN' if failing is False else 'IN'} (SELECT trace_id"  # noqa: S608
+            f" FROM {database}.scores FINAL WHERE {' AND '.join(failed)})"
+        )
+    return " AND ".join(terms), bound
 
 
 def _runs(client: Client, database: str, ids: Sequence[str]) -> dict[str, list[RunRow]]:

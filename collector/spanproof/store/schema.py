@@ -12,11 +12,19 @@ from dataclasses import dataclass, fields
 
 from clickhouse_connect.driver.client import Client
 
-from spanproof.store.errors import SchemaTooNew
+from spanproof.store.errors import SchemaTooNew, StoreError
 from spanproof.trace import Cohort
 
 DIMENSIONS = tuple(field.name for field in fields(Cohort))
 """The columns a cohort is told by; they stand on every score."""
+
+FINAL_SETTINGS = {
+    # Keys hold the hour of the span, so one key never stands in two partitions.
+    "do_not_merge_across_partitions_select_final": 1,
+    # Indexes are on parts of the key, which all versions of a row share.
+    "use_skip_indexes_if_final": 1,
+}
+"""With these, reading with FINAL costs what it must."""
 
 _WORD = "LowCardinality(String)"
 _TIME = "DateTime64(9, 'UTC')"
@@ -254,12 +262,46 @@ def migrate(client: Client, database: str) -> None:
     Raises:
         SchemaTooNew: a newer Spanproof wrote it.
     """
-    client.command(f"CREATE DATABASE IF NOT EXISTS {database} ENGINE = Atomic")
+    there = client.query(
+        "SELECT count() FROM system.databases WHERE name = {name:String}", parameters={"name": database}
+    ).result_rows[0][0]
+    if not there:  # asked first: who is given a database is often not allowed to make one
+        client.command(f"CREATE DATABASE IF NOT EXISTS {database} ENGINE = Atomic")
     client.command(
         f"CREATE TABLE IF NOT EXISTS {database}.migrations"
         " (version UInt32, applied DateTime('UTC') DEFAULT now())"
         " ENGINE = ReplacingMergeTree ORDER BY version"
     )
+    found = _version(client, database)
+    for migration in MIGRATIONS:
+        if migration.version > found:
+            for statement in migration.statements:
+                client.command(statement.replace("{database}", database))
+            client.insert(f"{database}.migrations", [[migration.version]], column_names=["version"])
+
+
+def check_schema(client: Client, database: str) -> None:
+    """Make sure that the database can be read as it stands.
+
+    Raises:
+        StoreError: there is none, or an older Spanproof wrote it.
+        SchemaTooNew: a newer Spanproof wrote it.
+    """
+    tables = client.query(
+        "SELECT count() FROM system.tables WHERE database = {database:String} AND name = 'migrations'",
+        parameters={"database": database},
+    ).result_rows[0][0]
+    if not tables:
+        raise StoreError(f"there is no Spanproof store in the database {database}; a server makes one")
+    found, newest = _version(client, database), MIGRATIONS[-1].version
+    if found < newest:
+        raise StoreError(
+            f"the database {database} has schema version {found}, this Spanproof reads {newest}: start the"
+            " server of this version once, it brings the store up to date"
+        )
+
+
+def _version(client: Client, database: str) -> int:
     found = int(client.query(f"SELECT max(version) FROM {database}.migrations").result_rows[0][0])  # noqa: S608
     newest = MIGRATIONS[-1].version
     if found > newest:
@@ -267,8 +309,4 @@ def migrate(client: Client, database: str) -> None:
             f"the database {database} has schema version {found}, this Spanproof knows {newest}:"
             " upgrade spanproof, or use another store"
         )
-    for migration in MIGRATIONS:
-        if migration.version > found:
-            for statement in migration.statements:
-                client.command(statement.replace("{database}", database))
-            client.insert(f"{database}.migrations", [[migration.version]], column_names=["version"])
+    return found

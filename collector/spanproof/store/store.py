@@ -17,12 +17,13 @@ from clickhouse_connect.driver.client import Client
 
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import queries
+from spanproof.store.cells import Row
 from spanproof.store.connection import Connections, connect
 from spanproof.store.errors import StoreError
 from spanproof.store.queries import Filter
-from spanproof.store.rows import Row, columns, rows_of, score_of
-from spanproof.store.schema import DOCUMENT_FORMAT, TRACES, Table, migrate
-from spanproof.store.supersede import supersede
+from spanproof.store.rows import columns, rows_of, score_of
+from spanproof.store.schema import DOCUMENT_FORMAT, TRACES, Table, check_schema, migrate
+from spanproof.store.supersede import before, supersede
 from spanproof.store.values import FailRate, TraceRow
 from spanproof.trace import Layer, Score
 from spanproof.trace.codec import MalformedDocument, decode
@@ -34,12 +35,15 @@ _DOCUMENT_ROWS = 200
 """The same for rows that hold whole documents."""
 
 
-def open_store(location: str | Path) -> Store:
+def open_store(location: str | Path, *, read_only: bool = False, share: bool = False) -> Store:
     """Open a store and bring its schema up to date.
 
     Args:
         location: a directory (ClickHouse within this process, one process at a time), or the DSN of a
             ClickHouse server: `clickhouse://user:password@host:8123/database`, or `http://`, `https://`.
+        read_only: nothing will be written and the schema stays as it is. A directory that another process
+            holds can then be read through that process, where it shares it.
+        share: let other processes of this user read a directory for as long as this one holds it.
 
     Raises:
         StoreBusy: another process holds the directory.
@@ -47,10 +51,13 @@ def open_store(location: str | Path) -> Store:
         SchemaTooNew: a newer Spanproof wrote it.
         StoreError: a DSN that cannot be read.
     """
-    connections = connect(location)
+    connections = connect(location, read_only=read_only, share=share)
     try:
         with connections.lease() as client:
-            migrate(client, connections.database)
+            if read_only:
+                check_schema(client, connections.database)
+            else:
+                migrate(client, connections.database)
     except BaseException:
         connections.close()
         raise
@@ -63,7 +70,6 @@ class Store:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._database = connections.database
-        self._last_ns = 0
 
     @property
     def name(self) -> str:
@@ -85,13 +91,15 @@ class Store:
         latest = {evaluation.trace.trace_id: evaluation for evaluation in evaluations}
         if not latest:
             return
-        written_ns = time.time_ns()
-        batch: dict[Table, list[Row]] = {}
-        for evaluation in latest.values():
-            for table, rows in rows_of(evaluation, written_ns).items():
-                batch.setdefault(table, []).extend(rows)
         with self._connections.lease() as client:
-            supersede(client, self._database, batch, list(latest), written_ns)
+            known = before(client, self._database, list(latest))
+            # Later than what is there, also where the clock was set back in between.
+            written_ns = max(time.time_ns(), known.written_ns + 1)
+            batch: dict[Table, list[Row]] = {}
+            for evaluation in latest.values():
+                for table, rows in rows_of(evaluation, written_ns).items():
+                    batch.setdefault(table, []).extend(rows)
+            supersede(client, self._database, batch, known, written_ns)
             # The trace's own row goes last: where it stands, everything about the trace stands.
             for table in sorted(batch, key=lambda table: table is TRACES):
                 self._insert(client, table, batch[table])

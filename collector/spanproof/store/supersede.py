@@ -8,40 +8,50 @@ of an older version of an evaluator stay, as history, but no longer count as cur
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from spanproof.store.rows import Row
+from spanproof.store.cells import Row
 from spanproof.store.schema import REPLAYS, SCORES, SNIPPETS, TRACES, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """Which of the traces the store knows already, and when they were last written (0: never)."""
+
+    trace_ids: tuple[str, ...]
+    written_ns: int
+
+
+def before(client: Client, database: str, trace_ids: Sequence[str]) -> Before:
+    """What the store knows of these traces."""
+    known: set[str] = set()
+    latest = 0
+    # A write that was cut off has left scores without the trace's row: so scores are asked too.
+    for table in (TRACES, SCORES):
+        rows = client.query(
+            f"SELECT trace_id, max(evaluated_ns) FROM {database}.{table.name}"  # noqa: S608
+            " WHERE trace_id IN {ids:Array(String)} GROUP BY trace_id",
+            parameters={"ids": list(trace_ids)},
+        ).result_rows
+        known.update(row[0] for row in rows)
+        latest = max([latest, *(int(row[1]) for row in rows)])
+    return Before(tuple(sorted(known)), latest)
 
 
 def supersede(
     client: Client,
     database: str,
     batch: Mapping[Table, Sequence[Row]],
-    trace_ids: Sequence[str],
+    known: Before,
     written_ns: int,
 ) -> None:
-    """Withdraw what earlier evaluations of these traces say and the batch does not."""
-    known = _evaluated_before(client, database, trace_ids)
-    if not known:
-        return
-    for table in (SCORES, SNIPPETS, REPLAYS, TRACES):
-        _withdraw(client, database, table, batch.get(table, ()), known, written_ns)
-
-
-def _evaluated_before(client: Client, database: str, trace_ids: Sequence[str]) -> list[str]:
-    found: set[str] = set()
-    # A write that was cut off has left scores without the trace's row: so scores are asked too.
-    for table in (TRACES, SCORES):
-        rows = client.query(
-            f"SELECT DISTINCT trace_id FROM {database}.{table.name}"  # noqa: S608
-            " WHERE trace_id IN {ids:Array(String)}",
-            parameters={"ids": list(trace_ids)},
-        ).result_rows
-        found.update(row[0] for row in rows)
-    return sorted(found)
+    """Withdraw what earlier evaluations of known traces say and the batch does not."""
+    if known.trace_ids:
+        for table in (SCORES, SNIPPETS, REPLAYS, TRACES):
+            _withdraw(client, database, table, batch.get(table, ()), known.trace_ids, written_ns)
 
 
 def _withdraw(
@@ -57,29 +67,23 @@ def _withdraw(
     kept = {(*(row[name] for name in identity), _hour(row[time])) for row in rows}
     versions: dict[str, set[str]] = {}
     if table is SCORES:
-        for row in rows:
-            versions.setdefault(row["evaluator"], set()).add(row["version"])
+        for written in rows:
+            versions.setdefault(written["evaluator"], set()).add(written["version"])
     stored = client.query(
         f"SELECT {', '.join(identity)}, toUnixTimestamp64Nano({time}) AS time_ns"  # noqa: S608
         f" FROM {database}.{table.name} FINAL WHERE trace_id IN {{ids:Array(String)}}"
         + (" AND current = 1" if table is SCORES else ""),
         parameters={"ids": list(trace_ids)},
     ).result_rows
-    gone = [row for row in stored if (*row[:-1], _hour(row[-1])) not in kept]
-    old = [
-        row
-        for row in gone
-        if table is SCORES and _is_older_version(dict(zip(identity, row, strict=False)), versions)
-    ]
-    dead = [row for row in gone if row not in old]
+    dead: list[Sequence[Any]] = []
+    old: list[Sequence[Any]] = []
+    for row in stored:
+        if (*row[:-1], _hour(row[-1])) not in kept:
+            told = dict(zip(identity, row, strict=False))
+            now = versions.get(told.get("evaluator", ""))
+            (old if now and told["version"] not in now else dead).append(row)
     _rewrite(client, database, table, identity, time, dead, "1 AS is_deleted", written_ns)
-    if old:
-        _rewrite(client, database, table, identity, time, old, "0 AS current", written_ns)
-
-
-def _is_older_version(row: Mapping[str, Any], versions: Mapping[str, set[str]]) -> bool:
-    now = versions.get(row["evaluator"])
-    return now is not None and row["version"] not in now
+    _rewrite(client, database, table, identity, time, old, "0 AS current", written_ns)
 
 
 def _rewrite(

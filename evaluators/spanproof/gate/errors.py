@@ -24,8 +24,8 @@ class AssertionSyntaxError(GateError):
     """
 
     def __init__(self, text: str, column: int, expected: str) -> None:
-        found = text[column - 1 :].strip()[:20]
-        where = f"found {found!r}" if found else "it ends there"
+        words = text[column - 1 :].split()
+        where = f"found {words[0]!r}" if words else "it ends there"
         super().__init__(f"assertion {text!r}, column {column}: expected {expected}, but {where}")
         self.text = text
         self.column = column

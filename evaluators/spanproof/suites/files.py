@@ -165,7 +165,7 @@ def _case(name: str, head: Mapping[str, Any], snippets: tuple[Snippet, ...], tra
         id=name,
         origin=origin,
         agent=str(head["agent"]),
-        task=head["task"],
+        task=None if head["task"] is None else str(head["task"]),
         cohort=Cohort(**cohort),
         expectations=tuple(_expectation(each, origin.run_span_id, snippets) for each in told),
         snippets=snippets,
@@ -188,7 +188,7 @@ def _expectation(told: Mapping[str, Any], run_span_id: str, snippets: tuple[Snip
         snippet=snippet,
         outcome=verdict if verdict in ("skipped", "errored") else "scored",
         label=Label(verdict) if verdict in ("pass", "fail") else None,
-        value=told.get("value"),
+        value=None if told.get("value") is None else float(told["value"]),
         explanation=str(told.get("explanation") or ""),
     )
 
@@ -235,7 +235,7 @@ def _load_yaml(path: Path) -> dict[str, Any]:
         loaded = yaml.safe_load(path.read_bytes())
     except OSError as problem:
         raise SuiteError(f"{path}: {problem.strerror}") from problem
-    except (yaml.YAMLError, UnicodeDecodeError) as problem:
+    except (yaml.YAMLError, ValueError, RecursionError) as problem:
         raise SuiteError(f"{path}: not YAML: {problem}") from problem
     if not isinstance(loaded, dict):
         raise SuiteError(f"{path}: expected a mapping, got {type(loaded).__name__}")

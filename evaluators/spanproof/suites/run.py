@@ -119,11 +119,11 @@ def run_case(case: Case, engine: Engine) -> CaseReport:
 def _status(differences: Sequence[Difference]) -> CaseStatus:
     if not differences:
         return CaseStatus.REPRODUCED
-    if any(each.found in _UNJUDGED and each.expected.verdict not in _UNJUDGED for each in differences):
-        return CaseStatus.INCONCLUSIVE
     moves = {(each.expected.verdict, each.found) for each in differences}
     if any(found == "fail" for _, found in moves):
         return CaseStatus.REGRESSED
+    if any(found in _UNJUDGED and expected not in _UNJUDGED for expected, found in moves):
+        return CaseStatus.INCONCLUSIVE
     if all(expected == "fail" and found == "pass" for expected, found in moves):
         return CaseStatus.FIXED
     return CaseStatus.CHANGED

@@ -15,7 +15,7 @@ import json
 import math
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -29,9 +29,10 @@ from spanproof.trace.tree import Trace
 T = TypeVar("T")
 
 MAX_DEPTH = 100
-"""Levels of nesting inside one open value that are kept; protobuf's own limit for an `AnyValue`."""
+"""Levels of lists and objects that are kept; protobuf's own limit for messages."""
 
 _Decoder = Callable[[Any], Any]
+_Encoder = Callable[[Any, int], Any]
 _ESCAPES = frozenset({"$bytes", "$int", "$float", "$dict"})
 """Keys of the one-entry objects that stand for what JSON has no form for."""
 
@@ -87,20 +88,7 @@ def to_plain(value: object) -> Any:
     Raises:
         TypeError: the value holds something that is no part of the model.
     """
-    if isinstance(value, Trace):
-        # The links between spans follow from the spans; writing them too would write every span twice.
-        return {
-            "trace_id": value.trace_id,
-            "spans": to_plain(value.spans),
-            "defects": sorted(defect.value for defect in value.defects),
-        }
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, tuple):
-        return [to_plain(item) for item in value]
-    if isinstance(value, Mapping):
-        return _escaped({str(key): to_plain(item) for key, item in value.items()})
-    return _open_to_plain(value, 0)
+    return _plain(value, 0)
 
 
 def from_plain(kind: type[T], plain: Any) -> T:
@@ -113,28 +101,73 @@ def from_plain(kind: type[T], plain: Any) -> T:
     return typing.cast("T", decoder(plain))
 
 
-def _open_to_plain(value: object, depth: int) -> Any:
-    if isinstance(value, Enum):
-        return value.value
-    if value is None or isinstance(value, bool | str):
-        return value
-    if isinstance(value, int):
-        return value if -(2**63) <= value < 2**64 else {"$int": str(value)}
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {"$float": repr(value)}
-    if isinstance(value, bytes):
-        return {"$bytes": base64.b64encode(value).decode()}
+def _plain(value: Any, depth: int) -> Any:
+    encoder = _ENCODERS.get(type(value))
+    if encoder is None:
+        encoder = _ENCODERS[type(value)] = _encoder(type(value))
+    return encoder(value, depth)
+
+
+def _encoder(kind: type) -> _Encoder:
+    """How values of a class are encoded; looked up once per class."""
+    if is_dataclass(kind):
+        names = tuple(field.name for field in fields(kind))
+        return lambda value, depth: {name: _plain(getattr(value, name), depth) for name in names}
+    if issubclass(kind, Enum):
+        return lambda value, _: value.value
+    if issubclass(kind, Mapping):
+        return _plain_mapping
+    for base in (str, bool, int, float, bytes, tuple, list):
+        if issubclass(kind, base):
+            return _ENCODERS[base]
+    raise TypeError(f"{kind.__name__} is no part of the model")
+
+
+def _plain_trace(value: Trace, depth: int) -> Any:
+    # The links between spans follow from the spans; writing them too would write every span twice.
+    return {
+        "trace_id": value.trace_id,
+        "spans": _plain(value.spans, depth),
+        "defects": sorted(defect.value for defect in value.defects),
+    }
+
+
+def _plain_list(value: Iterable[Any], depth: int) -> Any:
     if depth > MAX_DEPTH:
-        return f"(cut: nested deeper than {MAX_DEPTH} levels)"
-    if isinstance(value, list | tuple):
-        return [_open_to_plain(item, depth + 1) for item in value]
-    if isinstance(value, Mapping):
-        return _escaped({str(key): _open_to_plain(item, depth + 1) for key, item in value.items()})
-    raise TypeError(f"{type(value).__name__} is no part of the model")
+        return _CUT
+    return [_plain(item, depth + 1) for item in value]
 
 
-def _escaped(plain: dict[str, Any]) -> dict[str, Any]:
+def _plain_mapping(value: Mapping[Any, Any], depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        return _CUT
+    plain = {str(key): _plain(item, depth + 1) for key, item in value.items()}
     return {"$dict": plain} if _ESCAPES & plain.keys() else plain
+
+
+def _plain_int(value: int, _: int) -> Any:
+    return value if -(2**63) <= value < 2**64 else {"$int": str(value)}
+
+
+def _plain_float(value: float, _: int) -> Any:
+    return value if math.isfinite(value) else {"$float": repr(value)}
+
+
+_CUT = f"(cut: nested deeper than {MAX_DEPTH} levels)"
+
+_ENCODERS: dict[type, _Encoder] = {
+    str: lambda value, _: value,
+    bool: lambda value, _: value,
+    type(None): lambda value, _: value,
+    int: _plain_int,
+    float: _plain_float,
+    bytes: lambda value, _: {"$bytes": base64.b64encode(value).decode()},
+    tuple: _plain_list,
+    list: _plain_list,
+    dict: _plain_mapping,
+    Trace: _plain_trace,
+}
+"""By class: filled with each class when it is first met."""
 
 
 @cache

@@ -1,0 +1,105 @@
+"""Who holds an embedded directory.
+
+chDB lets one process at a time into a directory, and a process into one directory at a time. The lock file in
+the directory goes with the process that holds it, however that ends; it says who that is and, where the
+holder lets others read, how they reach it. Only the owner of the files can read it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from spanproof.store.errors import StoreBusy
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a directory; `url` is a DSN to read by, None where there is none."""
+
+    who: str
+    url: str | None
+
+
+class Hold:
+    """This process's hold on at most one directory, shared by its stores; thread-safe."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._directory: Path | None = None
+        self._descriptor = -1
+        self._stores = 0
+        self._pid = os.getpid()
+
+    def take(self, directory: Path) -> None:
+        """Take the directory, or share it within this process.
+
+        Raises:
+            StoreBusy: another process holds it, or this one holds another directory.
+            OSError: the lock file cannot be made.
+        """
+        with self._guard:
+            if self._stores and self._pid != os.getpid():
+                raise StoreBusy(
+                    f"store {directory}: this process was forked from one that has a store open; start a"
+                    " fresh process instead (multiprocessing: use the 'spawn' method)"
+                )
+            if self._stores and self._directory != directory:
+                raise StoreBusy(
+                    f"store {directory}: this process already holds {self._directory}, and an embedded store"
+                    " is one per process; close that first, or use a ClickHouse server"
+                )
+            if not self._stores:
+                self._descriptor = _lock(directory)
+                self._directory, self._pid = directory, os.getpid()
+                self._write(None)
+            self._stores += 1
+
+    def let_go(self) -> None:
+        """Give back one `take`; the last one lets other processes in."""
+        with self._guard:
+            self._stores -= 1
+            if not self._stores:
+                os.close(self._descriptor)
+                self._directory = None
+
+    def tell(self, url: str | None) -> None:
+        """Say in the lock file how others may read, or that they may not."""
+        with self._guard:
+            self._write(url)
+
+    def _write(self, url: str | None) -> None:
+        words = [Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python", *sys.argv[1:2]]
+        told = {"who": f"{' '.join(words)} (process {os.getpid()})", "url": url}
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, json.dumps(told).encode() + b"\n", 0)
+
+
+def holder_of(directory: Path) -> Holder:
+    """What the lock file of a directory says; who is `another process` where it says nothing."""
+    try:
+        told = json.loads((directory / "lock").read_bytes())
+        return Holder(str(told["who"]), told["url"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return Holder("another process", None)
+
+
+def _lock(directory: Path) -> int:
+    descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        # Record locks, not flock: a forked child must not keep the directory when this process is gone.
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        who = holder_of(directory).who
+        raise StoreBusy(
+            f"store {directory} is held by {who}, and an embedded store belongs to one process: stop it and"
+            " try again, or let both use a ClickHouse server (--store clickhouse://…)",
+            who,
+        ) from None
+    return descriptor

@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from spanproof.store import StoreBusy, StoreError, StoreUnavailable, open_store
+
+
+def test_what_is_written_is_there_after_the_store_is_opened_again(tmp_path, evaluation):
+    with open_store(tmp_path) as first:
+        first.write([evaluation()])
+    with open_store(tmp_path) as again:
+        assert again.evaluation(f"{1:032x}") == evaluation()
+
+
+def test_what_was_written_outlives_a_process_that_is_killed(tmp_path, evaluation):
+    child = (
+        "import os, pickle, signal, sys\n"
+        "from spanproof.store import open_store\n"
+        "store = open_store(sys.argv[1])\n"
+        "store.write(pickle.load(sys.stdin.buffer))\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    written = [evaluation(number) for number in range(1, 51)]
+    killed = subprocess.run(
+        [sys.executable, "-c", child, str(tmp_path)], input=pickle.dumps(written), timeout=60
+    )
+    assert killed.returncode == -signal.SIGKILL
+    with open_store(tmp_path) as store:
+        assert [store.evaluation(each.trace.trace_id) for each in written] == written
+        assert len(list(store.scores())) == 250
+
+
+def test_another_process_is_told_who_holds_the_store(embedded, tmp_path):
+    told = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"from spanproof.store import open_store; open_store({str(tmp_path / 'store')!r})",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert told.returncode == 1
+    assert f"(process {os.getpid()})" in told.stderr
+    assert "stop it and try again" in told.stderr
+
+
+def test_a_second_directory_in_one_process_is_refused_and_the_first_goes_on(embedded, tmp_path, evaluation):
+    with pytest.raises(StoreBusy, match="this process already holds"):
+        open_store(tmp_path / "other")
+    embedded.write([evaluation()])
+    assert len(embedded.traces()) == 1
+
+
+def test_one_directory_may_be_opened_twice_in_one_process(embedded, tmp_path, evaluation):
+    with open_store(tmp_path / "store") as second:
+        second.write([evaluation()])
+    assert len(embedded.traces()) == 1
+
+
+def test_a_forked_child_is_refused_before_it_hangs(embedded):
+    child = os.fork()
+    if child == 0:
+        try:
+            embedded.traces()
+        except StoreError as refused:
+            os._exit(7 if "forked child" in str(refused) else 1)
+        os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_a_store_of_a_newer_schema_is_refused(tmp_path):
+    with open_store(tmp_path) as store, store._connections.lease() as client:
+        client.insert("spanproof.migrations", [[999]], column_names=["version"])
+    with pytest.raises(StoreError, match="has schema version 999, this Spanproof knows 1: upgrade"):
+        open_store(tmp_path)
+    with open_store(tmp_path.parent / f"{tmp_path.name}-fresh"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("location", "words"),
+    [
+        ("mysql://host/x", "unknown scheme 'mysql'"),
+        ("clickhouse://host/a-b", "'a-b' is no name for a database"),
+        ("clickhouse://127.0.0.1:9000/", "9000 is the port of ClickHouse's native protocol"),
+        ("mysql://someone:hush@host/x", "^((?!hush).)*$"),
+        ("http://127.0.0.1:1/", "http://127.0.0.1:1/spanproof"),
+        ("http://127.0.0.1:99999/", "no number from 1 to 65535"),
+    ],
+)
+def test_a_wrong_location_is_told_at_once(location, words):
+    with pytest.raises(StoreError, match=words):
+        open_store(location)
+
+
+def test_a_directory_that_cannot_be_made_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot be used as a directory"):
+        open_store(tmp_path / "file" / "store")
+
+
+READ = """
+import sys
+from spanproof.store import open_store
+with open_store(sys.argv[1], read_only=True) as store:
+    print(len(store.traces()), len(list(store.scores())), store.evaluation(sys.argv[2]) is not None)
+"""
+
+
+def read_elsewhere(location: object, trace_id: str = f"{1:032x}") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", READ, str(location), trace_id], capture_output=True, text=True, timeout=60
+    )
+
+
+def test_a_shared_store_is_read_by_other_processes_while_it_is_written(tmp_path, evaluation):
+    with open_store(tmp_path, share=True) as store:
+        store.write([evaluation(number) for number in range(1, 4)])
+        assert read_elsewhere(tmp_path).stdout == "3 15 True\n"
+        store.write([evaluation(4)])
+        assert read_elsewhere(tmp_path).stdout == "4 20 True\n"
+    assert read_elsewhere(tmp_path).stdout == "4 20 True\n"
+
+
+def test_a_store_that_is_not_shared_is_not_read_by_others(embedded, tmp_path):
+    told = read_elsewhere(tmp_path / "store")
+    assert told.returncode == 1
+    assert "is held by" in told.stderr
+
+
+@pytest.fixture
+def door(tmp_path):
+    """DSN of the door of a shared store."""
+    with open_store(tmp_path, share=True):
+        yield json.loads((tmp_path / "lock").read_text())["url"]
+
+
+def test_the_door_is_for_the_owner_of_the_files_alone(door, tmp_path):
+    assert (tmp_path / "lock").stat().st_mode & 0o077 == 0
+    assert door.startswith("http://reader:")
+    assert "@127.0.0.1:" in door
+    with pytest.raises(StoreError, match="wrong password"):
+        open_store(re.sub(":[^:@]*@", ":guess@", door), read_only=True)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DROP TABLE spanproof.scores",
+        "INSERT INTO spanproof.migrations (version) VALUES (7)",
+        "SET readonly = 0",
+        "SELECT 1 SETTINGS readonly = 0",
+        "SYSTEM SHUTDOWN",
+    ],
+)
+def test_nothing_can_be_changed_through_the_door(door, statement):
+    with (
+        open_store(door, read_only=True) as store,
+        pytest.raises(StoreUnavailable, match="READONLY"),
+        store._connections.lease() as client,
+    ):
+        client.command(statement)
+
+
+def test_without_the_password_nothing_is_even_read(door):
+    url = re.sub("//.*@", "//", door)
+    assert httpx.post(url, content="SELECT 1").status_code == 401
+    assert httpx.post(url, content="SELECT 1", headers={"Authorization": "Basic !!"}).status_code == 401
+    assert httpx.get(url).status_code == 401
+
+
+@pytest.mark.parametrize("length", ["-1", "99999999999", "many"])
+def test_a_request_without_bounds_is_refused(door, length):
+    parts = urlsplit(door)
+    connection = HTTPConnection(parts.hostname, parts.port, timeout=10)
+    connection.putrequest("POST", "/")
+    connection.putheader("Authorization", httpx.BasicAuth(parts.username, parts.password)._auth_header)
+    connection.putheader("Content-Length", length)
+    connection.endheaders()
+    assert connection.getresponse().status == 400
+    connection.close()
+
+
+def test_the_door_is_shut_with_the_store(tmp_path):
+    with open_store(tmp_path, share=True):
+        url = json.loads((tmp_path / "lock").read_text())["url"]
+    assert json.loads((tmp_path / "lock").read_text())["url"] is None
+    with pytest.raises(StoreUnavailable):
+        open_store(url, read_only=True)
+
+
+def test_reading_makes_no_database_where_there_is_none(server):
+    with pytest.raises(StoreError, match="there is no Spanproof store in the database spanproof"):
+        open_store(server, read_only=True)
