@@ -12,11 +12,26 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.collector.config import Limits, Receivers
+from spanproof.collector.dialects import normalise
 from spanproof.collector.receive.accept import Accepted, Acceptor
 from spanproof.collector.receive.admission import Admission, Backlog
 from spanproof.collector.receive.server import Endpoints, Receiver
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal import Wal
+from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
+from spanproof.trace import (
+    Cohort,
+    Errored,
+    Label,
+    Layer,
+    Outcome,
+    Run,
+    Score,
+    Scored,
+    Skipped,
+    score_id,
+    trace_of,
+)
 
 MakeRequest = Callable[..., ExportTraceServiceRequest]
 
@@ -132,3 +147,60 @@ def listen(wal_directory: Path) -> Callable[..., object]:
             wal.close()
 
     return open_receivers
+
+
+def _score(outcome: Outcome, name: str = "groundedness") -> Score:
+    place = {"trace_id": trace_id(1).hex(), "span_id": span_id(2).hex()}
+    return Score(
+        id=score_id(
+            **place,
+            snippet=None,
+            layer="groundedness",
+            name=name,
+            evaluator="test",
+            version="1",
+            input_digest="d",
+        ),
+        **place,
+        run_span_id=span_id(1).hex(),
+        snippet_id=None,
+        layer=Layer.GROUNDEDNESS,
+        name=name,
+        evaluator="test",
+        version="1",
+        outcome=outcome,
+        cohort=Cohort(),
+        span_time_ns=START_NS,
+        input_digest="d",
+    )
+
+
+@pytest.fixture
+def scored() -> Callable[..., Score]:
+    return lambda value, label, explanation, **more: _score(
+        Scored(value, Label(label) if label else None, explanation), **more
+    )
+
+
+@pytest.fixture
+def skipped() -> Callable[..., Score]:
+    return lambda reason, **more: _score(Skipped(reason), **more)
+
+
+@pytest.fixture
+def errored() -> Callable[..., Score]:
+    return lambda error_type, message: _score(Errored(error_type, message))
+
+
+@pytest.fixture
+def evaluation_of() -> Callable[..., TraceEvaluation]:
+    """The evaluation of a trace of two spans, with these scores."""
+
+    def evaluation(*scores: Score, request: ExportTraceServiceRequest | None = None) -> TraceEvaluation:
+        spans = normalise(request or request_with((1, 1, None), (1, 2, 1)))
+        run = Run(trace_id(1).hex(), span_id(1).hex(), "agent", None, None, ())
+        return TraceEvaluation(
+            trace_of(spans), (RunEvaluation(run, {}, NoReplay("a test"), tuple(scores)),), ()
+        )
+
+    return evaluation

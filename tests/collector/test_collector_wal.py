@@ -7,6 +7,8 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from spanproof.collector import wal_file
 from spanproof.collector.wal import Wal, WalClosed, WalInUse
@@ -96,7 +98,7 @@ def test_a_damaged_checkpoint_makes_things_be_done_twice_and_never_lost(wal_dire
 
 def test_the_directory_belongs_to_one_collector(wal_directory: Path) -> None:
     wal = open_wal(wal_directory)
-    with pytest.raises(WalInUse, match="own wal.directory"):
+    with pytest.raises(WalInUse, match=r"own wal\.directory"):
         open_wal(wal_directory)
     wal.close()
     open_wal(wal_directory).close()
@@ -143,7 +145,11 @@ def test_what_was_acknowledged_survives_kill_9(wal_directory: Path) -> None:
     assert process.stdout is not None
     acknowledged = [process.stdout.readline().decode().strip() for _ in range(200)]
     process.kill()
-    acknowledged += [line.decode().strip() for line in process.stdout.read().splitlines(keepends=True) if line.endswith(b"\n")]
+    acknowledged += [
+        line.decode().strip()
+        for line in process.stdout.read().splitlines(keepends=True)
+        if line.endswith(b"\n")
+    ]
     process.stdout.close()
     process.wait()
     again = open_wal(wal_directory)
@@ -151,3 +157,26 @@ def test_what_was_acknowledged_survives_kill_9(wal_directory: Path) -> None:
     again.close()
     assert len(acknowledged) >= 200
     assert set(acknowledged) <= kept
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@given(data=st.data(), payloads=st.lists(st.binary(max_size=60), min_size=1, max_size=6))
+def test_a_segment_damaged_anywhere_gives_the_records_before_the_damage_and_no_wrong_one(
+    tmp_path: Path, data, payloads
+) -> None:
+    packed = [wal_file.pack(number, Encoding.JSON, body) for number, body in enumerate(payloads, start=1)]
+    content = bytearray(b"".join(packed))
+    at = data.draw(st.integers(0, len(content) - 1))
+    if data.draw(st.booleans()):
+        content[at] ^= data.draw(st.integers(1, 255))
+    else:
+        del content[at:]
+    path = tmp_path / "segment.wal"
+    path.write_bytes(content)
+    untouched = 0
+    while sum(map(len, packed[: untouched + 1])) <= at:
+        untouched += 1
+    read = [record.payload for record in wal_file.read_segment(path)]
+    assert read[:untouched] == payloads[:untouched]
+    # Padding in the header is the only place where damage does no harm.
+    assert read in (payloads[:untouched], payloads)

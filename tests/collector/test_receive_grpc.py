@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import threading
+import time
+
 import grpc
 import pytest
 from google.rpc.error_details_pb2 import RetryInfo
@@ -53,6 +56,12 @@ def test_a_message_over_the_limit_is_refused_even_when_it_is_small_on_the_wire(l
         assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
         trailing = dict(refused.value.trailing_metadata() or ())
         assert "google.rpc.retryinfo-bin" not in trailing
+        outcome = {"protocol": "grpc", "outcome": "too_large"}
+        # grpc answers by itself, so the client may know before we count.
+        until = time.monotonic() + 5
+        while not listening.counted("spanproof_receive_requests_total", **outcome):
+            assert time.monotonic() < until
+            time.sleep(0.02)
 
 
 def test_other_services_are_unimplemented(listen) -> None:
@@ -62,7 +71,9 @@ def test_other_services_are_unimplemented(listen) -> None:
         assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
-def test_a_full_backlog_is_unavailable_with_the_wait_in_both_places_clients_look(listen, make_request) -> None:
+def test_a_full_backlog_is_unavailable_with_the_wait_in_both_places_clients_look(
+    listen, make_request
+) -> None:
     with listen(limits=Limits(max_backlog_bytes=10)) as listening:
         listening.backlog.add(10)
         with pytest.raises(grpc.RpcError) as refused:
@@ -91,3 +102,26 @@ def test_spans_with_bad_ids_are_refused_and_the_rest_is_kept(listen, make_reques
         response = export(listening, request.SerializeToString())
         assert response.partial_success.rejected_spans == 1
         assert listening.span_names() == ["span 2"]
+
+
+def test_the_stock_exporter_comes_again_when_there_is_room_and_loses_nothing(listen) -> None:
+    with listen(limits=Limits(max_backlog_bytes=10)) as listening:
+        listening.backlog.add(10)
+        exporter = OTLPSpanExporter(listening.endpoints.grpc, insecure=True, timeout=10)
+        provider = TracerProvider()
+        provider.add_span_processor(SimpleSpanProcessor(exporter))
+        threading.Timer(1.5, listening.backlog.remove, (10,)).start()
+        with provider.get_tracer("t").start_as_current_span("patient"):
+            pass
+        provider.shutdown()
+        assert listening.span_names() == ["patient"]
+
+
+def test_a_client_that_gives_up_leaves_nothing_behind(listen, make_request) -> None:
+    with listen(limits=Limits(max_backlog_bytes=10)) as listening:
+        listening.backlog.add(10)
+        with grpc.insecure_channel(listening.endpoints.grpc) as channel, pytest.raises(grpc.RpcError):
+            channel.unary_unary(EXPORT)(make_request((1, 1, None)).SerializeToString(), timeout=0.2)
+        listening.backlog.remove(10)
+        export(listening, make_request((2, 1, None)).SerializeToString())
+        assert len(listening.accepted) == 1

@@ -3,11 +3,13 @@ from __future__ import annotations
 import gzip
 import json
 import socket
+import threading
 import zlib
 
 import httpx
 import pytest
 from google.rpc.status_pb2 import Status
+from opentelemetry.exporter.otlp.proto.http import Compression
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from opentelemetry.sdk.trace import TracerProvider
@@ -30,8 +32,6 @@ def status_of(response: httpx.Response) -> Status:
 @pytest.mark.parametrize("compression", ["none", "gzip", "deflate"])
 def test_the_stock_exporter_is_understood(listen, compression) -> None:
     with listen() as listening:
-        from opentelemetry.exporter.otlp.proto.http import Compression
-
         exporter = OTLPSpanExporter(listening.traces_url, compression=Compression(compression))
         provider = TracerProvider()
         provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -104,7 +104,11 @@ def test_damaged_bodies_are_answered_400_with_a_status_and_counted(listen, heade
             json.dumps(
                 {
                     "resourceSpans": [
-                        {"scopeSpans": [{"spans": [{"traceId": "W47/95gDgQPSaYZBgT/evw==", "spanId": "7uGbfsPBsXM="}]}]}
+                        {
+                            "scopeSpans": [
+                                {"spans": [{"traceId": "W47/95gDgQPSaYZBgT/evw==", "spanId": "7uGbfsPBsXM="}]}
+                            ]
+                        }
                     ]
                 }
             ).encode(),
@@ -147,7 +151,9 @@ def test_a_body_over_the_limit_is_answered_413_even_when_it_is_small_on_the_wire
         plain = httpx.post(listening.traces_url, content=b"\x00" * 200_000, headers=PROTOBUF)
         bomb = gzip.compress(b"\x00" * 50_000_000)
         assert len(bomb) < 100_000
-        packed = httpx.post(listening.traces_url, content=bomb, headers=PROTOBUF | {"content-encoding": "gzip"})
+        packed = httpx.post(
+            listening.traces_url, content=bomb, headers=PROTOBUF | {"content-encoding": "gzip"}
+        )
         assert (plain.status_code, packed.status_code) == (413, 413)
         assert status_of(packed).code == 8
         assert "retry-after" not in packed.headers
@@ -209,8 +215,6 @@ def test_the_stock_exporter_comes_again_after_429_and_loses_nothing(listen) -> N
         listening.backlog.add(10)
         provider = TracerProvider()
         provider.add_span_processor(SimpleSpanProcessor(OTLPSpanExporter(listening.traces_url, timeout=10)))
-        import threading
-
         threading.Timer(1.5, listening.backlog.remove, (10,)).start()
         with provider.get_tracer("t").start_as_current_span("patient"):
             pass
@@ -256,6 +260,65 @@ def test_a_taken_port_is_replaced_and_said(listen, taken_port) -> None:
 
 
 def test_without_fallback_a_taken_port_is_an_error_that_names_the_key(listen, taken_port) -> None:
-    with pytest.raises(PortTaken, match=r"receivers\.http\.port"):
-        with listen(http={"port": taken_port}, fallback_port=False):
-            pass
+    with (
+        pytest.raises(PortTaken, match=r"receivers\.http\.port"),
+        listen(http={"port": taken_port}, fallback_port=False),
+    ):
+        pass
+
+
+def test_a_body_that_does_not_come_loses_its_place(listen, monkeypatch) -> None:
+    monkeypatch.setattr("spanproof.collector.receive.http_app._BODY_S", 0.3)
+    with listen() as listening:
+        host, port = listening.endpoints.http.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=10) as client:
+            client.sendall(
+                b"POST /v1/traces HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-protobuf\r\n"
+                b"content-length: 1000\r\n\r\nhalf"
+            )
+            assert client.recv(100).startswith(b"HTTP/1.1 408")
+
+
+def test_too_many_bytes_at_once_are_answered_429(listen) -> None:
+    with listen(limits=Limits.model_construct(max_in_flight_bytes=1000)) as listening:
+        response = httpx.post(listening.traces_url, content=b"\x00" * 5000, headers=PROTOBUF)
+        assert response.status_code == 429
+
+
+def test_a_client_that_errs_all_the_time_does_not_fill_the_log(listen, caplog) -> None:
+    with listen() as listening, httpx.Client() as client:
+        for _ in range(50):
+            client.post(listening.traces_url, content=b"\xff", headers=PROTOBUF)
+        outcome = {"protocol": "http", "outcome": "malformed"}
+        assert listening.counted("spanproof_receive_requests_total", **outcome) == 50
+    assert len([line for line in caplog.records if "refused a request" in line.message]) < 10
+
+
+def test_when_the_log_takes_nothing_the_answer_is_503_and_nothing_was_taken(listen, make_request) -> None:
+    with listen() as listening:
+        listening.wal.close()
+        body = make_request((1, 1, None)).SerializeToString()
+        response = httpx.post(listening.traces_url, content=body, headers=PROTOBUF)
+        assert response.status_code == 503
+        assert int(response.headers["retry-after"]) > 0
+        assert listening.accepted == []
+
+
+def test_a_body_in_chunks_is_one_body(listen, make_request) -> None:
+    body = make_request((1, 1, None)).SerializeToString()
+    with listen() as listening:
+        chunks = (body[position : position + 7] for position in range(0, len(body), 7))
+        assert httpx.post(listening.traces_url, content=chunks, headers=PROTOBUF).status_code == 200
+        assert listening.span_names() == ["span 1"]
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="no IPv6 here")
+def test_ipv6_addresses_are_listened_on(listen, make_request) -> None:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("no IPv6 loopback here")
+    with listen(http={"host": "::1", "port": 0}, grpc={"host": "::1", "port": 0}) as listening:
+        assert listening.endpoints.grpc.startswith("[::1]:")
+        body = make_request((1, 1, None)).SerializeToString()
+        assert httpx.post(listening.traces_url, content=body, headers=PROTOBUF).status_code == 200

@@ -14,7 +14,7 @@ import yaml
 
 from spanproof.alerts.rules import AlertRule
 from spanproof.cli.console import UsageProblem, console, error_console, print_json
-from spanproof.collector.config import Config, ConfigError, load_config
+from spanproof.collector.config import Config, ConfigError, Problem, load_config
 from spanproof.collector.config_reference import reference
 
 set_option = click.option(
@@ -37,7 +37,7 @@ def command() -> None:
 def check(file: Path, as_json: bool) -> int:
     """Check a configuration file; exit 2 where something in it is wrong."""
     try:
-        config = load_config(file, {}, alert_rule=AlertRule)
+        config = _load(file, {}, {})
     except ConfigError as wrong:
         if not as_json:
             raise _problem(wrong) from wrong
@@ -95,9 +95,22 @@ def read_config(
             raise UsageProblem(f"--set {setting!r} is not KEY=VALUE", "write --set assembly.quiet_s=2")
         overrides[key.strip()] = value
     try:
-        return load_config(file, os.environ if environ is None else environ, overrides, alert_rule=AlertRule)
+        return _load(file, os.environ if environ is None else environ, overrides)
     except ConfigError as wrong:
         raise _problem(wrong) from wrong
+
+
+def _load(file: Path | None, environ: Mapping[str, str], overrides: Mapping[str, str]) -> Config:
+    config = load_config(file, environ, overrides, alert_rule=AlertRule)
+    names = [rule["name"] for rule in config.alerts]
+    twice = [
+        Problem(str(file or ""), f"alerts.{position}.name", f"{name!r} is the name of an earlier rule too")
+        for position, name in enumerate(names)
+        if name in names[:position]
+    ]
+    if twice:
+        raise ConfigError(twice)
+    return config
 
 
 def _problem(wrong: ConfigError) -> UsageProblem:

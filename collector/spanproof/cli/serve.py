@@ -19,6 +19,7 @@ from spanproof.cli.console import UsageProblem, console, print_json
 from spanproof.collector.config import Config
 from spanproof.collector.receive.server import Endpoints, PortTaken
 from spanproof.collector.service import Collector
+from spanproof.collector.telemetry import JsonLines
 from spanproof.collector.ticker import Watcher
 from spanproof.collector.wal import WalInUse
 from spanproof.sandbox.errors import PolicyError
@@ -29,14 +30,23 @@ _LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 @click.command()
 @click.option(
-    "--config", "file", type=click.Path(path_type=Path), help="A YAML file; see docs/configuration.md."
+    "--config",
+    "file",
+    envvar="SPANPROOF_CONFIG",
+    type=click.Path(path_type=Path),
+    help="A YAML file; see docs/configuration.md. SPANPROOF_CONFIG names one too.",
 )
 @set_option
 @click.option("--json", "as_json", is_flag=True, help="Say where it listens as one JSON object.")
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info")
-def command(file: Path | None, settings: tuple[str, ...], as_json: bool, log_level: str) -> int:
+@click.option("--log-format", type=click.Choice(["text", "json"]), default="text")
+def command(
+    file: Path | None, settings: tuple[str, ...], as_json: bool, log_level: str, log_format: str
+) -> int:
     """Run the collector: OTLP in, scores out. Stops gracefully on SIGTERM and SIGINT."""
-    logging.basicConfig(level=log_level.upper(), format=_LOG_FORMAT)
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonLines() if log_format == "json" else logging.Formatter(_LOG_FORMAT))
+    logging.basicConfig(level=log_level.upper(), handlers=[handler])
     config = read_config(file, settings)
     collector = collector_for(config)
     try:

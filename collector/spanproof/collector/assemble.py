@@ -23,6 +23,14 @@ _LINK_BYTES = 200
 """Rough cost in memory of knowing one span's place, measured with small dicts of bytes."""
 
 
+_MOST_PATIENCE = 8
+"""An agent that pauses for longer than the quiet period at every step would have its whole run evaluated at
+every step: so each time a trace is opened again its quiet period doubles, up to this multiple."""
+
+_ROOM_LEFT_FULL = 0.9
+"""How full memory is left after traces were given out for want of it."""
+
+
 class Why(StrEnum):
     """Why a trace was given out."""
 
@@ -145,10 +153,8 @@ class Assembler:
                 heapq.heappush(self._deadlines, (deadline, trace_id))
                 continue
             yield self._give_out(trace_id, self._reason(trace, now_s), now_s)
-        while self._size > self._rules.max_bytes and self._open:
-            quietest = min(self._open, key=lambda trace_id: self._open[trace_id].last_s)
-            yield self._give_out(quietest, Why.MEMORY, now_s)
-            self._forget(now_s)
+        if self._size > self._rules.max_bytes:
+            yield from self._make_room(now_s)
 
     def flush(self, now_s: float) -> Iterator[CompleteTrace]:
         """Give out everything, as it is.
@@ -173,9 +179,19 @@ class Assembler:
             heapq.heappush(self._deadlines, (now_s + self._rules.quiet_s, trace_id))
         return trace
 
+    def _make_room(self, now_s: float) -> Iterator[CompleteTrace]:
+        """Give out the quietest traces; somewhat more than needed, so that not every span asks for it."""
+        enough = self._rules.max_bytes * _ROOM_LEFT_FULL
+        for trace_id in sorted(self._open, key=lambda trace_id: self._open[trace_id].last_s):
+            if self._size <= enough:
+                return
+            yield self._give_out(trace_id, Why.MEMORY, now_s)
+            self._size -= self._closed.pop(trace_id).size
+
     def _deadline(self, trace: _Open) -> float:
         quiet = self._rules.quiet_s if trace.whole else self._rules.orphan_quiet_s
-        return min(trace.last_s + quiet, trace.first_s + self._rules.max_wait_s)
+        patience = min(1 << trace.generation, _MOST_PATIENCE)
+        return min(trace.last_s + quiet * patience, trace.first_s + self._rules.max_wait_s)
 
     def _reason(self, trace: _Open, now_s: float) -> Why:
         if now_s >= trace.first_s + self._rules.max_wait_s:

@@ -7,13 +7,22 @@ Nothing here opens a file, a socket or a store.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
 
 from spanproof.collector.config_load import ConfigError, Problem, gather, problems_of
 
@@ -35,6 +44,7 @@ __all__ = [
 ]
 
 _MIB = 1024 * 1024
+_PASSWORD = re.compile(r"(://[^:/@\s]*):[^@/\s]*@")
 
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Port = Annotated[int, Field(ge=0, le=65535)]
@@ -97,11 +107,25 @@ class Limits(_Section):
     max_in_flight_requests: int = Field(
         default=256, gt=0, description="Requests being received at once, both protocols together."
     )
+    max_in_flight_bytes: int = Field(
+        default=256 * _MIB,
+        gt=0,
+        description="Bytes of those requests, packed and unpacked; at least twice `max_body_bytes`.",
+    )
     max_backlog_bytes: int = Field(
         default=256 * _MIB,
         gt=0,
         description="Acknowledged bytes on their way to the store, traces still assembling not counted.",
     )
+
+    @model_validator(mode="after")
+    def _the_largest_body_fits(self) -> Self:
+        if self.max_in_flight_bytes < 2 * self.max_body_bytes:
+            raise ValueError(
+                "max_in_flight_bytes must be at least twice max_body_bytes, or the largest body could never "
+                f"be taken, got {self.max_in_flight_bytes} and {self.max_body_bytes}"
+            )
+        return self
 
 
 class Wal(_Section):
@@ -188,6 +212,10 @@ class Store(_Section):
         description="A directory for the embedded ClickHouse, or the DSN of a server "
         "(`clickhouse://user:password@host:port/database`).",
     )
+
+    @field_serializer("location", when_used="json")
+    def _without_password(self, location: str) -> str:
+        return _PASSWORD.sub(r"\1:**********@", location)
 
 
 class Forward(_Section):
@@ -289,9 +317,10 @@ def load_config(
     problems = list(gathered.problems)
     config, found = problems_of(Config, gathered.tree, gathered)
     problems += found
-    for position, rule in enumerate(config.alerts if config and alert_rule else ()):
-        assert alert_rule is not None
-        problems += problems_of(alert_rule, dict(rule), gathered, f"alerts.{position}")[1]
+    rules = gathered.tree.get("alerts")
+    for position, rule in enumerate(rules if isinstance(rules, list) else ()):
+        if alert_rule is not None and isinstance(rule, dict):
+            problems += problems_of(alert_rule, rule, gathered, f"alerts.{position}")[1]
     if problems or config is None:
         raise ConfigError(problems)
     return config

@@ -85,7 +85,7 @@ def problems_of(
         found = []
         for error in invalid.errors(include_url=False):
             key = ".".join([*filter(None, [under]), *map(str, error["loc"])])
-            found.append(Problem(gathered.place_of(key), key, _in_words(model, error)))
+            found.append(Problem(gathered.place_of(key), key, _in_words(model, error, under)))
         return None, found
 
 
@@ -194,9 +194,9 @@ def _plain(text: str) -> Any:
     return text
 
 
-def _in_words(model: type[BaseModel], error: Any) -> str:
+def _in_words(model: type[BaseModel], error: Any, under: str) -> str:
     if error["type"] == "extra_forbidden":
-        return "unknown key" + _did_you_mean(model, tuple(map(str, error["loc"])))
+        return "unknown key" + _did_you_mean(model, tuple(map(str, error["loc"])), under)
     message = str(error["msg"]).removeprefix("Value error, ")
     given = error.get("input")
     # Where text is wanted the value may be a secret; where anything else is, it is not.
@@ -205,15 +205,15 @@ def _in_words(model: type[BaseModel], error: Any) -> str:
     return message
 
 
-def _did_you_mean(model: type[BaseModel], loc: tuple[str, ...]) -> str:
-    """The nearest key: first among its neighbours, then anywhere by its last name."""
+def _did_you_mean(model: type[BaseModel], loc: tuple[str, ...], root: str) -> str:
+    """The nearest key: first among its neighbours, then anywhere by its last name; `root` is the model's."""
     general = ["*" if part.isdigit() else part for part in loc]
     under, name = ".".join(general[:-1]), general[-1]
     keys = list(known_keys(model))
     neighbours = [key.rpartition(".")[2] for key in keys if key.rpartition(".")[0] == under]
     near = difflib.get_close_matches(name, neighbours, n=1)
     if near:
-        shown = ".".join([*loc[:-1], near[0]])
+        shown = ".".join([*filter(None, [root]), *loc[:-1], near[0]])
         return f"; did you mean {shown!r}?"
     last_names = {key.rpartition(".")[2]: key for key in reversed(keys)}
     elsewhere = difflib.get_close_matches(name, last_names, n=1, cutoff=0.8)

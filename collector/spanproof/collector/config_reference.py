@@ -20,8 +20,8 @@ _INTRODUCTION = """\
 
 This page is printed by `spanproof config reference`; a test keeps it so.
 
-A key is set, the later beating the earlier, by its default, in a YAML file (`spanproof serve --config FILE`),
-by an environment variable, or by a flag:
+A key is set, the later beating the earlier, by its default, in a YAML file (`spanproof serve --config FILE`,
+or `SPANPROOF_CONFIG`), by an environment variable, or by a flag:
 
 ```yaml
 assembly:
@@ -38,7 +38,8 @@ spanproof serve --set assembly.quiet_s=2 --set forward.0.endpoint=http://localho
 In variables `__` stands for the dot. Lists and mappings are written as in YAML (`[a, b]`, `{a: 1}`); digits
 address one item of a list; `null` unsets. An unknown key is an error that names its place and the nearest
 known key. Variables that share the prefix but resemble no key here belong to the instrumented process and are
-left alone. Relative paths start at the working directory. `spanproof config check FILE` checks a file, `spanproof config show` prints what holds.
+left alone. Relative paths start at the working directory. `spanproof config check FILE` checks a file,
+`spanproof config show` prints what holds.
 """
 
 
@@ -91,7 +92,7 @@ def _type(info: FieldInfo) -> str:
 def _bound(constraint: Any) -> str:
     for attribute, sign in (("gt", ">"), ("ge", "≥"), ("lt", "<"), ("le", "≤")):
         if hasattr(constraint, attribute):
-            return f"{sign} {getattr(constraint, attribute):g}"
+            return f"{sign} {getattr(constraint, attribute)}"
     return ""
 
 

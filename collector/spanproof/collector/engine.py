@@ -10,14 +10,13 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
-from spanproof.sandbox.registry import open_sandbox
-from spanproof.sandbox.scanners.pipeline import Pipeline
-
 from spanproof.collector.config import Config
 from spanproof.evaluators.engine import Engine
-from spanproof.sandbox import Sandbox
-from spanproof.sandbox.errors import SandboxUnavailable
+from spanproof.sandbox import Program, Sandbox
+from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
 from spanproof.sandbox.policy import Policy, load_policy
+from spanproof.sandbox.registry import open_sandbox
+from spanproof.sandbox.scanners.pipeline import Pipeline
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +53,16 @@ def _sandbox(config: Config) -> tuple[Sandbox | None, str]:
     if not config.evaluation.replay:
         return None, "replay is switched off by evaluation.replay"
     try:
-        return open_sandbox(config.sandbox.backend, workers=config.sandbox.workers), ""
+        sandbox = open_sandbox(config.sandbox.backend, workers=config.sandbox.workers)
     except SandboxUnavailable as unavailable:
         return None, str(unavailable)
+    try:
+        # Started now and not at the first trace: a machine that cannot isolate is told at start, and the
+        # sandbox's processes begin before the store is loaded into this one.
+        sandbox.run(Program("python", "None"))
+    except SandboxUnavailable as unavailable:
+        sandbox.close()
+        return None, str(unavailable)
+    except SandboxBroken as broken:
+        log.warning("the sandbox did not start well, it is tried again with each trace: %s", broken)
+    return sandbox, ""

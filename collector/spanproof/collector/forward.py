@@ -26,7 +26,7 @@ from spanproof.trace import Score
 
 log = logging.getLogger(__name__)
 
-_REMEMBERED_TRACES = 20_000
+_REMEMBERED_TRACES = 5_000
 """Traces whose sent scores are remembered; one that comes again after that has its scores sent again, under
 the same ids."""
 

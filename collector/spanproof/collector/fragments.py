@@ -15,7 +15,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 
-from spanproof.collector.attach import EVALUATOR_SCOPE
+from spanproof.collector.attach import EVALUATOR_SCOPE, remove_annotations
 
 _NO_TRACE_ID = bytes(16)
 _NO_SPAN_ID = bytes(8)
@@ -80,13 +80,18 @@ def span_count(request: ExportTraceServiceRequest) -> int:
 
 
 def split(request: ExportTraceServiceRequest) -> Split:
-    """Part the request's spans by trace; those without valid ids must be gone already."""
+    """Part the request's spans by trace; those without valid ids must be gone already.
+
+    Scores that an earlier pass through here put on the spans are taken off, in place.
+    """
     growing: dict[bytes, _Growing] = {}
     own = 0
     for resource, scope, span in _spans(request):
         if scope.scope.name == EVALUATOR_SCOPE:
             own += 1
             continue
+        # Forwarding may lead back here: with its scores on it a span would look new, for ever.
+        remove_annotations(span)
         _add(growing.setdefault(span.trace_id, _Growing()), resource, scope, span)
     fragments = (
         Fragment(trace_id.hex(), tuple(part.links), part.request.SerializeToString())

@@ -71,7 +71,7 @@ class Pipeline:
             ledger=self._ledger,
             set_aside=self._set_aside,
             telemetry=telemetry,
-            listeners=[self._release, *listeners],
+            listeners=[self._settle, *listeners],
         )
         self._evaluators = Evaluators(
             engine=engine,
@@ -80,8 +80,10 @@ class Pipeline:
             telemetry=telemetry,
             known_spans=self._known_spans,
             hand_on=self._writer.put,
-            superseded=lambda complete: backlog.remove(complete.size),
+            counted_twice=backlog.remove,
         )
+        self._stopping = threading.Event()
+        self._replay = threading.Thread(target=self._read_log, name="spanproof-replay", daemon=True)
         self._intake = threading.Thread(target=self._take_in, name="spanproof-intake", daemon=True)
         telemetry.gauge(
             "spanproof_open_traces", "Traces being assembled.", lambda: self._assembler.open_traces
@@ -99,40 +101,51 @@ class Pipeline:
         )
 
     def start(self) -> None:
-        """Begin to work, with what the log still holds first."""
+        """Begin to work, on what the log still holds too."""
         self._writer.start()
         self._intake.start()
+        self._replay.start()
 
     def put(self, accepted: Accepted) -> None:
         """Take a durable request; never blocks."""
         self._backlog.add(accepted.size)
         self._inbox.put(accepted)
 
-    def replay(self, records: Iterable[Record]) -> int:
-        """Take in what the log holds of former runs; returns how many requests those were."""
-        count = 0
-        for record in records:
-            count += 1
-            while not self._backlog.wait_for_room(timeout_s=60):
-                log.warning("still waiting for room to take in the log of the former run")
-            self._telemetry.replayed_records.inc()
-            try:
-                request = decode_stored(record.encoding, record.payload)
-            except Refused as unreadable:
-                log.warning("log record %d cannot be read and is left out: %s", record.number, unreadable)
-                self._wal.done({record.number})
-                continue
-            reject_bad_ids(request)
-            self.put(Accepted(record.number, request, len(record.payload)))
-        return count
-
     def drain(self, timeout_s: float) -> bool:
         """Evaluate and store everything that was put, then end; False when there was not enough time."""
         until = time.monotonic() + timeout_s
+        self._stopping.set()
+        self._replay.join(timeout_s)
         self._inbox.put(None)
         self._intake.join(timeout_s)
         evaluated = self._evaluators.drain(max(0.0, until - time.monotonic()))
         return self._writer.drain(max(0.0, until - time.monotonic())) and evaluated
+
+    def _read_log(self) -> None:
+        """Take in what former runs left in the log, as fast as there is room for it."""
+        count = 0
+        for record in self._wal.undone():
+            while not self._backlog.wait_for_room(timeout_s=_TICK_S):
+                if self._stopping.is_set():
+                    break
+            if self._stopping.is_set():
+                log.info("stopping: the rest of the log is read at the next start")
+                break
+            count += 1
+            self._telemetry.replayed_records.inc()
+            self._put_again(record)
+        if count:
+            log.info("%d requests were read again from the log of a former run", count)
+
+    def _put_again(self, record: Record) -> None:
+        try:
+            request = decode_stored(record.encoding, record.payload)
+        except Refused as unreadable:
+            log.warning("log record %d cannot be read and is left out: %s", record.number, unreadable)
+            self._wal.done({record.number})
+            return
+        reject_bad_ids(request)
+        self.put(Accepted(record.number, request, len(record.payload)))
 
     def _take_in(self) -> None:
         while True:
@@ -148,19 +161,18 @@ class Pipeline:
         self._submit(self._assembler.flush(time.monotonic()))
 
     def _assemble(self, accepted: Accepted) -> None:
+        taken = 0
         try:
             parts = split(accepted.request)
+            self._telemetry.spans_ignored.labels("own_evaluator").inc(parts.own)
+            now_s = time.monotonic()
+            for fragment in parts.fragments:
+                taken += self._assembler.add(fragment, accepted.record, now_s)
         except Exception:
-            log.exception("log record %d cannot be split into traces", accepted.record)
+            log.exception("log record %d cannot be assembled", accepted.record)
             self._set_aside.keep(f"record-{accepted.record}", accepted.request.SerializeToString())
             self._telemetry.traces_failed.labels("assemble").inc()
-            parts = None
-        now_s = time.monotonic()
-        fragments = parts.fragments if parts else ()
-        taken = sum(self._assembler.add(fragment, accepted.record, now_s) for fragment in fragments)
         self._ledger.expect(accepted.record, taken)
-        if parts and parts.own:
-            self._telemetry.spans_ignored.labels("own_evaluator").inc(parts.own)
         self._backlog.remove(accepted.size)
 
     def _submit(self, completes: Iterable[CompleteTrace]) -> None:
@@ -169,9 +181,10 @@ class Pipeline:
             self._backlog.add(complete.size)
             self._evaluators.submit(complete)
 
-    def _release(self, batch: Sequence[Evaluated]) -> None:
+    def _settle(self, batch: Sequence[Evaluated]) -> None:
         for evaluated in batch:
             self._backlog.remove(evaluated.complete.size)
+            self._evaluators.settled(evaluated.complete.trace_id)
 
     def _known_spans(self, trace_id: str) -> tuple[Span, ...]:
         stored = self._store.evaluation(trace_id)

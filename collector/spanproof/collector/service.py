@@ -31,6 +31,7 @@ from spanproof.store import Store, open_store
 log = logging.getLogger(__name__)
 
 _STOP_S = 60.0
+_FAILED_START_S = 10.0
 
 
 class Collector:
@@ -66,7 +67,7 @@ class Collector:
         try:
             self._start()
         except BaseException:
-            self._unwind(0.0)
+            self._unwind(_FAILED_START_S)
             raise
         self._started.set()
 
@@ -149,10 +150,10 @@ class Collector:
         config, telemetry = self._config, self._telemetry
         for warning in config.warnings:
             log.warning("%s", warning)
-        # The sandbox starts processes, and a process forked after chDB is loaded hangs: so it comes first.
+        # The sandbox's processes come first: what is forked after chDB is loaded hangs once it touches it.
         opened = open_engine(config)
         self._on_stop("sandbox", lambda _: opened.close())
-        store = self._store = open_store(config.store.location)
+        store = self._store = open_store(config.store.location, share=True)
         self._on_stop("store", lambda _: store.close())
         wal = Wal(config.wal.directory, segment_bytes=config.wal.segment_bytes, fsync=config.wal.fsync)
         self._on_stop("log", lambda _: wal.close())
@@ -174,9 +175,6 @@ class Collector:
         )
         pipeline.start()
         self._on_stop("pipeline", pipeline.drain)
-        replayed = pipeline.replay(wal.undone())
-        if replayed:
-            log.info("%d requests were read again from the log of the former run", replayed)
         receiver = self._receiver(wal, backlog, pipeline)
         self._on_stop("receivers", lambda _: receiver.stop())
         self._endpoints = receiver.start()
@@ -212,5 +210,9 @@ class Collector:
         return in_time
 
     def _on_signal(self, number: int, _: FrameType | None) -> None:
-        log.info("%s: stopping", signal.Signals(number).name)
+        log.info(
+            "%s: stopping; once more ends at once, what is not stored stays in the log",
+            signal.Signals(number).name,
+        )
+        signal.signal(number, signal.SIG_DFL)
         self._stop_asked.set()

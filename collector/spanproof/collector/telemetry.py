@@ -6,8 +6,11 @@ refused, cut, skipped or dropped can be seen from outside. Never holds content o
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Hashable
+from datetime import UTC, datetime
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
@@ -16,7 +19,42 @@ METRICS_CONTENT_TYPE = CONTENT_TYPE_LATEST
 
 log = logging.getLogger("spanproof.collector")
 
+_LINE_EVERY_S = 1.0
 _SECONDS = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0)
+
+
+class Sparingly:
+    """Keeps a client that errs a thousand times a second from filling the log. For one thread."""
+
+    def __init__(self) -> None:
+        self._last_s: dict[Hashable, float] = {}
+        self._left_out: dict[Hashable, int] = {}
+
+    def left_out(self, kind: Hashable) -> int | None:
+        """How many lines of this kind were left out since the last; None where this one is to be too."""
+        now_s = time.monotonic()
+        if now_s - self._last_s.get(kind, -_LINE_EVERY_S) < _LINE_EVERY_S:
+            self._left_out[kind] = self._left_out.get(kind, 0) + 1
+            return None
+        self._last_s[kind] = now_s
+        return self._left_out.pop(kind, 0)
+
+
+class JsonLines(logging.Formatter):
+    """Log records as JSON Lines, for machines that read them."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One record as one line."""
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "thread": record.threadName,
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line)
 
 
 class Telemetry:

@@ -40,7 +40,7 @@ class Ticker:
         self._wake.set()
 
     def stop(self) -> None:
-        """Call the watchers a last time, if anything was stored since, and end."""
+        """Call the watchers a last time and end."""
         self._stopping.set()
         self._wake.set()
         self._thread.join()
@@ -52,8 +52,7 @@ class Ticker:
             self._tick()
             # A busy collector stores several times a second; its watchers need not look that often.
             self._stopping.wait(_SOON_S)
-        if self._wake.is_set():
-            self._tick()
+        self._tick()
 
     def _tick(self) -> None:
         for watcher in self._watchers:

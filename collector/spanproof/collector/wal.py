@@ -85,6 +85,8 @@ class Wal:
         if self._closed:
             raise WalClosed("the write-ahead log is closed")
         durable: Future[int] = Future()
+        # From here on it cannot be cancelled: the bytes will be there, whoever still waits for them.
+        durable.set_running_or_notify_cancel()
         self._inbox.put(_Append(encoding, payload, durable))
         return durable
 
@@ -184,7 +186,7 @@ class Wal:
             return
         try:
             numbers = self._append_to_segment(group)
-        except Exception as failure:  # noqa: BLE001 - whoever waits must be told, whatever it was
+        except Exception as failure:
             log.exception("the write-ahead log cannot be written")
             self._abandon_segment(len(group))
             for waiting in group:

@@ -82,7 +82,7 @@ class Writer:
         while more:
             batch, more = self._next_batch()
             if batch:
-                self._write(batch)
+                self._write_or_tell(batch)
             if not more or time.monotonic() - checkpointed >= _CHECKPOINT_EVERY_S:
                 self._checkpoint()
                 checkpointed = time.monotonic()
@@ -100,6 +100,12 @@ class Writer:
                 return batch, False
             batch.append(taken)
         return batch, True
+
+    def _write_or_tell(self, batch: Sequence[Evaluated]) -> None:
+        try:
+            self._write(batch)
+        except Exception:
+            log.exception("writing %d traces failed; they stay in the log", len(batch))
 
     def _write(self, batch: Sequence[Evaluated]) -> None:
         for failed in (evaluated for evaluated in batch if evaluated.evaluation is None):

@@ -1,8 +1,9 @@
 """Any dialect of agent telemetry to spans of our model.
 
-An OTLP request comes in, a list of `Span`s in its order goes out, one per OTLP span, whatever it holds: a span
-whose attributes break its convention becomes kind OTHER with the error and the raw attributes. Dialects read
-one span at a time; what can be told only beside other spans of the request is put right afterwards.
+An OTLP request comes in, a list of `Span`s in its order goes out, one per OTLP span, whatever it holds: a
+span whose attributes break its convention becomes kind OTHER with the error and the raw attributes.
+Dialects read one span at a time; what can be told only beside other spans of the request is put right
+afterwards.
 """
 
 from __future__ import annotations
@@ -32,6 +33,6 @@ def _span(raw: RawSpan) -> Span:
     for reader in (dialect, GENERIC):
         try:
             return span_of(raw, reader.read(raw), dialect.name)
-        except Exception:  # attributes may be anything: one span must not cost the others
+        except Exception:  # noqa: BLE001 - attributes may be anything: one span must not cost the others
             _log.warning("span %s could not be read as %s", raw.span_id, reader.name, exc_info=True)
     return span_of(raw, Reading(), dialect.name)

@@ -57,7 +57,7 @@ def python_literal(text: str) -> JsonValue:
         raise NotDecoded(str(bad)) from bad
 
 
-def decoded(value: AttributeValue) -> JsonValue:
+def decoded(value: AttributeValue | JsonValue) -> JsonValue:
     """The document in an attribute that holds arguments, messages or the like.
 
     JSON is decoded, JSON inside a JSON string too, Python literals of lists and dictionaries likewise; any

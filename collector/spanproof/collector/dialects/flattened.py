@@ -1,8 +1,8 @@
 """Messages that a producer flattened into one attribute per field.
 
 `llm.input_messages.3.message.tool_calls.0.tool_call.function.name` and its likes: the indices and names in
-the attribute's name are a path. The tree is built again and read as any other message. Indices may be missing,
-where the producer's limits dropped the oldest attributes.
+the attribute's name are a path. The tree is built again and read as any other message. Indices may be
+missing, where the producer's limits dropped the oldest attributes.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def smolagents_task(value: JsonValue) -> str | None:
     return task if isinstance(task, str) else None
 
 
-def tool_arguments(value: AttributeValue) -> JsonValue:
+def tool_arguments(value: AttributeValue | JsonValue) -> JsonValue:
     """A tool's arguments without the wrapping of frameworks.
 
     An object holds keyword arguments; an array positional ones; both together stand as
@@ -66,7 +66,7 @@ def tool_arguments(value: AttributeValue) -> JsonValue:
         # Traceloop writes LangChain's callback arguments; the tool's own are a printed dictionary in them.
         inputs = arguments.get("inputs")
         return inputs if isinstance(inputs, dict) else decoded(arguments["input_str"])
-    if _SMOLAGENTS_SWITCHES & arguments.keys() or set(arguments) <= {"args", "kwargs"} and arguments:
+    if _SMOLAGENTS_SWITCHES & arguments.keys() or (set(arguments) <= {"args", "kwargs"} and arguments):
         return _smolagents_arguments(arguments)
     return arguments
 
@@ -139,17 +139,22 @@ def state_messages(given: Payload | None, role: str = "user") -> tuple[Message, 
 def _is_dumped_message(value: dict[str, JsonValue]) -> bool:
     """Whether this is one of LangChain's messages, serialised in any of its ways."""
     inner = value.get("kwargs", value.get("data", value))
-    return isinstance(inner, dict) and inner.get("type") in {"human", "ai", "system", "tool"} and "content" in inner
+    return (
+        isinstance(inner, dict)
+        and inner.get("type") in ("human", "ai", "system", "tool")
+        and "content" in inner
+    )
 
 
 def _is_message(value: JsonValue) -> bool:
-    return isinstance(value, dict) and ("role" in value or value.get("type") in {"message", "function_call"})
+    return isinstance(value, dict) and ("role" in value or value.get("type") in ("message", "function_call"))
 
 
 def node_not_agent(raw: RawSpan, reading: Reading) -> Reading:
     """LangGraph's node named `agent` is a step of the graph, not an agent: its kind becomes CHAIN.
 
-    Producers make any runnable with "agent" in its name an AGENT; a node is known by being named after itself.
+    Producers make any runnable with "agent" in its name an AGENT; a node is known by being named after
+    itself.
     """
     if reading.kind is not SpanKind.AGENT:
         return reading

@@ -1,4 +1,7 @@
-"""Spans of no known dialect: an application's own. Input, output and error are read where they have usual names."""
+"""Spans of no known dialect: an application's own.
+
+Input, output and error are read where they have usual names; the kind is always OTHER.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,9 @@ _INPUT, _OUTPUT = ("input.value", "input"), ("output.value", "output")
 
 def read(raw: RawSpan) -> Reading:
     """What can be read of a span without a convention."""
-    return Reading(input=payload(raw.first(*_INPUT)), output=payload(raw.first(*_OUTPUT)), error=error_of(raw))
+    return Reading(
+        input=payload(raw.first(*_INPUT)), output=payload(raw.first(*_OUTPUT)), error=error_of(raw)
+    )
 
 
 DIALECT = Dialect("generic", (), (), read)

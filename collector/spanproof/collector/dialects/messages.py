@@ -57,7 +57,9 @@ def _messages(value: JsonValue, role: str, depth: int) -> Iterator[Message]:
         return
     if isinstance(value, list):
         for item in value:
-            yield from _messages(item, role, depth + 1)
+            # In a printed conversation only a model's messages show what they are.
+            spoken = "user" if isinstance(item, str) and len(value) > 1 else role
+            yield from _messages(item, spoken, depth + 1)
     elif isinstance(value, str):
         fields = printed_fields(value)
         if fields is not None:
@@ -276,4 +278,5 @@ def _call_id(source: dict[str, JsonValue]) -> JsonValue:
 def _printed_role(fields: dict[str, JsonValue], role: str) -> str:
     if "tool_call_id" in fields:
         return "tool"
-    return "assistant" if "tool_calls" in fields or "usage_metadata" in fields else role
+    marks = ("tool_calls", "usage_metadata", "response_metadata")
+    return "assistant" if any(fields.get(mark) for mark in marks) or "tool_calls" in fields else role

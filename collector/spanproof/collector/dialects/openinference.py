@@ -5,6 +5,9 @@ Also reads smolagents' steps in it: they are CHAIN spans named `Step N` whose ou
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from spanproof.collector.dialects.decode import is_cut, payload
 from spanproof.collector.dialects.failures import error_of
 from spanproof.collector.dialects.flattened import flattened_messages
@@ -34,6 +37,9 @@ _KINDS = {
     "GUARDRAIL": SpanKind.GUARDRAIL,
     "EVALUATOR": SpanKind.EVALUATOR,
 }
+_STREAM = re.compile(r"<(?:async_)?generator object \S+ at 0x[0-9a-f]+>")
+"""What is printed of a stream that the producer could not read: no output."""
+
 _REDACTED = "__REDACTED__"
 """What OpenInference writes in place of content it was told to hide."""
 
@@ -68,6 +74,8 @@ def read_content(
 ) -> Reading:
     """The content of a span with values and flattened messages, which traceAI writes under other names."""
     error = error_of(raw)
+    if result is not None and _STREAM.fullmatch(result.text):
+        result = None
     if kind is SpanKind.LLM:
         asked = flattened_messages(raw.attributes, input_prefix, "user")
         said = flattened_messages(raw.attributes, output_prefix, "assistant")
@@ -109,19 +117,11 @@ def with_facts(raw: RawSpan, reading: Reading, usage: Usage | None, model: str |
         is_cut(raw.text(value) or "", raw.text(mime))
         for value, mime in ((oi.INPUT_VALUE, oi.INPUT_MIME_TYPE), (oi.OUTPUT_VALUE, oi.OUTPUT_MIME_TYPE))
     )
-    reading = Reading(
-        reading.kind,
-        reading.input,
-        reading.output,
-        reading.input_messages,
-        reading.output_messages,
-        reading.tool,
-        observation=reading.observation,
-        step=reading.step,
+    reading = replace(
+        reading,
         usage=usage,
         model=model,
         agent=agent,
-        error=reading.error,
         truncated=truncated,
         hidden=hidden or _messages_hidden(reading),
     )

@@ -1,6 +1,6 @@
-"""Messages that a producer printed instead of serialising them.
+r"""Messages that a producer printed instead of serialising them.
 
-Python's `str(message)` of a pydantic model reads `content='45.0\\n' name='python_repl' tool_call_id='c1'`:
+Python's `str(message)` of a pydantic model reads `content='45.0\n' name='python_repl' tool_call_id='c1'`:
 field names, `=`, Python literals. Fields whose literal cannot be parsed keep their text.
 """
 

@@ -60,7 +60,7 @@ def _agent(raw: RawSpan, reading: Reading) -> Reading:
 
 
 def _old_call(raw: RawSpan, reading: Reading) -> Reading:
-    """A call by its `events`, or by the request and response bodies that Logfire's OpenAI integration keeps."""
+    """A call by its `events`, or by the bodies that Logfire's OpenAI integration keeps."""
     events = decoded(raw.first("events"))
     request, response = decoded(raw.first("request_data")), decoded(raw.first("response_data"))
     if isinstance(events, list):

@@ -85,7 +85,7 @@ def _raw_span(span: trace_pb2.Span, scope: str, resource: Mapping[str, Attribute
         name=span.name,
         trace_id=span.trace_id.hex(),
         span_id=span.span_id.hex(),
-        parent_id=span.parent_span_id.hex().strip("0") and span.parent_span_id.hex() or None,
+        parent_id=(span.parent_span_id.hex().strip("0") and span.parent_span_id.hex()) or None,
         start_ns=span.start_time_unix_nano,
         end_ns=span.end_time_unix_nano,
         failed=span.status.code == trace_pb2.Status.STATUS_CODE_ERROR,

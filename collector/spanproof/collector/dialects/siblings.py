@@ -52,7 +52,7 @@ def _model_calls_above(span: Span, by_id: Mapping[tuple[str, str], Span]) -> lis
 
 
 def _with_dropped_messages(span: Span, spans: Sequence[Span]) -> Span:
-    """The call with the messages its limits dropped, from a call of the same conversation that still has them.
+    """The call with the messages its limits dropped, from a call of the same conversation that has them.
 
     A conversation only grows: where two calls agree on every message both still have, one's missing messages
     are the other's.
@@ -73,8 +73,6 @@ def _with_dropped_messages(span: Span, spans: Sequence[Span]) -> Span:
     return replace(span, input_messages=restored) if len(restored) > len(span.input_messages) else span
 
 
-def _agree(
-    own: Mapping[int, tuple[Message, ...]], known: Mapping[int, tuple[Message, ...]]
-) -> bool:
+def _agree(own: Mapping[int, tuple[Message, ...]], known: Mapping[int, tuple[Message, ...]]) -> bool:
     shared = own.keys() & known.keys()
     return bool(shared) and all(own[index] == known[index] for index in shared)

@@ -1,4 +1,7 @@
-"""Our own dialect: OpenInference kinds and values, OTel GenAI messages and tools, and `spanproof.*` for code."""
+"""Our own dialect.
+
+OpenInference's kinds and values, OTel GenAI's messages and tools, and `spanproof.*` for code.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,7 @@ from spanproof.trace import (
     SpanError,
     SpanKind,
     StepInfo,
+    ToolCall,
     Usage,
 )
 
@@ -45,7 +49,7 @@ def read(raw: RawSpan) -> Reading:
         result or _outer_text(kind, said, "assistant"),
         asked,
         said,
-        tool=call_of(raw, raw.text(genai.TOOL_NAME, oi.TOOL_NAME), _arguments(raw)) if _is_tool(kind) else None,
+        tool=_tool(raw, kind),
         code=_code(raw),
         observation=raw.text(ours.EXECUTION_OBSERVATION),
         step=_step(raw),
@@ -58,8 +62,10 @@ def read(raw: RawSpan) -> Reading:
     )
 
 
-def _is_tool(kind: SpanKind) -> bool:
-    return kind is SpanKind.TOOL
+def _tool(raw: RawSpan, kind: SpanKind) -> ToolCall | None:
+    if kind is not SpanKind.TOOL:
+        return None
+    return call_of(raw, raw.text(genai.TOOL_NAME, oi.TOOL_NAME), _arguments(raw))
 
 
 def _outer_text(kind: SpanKind, spoken: tuple[Message, ...], role: str) -> Payload | None:

@@ -49,4 +49,4 @@ def _unwrapped(given: Payload | None) -> Payload | None:
     return given
 
 
-DIALECT = Dialect("traceai", ("traceai_", "traceai.", "fi_instrumentation"), _KIND_KEYS, read)
+DIALECT = Dialect("traceai", ("traceai_", "traceai."), _KIND_KEYS, read)

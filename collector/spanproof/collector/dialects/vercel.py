@@ -42,7 +42,8 @@ def read(raw: RawSpan) -> Reading:
     return Reading(
         kind,
         text_payload(asked, "user") or payload(raw.first("ai.prompt")),
-        payload(raw.first("ai.response.object"), "application/json") or payload(raw.first("ai.response.text")),
+        payload(raw.first("ai.response.object"), "application/json")
+        or payload(raw.first("ai.response.text")),
         asked,
         said,
         model=model,
@@ -65,7 +66,9 @@ def _asked(raw: RawSpan) -> tuple[Message, ...]:
 def _said(raw: RawSpan) -> tuple[Message, ...]:
     text = raw.text("ai.response.text", "ai.response.object", "ai.result.text") or ""
     calls = decoded(raw.first("ai.response.toolCalls", "ai.result.toolCalls"))
-    asked_for = tuple(_call(call) for call in calls if isinstance(call, dict)) if isinstance(calls, list) else ()
+    asked_for = (
+        tuple(_call(call) for call in calls if isinstance(call, dict)) if isinstance(calls, list) else ()
+    )
     return (Message("assistant", text, asked_for),) if text or asked_for else ()
 
 

@@ -10,6 +10,7 @@ import asyncio
 import hmac
 import logging
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -19,16 +20,17 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 
 from spanproof.collector.fragments import reject_bad_ids, span_count
 from spanproof.collector.receive import body as bodies
-from spanproof.collector.receive.admission import Admission
+from spanproof.collector.receive.admission import Admission, Entry
 from spanproof.collector.receive.refused import Reason, Refused
-from spanproof.collector.telemetry import Telemetry
+from spanproof.collector.telemetry import Sparingly, Telemetry
 from spanproof.collector.wal import Wal, WalClosed
 from spanproof.collector.wal_file import Encoding
 
 log = logging.getLogger(__name__)
 
 _ELSEWHERE_BYTES = 128 * 1024
-"""Bodies above this are decoded in a thread, so that a large one does not hold up the small ones."""
+"""Bodies above this are decoded in a thread, so that a large one does not hold up the small ones; packed
+ones and JSON, which takes longer, always are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class Acceptor:
 
     Args:
         tokens: one of them must be presented; none means everyone may send.
-        hand_on: given each durable request; must not block.
+        hand_on: given each durable request, in the log's thread; must not block.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class Acceptor:
         self._wal = wal
         self._telemetry = telemetry
         self._hand_on = hand_on
+        self._sparingly = Sparingly()
         self.max_body_bytes = max_body_bytes
         self.admission = admission
 
@@ -91,32 +94,45 @@ class Acceptor:
             )
 
     async def accept(
-        self, protocol: str, form: Encoding, body: bytes, content_encoding: str = ""
+        self, protocol: str, form: Encoding, body: bytes, entry: Entry, content_encoding: str = ""
     ) -> ExportTraceServiceResponse:
         """Take a body; returns once it is durable.
+
+        Args:
+            protocol: for counters.
+            form: what the body is, once unpacked.
+            body: as it was sent.
+            entry: told what the body grows to.
+            content_encoding: how the body is packed.
 
         Raises:
             Refused: nothing of it was taken.
         """
-        if len(body) > _ELSEWHERE_BYTES or content_encoding:
+        if len(body) > _ELSEWHERE_BYTES or content_encoding or form is Encoding.JSON:
             decoded = await asyncio.to_thread(self._decode, form, body, content_encoding)
         else:
             decoded = self._decode(form, body, content_encoding)
+        if content_encoding:
+            entry.grow(decoded.size)
         self._telemetry.bytes_received.inc(decoded.size)
         rejected = reject_bad_ids(decoded.request)
         spans = span_count(decoded.request)
         if spans:
-            await self._make_durable(decoded)
-            self._telemetry.spans_received.inc(spans)
+            await self._make_durable(decoded, spans)
         return self._response(protocol, rejected)
 
     def refused(self, protocol: str, refusal: Refused, peer: str) -> None:
         """Count and log a refusal: what is wrong, never what was in it."""
         self._telemetry.requests.labels(protocol, refusal.reason.value).inc()
+        left_out = self._sparingly.left_out((protocol, refusal.reason))
+        if left_out is None:
+            return
+        if left_out:
+            log.warning("%d more such requests were refused since the last line", left_out)
         log.warning(
             "refused a request over %s from %s: %s: %s",
             protocol,
-            peer,
+            peer or "unknown",
             refusal.reason.value,
             refusal.message,
         )
@@ -127,14 +143,21 @@ class Acceptor:
         stored = bodies.stored_form(form, content_encoding)
         return _Decoded(request, stored, unpacked if stored is form else body, len(unpacked))
 
-    async def _make_durable(self, decoded: _Decoded) -> None:
+    async def _make_durable(self, decoded: _Decoded, spans: int) -> None:
+        def when_durable(written: Future[int]) -> None:
+            # Not after the wait below: a client that gives up meanwhile ends the wait, not the request.
+            if written.exception() is None:
+                self._telemetry.spans_received.inc(spans)
+                self._hand_on(Accepted(written.result(), decoded.request, decoded.size))
+
         try:
-            record = await asyncio.wrap_future(self._wal.append(decoded.stored, decoded.payload))
+            durable = self._wal.append(decoded.stored, decoded.payload)
+            durable.add_done_callback(when_durable)
+            await asyncio.wrap_future(durable)
         except (OSError, WalClosed) as failure:
             raise Refused(
                 Reason.UNAVAILABLE, f"the write-ahead log takes nothing now: {failure}"
             ) from failure
-        self._hand_on(Accepted(record, decoded.request, decoded.size))
 
     def _response(self, protocol: str, rejected: int) -> ExportTraceServiceResponse:
         response = ExportTraceServiceResponse()

@@ -53,37 +53,63 @@ class Backlog:
             return self._changed.wait_for(lambda: not self.full, timeout_s)
 
 
+class Entry:
+    """One request that is inside; it says how large it grows."""
+
+    def __init__(self, admission: Admission) -> None:
+        self._admission = admission
+        self.bytes = 0
+
+    def grow(self, size: int) -> None:
+        """So many more bytes of it are in memory.
+
+        Raises:
+            Refused: there is no room for them.
+        """
+        self._admission.grow(size)
+        self.bytes += size
+
+
 class Admission:
     """Lets requests in; to be used in one event loop."""
 
     def __init__(self, limits: Limits, backlog: Backlog) -> None:
         self._most = limits.max_in_flight_requests
+        self._most_bytes = limits.max_in_flight_bytes
         self._backlog = backlog
         self._inside = 0
+        self._bytes = 0
         self._closed = False
-
-    @property
-    def inside(self) -> int:
-        """Requests being received."""
-        return self._inside
 
     def close(self) -> None:
         """Let nobody in any more."""
         self._closed = True
 
     @asynccontextmanager
-    async def admitted(self) -> AsyncIterator[None]:
+    async def admitted(self) -> AsyncIterator[Entry]:
         """Be inside while the context is open.
 
         Raises:
             Refused: there is no room, or the collector stops.
         """
         await self._wait_for_room()
+        entry = Entry(self)
         self._inside += 1
         try:
-            yield
+            yield entry
         finally:
             self._inside -= 1
+            self._bytes -= entry.bytes
+
+    def grow(self, size: int) -> None:
+        """Requests inside take so many more bytes.
+
+        Raises:
+            Refused: there is no room for them.
+        """
+        if self._bytes + size > self._most_bytes:
+            raise Refused(Reason.FULL, "too many large requests at once; send it again later")
+        self._bytes += size
 
     async def _wait_for_room(self) -> None:
         loop = asyncio.get_running_loop()

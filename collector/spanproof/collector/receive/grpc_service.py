@@ -6,6 +6,8 @@ or a status with the details that clients look for.
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 import grpc
 
 from spanproof.collector.receive.accept import Acceptor
@@ -21,11 +23,15 @@ class _TraceService:
     def __init__(self, acceptor: Acceptor) -> None:
         self._acceptor = acceptor
 
-    async def export(self, body: bytes, context: grpc.aio.ServicerContext[bytes, bytes]) -> bytes:
+    async def export(
+        self, messages: AsyncIterator[bytes], context: grpc.aio.ServicerContext[bytes, bytes]
+    ) -> bytes:
         try:
             self._acceptor.authorise(_authorization(context))
-            async with self._acceptor.admission.admitted():
-                response = await self._acceptor.accept(_PROTOCOL, Encoding.PROTOBUF, body)
+            async with self._acceptor.admission.admitted() as entry:
+                body = await _only(messages, self._acceptor.max_body_bytes)
+                entry.grow(len(body))
+                response = await self._acceptor.accept(_PROTOCOL, Encoding.PROTOBUF, body, entry)
             return response.SerializeToString()
         except Refused as refusal:
             await self._refuse(context, refusal)
@@ -49,8 +55,10 @@ class _TraceService:
 
 def grpc_server(acceptor: Acceptor) -> grpc.aio.Server:
     """A server with the trace service; it listens nowhere yet."""
-    # Without a deserialiser a malformed body comes to us, and the answer is ours.
-    export = grpc.unary_unary_rpc_method_handler(_TraceService(acceptor).export)
+    # On the wire a call with one message is a stream of one. As a stream the call comes to us before its
+    # message: who may not send is refused before memory is spent on what they send, and a message that grpc
+    # refuses is counted. Without a deserialiser a malformed one comes to us too, and the answer is ours.
+    export = grpc.stream_unary_rpc_method_handler(_TraceService(acceptor).export)
     return grpc.aio.server(
         handlers=[grpc.method_handlers_generic_handler(_SERVICE, {"Export": export})],
         options=[
@@ -58,6 +66,19 @@ def grpc_server(acceptor: Acceptor) -> grpc.aio.Server:
             # Without this a second collector would share the port, and each get half of the spans.
             ("grpc.so_reuseport", 0),
         ],
+    )
+
+
+async def _only(messages: AsyncIterator[bytes], limit: int) -> bytes:
+    """The call's one message.
+
+    Raises:
+        Refused: grpc did not let it through, and has told the client why.
+    """
+    async for message in messages:
+        return message
+    raise Refused(
+        Reason.TOO_LARGE, f"the message is larger than {limit} bytes after decompression, or was damaged"
     )
 
 

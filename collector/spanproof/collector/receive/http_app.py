@@ -6,6 +6,7 @@ form the request came in. `GET /healthz` says whether requests are taken, `GET /
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 import orjson
@@ -16,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from spanproof.collector.receive.accept import Acceptor
+from spanproof.collector.receive.admission import Entry
 from spanproof.collector.receive.body import form_of, too_large
 from spanproof.collector.receive.refused import Reason, Refused
 from spanproof.collector.telemetry import METRICS_CONTENT_TYPE, Telemetry, log
@@ -24,6 +26,8 @@ from spanproof.collector.wal_file import Encoding
 _PROTOCOL = "http"
 _PROTOBUF = "application/x-protobuf"
 _JSON = "application/json"
+_BODY_S = 30.0
+"""How long a body may take: a client that dawdles takes a place from one that does not."""
 _DISCARD_FACTOR = 4
 """A body over the limit is read on up to this multiple: a client whose connection breaks while it sends sees
 a network error, which it repeats, and not the 413 that tells it not to."""
@@ -84,10 +88,10 @@ class _Traces:
     async def _export(self, request: Request) -> Response:
         self._acceptor.authorise(request.headers.get("authorization"))
         form = form_of(request.headers.get("content-type", ""))
-        async with self._acceptor.admission.admitted():
-            body = await _read(request, self._acceptor.max_body_bytes)
+        async with self._acceptor.admission.admitted() as entry:
+            body = await _read(request, self._acceptor.max_body_bytes, entry)
             encoding = request.headers.get("content-encoding", "")
-            answer = await self._acceptor.accept(_PROTOCOL, form, body, encoding)
+            answer = await self._acceptor.accept(_PROTOCOL, form, body, entry, encoding)
         if form is Encoding.JSON:
             return Response(json_format.MessageToJson(answer, indent=None), media_type=_JSON)
         return Response(answer.SerializeToString(), media_type=_PROTOBUF)
@@ -107,22 +111,27 @@ class _Traces:
         return Response(body, refusal.http_status, headers, media_type)
 
 
-async def _read(request: Request, limit: int) -> bytes:
+async def _read(request: Request, limit: int, entry: Entry) -> bytes:
     """The body as it was sent, compressed or not.
 
     Raises:
-        Refused: it is over the limit already before decompression.
+        Refused: it is over the limit already before decompression, or does not come.
     """
     parts: list[bytes] = []
     size = 0
-    async for part in request.stream():
-        size += len(part)
-        if size <= limit:
-            parts.append(part)
-        elif size > limit * _DISCARD_FACTOR:
-            break
-        else:
-            parts.clear()
+    try:
+        async with asyncio.timeout(_BODY_S):
+            async for part in request.stream():
+                size += len(part)
+                if size <= limit:
+                    entry.grow(len(part))
+                    parts.append(part)
+                elif size > limit * _DISCARD_FACTOR:
+                    break
+                else:
+                    parts.clear()
+    except TimeoutError as slow:
+        raise Refused(Reason.TOO_SLOW, f"the body did not come within {_BODY_S:g} s") from slow
     if size > limit:
         raise too_large(limit)
     return b"".join(parts)

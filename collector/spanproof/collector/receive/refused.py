@@ -25,6 +25,7 @@ class Reason(StrEnum):
     UNAUTHENTICATED = "unauthenticated"
     UNKNOWN_PATH = "unknown_path"
     WRONG_METHOD = "wrong_method"
+    TOO_SLOW = "too_slow"
     TOO_LARGE = "too_large"
     UNSUPPORTED = "unsupported"
     FULL = "full"
@@ -45,6 +46,7 @@ _ANSWERS = {
     Reason.UNAUTHENTICATED: _Answer(grpc.StatusCode.UNAUTHENTICATED, 401),
     Reason.UNKNOWN_PATH: _Answer(grpc.StatusCode.UNIMPLEMENTED, 404),
     Reason.WRONG_METHOD: _Answer(grpc.StatusCode.UNIMPLEMENTED, 405),
+    Reason.TOO_SLOW: _Answer(grpc.StatusCode.DEADLINE_EXCEEDED, 408),
     Reason.TOO_LARGE: _Answer(grpc.StatusCode.RESOURCE_EXHAUSTED, 413),
     Reason.UNSUPPORTED: _Answer(grpc.StatusCode.INVALID_ARGUMENT, 415),
     # Above 5 s a wait outlives the 10 s that clients allow for all attempts together.

@@ -96,7 +96,12 @@ class Receiver:
         self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
         moved: list[str] = []
         web = self._web_server(moved)
-        rpc = self._rpc_server(moved)
+        try:
+            rpc = self._rpc_server(moved)
+        except OSError:
+            if web is not None:
+                web.close()
+            raise
         if web is not None:
             await web.start()
         if rpc is not None:
@@ -172,6 +177,9 @@ class _Web:
             )
         )
         self._serving: asyncio.Task[None] | None = None
+
+    def close(self) -> None:
+        self._bound.close()
 
     async def start(self) -> None:
         self._serving = asyncio.create_task(self._server.serve(sockets=[self._bound]))

@@ -1,0 +1,163 @@
+"""What happens when the store is down, or refuses: faults are put into the real store's `write`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from spanproof.collector.assemble import CompleteTrace, Why
+from spanproof.collector.config import Evaluation
+from spanproof.collector.evaluate import Evaluated
+from spanproof.collector.ledger import Ledger
+from spanproof.collector.set_aside import SetAside
+from spanproof.collector.telemetry import Telemetry
+from spanproof.collector.wal import Wal
+from spanproof.collector.wal_file import Encoding
+from spanproof.collector.write import Writer
+from spanproof.evaluators.model import TraceEvaluation
+from spanproof.store import Store, StoreError, StoreUnavailable, open_store
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory) -> Iterator[Store]:
+    with open_store(tmp_path_factory.mktemp("store")) as opened:
+        yield opened
+
+
+class Rig:
+    """A writer over a real log and a real store."""
+
+    def __init__(self, directory: Path, store: Store, make_request, evaluation_of, scored) -> None:
+        self.wal = Wal(directory / "wal", segment_bytes=1 << 20)
+        self.ledger, self.telemetry, self.store = Ledger(self.wal), Telemetry(), store
+        self.set_aside = directory / "aside"
+        self.batches: list[Sequence[Evaluated]] = []
+        self._make_request, self._evaluation_of, self._scored = make_request, evaluation_of, scored
+        self.writer = Writer(
+            store=store,
+            rules=Evaluation(store_every_s=0.1),
+            wal=self.wal,
+            ledger=self.ledger,
+            set_aside=SetAside(self.set_aside),
+            telemetry=self.telemetry,
+            listeners=[self.batches.append],
+        )
+
+    def put(self, number: int, error: str = "") -> str:
+        """An evaluated trace that came in a log record of its own; returns its id."""
+        request = self._make_request((number, 1, None), (number, 2, 1))
+        record = self.wal.append(Encoding.PROTOBUF, request.SerializeToString()).result(10)
+        self.ledger.expect(record, 1)
+        trace_id = f"{number:032x}"
+        bodies = (request.SerializeToString(),)
+        complete = CompleteTrace(trace_id, bodies, 0, frozenset({record}), 0, True, Why.QUIET)
+        evaluation = None if error else self._evaluation_of(self._scored(1.0, "pass", ""), request=request)
+        self.writer.put(Evaluated(complete, evaluation, error))
+        return trace_id
+
+    def counted(self, name: str, **labels: str) -> float:
+        return self.telemetry.registry.get_sample_value(name, labels) or 0.0
+
+
+@pytest.fixture
+def rig(tmp_path, store, make_request, evaluation_of, scored) -> Iterator[Rig]:
+    built = Rig(tmp_path, store, make_request, evaluation_of, scored)
+    yield built
+    built.wal.close()
+
+
+def faulty(monkeypatch, fault: Callable[[Sequence[TraceEvaluation]], Exception | None]) -> None:
+    real = Store.write
+
+    def write(self: Store, evaluations: Sequence[TraceEvaluation]) -> None:
+        if problem := fault(evaluations):
+            raise problem
+        real(self, evaluations)
+
+    monkeypatch.setattr(Store, "write", write)
+
+
+def test_the_log_is_done_only_after_the_store_wrote(rig) -> None:
+    trace_id = rig.put(101)
+    assert rig.wal.pending == 1
+    rig.writer.start()
+    assert rig.writer.drain(10)
+    assert rig.wal.pending == 0
+    assert rig.store.evaluation(trace_id) is not None
+    assert rig.counted("spanproof_traces_evaluated_total") == 1
+    assert rig.counted("spanproof_scores_total", layer="groundedness", outcome="scored") == 1
+
+
+def test_a_store_that_comes_back_gets_everything(rig, monkeypatch) -> None:
+    downs = [StoreUnavailable("down"), StoreUnavailable("down"), None]
+    faulty(monkeypatch, lambda _: downs.pop(0))
+    trace_id = rig.put(201)
+    rig.writer.start()
+    assert rig.writer.drain(10)
+    assert rig.store.evaluation(trace_id) is not None
+    assert rig.counted("spanproof_store_retries_total") == 2
+
+
+def test_a_trace_the_store_refuses_takes_none_of_its_batch_along(rig, monkeypatch) -> None:
+    bad = f"{302:032x}"
+    faulty(
+        monkeypatch,
+        lambda batch: StoreError("no") if any(one.trace.trace_id == bad for one in batch) else None,
+    )
+    ids = [rig.put(number) for number in (301, 302, 303)]
+    rig.writer.start()
+    assert rig.writer.drain(10)
+    assert [rig.store.evaluation(trace_id) is not None for trace_id in ids] == [True, False, True]
+    assert (rig.set_aside / f"{bad}.pb").exists()
+    assert rig.wal.pending == 0
+    assert rig.counted("spanproof_traces_failed_total", stage="store") == 1
+
+
+def test_what_a_store_that_stays_down_did_not_take_stays_in_the_log(rig, monkeypatch) -> None:
+    faulty(monkeypatch, lambda _: StoreUnavailable("down"))
+    rig.put(401)
+    rig.writer.start()
+    assert not rig.writer.drain(0.5)
+    assert rig.wal.pending == 1
+    assert rig.batches == []
+
+
+def test_a_trace_that_could_not_be_evaluated_is_kept_as_a_file_and_passed_on(rig) -> None:
+    trace_id = rig.put(501, error="ValueError: broke")
+    rig.writer.start()
+    assert rig.writer.drain(10)
+    assert (rig.set_aside / f"{trace_id}.pb").stat().st_size > 0
+    assert rig.wal.pending == 0
+    assert len(rig.batches) == 1
+
+
+def test_a_listener_that_fails_stops_nobody(rig) -> None:
+    def fails(_: Sequence[Evaluated]) -> None:
+        raise RuntimeError("broken listener")
+
+    rig.writer._listeners = [fails, rig.batches.append]
+    rig.put(601)
+    rig.writer.start()
+    assert rig.writer.drain(10)
+    assert len(rig.batches) == 1
+
+
+def test_what_is_set_aside_is_bounded(tmp_path) -> None:
+    aside = SetAside(tmp_path, most_bytes=250)
+    for number in range(5):
+        aside.keep(f"trace-{number}", b"x" * 100)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["trace-3.pb", "trace-4.pb"]
+
+
+def test_a_record_of_two_traces_is_done_with_the_second(wal_directory) -> None:
+    wal = Wal(wal_directory, segment_bytes=1 << 20)
+    ledger = Ledger(wal)
+    record = wal.append(Encoding.PROTOBUF, b"two traces").result(10)
+    ledger.expect(record, 2)
+    ledger.settle([record])
+    assert wal.pending == 1
+    ledger.settle([record])
+    assert wal.pending == 0
+    wal.close()
