@@ -101,16 +101,12 @@ def test_promoting_it_again_changes_no_file(outcome: Mapping[str, Any], director
 
     before = contents()
     misquote = run_of(outcome, "misquote")["trace_id"]
-    promoted = spanproof(
-        "promote", misquote, "--suite", "demo/suite", "--store", "demo/store", cwd=directory
-    )
+    promoted = spanproof("promote", misquote, "--suite", "demo/suite", "--store", "demo/store", cwd=directory)
     assert promoted.returncode == 0, promoted.stderr
     assert contents() == before
 
 
-def test_the_stored_traces_can_be_listed_shown_and_gated(
-    outcome: Mapping[str, Any], directory: Path
-) -> None:
+def test_the_stored_traces_can_be_listed_shown_and_gated(outcome: Mapping[str, Any], directory: Path) -> None:
     listed = spanproof("traces", "--store", "demo/store", "--json", cwd=directory)
     assert listed.returncode == 0, listed.stderr
     stored = {json.loads(line)["trace_id"] for line in listed.stdout.splitlines()}

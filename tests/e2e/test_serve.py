@@ -1,0 +1,118 @@
+"""`spanproof serve` as an operator runs it: a process of its own, real agents over gRPC, SIGTERM, kill -9."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+def cli(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command as a user does."""
+    return subprocess.run(
+        [sys.executable, "-m", "spanproof.cli", *arguments],
+        cwd=cwd, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+
+
+def wait_until(true: Callable[[], bool], timeout_s: float) -> None:
+    until = time.monotonic() + timeout_s
+    while not true():
+        assert time.monotonic() < until, "did not become true in time"
+        time.sleep(0.2)
+
+
+@contextmanager
+def serving(directory: Path, *settings: str) -> Iterator[tuple[subprocess.Popen[str], Mapping[str, Any]]]:
+    """A running `spanproof serve` on free ports, and what it said about where it listens."""
+    options = [
+        "receivers.grpc.port=0", "receivers.http.port=0", f"store.location={directory / 'store'}",
+        f"wal.directory={directory / 'wal'}", "assembly.quiet_s=0.5", *settings,
+    ]  # fmt: skip
+    arguments = [argument for option in options for argument in ("--set", option)]
+    with (directory / "log").open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "spanproof.cli", "serve", "--json", *arguments],
+            stdout=subprocess.PIPE, stderr=log, text=True,
+        )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line, (directory / "log").read_text()
+        yield process, json.loads(line)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def run_agent(where: Mapping[str, Any], protocol: str, scenario: str) -> str:
+    """Run one of the demo's agents against the collector; returns its trace id."""
+    endpoint = where["http"] if protocol == "http/protobuf" else f"http://{where['grpc']}"
+    ran = subprocess.run(
+        [sys.executable, "-m", "spanproof.cli.demo.agents", "--endpoint", endpoint,
+         "--protocol", protocol, "--only", scenario],
+        capture_output=True, text=True, check=True, env={**os.environ, "NO_COLOR": "1"}, timeout=120,
+    )  # fmt: skip
+    trace_id: str = json.loads(ran.stdout)["trace_id"]
+    return trace_id
+
+
+def stored(directory: Path) -> dict[str, Mapping[str, Any]]:
+    listed = cli("traces", "--store", str(directory / "store"), "--json")
+    assert listed.returncode == 0, listed.stderr
+    rows = [json.loads(line) for line in listed.stdout.splitlines()]
+    return {row["trace_id"]: row for row in rows}
+
+
+def test_grpc_and_http_agents_are_evaluated_and_listed_while_it_serves(tmp_path: Path) -> None:
+    with serving(tmp_path) as (process, where):
+        ids = {run_agent(where, "grpc", "misquote"), run_agent(where, "http/protobuf", "faithful")}
+        wait_until(lambda: ids <= set(stored(tmp_path)), 60)
+        with urllib.request.urlopen(f"{where['http']}/metrics") as answer:
+            assert b"spanproof_" in answer.read()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+
+
+def test_sigterm_drains_what_was_acknowledged(tmp_path: Path) -> None:
+    with serving(tmp_path, "assembly.quiet_s=30") as (process, where):
+        trace_id = run_agent(where, "http/protobuf", "tools")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+    assert trace_id in stored(tmp_path)
+
+
+def test_what_was_acknowledged_before_kill_9_is_evaluated_after_the_restart(tmp_path: Path) -> None:
+    with serving(tmp_path, "assembly.quiet_s=30") as (process, where):
+        trace_id = run_agent(where, "grpc", "misquote")
+        process.send_signal(signal.SIGKILL)
+        process.wait(10)
+    with serving(tmp_path) as (process, _):
+        wait_until(lambda: trace_id in stored(tmp_path), 60)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+
+
+def test_a_taken_port_is_told_and_another_one_is_used(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    with serving(tmp_path / "a") as (_, first):
+        taken = first["http"].rsplit(":", 1)[1]
+        with serving(tmp_path / "b", f"receivers.http.port={taken}") as (_, second):
+            assert second["http"] != first["http"]
+            assert any(taken in sentence for sentence in second["moved"])
+
+
+def test_a_misspelt_setting_names_the_nearest_and_exits_2(tmp_path: Path) -> None:
+    refused = cli("serve", "--set", "recievers.http.port=0", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "receivers" in refused.stderr
+    assert "Traceback" not in refused.stderr
