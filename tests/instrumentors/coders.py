@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 from opentelemetry.sdk.trace import ReadableSpan
 from smolagents import ChatMessage, ChatMessageStreamDelta, CodeAgent, MessageRole, Model, Tool, tool
 from smolagents.models import ChatMessageToolCall, ChatMessageToolCallFunction
 from smolagents.monitoring import LogLevel, TokenUsage
-
-from spanproof.cli.demo.agents.scripted import ScriptedModel, Turn
 
 
 @tool
@@ -41,7 +42,7 @@ class Greeting(Tool):
 
     name = "greeting"
     description = "Greets."
-    inputs = {"who": {"type": "string", "description": "Whom."}}
+    inputs: ClassVar = {"who": {"type": "string", "description": "Whom."}}
     output_type = "string"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -49,6 +50,43 @@ class Greeting(Tool):
 
     def forward(self, who: str) -> str:
         return f"hello {who}"
+
+
+class ScriptedModel(Model):
+    """Gives its turns in order, the last one again when they are used up."""
+
+    def __init__(self, turns: list[str]) -> None:
+        super().__init__(model_id="scripted-coder")
+        self.turns = turns
+        self.given = 0
+
+    def generate(self, messages: list[Any], **options: Any) -> ChatMessage:
+        text = self.turns[min(self.given, len(self.turns) - 1)]
+        self.given += 1
+        usage = TokenUsage(input_tokens=11, output_tokens=5)
+        return ChatMessage(role=MessageRole.ASSISTANT, content=text, token_usage=usage)
+
+
+class ScriptedChatModel(BaseChatModel):
+    """LangChain's; told by the conversation how far it is."""
+
+    answers: list[AIMessage]
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted-chat"
+
+    def _generate(
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **options: Any
+    ) -> ChatResult:
+        given = sum(isinstance(message, AIMessage) for message in messages)
+        answer = self.answers[min(given, len(self.answers) - 1)]
+        return ChatResult(generations=[ChatGeneration(message=answer)])
+
+
+def written(code: str) -> str:
+    """A turn in which the model writes code."""
+    return f"I go on.\n<code>\n{code}\n</code>"
 
 
 class StreamingModel(ScriptedModel):
@@ -95,7 +133,7 @@ def coder(*code: str, model: Model | None = None, tools: tuple[Tool, ...] = (), 
     """A CodeAgent whose model writes these snippets, one per step."""
     options.setdefault("max_steps", max(len(code), 1))
     options.setdefault("verbosity_level", LogLevel.OFF)
-    turns = [Turn("I go on.", each) for each in code] or [Turn("Nothing to do.")]
+    turns = [written(each) if each else "Nothing to do." for each in code] or ["Nothing to do."]
     return CodeAgent(tools=[cents_of, echo, *tools], model=model or ScriptedModel(turns), **options)
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import ClassVar
 
 import pytest
 
@@ -49,8 +50,11 @@ def test_the_failed_step_tells_the_real_exception(recorded):
     assert "division by zero" in event.attributes["exception.message"]
 
 
+_COMMAND = (sys.executable, "-m", "spanproof.cli.demo.agents", "--endpoint")
+
+
 class _Receiver(BaseHTTPRequestHandler):
-    bodies: list[bytes] = []
+    bodies: ClassVar[list[bytes]] = []
 
     def do_POST(self):
         self.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
@@ -69,8 +73,7 @@ def test_the_agents_process_tells_its_answers_and_exports_over_otlp():
         pool.submit(server.serve_forever, 0.05)
         try:
             ended = subprocess.run(
-                [sys.executable, "-m", "spanproof.cli.demo.agents", "--endpoint"]
-                + [f"http://127.0.0.1:{server.server_port}"],
+                [*_COMMAND, f"http://127.0.0.1:{server.server_port}"],
                 capture_output=True,
                 timeout=60,
                 check=False,

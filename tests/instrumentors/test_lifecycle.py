@@ -128,3 +128,10 @@ def test_beside_another_vendors_wrapper_both_see_the_run(recorded):
         uninstrument()
     finally:
         agents.MultiStepAgent.run = original
+
+
+def test_the_public_names_are_sorted_and_there():
+    import spanproof.instrumentors as public
+
+    assert public.__all__ == sorted(public.__all__)
+    assert all(hasattr(public, name) for name in public.__all__)

@@ -1,15 +1,15 @@
 """LLM and TOOL spans of smolagents: whatever class, way of calling, or thread."""
 
 import json
+import threading
 from decimal import Decimal
+from typing import ClassVar
 
 import pytest
-from smolagents import ChatMessage, CodeAgent, MessageRole, Model
+from smolagents import ChatMessage, CodeAgent, MessageRole, Model, Tool
 from smolagents.monitoring import LogLevel
 
-from spanproof.cli.demo.agents.scripted import ScriptedModel, Turn
-
-from .coders import Greeting, StreamingModel, cents_of, coder, echo, messages_of
+from .coders import Greeting, ScriptedModel, StreamingModel, cents_of, coder, echo, messages_of, written
 
 
 def test_a_model_call_records_messages_model_and_usage(recorded):
@@ -51,15 +51,44 @@ def test_the_bytes_of_a_run_grow_with_its_new_messages(recorded):
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_streaming_model_is_one_call_with_the_joined_answer(recorded, stream):
-    turns = [Turn("I go on.", "print(1)"), Turn("Done.", "final_answer(1)")]
+    turns = [written("print(1)"), written("final_answer(1)")]
     agent = coder(model=StreamingModel(turns), stream_outputs=True, max_steps=3)
     list(agent.run("Go.", stream=True)) if stream else agent.run("Go.")
     calls = recorded.of_kind("LLM")
     assert len(calls) == 2
     assert recorded.parent(calls[0]).name == "step 1"
     (answer,) = messages_of(calls[0], "gen_ai.output.messages")
-    assert answer["parts"][0]["content"] == turns[0].text
+    assert answer["parts"][0]["content"] == turns[0]
     assert calls[0].attributes["gen_ai.usage.output_tokens"] == 3
+
+
+class Pieces:
+    """A provider's stream: an iterator with something of its own, no generator."""
+
+    request_id = "r-1"
+
+    def __init__(self, pieces):
+        self._pieces = pieces
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self._pieces)
+
+
+class ProviderModel(StreamingModel):
+    def generate_stream(self, messages, **options):
+        return Pieces(super().generate_stream(messages, **options))
+
+
+def test_a_stream_that_is_no_generator_keeps_what_it_is(recorded):
+    model = ProviderModel([written("final_answer(1)")])
+    coder(model=model, stream_outputs=True).run("Go.")
+    assert len(recorded.of_kind("LLM")) == 1
+    stream = model.generate_stream([])
+    assert stream.request_id == "r-1"
+    assert isinstance(stream, Pieces)
 
 
 class DerivedModel(ScriptedModel):
@@ -68,7 +97,7 @@ class DerivedModel(ScriptedModel):
 
 
 def test_a_model_that_calls_its_parents_generate_is_one_call(recorded):
-    coder(model=DerivedModel([Turn("Done.", "final_answer(1)")])).run("Go.")
+    coder(model=DerivedModel([written("final_answer(1)")])).run("Go.")
     assert len(recorded.of_kind("LLM")) == 1
 
 
@@ -82,7 +111,7 @@ class FallbackModel(Model):
 
 
 def test_a_model_that_asks_another_model_is_two_calls(recorded):
-    other = ScriptedModel([Turn("Done.", "final_answer(1)")])
+    other = ScriptedModel([written("final_answer(1)")])
     other([ChatMessage(role=MessageRole.USER, content="warm up")])
     recorded.clear()
     coder(model=FallbackModel(other)).run("Go.")
@@ -186,12 +215,10 @@ def test_tools_called_in_one_snippet_are_siblings_in_order(recorded):
 
 
 def test_application_spans_inside_a_tool_are_its_children(recorded):
-    from smolagents import Tool
-
     class Traced(Tool):
         name = "traced"
         description = "Opens a span."
-        inputs = {}
+        inputs: ClassVar = {}
         output_type = "integer"
 
         def forward(self) -> int:
@@ -209,3 +236,45 @@ def test_a_tool_outside_of_any_span_leaves_none(recorded):
     recorded.clear()
     assert cents_of("A-17") == 4500
     assert recorded.spans == []
+
+
+class Threaded(Tool):
+    """Calls another tool and the agent's model in threads of its own."""
+
+    name = "threaded"
+    description = "Works in raw threads."
+    inputs: ClassVar = {}
+    output_type = "integer"
+
+    def forward(self) -> int:
+        results: list[int] = []
+        model = ScriptedModel(["other"])
+
+        def work():
+            results.append(cents_of("A-17"))
+            model([{"role": "user", "content": "hi"}])
+
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return sum(results)
+
+
+def test_tools_called_in_raw_threads_belong_to_the_step_going_on(recorded):
+    assert coder("final_answer(threaded())", tools=(Threaded(),)).run("Go.") == 13500
+    called = [span for span in recorded.of_kind("TOOL") if span.name == "execute_tool cents_of"]
+    assert [recorded.parent(span).name for span in called] == ["step 1"] * 3
+
+
+def test_a_tool_shared_by_two_runs_going_on_is_given_to_neither_from_a_raw_thread(recorded):
+    streams = [coder("final_answer(1)", name=f"agent_{i}").run("Go.", stream=True) for i in range(2)]
+    for stream in streams:
+        next(stream)
+    thread = threading.Thread(target=lambda: cents_of("A-17"))
+    thread.start()
+    thread.join()
+    for stream in streams:
+        list(stream)
+    assert [span.name for span in recorded.of_kind("TOOL")] == ["execute_tool final_answer"] * 2

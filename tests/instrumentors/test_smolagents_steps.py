@@ -6,7 +6,7 @@ import pytest
 from smolagents import LocalPythonExecutor, PythonExecutor, ToolCallingAgent
 from smolagents.monitoring import LogLevel
 
-from .coders import ToolCallingModel, cents_of, coder, echo
+from .coders import StreamingModel, ToolCallingModel, cents_of, coder, echo, written
 
 
 def test_a_step_records_code_logs_output_and_observation(recorded):
@@ -136,6 +136,21 @@ def test_a_planning_model_that_fails_ends_every_span(recorded):
     assert recorded.of_kind("AGENT")[0].attributes["spanproof.run.ending"] == "failed"
 
 
+def test_a_plan_given_up_while_it_streams_ends_its_spans(recorded):
+    agent = coder(
+        model=StreamingModel([written("final_answer(1)")]), stream_outputs=True, planning_interval=1
+    )
+    stream = agent.run("Go.", stream=True)
+    next(stream)
+    stream.close()
+    assert sorted(span.name for span in recorded.spans) == [
+        "chat scripted-coder",
+        "invoke_agent CodeAgent",
+        "planning 1",
+    ]
+    assert {span.status.status_code.name for span in recorded.spans} == {"UNSET"}
+
+
 def test_a_run_out_of_steps_ends_with_a_forced_answer(recorded):
     coder("print(1)", max_steps=1).run("Go.")
     run, forced = recorded.of_kind("AGENT")[0], recorded.named("final answer 2")
@@ -185,9 +200,8 @@ def test_an_executor_of_the_users_own_is_seen_as_well(recorded):
 
 def test_variables_across_steps_are_not_disturbed(recorded):
     assert coder("total = 40", "total += 2", "final_answer(total)").run("Go.") == 42
-    assert [json.loads(span.attributes["spanproof.execution.output"]) for span in recorded.of_kind("CHAIN")] == [
-        40, 42, 42,
-    ]  # fmt: skip
+    outputs = [span.attributes["spanproof.execution.output"] for span in recorded.of_kind("CHAIN")]
+    assert [json.loads(output) for output in outputs] == [40, 42, 42]
 
 
 def test_code_longer_than_a_values_limit_is_kept_whole(recorded):

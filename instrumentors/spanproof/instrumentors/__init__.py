@@ -12,8 +12,10 @@ What goes wrong in here never reaches the host; `diagnostics()` counts it.
 from spanproof.instrumentors.cohort import set_cohort
 from spanproof.instrumentors.content import ContentPolicy
 from spanproof.instrumentors.diagnostics import Diagnostics, diagnostics
+from spanproof.instrumentors.redaction import Redaction
 from spanproof.instrumentors.registration import (
     instrument_langchain,
+    instrument_openai_agents,
     instrument_smolagents,
     instrumented,
     register,
@@ -23,8 +25,10 @@ from spanproof.instrumentors.registration import (
 __all__ = [
     "ContentPolicy",
     "Diagnostics",
+    "Redaction",
     "diagnostics",
     "instrument_langchain",
+    "instrument_openai_agents",
     "instrument_smolagents",
     "instrumented",
     "register",

@@ -8,11 +8,12 @@ as SQL in a tool about databases; `country_code` never is.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from spanproof.instrumentors.content import Content
+from spanproof.instrumentors.reading import items, member, text_or_none
 from spanproof.semconv import spanproof as ours
 
 _WORDS: Final = re.compile(r"[a-z0-9]+")
@@ -52,14 +53,13 @@ class ToolCode:
 
 def code_in(tool_name: str, arguments: object) -> ToolCode | None:
     """The program among a tool's arguments."""
-    if not isinstance(arguments, Mapping):
-        return None
     tool = _words(tool_name)
     declared = _declared(arguments)
-    for name, value in arguments.items():
-        if not isinstance(value, str) or not value.strip():
+    for name, given in items(arguments):
+        value = text_or_none(given)
+        if value is None or not value.strip() or type(name) is not str:
             continue
-        words = _words(str(name))
+        words = _words(name)
         language = _language(words) or _language(tool)
         if _is_program(words, tool, value):
             return ToolCode(value, declared or language)
@@ -75,7 +75,7 @@ def record_code(content: Content, code: ToolCode, observation: str | None) -> No
         content.text(ours.EXECUTION_OBSERVATION, observation)
 
 
-def _is_program(argument: set[str], tool: set[str], value: str) -> bool:
+def _is_program(argument: frozenset[str], tool: frozenset[str], value: str) -> bool:
     """Whether the argument's name can only mean a program, or means one in this tool or for this value."""
     if argument <= _LANGUAGE_WORDS.keys() and not argument <= _PLACES:
         return True
@@ -85,7 +85,7 @@ def _is_program(argument: set[str], tool: set[str], value: str) -> bool:
     return bool(certain) or _CODE_PUNCTUATION.search(value) is not None
 
 
-def _vague_program(argument: set[str], tool: set[str], value: str) -> str | None:
+def _vague_program(argument: frozenset[str], tool: frozenset[str], value: str) -> str | None:
     """The language of what a `command`, `query` or `input` of this tool holds, None when it is no program."""
     language = _language(tool)
     if argument & _COMMAND_WORDS:
@@ -95,17 +95,15 @@ def _vague_program(argument: set[str], tool: set[str], value: str) -> str | None
     return language if tool & _EXECUTING_WORDS else None
 
 
-def _words(name: str) -> set[str]:
-    return set(_WORDS.findall(_CAMEL.sub(" ", name).lower()))
+@lru_cache(maxsize=1024)
+def _words(name: str) -> frozenset[str]:
+    return frozenset(_WORDS.findall(_CAMEL.sub(" ", name).lower()))
 
 
-def _language(words: set[str]) -> str | None:
+def _language(words: frozenset[str]) -> str | None:
     return next((language for word, language in _LANGUAGE_WORDS.items() if word in words), None)
 
 
-def _declared(arguments: Mapping[object, object]) -> str | None:
-    for name in ("language", "lang"):
-        value = arguments.get(name)
-        if isinstance(value, str):
-            return _LANGUAGE_WORDS.get(value.strip().lower())
-    return None
+def _declared(arguments: object) -> str | None:
+    declared = text_or_none(member(arguments, "language")) or text_or_none(member(arguments, "lang"))
+    return _LANGUAGE_WORDS.get(declared.strip().lower()) if declared else None

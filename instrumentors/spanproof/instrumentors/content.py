@@ -11,11 +11,12 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
 from opentelemetry.util.types import AttributeValue
 
-from spanproof.instrumentors.serialise import clip, encode, text_of, type_name, well_formed
+from spanproof.instrumentors.redaction import Redaction
+from spanproof.instrumentors.serialise import clip, dumps, encode, text_of, type_name, well_formed
 from spanproof.semconv import openinference
 from spanproof.semconv import spanproof as ours
 
@@ -23,7 +24,7 @@ CAPTURE_VARIABLE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _CAPTURING: Final = {"", "span_only", "span_and_event", "true", "1", "yes", "on"}
 _NOT_CAPTURING: Final = {"no_content", "event_only", "false", "0", "no", "off"}
 _LIMIT_VARIABLES: Final = ("OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT", "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT")
-_MARK_CHARS: Final = 128
+_MARK_CHARS: Final = 160
 """The SDK cuts what is over its limit and says nothing: our cut, its mark included, has to be under it."""
 
 
@@ -35,11 +36,19 @@ class ContentPolicy:
         capture: inputs, outputs, messages, code and exception messages are recorded.
         max_value_chars: longer values keep head and tail.
         max_code_chars: the same for code, which is evaluated only when whole.
+        redaction: what is kept back of it.
     """
 
     capture: bool = True
     max_value_chars: int = 65_536
     max_code_chars: int = 1_048_576
+    redaction: Redaction | None = None
+
+    def said(self, text: str, max_chars: int) -> str | None:
+        """What may be told of a message or stack trace, None when nothing may."""
+        if not self.capture:
+            return None
+        return clip(text if self.redaction is None else self.redaction.text(text), max_chars)
 
 
 def policy_from(environ: Mapping[str, str] = os.environ) -> ContentPolicy:
@@ -62,13 +71,14 @@ def policy_from(environ: Mapping[str, str] = os.environ) -> ContentPolicy:
 class Content:
     """The attributes of one span in the making."""
 
-    __slots__ = ("_lossy", "_policy", "_truncated", "attributes")
+    __slots__ = ("_lossy", "_policy", "_redacted", "_truncated", "attributes")
 
     def __init__(self, policy: ContentPolicy) -> None:
         self.attributes: dict[str, AttributeValue] = {}
         self._policy = policy
         self._truncated: list[str] = []
         self._lossy: list[str] = []
+        self._redacted: list[str] = []
         if not policy.capture:
             self.attributes[ours.CONTENT_HIDDEN] = True
 
@@ -93,7 +103,8 @@ class Content:
         if not self._policy.capture:
             return
         self._put(ours.CODE_SOURCE, well_formed(source), self._policy.max_code_chars)
-        self.attributes[ours.CODE_SHA256] = sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
+        if ours.CODE_SOURCE not in self._redacted:  # a digest of what is kept back could be guessed at
+            self.attributes[ours.CODE_SHA256] = sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
 
     def json(self, name: str, value: object) -> None:
         """A value as JSON with its true type: the string `42` is `"42"`."""
@@ -111,6 +122,21 @@ class Content:
             self._json(name, value)
             self.attributes[mime_name] = openinference.MIME_JSON
 
+    def messages(self, name: str, documents: list[dict[str, Any]]) -> None:
+        """Messages as JSON; those that are plain text, which most are, need no walk over foreign values."""
+        if not self._policy.capture:
+            return
+        parts = [part for document in documents for part in document["parts"]]
+        plain = all(part["type"] == "text" for part in parts)
+        if (
+            plain
+            and self._policy.redaction is None
+            and sum(len(part["content"]) for part in parts) <= self._policy.max_value_chars
+        ):
+            self.attributes[name] = dumps(documents)
+        else:
+            self._json(name, documents)
+
     def input(self, value: object) -> None:
         """What went in, in OpenInference's words."""
         self.document(openinference.INPUT_VALUE, openinference.INPUT_MIME_TYPE, value)
@@ -119,27 +145,59 @@ class Content:
         """What came out, in OpenInference's words."""
         self.document(openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
 
+    def input_json(self, name: str, value: object) -> None:
+        """A JSON value under its own name and as the span's input, encoded once."""
+        self._twice(name, openinference.INPUT_VALUE, openinference.INPUT_MIME_TYPE, value)
+
+    def output_json(self, name: str, value: object) -> None:
+        """A JSON value under its own name and as the span's output, encoded once."""
+        self._twice(name, openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
+
     def result_type(self, value: object) -> None:
         """The Python type of a tool's result."""
         self.attributes[ours.TOOL_RESULT_TYPE] = type_name(value)
 
     def finished(self) -> dict[str, AttributeValue]:
-        """All attributes, with the marks of what is not whole."""
-        if self._truncated:
-            self.attributes[ours.CONTENT_TRUNCATED] = self._truncated
+        """The attributes gathered since the last time, with the marks of all that is not whole."""
+        not_whole = [*self._truncated, *self._redacted]
+        if not_whole:
+            self.attributes[ours.CONTENT_TRUNCATED] = not_whole
+        if self._redacted:
+            self.attributes[ours.CONTENT_REDACTED] = self._redacted
         if self._lossy:
             self.attributes[ours.CONTENT_LOSSY] = self._lossy
-        return self.attributes
+        gathered, self.attributes = self.attributes, {}
+        return gathered
+
+    def _twice(self, name: str, shown: str, mime_name: str, value: object) -> None:
+        if not self._policy.capture:
+            return
+        self._json(name, value)
+        if issubclass(type(value), str):
+            self.document(shown, mime_name, value)
+            return
+        self.attributes[shown] = self.attributes[name]
+        self.attributes[mime_name] = openinference.MIME_JSON
+        for marked in (self._truncated, self._lossy, self._redacted):
+            if name in marked:
+                marked.append(shown)
 
     def _json(self, name: str, value: object) -> None:
-        encoded = encode(value, self._policy.max_value_chars)
+        encoded = encode(value, self._policy.max_value_chars, self._policy.redaction)
         self.attributes[name] = encoded.text
         if encoded.truncated:
             self._truncated.append(name)
+        if encoded.redacted:
+            self._redacted.append(name)
         if encoded.lossy:
             self._lossy.append(name)
 
     def _put(self, name: str, value: str, limit: int) -> None:
+        if self._policy.redaction is not None:
+            kept = self._policy.redaction.text(value)
+            if kept != value:
+                self._redacted.append(name)
+                value = kept
         if len(value) > limit:
             self._truncated.append(name)
             value = clip(value, limit)

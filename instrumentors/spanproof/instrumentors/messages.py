@@ -52,6 +52,14 @@ def tool_response_part(response: object, call_id: str | None) -> dict[str, Any]:
     return {"type": "tool_call_response", "id": call_id, "response": response}
 
 
+@dataclass(frozen=True, slots=True)
+class Omitted:
+    """How many leading messages stand on earlier spans, and on which."""
+
+    count: int = 0
+    base: str | None = None
+
+
 class History:
     """What the model calls of one run were given, so that the next one is recorded as a difference."""
 
@@ -59,7 +67,7 @@ class History:
         self._calls: deque[tuple[str, tuple[Hashable, ...]]] = deque(maxlen=_REMEMBERED)
         self._lock = threading.Lock()
 
-    def omit(self, span_id: str, keys: Sequence[Hashable]) -> tuple[int, str | None]:
+    def new(self, span_id: str, keys: Sequence[Hashable]) -> Omitted:
         """How many leading messages an earlier call was given too, and the span of that call."""
         now = tuple(keys)
         omitted, base = 0, None
@@ -68,26 +76,25 @@ class History:
                 common = _common(known, now)
                 if common > omitted:
                     omitted, base = common, earlier
+                if common == len(known):
+                    break  # that call's whole input: an earlier one has no more to give
             self._calls.append((span_id, now))
-        return omitted, base
+        return Omitted(omitted, base)
 
 
-def record_input(
-    content: Content, span_id: str, messages: Sequence[Message], history: History | None
-) -> None:
+def record_input(content: Content, new: Sequence[Message], omitted: Omitted) -> None:
     """Put the new messages onto the span, and how many it leaves out."""
     if not content.visible:
         return
-    omitted, base = (0, None) if history is None else history.omit(span_id, [each.key for each in messages])
-    content.json(genai.INPUT_MESSAGES, [message.document() for message in messages[omitted:]])
-    if omitted:
-        content.fact(ours.MESSAGES_OMITTED, omitted)
-        content.fact(ours.MESSAGES_BASE, base)
+    content.messages(genai.INPUT_MESSAGES, [message.document() for message in new])
+    if omitted.count:
+        content.fact(ours.MESSAGES_OMITTED, omitted.count)
+        content.fact(ours.MESSAGES_BASE, omitted.base)
 
 
 def record_output(content: Content, message: Message, finish_reason: str) -> None:
     """Put the model's answer onto the span."""
-    content.json(genai.OUTPUT_MESSAGES, [{**message.document(), "finish_reason": finish_reason}])
+    content.messages(genai.OUTPUT_MESSAGES, [{**message.document(), "finish_reason": finish_reason}])
     content.fact(genai.RESPONSE_FINISH_REASONS, [finish_reason])
 
 

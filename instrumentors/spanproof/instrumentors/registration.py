@@ -26,11 +26,13 @@ from opentelemetry.sdk.trace.export import (
 
 from spanproof.instrumentors.cohort import CohortProcessor
 from spanproof.instrumentors.content import ContentPolicy
+from spanproof.instrumentors.decorating import configure
 from spanproof.instrumentors.spans import Tracing
 
 HTTP = "http/protobuf"
 GRPC = "grpc"
 FRAMEWORKS = ("smolagents", "langchain")
+"""What `register()` instruments unless told otherwise."""
 
 _lock = threading.RLock()
 _instrumented: dict[str, _Instrumentor] = {}
@@ -86,6 +88,7 @@ def register(
         ImportError: `grpc` was asked for and its exporter is not installed.
     """
     _check(endpoint, instrument)
+    spoken = _protocol(protocol)
     with _lock:
         provider, ours = _provider(service_name, project)
         registration = _registered.get(provider)
@@ -95,7 +98,8 @@ def register(
         if project is not None:
             registration.cohort.set_default("project", project)
         if ours or endpoint is not None:
-            _export(provider, registration, endpoint, _protocol(protocol), batch=batch, headers=headers)
+            _export(provider, registration, endpoint, spoken, batch=batch, headers=headers)
+        configure(provider, content)
         for framework in instrument:
             _instrument_if_installed(framework, provider, content)
     return provider
@@ -121,6 +125,25 @@ def instrument_langchain(
         ImportError: langchain-core is not installed.
     """
     _instrument("langchain", tracer_provider, content)
+
+
+def instrument_openai_agents(
+    tracer_provider: trace.TracerProvider | None = None,
+    *,
+    exclusive: bool = False,
+    content: ContentPolicy | None = None,
+) -> None:
+    """Instrument the OpenAI Agents SDK; spans go to the provider given, else to the global one.
+
+    Args:
+        tracer_provider: where the spans go.
+        exclusive: take the place of the SDK's own upload to OpenAI instead of working beside it.
+        content: what may be recorded; else what the environment says.
+
+    Raises:
+        ImportError: openai-agents is not installed.
+    """
+    _instrument("openai-agents", tracer_provider, content, exclusive=exclusive)
 
 
 def uninstrument() -> None:
@@ -232,17 +255,31 @@ def _langchain(tracing: Tracing) -> _Instrumentor:
     return LangChainInstrumentor(tracing)
 
 
-_FACTORIES: dict[str, Callable[[Tracing], _Instrumentor]] = {
+def _openai_agents(tracing: Tracing, *, exclusive: bool = False) -> _Instrumentor:
+    from spanproof.instrumentors.openai_agents import OpenAIAgentsInstrumentor
+
+    return OpenAIAgentsInstrumentor(tracing, exclusive=exclusive)
+
+
+_FACTORIES: dict[str, Callable[..., _Instrumentor]] = {
     "smolagents": _smolagents,
     "langchain": _langchain,
+    "openai-agents": _openai_agents,
 }
 
 
-def _instrument(framework: str, provider: trace.TracerProvider | None, content: ContentPolicy | None) -> None:
+def _instrument(
+    framework: str,
+    provider: trace.TracerProvider | None,
+    content: ContentPolicy | None,
+    **options: bool,
+) -> None:
     with _lock:
         if framework in _instrumented:
             return
-        instrumentor = _FACTORIES[framework](Tracing(framework, provider, content))
+        instrumentor = _FACTORIES[framework](
+            Tracing(framework.replace("-", "_"), provider, content), **options
+        )
         instrumentor.instrument()
         _instrumented[framework] = instrumentor
 

@@ -17,7 +17,8 @@ import math
 import pathlib
 import uuid
 from dataclasses import dataclass
-from typing import Any
+from hashlib import sha256
+from typing import Any, Protocol
 
 _MAX_DEPTH = 32
 _MAX_NODES = 20_000
@@ -33,6 +34,20 @@ _CHARS_OF_A_NODE = 4
 _encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
+class Redacting(Protocol):
+    """What keeps parts of the content back."""
+
+    @property
+    def replacement(self) -> str:
+        """Stands in the place of what is kept back."""
+
+    def text(self, value: str) -> str:
+        """The text without what must be kept back."""
+
+    def hides_key(self, key: str) -> bool:
+        """Whether the values of a key are kept back."""
+
+
 @dataclass(frozen=True, slots=True)
 class Encoded:
     """JSON text of a value.
@@ -41,21 +56,23 @@ class Encoded:
         text: valid JSON, no lone surrogates.
         lossy: an object JSON cannot hold stands in it as text.
         truncated: a string or container was cut.
+        redacted: something was kept back.
     """
 
     text: str
     lossy: bool = False
     truncated: bool = False
+    redacted: bool = False
 
 
-def encode(value: object, max_chars: int) -> Encoded:
+def encode(value: object, max_chars: int, redaction: Redacting | None = None) -> Encoded:
     """The value as JSON whose texts are no longer than `max_chars` in all.
 
     What is over that is cut inside the document, so that what remains is still JSON.
     """
-    walk = _Walk(max_chars)
+    walk = _Walk(max_chars, redaction)
     text = well_formed(_encode_json(walk.plain(value, 0)))
-    return Encoded(text, walk.lossy, walk.truncated)
+    return Encoded(text, walk.lossy, walk.truncated, walk.redacted)
 
 
 def dumps(document: object) -> str:
@@ -64,13 +81,15 @@ def dumps(document: object) -> str:
 
 
 def clip(text: str, max_chars: int) -> str:
-    """Head and tail of a text around a mark that says how much is left out."""
+    """Head and tail of a text around a mark: how much is left out, and the digest of the whole."""
     if len(text) <= max_chars:
         return text
     head = max_chars * 2 // 3
     tail = max_chars - head
     left_out = len(text) - head - tail
-    return f"{text[:head]}\n[… {left_out} of {len(text)} characters left out …]\n{text[len(text) - tail :]}"
+    whole = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    mark = f"[… {left_out} of {len(text)} characters left out, sha256 {whole} …]"
+    return f"{text[:head]}\n{mark}\n{text[len(text) - tail :]}"
 
 
 def well_formed(text: str) -> str:
@@ -88,7 +107,7 @@ def text_of(value: object, max_chars: int = 100_000) -> str:
     """What a value says of itself, or that it would not say."""
     kind = type(value)
     if issubclass(kind, str):
-        return well_formed(str.__str__(value))  # type: ignore[arg-type]
+        return well_formed(str.__str__(value))
     try:
         said = str(value) if issubclass(kind, BaseException) else repr(value)
         return well_formed(clip(str.__str__(said), max_chars))
@@ -108,10 +127,12 @@ def type_name(value: object) -> str:
 class _Walk:
     """One pass over a value, turning it into what `json` takes, until its room is used up."""
 
-    __slots__ = ("_nodes", "_open", "_room", "lossy", "truncated")
+    __slots__ = ("_nodes", "_open", "_redaction", "_room", "lossy", "redacted", "truncated")
 
-    def __init__(self, room: int) -> None:
+    def __init__(self, room: int, redaction: Redacting | None) -> None:
         self._room = room
+        self._redaction = redaction
+        self.redacted = False
         self._nodes = 0
         self._open: set[int] = set()
         self.lossy = False
@@ -153,7 +174,7 @@ class _Walk:
         # By the real type: `isinstance` would ask `__class__`, which a proxy answers with side effects.
         kind = type(value)
         if issubclass(kind, dict):
-            return {self._key(key): self.plain(item, depth) for key, item in self._some(dict.items(value))}
+            return dict(self._item(key, item, depth) for key, item in self._some(dict.items(value)))
         if issubclass(kind, list):
             return [self.plain(item, depth) for item in self._some(list.__iter__(value))]
         if issubclass(kind, tuple):
@@ -164,7 +185,7 @@ class _Walk:
             return [self.plain(item, depth) for item in self._some(base.__iter__(value))]
         if dataclasses.is_dataclass(kind):
             names = [each.name for each in dataclasses.fields(kind)]
-            return {name: self.plain(getattr(value, name), depth) for name in names}
+            return dict(self._item(name, getattr(value, name), depth) for name in names)
         return self._scalar(value, kind, depth)
 
     def _scalar(self, value: Any, kind: type, depth: int) -> Any:
@@ -185,7 +206,7 @@ class _Walk:
             return str(value)
         model_fields = getattr(kind, "__pydantic_fields__", None)
         if isinstance(model_fields, dict):
-            return {name: self.plain(value.__dict__.get(name), depth) for name in model_fields}
+            return dict(self._item(name, value.__dict__.get(name), depth) for name in model_fields)
         return self._string(text_of(value))
 
     def _some(self, items: Any) -> Any:
@@ -197,6 +218,13 @@ class _Walk:
             self._room -= _CHARS_OF_A_NODE
             yield item
 
+    def _item(self, key: object, item: Any, depth: int) -> tuple[str, Any]:
+        name = self._key(key)
+        if self._redaction is not None and self._redaction.hides_key(name):
+            self.redacted = True
+            return name, self._redaction.replacement
+        return name, self.plain(item, depth)
+
     def _key(self, key: object) -> str:
         if type(key) is str:
             return self._string(key)
@@ -204,6 +232,10 @@ class _Walk:
         return self._string(text_of(key))
 
     def _string(self, value: str) -> str:
+        if self._redaction is not None:
+            kept = self._redaction.text(value)
+            self.redacted = self.redacted or kept != value
+            value = kept
         if len(value) > self._room:
             self.truncated = True
             # Half of what is left: the members that come after it want to be seen too.

@@ -20,7 +20,7 @@ from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.cohort import cohort_attributes
 from spanproof.instrumentors.content import Content, ContentPolicy, policy_from
-from spanproof.instrumentors.serialise import clip, text_of
+from spanproof.instrumentors.serialise import text_of
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
@@ -36,10 +36,15 @@ _MAX_STACK_CHARS: Final = 16_384
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A span that has begun, and the context of what happens within it."""
+    """A span that has begun, the context of what happens within it, and what is to be written to it."""
 
     span: Span
     context: Context
+    content: Content
+
+    def write(self) -> None:
+        """Put onto the span what the content has gathered since the last time."""
+        self.span.set_attributes(self.content.finished())
 
     @property
     def recording(self) -> bool:
@@ -73,7 +78,7 @@ class Tracing:
             attributes[genai.OPERATION_NAME] = operation
         otel_kind = SpanKind.CLIENT if kind == LLM else SpanKind.INTERNAL
         span = self._tracer.start_span(name, context, otel_kind, attributes, start_time=start_ns)
-        return Opened(span, trace.set_span_in_context(span, context))
+        return Opened(span, trace.set_span_in_context(span, context), Content(self.policy))
 
     def content(self) -> Content:
         """An empty set of attributes under this tracer's policy."""
@@ -104,12 +109,13 @@ class Tracing:
         name = error_type or type(error).__name__
         event: dict[str, AttributeValue] = {"exception.type": name}
         described = name
-        if self.policy.capture:
-            said = clip(text_of(error) if message is None else message, _MAX_MESSAGE_CHARS)
+        said = self.policy.said(text_of(error) if message is None else message, _MAX_MESSAGE_CHARS)
+        if said is not None:
             event["exception.message"] = said
             described = f"{name}: {said}"
-            if stack:
-                event["exception.stacktrace"] = _stack_of(error)
+            traced = self.policy.said(_stack_of(error), _MAX_STACK_CHARS) if stack else None
+            if traced is not None:
+                event["exception.stacktrace"] = traced
         span.set_attribute(genai.ERROR_TYPE, name)
         if chain:
             span.set_attribute(ours.EXECUTION_ERROR_CHAIN, list(chain))
@@ -127,4 +133,4 @@ def _stack_of(error: BaseException) -> str:
         text = "".join(traceback.format_exception(error))
     except Exception as failure:  # noqa: BLE001 - an exception's own methods run here
         return f"<no stack trace: {type(failure).__name__}>"
-    return clip(text_of(text), _MAX_STACK_CHARS)
+    return text_of(text)

@@ -9,9 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import wrapt
 from opentelemetry.context import Context, attach, detach
+
+from spanproof.instrumentors.diagnostics import swallowed
+
+if TYPE_CHECKING:
+    _Proxy = wrapt.ObjectProxy[Any]
+else:
+    _Proxy = wrapt.ObjectProxy  # takes no type arguments at run time before wrapt 2
 
 
 def drive(
@@ -25,7 +33,7 @@ def drive(
     Args:
         stream: a generator, or an iterator (which takes no `send`).
         context: attached while the stream works.
-        on_item: sees each value; must not raise.
+        on_item: sees each value.
         on_end: called once, with the exception that ended the stream, None when it was exhausted or given up.
     """
     advance: Callable[[], Any] = partial(next, stream)
@@ -38,7 +46,7 @@ def drive(
             except StopIteration as stop:
                 return stop.value
             if on_item is not None:
-                on_item(item)
+                _tell(on_item, item)
             try:
                 sent = yield item
             except GeneratorExit:
@@ -57,7 +65,28 @@ def drive(
         failure = None if given_up else error
         raise
     finally:
-        on_end(failure)
+        _tell(on_end, failure)
+
+
+class IteratorProxy(_Proxy):
+    """An iterator that is no generator, itself in everything but who advances it."""
+
+    def __init__(self, stream: Iterator[Any], driven: Iterator[Any]) -> None:
+        super().__init__(stream)
+        self._self_driven = driven
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._self_driven)
+
+
+def _tell(listener: Callable[[Any], object], what: Any) -> None:
+    try:
+        listener(what)
+    except Exception as error:  # noqa: BLE001 - ours, so the host must not see it
+        swallowed("streams", error)
 
 
 def _send(stream: Any, value: Any) -> Any:

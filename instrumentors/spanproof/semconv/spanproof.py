@@ -43,6 +43,12 @@ EXECUTOR_IMPORTS: Final = "spanproof.executor.authorized_imports"
 EXECUTOR_IMAGE_NAME: Final = "spanproof.executor.image.name"
 EXECUTOR_IMAGE_DIGEST: Final = "spanproof.executor.image.digest"
 
+# --- the inline guard ---
+GUARD_VERDICT: Final = "spanproof.guard.verdict"
+"""string: `allow`, `review`, `deny`: what the scan said before the code ran."""
+GUARD_RULES: Final = "spanproof.guard.rules"
+"""string[]: rules of the findings behind it."""
+
 # --- the run and its steps ---
 STEP_NUMBER: Final = "spanproof.step.number"
 """int: from 1."""
@@ -69,6 +75,8 @@ MESSAGES_BASE: Final = "spanproof.messages.base"
 # --- content ---
 CONTENT_TRUNCATED: Final = "spanproof.content.truncated"
 """string[]: names of the attributes that were clipped; each keeps head and tail around a mark."""
+CONTENT_REDACTED: Final = "spanproof.content.redacted"
+"""string[]: names of the attributes from which something was kept back; they count as clipped, too."""
 CONTENT_LOSSY: Final = "spanproof.content.lossy"
 """string[]: names of the attributes in which an object that JSON cannot hold stands as text."""
 CONTENT_HIDDEN: Final = "spanproof.content.hidden"

@@ -6,7 +6,9 @@ read from the collector that it ran, and it fails loudly when a part does not do
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -194,15 +196,16 @@ def _show_promotion(misquote: TraceEvaluation, directory: Path) -> tuple[Case, S
 
 def _show_way_on(misquote: TraceEvaluation, directory: Path) -> None:
     _step("Look further")
+    program = "spanproof" if shutil.which("spanproof") else os.path.relpath(sys.argv[0])
     store = directory / "store"
-    for command in (
-        f"spanproof traces --store {store}",
-        f"spanproof show {misquote.trace.trace_id[:8]} --store {store}",
-        f"spanproof suite run {directory / 'suite'}",
-        "spanproof serve          # the same collector, staying",
-        "spanproof doctor         # which isolation this machine gives",
+    for words in (
+        f"traces --store {store}",
+        f"show {misquote.trace.trace_id[:8]} --store {store}",
+        f"suite run {directory / 'suite'}",
+        "serve          # the same collector, staying",
+        "doctor         # which isolation this machine gives",
     ):
-        console.print(Text(f"   {command}"), soft_wrap=True)
+        console.print(Text(f"   {program} {words}"), soft_wrap=True)
 
 
 def _by_scenario(collected: _Collected, scenario: str) -> TraceEvaluation:

@@ -9,6 +9,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 
 from spanproof.instrumentors.messages import Message, text_part, tool_call_part, tool_response_part
+from spanproof.instrumentors.reading import attribute, count_or_none, elements, is_a, member, text_or_none
 from spanproof.instrumentors.serialise import text_of
 
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant", "function": "tool"}
@@ -33,22 +34,22 @@ class Said:
 
 def message_of(message: Any) -> Message:
     """A `BaseMessage` with its text, reasoning and tool calls."""
-    kind = getattr(message, "type", "user")
+    kind = text_or_none(attribute(message, "type")) or "user"
     role = _ROLES.get(kind, kind)
-    content = getattr(message, "content", message)
-    text = content if isinstance(content, str) else _text(content)
-    keys: list[Hashable] = [role, getattr(message, "id", None), text]
+    content = attribute(message, "content", message)
+    text = text_of(content) if is_a(content, str) else _text(content)
+    keys: list[Hashable] = [role, text_or_none(attribute(message, "id")), text]
     parts: list[dict[str, Any]] = []
     if role == "tool":
-        call_id = getattr(message, "tool_call_id", None)
+        call_id = text_or_none(attribute(message, "tool_call_id"))
         parts.append(tool_response_part(plain(content), call_id))
     elif text:
         parts.append(text_part(text))
-    for call in getattr(message, "tool_calls", None) or ():
-        parts.append(tool_call_part(call.get("name"), plain(call.get("args")), call.get("id")))
-        keys.append((call.get("name"), call.get("id")))
-    name = getattr(message, "name", None)
-    return Message(role, parts, tuple(keys), name if isinstance(name, str) else None)
+    for call in elements(attribute(message, "tool_calls")):
+        name, call_id = text_of(member(call, "name")), text_or_none(member(call, "id"))
+        parts.append(tool_call_part(name, plain(member(call, "args")), call_id))
+        keys.append((name, call_id))
+    return Message(role, parts, tuple(keys), text_or_none(attribute(message, "name")))
 
 
 def text_in(message: Message) -> str:
@@ -61,11 +62,9 @@ def text_in(message: Message) -> str:
 
 def last_of(value: Any, role: str) -> Said | None:
     """The last message of a role in a graph's state, where that is a conversation."""
-    messages = value.get("messages") if isinstance(value, dict) else getattr(value, "messages", None)
-    if not isinstance(messages, list):
-        return None
-    for each in reversed(messages):
-        found = message_of(each) if isinstance(each, BaseMessage) else _from_plain(each)
+    messages = member(value, "messages") if is_a(value, dict) else attribute(value, "messages")
+    for each in reversed(elements(messages)):
+        found = message_of(each) if is_a(each, BaseMessage) else _from_plain(each)
         if found is not None and found.role == role and found.parts:
             return Said(found, text_in(found))
     return None
@@ -76,15 +75,15 @@ def newest(state: Any) -> tuple[Any, int]:
 
     Every node is given the whole conversation: written out each time, a run would grow with its square.
     """
-    if type(state) is not dict or not isinstance(state.get("messages"), list):
+    if type(state) is not dict or not is_a(state.get("messages"), list):
         return state, 0
-    messages = state["messages"]
+    messages = elements(state["messages"])
     return {**state, "messages": messages[-1:]}, max(len(messages) - 1, 0)
 
 
 def plain(value: Any) -> Any:
     """A state or result with its messages in short form: role and text, not LangChain's bookkeeping."""
-    if isinstance(value, BaseMessage):
+    if is_a(value, BaseMessage):
         return message_of(value).document()
     if type(value) is dict:
         return {key: plain(item) for key, item in value.items()}
@@ -95,47 +94,40 @@ def plain(value: Any) -> Any:
 
 def usage_of(message: Any, llm_output: Any) -> tuple[int | None, int | None]:
     """Input and output tokens, None where the model does not tell."""
-    usage = getattr(message, "usage_metadata", None)
-    if isinstance(usage, dict):
-        return _count(usage.get("input_tokens")), _count(usage.get("output_tokens"))
-    old = llm_output.get("token_usage") if isinstance(llm_output, dict) else None
-    if isinstance(old, dict):
-        return _count(old.get("prompt_tokens")), _count(old.get("completion_tokens"))
-    return None, None
+    usage = attribute(message, "usage_metadata")
+    if is_a(usage, dict):
+        return count_or_none(member(usage, "input_tokens")), count_or_none(member(usage, "output_tokens"))
+    old = member(llm_output, "token_usage")
+    return count_or_none(member(old, "prompt_tokens")), count_or_none(member(old, "completion_tokens"))
 
 
 def finish_reason(message: Any) -> str:
     """Why the model stopped, in the words of the conventions."""
-    metadata = getattr(message, "response_metadata", None) or {}
-    reason = metadata.get("finish_reason") or metadata.get("stop_reason")
-    if isinstance(reason, str) and reason:
-        return _FINISH_REASONS.get(reason, reason)
-    return "tool_call" if getattr(message, "tool_calls", None) else "stop"
-
-
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) else None
+    metadata = attribute(message, "response_metadata")
+    for name in ("finish_reason", "stop_reason"):
+        reason = text_or_none(member(metadata, name))
+        if reason is not None:
+            return _FINISH_REASONS.get(reason, reason)
+    return "tool_call" if elements(attribute(message, "tool_calls")) else "stop"
 
 
 def _text(content: Any) -> str:
-    if not isinstance(content, list):
+    if not is_a(content, list):
         return text_of(content)
-    texts = [
-        each if isinstance(each, str) else each.get("text")
-        for each in content
-        if isinstance(each, str) or (isinstance(each, dict) and each.get("type") in ("text", None))
-    ]
-    return "\n".join(text for text in texts if isinstance(text, str))
+    texts: list[str | None] = []
+    for each in elements(content):
+        if is_a(each, str):
+            texts.append(text_of(each))
+        elif text_or_none(member(each, "type")) in ("text", None):
+            texts.append(text_or_none(member(each, "text")))
+    return "\n".join(text for text in texts if text)
 
 
 def _from_plain(value: Any) -> Message | None:
     """A message given as `("user", text)` or `{"role": …, "content": …}`."""
-    if isinstance(value, tuple) and len(value) == 2:
-        role, content = value
-    elif isinstance(value, dict):
-        role, content = value.get("role"), value.get("content")
-    else:
-        return None
-    if not isinstance(role, str) or not isinstance(content, str):
+    pair = elements(value)
+    given = pair if len(pair) == 2 else [member(value, "role"), member(value, "content")]
+    role, content = (text_or_none(each) for each in given)
+    if role is None or content is None:
         return None
     return Message(_ROLES.get(role, role), [text_part(content)], (role, content))

@@ -7,7 +7,7 @@ need not come in the same task. Parents come from LangChain's own run ids.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import Token
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,19 +17,35 @@ from langchain_core.callbacks import BaseCallbackHandler
 from opentelemetry.context import Context, attach, detach, get_current
 
 from spanproof.instrumentors.code_tools import ToolCode, code_in
+from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.langchain import records
 from spanproof.instrumentors.messages import History
 from spanproof.instrumentors.spans import AGENT, CHAIN, LLM, RETRIEVER, TOOL, Opened, Tracing
 from spanproof.semconv import genai, openinference
 
-_CONTROL_FLOW = {"GeneratorExit", "GraphInterrupt", "NodeInterrupt", "GraphBubbleUp", "ParentCommand"}
-"""Exceptions by which a run is left or suspended; none of them is a failure."""
+_INTERRUPTS = frozenset({"GraphInterrupt", "NodeInterrupt"})
+"""Exceptions by which a run is suspended until somebody answers."""
+_CONTROL_FLOW = frozenset({"GeneratorExit", "GraphBubbleUp", "ParentCommand"})
+"""Exceptions by which a run is left. None of these, nor of the above, is a failure."""
 
 
 @dataclass(slots=True)
 class RunRecord:
-    """A LangChain run that has begun."""
+    """A LangChain run that has begun.
+
+    Attributes:
+        opened: its span.
+        name: as LangChain shows it.
+        kind: of the span; a CHAIN becomes an AGENT when it turns out to be a graph.
+        history: what the model calls of the whole run were given.
+        parent: the run it belongs to.
+        graph: it is known to be a graph.
+        suspended: an interrupt left it waiting for an answer.
+        inputs: what a chain was given, for when it turns out to be a graph.
+        code: the program among a tool's arguments.
+        token: of a tool's attached context.
+    """
 
     opened: Opened
     name: str
@@ -37,6 +53,8 @@ class RunRecord:
     history: History
     parent: RunRecord | None = None
     graph: bool = False
+    suspended: bool = False
+    inputs: Any = None
     code: ToolCode | None = None
     token: Token[Context] | None = field(default=None, repr=False)
 
@@ -65,27 +83,23 @@ class SpanHandler(BaseCallbackHandler):
         record = self._open(run_id, name, AGENT if agent else CHAIN, given)
         if record is None:
             return
-        record.graph = agent
+        record.graph, record.inputs = agent, inputs
         if record.opened.recording:
-            content = self._tracing.content()
+            content = record.opened.content
             if agent:
                 records.describe_agent(content, name)
             records.describe_chain_input(content, inputs, agent=agent)
-            record.opened.span.set_attributes(content.finished())
+            record.opened.write()
 
     @shielded("langchain.chain.end")
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **given: Any) -> None:
         """It has returned."""
-        record = self._runs.pop(run_id, None)
-        if record is None:
-            return
-        try:
-            if record.opened.recording:
-                content = self._tracing.content()
-                records.describe_chain_output(content, outputs, agent=record.kind == AGENT)
-                record.opened.span.set_attributes(content.finished())
-        finally:
-            record.opened.span.end()
+
+        def fill(record: RunRecord, content: Content) -> None:
+            agent = record.kind == AGENT
+            records.describe_chain_output(content, outputs, agent=agent, answered=not record.suspended)
+
+        self._finish(run_id, fill)
 
     @shielded("langchain.model.start")
     def on_chat_model_start(
@@ -109,16 +123,7 @@ class SpanHandler(BaseCallbackHandler):
     @shielded("langchain.model.end")
     def on_llm_end(self, response: Any, *, run_id: UUID, **given: Any) -> None:
         """The model has answered."""
-        record = self._runs.pop(run_id, None)
-        if record is None:
-            return
-        try:
-            if record.opened.recording:
-                content = self._tracing.content()
-                records.describe_answer(content, response)
-                record.opened.span.set_attributes(content.finished())
-        finally:
-            record.opened.span.end()
+        self._finish(run_id, lambda _, content: records.describe_answer(content, response))
 
     @shielded("langchain.tool.start")
     def on_tool_start(
@@ -132,26 +137,20 @@ class SpanHandler(BaseCallbackHandler):
         arguments = records.tool_arguments(given.get("inputs"), input_str)
         record.code = code_in(name, arguments)
         if record.opened.recording:
-            content = self._tracing.content()
+            content = record.opened.content
             records.describe_tool_call(content, name, arguments, given.get("tool_call_id"), record.code)
-            record.opened.span.set_attributes(content.finished())
+            record.opened.write()
         record.token = attach(record.opened.context)
 
     @shielded("langchain.tool.end")
     def on_tool_end(self, output: Any, *, run_id: UUID, **given: Any) -> None:
         """The tool has returned."""
-        record = self._runs.pop(run_id, None)
-        if record is None:
-            return
-        _leave(record)
-        try:
-            if record.opened.recording:
-                content = self._tracing.content()
-                records.describe_tool_result(content, output, record.code)
-                record.opened.span.set_attributes(content.finished())
-                records.mark_handled_failure(record.opened.span, output, self._tracing.policy)
-        finally:
-            record.opened.span.end()
+
+        def fill(record: RunRecord, content: Content) -> None:
+            records.describe_tool_result(content, output, record.code)
+            records.mark_handled_failure(record.opened.span, output, self._tracing.policy)
+
+        self._finish(run_id, fill)
 
     @shielded("langchain.retriever.start")
     def on_retriever_start(
@@ -160,23 +159,14 @@ class SpanHandler(BaseCallbackHandler):
         """A retriever is asked."""
         record = self._open(run_id, records.run_name(serialized, given, "retriever"), RETRIEVER, given)
         if record is not None and record.opened.recording:
-            content = self._tracing.content()
+            content = record.opened.content
             content.input(query)
-            record.opened.span.set_attributes(content.finished())
+            record.opened.write()
 
     @shielded("langchain.retriever.end")
     def on_retriever_end(self, documents: Sequence[Any], *, run_id: UUID, **given: Any) -> None:
         """The retriever has answered."""
-        record = self._runs.pop(run_id, None)
-        if record is None:
-            return
-        try:
-            if record.opened.recording:
-                content = self._tracing.content()
-                records.describe_documents(content, documents)
-                record.opened.span.set_attributes(content.finished())
-        finally:
-            record.opened.span.end()
+        self._finish(run_id, lambda _, content: records.describe_documents(content, documents))
 
     @shielded("langchain.error")
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **given: Any) -> None:
@@ -186,7 +176,9 @@ class SpanHandler(BaseCallbackHandler):
             return
         _leave(record)
         try:
-            if not _is_control_flow(error):
+            if _is_one_of(error, _INTERRUPTS):
+                _suspend(record)
+            elif not _is_one_of(error, _CONTROL_FLOW):
                 self._tracing.fail(record.opened.span, error)
                 if record.kind == AGENT:
                     records.mark_failed_run(record.opened.span, error)
@@ -197,16 +189,28 @@ class SpanHandler(BaseCallbackHandler):
     on_tool_error = on_chain_error
     on_retriever_error = on_chain_error
 
+    def _finish(self, run_id: UUID, fill: Callable[[RunRecord, Content], None]) -> None:
+        record = self._runs.pop(run_id, None)
+        if record is None:
+            return
+        _leave(record)
+        try:
+            if record.opened.recording:
+                fill(record, record.opened.content)
+                record.opened.write()
+        finally:
+            record.opened.span.end()
+
     def _start_model(
         self, run_id: UUID, serialized: dict[str, Any] | None, given: dict[str, Any], messages: Any
     ) -> None:
         model = records.model_name(serialized, given)
         record = self._open(run_id, model, LLM, given)
         if record is not None and record.opened.recording:
-            content = self._tracing.content()
+            content = record.opened.content
             span_id = format(record.opened.span.get_span_context().span_id, "016x")
             records.describe_call(content, span_id, model, messages, given, record.history)
-            record.opened.span.set_attributes(content.finished())
+            record.opened.write()
 
     def _open(self, run_id: UUID, name: str, kind: str, given: dict[str, Any]) -> RunRecord | None:
         if not self.active:
@@ -235,7 +239,10 @@ class SpanHandler(BaseCallbackHandler):
         span.set_attribute(openinference.SPAN_KIND, AGENT)
         span.set_attribute(genai.OPERATION_NAME, genai.OPERATION_INVOKE_AGENT)
         span.update_name(f"{genai.OPERATION_INVOKE_AGENT} {record.name}")
-        span.set_attribute(genai.AGENT_NAME, record.name)
+        if record.opened.recording:
+            records.describe_agent(record.opened.content, record.name)
+            records.describe_chain_input(record.opened.content, record.inputs, agent=True)
+            record.opened.write()
 
 
 def _is_root_graph(parent: RunRecord | None, metadata: Any) -> bool:
@@ -254,8 +261,16 @@ def _is_graph_task(tags: Any) -> bool:
     )
 
 
-def _is_control_flow(error: BaseException) -> bool:
-    return any(kind.__name__ in _CONTROL_FLOW for kind in type(error).__mro__)
+def _is_one_of(error: BaseException, names: frozenset[str]) -> bool:
+    return any(kind.__name__ in names for kind in type(error).__mro__)
+
+
+def _suspend(record: RunRecord) -> None:
+    """What is above an interrupted run ends in order, but has not answered."""
+    above = record.parent
+    while above is not None:
+        above.suspended = True
+        above = above.parent
 
 
 def _leave(record: RunRecord) -> None:

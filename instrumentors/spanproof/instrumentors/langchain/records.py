@@ -6,13 +6,23 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from langchain_core.messages import BaseMessage, ToolMessage
 from opentelemetry.trace import Span, Status, StatusCode
 
 from spanproof.instrumentors.code_tools import ToolCode, record_code
 from spanproof.instrumentors.content import Content, ContentPolicy
 from spanproof.instrumentors.langchain import conversation
 from spanproof.instrumentors.messages import History, Message, record_input, record_output, text_part
-from spanproof.instrumentors.serialise import clip, text_of
+from spanproof.instrumentors.reading import (
+    attribute,
+    elements,
+    is_a,
+    items,
+    member,
+    number_or_none,
+    text_or_none,
+)
+from spanproof.instrumentors.serialise import text_of
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
@@ -23,23 +33,24 @@ _MAX_STATUS_CHARS = 4_096
 
 def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], default: str) -> str:
     """A run's name as LangChain shows it."""
-    for name in (given.get("name"), (serialized or {}).get("name")):
-        if isinstance(name, str) and name:
-            return name
-    path = (serialized or {}).get("id")
-    if isinstance(path, list) and path and isinstance(path[-1], str):
-        return path[-1]
-    return default
+    path = elements(member(serialized, "id"))
+    return (
+        text_or_none(given.get("name"))
+        or text_or_none(member(serialized, "name"))
+        or (text_or_none(path[-1]) if path else None)
+        or default
+    )
 
 
 def model_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any]) -> str:
     """The model that is asked, the class's name where it has none."""
-    parameters = given.get("invocation_params") or {}
-    metadata = given.get("metadata") or {}
-    for name in (parameters.get("model"), parameters.get("model_name"), metadata.get("ls_model_name")):
-        if isinstance(name, str) and name:
-            return name
-    return run_name(serialized, {}, "model")
+    parameters = given.get("invocation_params")
+    return (
+        text_or_none(member(parameters, "model"))
+        or text_or_none(member(parameters, "model_name"))
+        or text_or_none(member(given.get("metadata"), "ls_model_name"))
+        or run_name(serialized, {}, "model")
+    )
 
 
 def describe_agent(content: Content, name: str) -> None:
@@ -55,23 +66,23 @@ def describe_chain_input(content: Content, inputs: Any, *, agent: bool) -> None:
     said = conversation.last_of(inputs, "user") if agent else None
     if said is not None:
         content.input(said.text)
-        content.json(genai.INPUT_MESSAGES, [said.message.document()])
+        content.messages(genai.INPUT_MESSAGES, [said.message.document()])
     else:
         state, omitted = conversation.newest(inputs)
         content.input(conversation.plain(state))
         content.fact(ours.MESSAGES_OMITTED, omitted or None)
 
 
-def describe_chain_output(content: Content, outputs: Any, *, agent: bool) -> None:
+def describe_chain_output(content: Content, outputs: Any, *, agent: bool, answered: bool) -> None:
     """What a runnable returns; of a conversation an agent returns, its last answer."""
-    if agent:
+    if agent and answered:
         content.fact(ours.RUN_ENDING, "answered")
     if not content.visible:
         return
     said = conversation.last_of(outputs, "assistant") if agent else None
     if said is not None:
         content.output(said.text)
-        content.json(genai.OUTPUT_MESSAGES, [{**said.message.document(), "finish_reason": "stop"}])
+        content.messages(genai.OUTPUT_MESSAGES, [{**said.message.document(), "finish_reason": "stop"}])
     else:
         content.output(conversation.plain(outputs if not agent else conversation.newest(outputs)[0]))
 
@@ -103,40 +114,43 @@ def describe_call(
     """What a model is asked."""
     content.fact(genai.REQUEST_MODEL, model)
     content.fact(openinference.LLM_MODEL_NAME, model)
-    parameters = given.get("invocation_params") or {}
-    for name, attribute in (
+    parameters = given.get("invocation_params")
+    for name, written in (
         ("temperature", genai.REQUEST_TEMPERATURE),
         ("max_tokens", genai.REQUEST_MAX_TOKENS),
         ("top_p", genai.REQUEST_TOP_P),
         ("seed", genai.REQUEST_SEED),
     ):
-        value = parameters.get(name)
-        content.fact(attribute, value if isinstance(value, int | float) else None)
-    record_input(content, span_id, messages, history)
-    if messages and content.visible:
+        content.fact(written, number_or_none(member(parameters, name)))
+    if not content.visible:
+        return
+    omitted = history.new(span_id, [message.key for message in messages])
+    record_input(content, messages[omitted.count :], omitted)
+    if messages:
         content.input(conversation.text_in(messages[-1]))
 
 
 def describe_answer(content: Content, response: Any) -> None:
     """What a model answered: the first generation, its tokens, its own name for itself."""
-    generations = getattr(response, "generations", None)
-    if not generations or not generations[0]:
+    batches = elements(attribute(response, "generations"))
+    generations = elements(batches[0]) if batches else []
+    if not generations:
         return
-    generation = generations[0][0]
-    message = getattr(generation, "message", None)
-    usage = conversation.usage_of(message, getattr(response, "llm_output", None))
+    generation = generations[0]
+    message = attribute(generation, "message")
+    usage = conversation.usage_of(message, attribute(response, "llm_output"))
     for name, other, count in (
         (genai.USAGE_INPUT_TOKENS, openinference.LLM_TOKEN_COUNT_PROMPT, usage[0]),
         (genai.USAGE_OUTPUT_TOKENS, openinference.LLM_TOKEN_COUNT_COMPLETION, usage[1]),
     ):
         content.fact(name, count)
         content.fact(other, count)
-    metadata = getattr(message, "response_metadata", None) or {}
-    content.fact(genai.RESPONSE_MODEL, text_of(metadata["model_name"]) if "model_name" in metadata else None)
+    metadata = attribute(message, "response_metadata")
+    content.fact(genai.RESPONSE_MODEL, text_or_none(member(metadata, "model_name")))
     if not content.visible:
         return
     if message is None:
-        text = text_of(getattr(generation, "text", ""))
+        text = text_of(attribute(generation, "text", ""))
         answer = Message("assistant", [text_part(text)], text)
     else:
         answer = conversation.message_of(message)
@@ -146,15 +160,14 @@ def describe_answer(content: Content, response: Any) -> None:
 
 def tool_arguments(inputs: Any, input_str: Any) -> dict[str, Any]:
     """A tool call's arguments by name; a tool of one nameless argument calls it `input`."""
-    if isinstance(inputs, dict):
-        return inputs
-    if isinstance(input_str, str):
-        try:
-            decoded = json.loads(input_str)
-        except (ValueError, RecursionError):
-            decoded = None
-        if isinstance(decoded, dict):
-            return decoded
+    if is_a(inputs, dict):
+        return dict(items(inputs))
+    try:
+        decoded = json.loads(input_str)
+    except (TypeError, ValueError, RecursionError):
+        decoded = None
+    if type(decoded) is dict:
+        return decoded
     return {"input": input_str}
 
 
@@ -165,33 +178,33 @@ def describe_tool_call(
     content.fact(genai.TOOL_NAME, name)
     content.fact(openinference.TOOL_NAME, name)
     content.fact(genai.TOOL_TYPE, "function")
-    content.fact(genai.TOOL_CALL_ID, call_id if isinstance(call_id, str) else None)
+    content.fact(genai.TOOL_CALL_ID, text_or_none(call_id))
     if code is not None:
         record_code(content, code, None)
     if content.visible:
         named = {key: conversation.plain(value) for key, value in arguments.items()}
-        content.json(genai.TOOL_CALL_ARGUMENTS, named)
-        content.input(named)
+        content.input_json(genai.TOOL_CALL_ARGUMENTS, named)
 
 
 def describe_tool_result(content: Content, output: Any, code: ToolCode | None) -> None:
     """What a tool returned."""
-    result = getattr(output, "content", output)
+    result = attribute(output, "content", output) if is_a(output, BaseMessage) else output
+    if is_a(output, ToolMessage):  # langchain-core 1.0 does not give the id when the tool starts
+        content.fact(genai.TOOL_CALL_ID, text_or_none(output.tool_call_id))
     content.result_type(result)
     if not content.visible:
         return
     plain = conversation.plain(result)
-    content.json(genai.TOOL_CALL_RESULT, plain)
-    content.output(plain)
+    content.output_json(genai.TOOL_CALL_RESULT, plain)
     if code is not None:
         content.text(ours.EXECUTION_OBSERVATION, text_of(result))
 
 
 def mark_handled_failure(span: Span, output: Any, policy: ContentPolicy) -> None:
     """A tool whose exception became its answer has failed all the same."""
-    if getattr(output, "status", None) != "error":
+    if not is_a(output, ToolMessage) or output.status != "error":
         return
-    said = clip(text_of(getattr(output, "content", "")), _MAX_STATUS_CHARS) if policy.capture else None
+    said = policy.said(text_of(output.content), _MAX_STATUS_CHARS)
     span.set_attribute(genai.ERROR_TYPE, _HANDLED_FAILURE)
     span.set_status(Status(StatusCode.ERROR, said))
 
@@ -199,4 +212,4 @@ def mark_handled_failure(span: Span, output: Any, policy: ContentPolicy) -> None
 def describe_documents(content: Content, documents: Sequence[Any]) -> None:
     """What a retriever found."""
     if content.visible:
-        content.output([text_of(getattr(document, "page_content", document)) for document in documents])
+        content.output([text_of(attribute(each, "page_content", each)) for each in elements(documents)])

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from spanproof.instrumentors.messages import Message, text_part, tool_call_part
+from spanproof.instrumentors.reading import attribute, count_or_none, elements, is_a, member, text_or_none
 from spanproof.instrumentors.serialise import text_of
 
 _ROLES = {"tool-call": "assistant", "tool-response": "tool"}
@@ -15,16 +16,27 @@ _FINISH_REASONS = {"tool_calls": "tool_call", "function_call": "tool_call", "max
 def message_of(message: Any) -> Message:
     """A `ChatMessage`, or the dictionary that older models pass."""
     role = _field(message, "role")
-    role = getattr(role, "value", role)
-    role = role if isinstance(role, str) else "user"
+    role = text_or_none(attribute(role, "value", role)) or "user"
     parts, keys = _content(_field(message, "content"))
-    for call in _field(message, "tool_calls") or ():
+    for call in elements(_field(message, "tool_calls")):
         function = _field(call, "function")
         name, arguments = text_of(_field(function, "name")), _field(function, "arguments")
-        call_id = _field(call, "id")
-        parts.append(tool_call_part(name, arguments, call_id if isinstance(call_id, str) else None))
+        parts.append(tool_call_part(name, arguments, text_or_none(_field(call, "id"))))
         keys.append((name, text_of(arguments)))
     return Message(_ROLES.get(role, role), parts, (role, *keys))
+
+
+def key_of(message: Any) -> Hashable:
+    """The message's key without the message: made for every message of every call, so it must be quick."""
+    if type(message).__module__ == "smolagents.models" and message.tool_calls is None:
+        content = message.content
+        if type(content) is list and len(content) == 1:
+            element = content[0]
+            if type(element) is dict and element.get("type") == "text" and type(element["text"]) is str:
+                return (message.role, element["text"])
+        elif type(content) is str:
+            return (message.role, content)
+    return message_of(message).key
 
 
 def text_in(message: Message) -> str:
@@ -41,43 +53,37 @@ def joined(pieces: Sequence[Any]) -> Any:
 
 def usage_of(answer: Any) -> tuple[int | None, int | None]:
     """Input and output tokens, None where the model does not tell."""
-    usage = getattr(answer, "token_usage", None)
-    counts = getattr(usage, "input_tokens", None), getattr(usage, "output_tokens", None)
-    return (
-        counts[0] if isinstance(counts[0], int) else None,
-        counts[1] if isinstance(counts[1], int) else None,
-    )
+    usage = attribute(answer, "token_usage")
+    return count_or_none(attribute(usage, "input_tokens")), count_or_none(attribute(usage, "output_tokens"))
 
 
 def response_model(answer: Any) -> str | None:
     """The model that the provider says has answered."""
-    model = getattr(getattr(answer, "raw", None), "model", None)
-    return model if isinstance(model, str) else None
+    return text_or_none(attribute(attribute(answer, "raw"), "model"))
 
 
 def finish_reason(answer: Any) -> str:
     """Why the model stopped, in the words of the conventions."""
-    choices = getattr(getattr(answer, "raw", None), "choices", None)
-    if isinstance(choices, list) and choices:
-        reason = getattr(choices[0], "finish_reason", None)
-        if isinstance(reason, str):
-            return _FINISH_REASONS.get(reason, reason)
-    return "tool_call" if getattr(answer, "tool_calls", None) else "stop"
+    choices = elements(attribute(attribute(answer, "raw"), "choices"))
+    reason = text_or_none(attribute(choices[0], "finish_reason")) if choices else None
+    if reason is not None:
+        return _FINISH_REASONS.get(reason, reason)
+    return "tool_call" if elements(attribute(answer, "tool_calls")) else "stop"
 
 
 def _field(message: Any, name: str) -> Any:
-    return message.get(name) if isinstance(message, dict) else getattr(message, name, None)
+    return member(message, name) if is_a(message, dict) else attribute(message, name)
 
 
 def _content(content: Any) -> tuple[list[dict[str, Any]], list[Hashable]]:
     if content is None:
         return [], []
-    if not isinstance(content, list):
+    if not is_a(content, list):
         text = text_of(content)
         return [text_part(text)], [text]
     parts: list[dict[str, Any]] = []
     keys: list[Hashable] = []
-    for element in content:
+    for element in elements(content):
         part, key = _element(element)
         parts.append(part)
         keys.append(key)
@@ -85,15 +91,15 @@ def _content(content: Any) -> tuple[list[dict[str, Any]], list[Hashable]]:
 
 
 def _element(element: Any) -> tuple[dict[str, Any], Hashable]:
-    if not isinstance(element, dict):
+    if not is_a(element, dict):
         text = text_of(element)
         return text_part(text), text
-    kind = element.get("type")
-    if kind == "text":
-        text = text_of(element.get("text"))
+    kind = text_or_none(member(element, "type"))
+    if kind in ("text", None):
+        text = text_of(member(element, "text"))
         return text_part(text), text
     if kind == "image_url":
-        uri = text_of((element.get("image_url") or {}).get("url"))
+        uri = text_of(member(member(element, "image_url"), "url"))
         return {"type": "uri", "modality": "image", "uri": uri}, uri
     # Images are large and no evaluator reads them: that one was there is what is told.
-    return {"type": "blob", "modality": text_of(kind)}, ("blob", id(element.get("image")))
+    return {"type": "blob", "modality": kind}, ("blob", id(member(element, "image")))

@@ -94,7 +94,9 @@ def describe_executor(content: Content, agent: Any) -> None:
 
 def _kind(executor: Any) -> str:
     """`local` for LocalPythonExecutor and what derives from it, `docker` and so on, else the class's name."""
-    for kind in type(executor).__mro__:
+    # By `__class__`, which a guard's proxy answers with the executor's own.
+    kind: type
+    for kind in executor.__class__.__mro__:
         if kind.__module__.split(".", 1)[0] == "smolagents" and kind.__name__.endswith("Executor"):
             name = kind.__name__.removesuffix("Executor").removesuffix("Python").lower()
             if name not in ("", "remote"):

@@ -9,17 +9,25 @@ from collections.abc import Callable, Mapping, Sequence
 from types import GeneratorType
 from typing import Any
 
-from opentelemetry.context import attach, detach
+from opentelemetry.context import attach, detach, get_current
 
 from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.diagnostics import shielded
-from spanproof.instrumentors.messages import record_input, record_output
+from spanproof.instrumentors.messages import Omitted, record_input, record_output
 from spanproof.instrumentors.nesting import calling, is_handed_on
 from spanproof.instrumentors.patching import Method
+from spanproof.instrumentors.reading import (
+    attribute,
+    elements,
+    is_a,
+    items,
+    number_or_none,
+    text_or_none,
+)
 from spanproof.instrumentors.smolagents import conversation
-from spanproof.instrumentors.smolagents.state import current_run
+from spanproof.instrumentors.smolagents.state import current_run, is_muted, parent_context
 from spanproof.instrumentors.spans import LLM, Opened, Tracing
-from spanproof.instrumentors.streams import drive
+from spanproof.instrumentors.streams import IteratorProxy, drive
 from spanproof.semconv import genai, openinference
 
 _PARAMETERS = {
@@ -44,7 +52,8 @@ def wrap_generate(tracing: Tracing, original: Method) -> Method:
     """`generate`, which answers with one message."""
 
     def generate(model: Any, *args: Any, **kwargs: Any) -> Any:
-        opened = None if is_handed_on(model, original) else _begin(tracing, model, args, kwargs)
+        passing = is_muted() or is_handed_on(model, original)
+        opened = None if passing else _begin(tracing, model, args, kwargs)
         if opened is None:
             return original(model, *args, **kwargs)
         token = attach(calling(opened.context, model, original))
@@ -55,7 +64,7 @@ def wrap_generate(tracing: Tracing, original: Method) -> Method:
             raise
         finally:
             detach(token)
-        _finish(tracing, opened, answer)
+        _finish(opened, answer)
         return answer
 
     return generate
@@ -65,11 +74,18 @@ def wrap_generate_stream(tracing: Tracing, original: Method) -> Method:
     """`generate_stream`, which answers in pieces; the span ends with the stream."""
 
     def generate_stream(model: Any, *args: Any, **kwargs: Any) -> Any:
-        handed_on = is_handed_on(model, original)
-        stream = original(model, *args, **kwargs)
-        if handed_on or not isinstance(stream, GeneratorType):
+        if is_muted() or is_handed_on(model, original):
+            return original(model, *args, **kwargs)
+        # A method that only passes its parent's stream on asks for it here, before the span begins.
+        token = attach(calling(get_current(), model, original))
+        try:
+            stream = original(model, *args, **kwargs)
+        finally:
+            detach(token)
+        if not hasattr(type(stream), "__next__"):
             return stream
-        return _streamed(tracing, original, model, args, kwargs, stream)
+        driven = _streamed(tracing, original, model, args, kwargs, stream)
+        return driven if type(stream) is GeneratorType else IteratorProxy(stream, driven)
 
     return generate_stream
 
@@ -91,62 +107,67 @@ def _streamed(
         if failure is not None:
             _fail(tracing, opened, failure)
         else:
-            _finish(tracing, opened, conversation.joined(pieces))
+            _finish(opened, _joined(pieces))
 
     return (yield from drive(stream, calling(opened.context, model, original), pieces.append, end))
 
 
 @shielded("smolagents.model.begin")
 def _begin(tracing: Tracing, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Opened | None:
-    model_id = getattr(model, "model_id", None)
-    name = model_id if isinstance(model_id, str) and model_id else type(model).__name__
-    opened = tracing.open(f"{genai.OPERATION_CHAT} {name}", LLM, operation=genai.OPERATION_CHAT)
+    name = text_or_none(attribute(model, "model_id")) or type(model).__name__
+    opened = tracing.open(
+        f"{genai.OPERATION_CHAT} {name}", LLM, operation=genai.OPERATION_CHAT, parent=parent_context(model)
+    )
     if opened.recording:
-        _describe(tracing, opened, model, name, args, kwargs)
+        _describe(opened, model, name, args, kwargs)
     return opened
 
 
 @shielded("smolagents.model.describe")
 def _describe(
-    tracing: Tracing,
     opened: Opened,
     model: Any,
     name: str,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> None:
-    content = tracing.content()
+    content = opened.content
     content.fact(genai.REQUEST_MODEL, name)
     content.fact(openinference.LLM_MODEL_NAME, name)
     _describe_parameters(content, model, kwargs)
-    run = current_run()
+    run = current_run(opened.context)
     given = args[0] if args else kwargs.get("messages")
-    if content.visible and isinstance(given, list):
-        messages = [conversation.message_of(each) for each in given]
+    if content.visible and is_a(given, list):
+        messages = elements(given)
         span_id = format(opened.span.get_span_context().span_id, "016x")
-        record_input(content, span_id, messages, run.history if run else None)
-        if messages:
-            content.input(conversation.text_in(messages[-1]))
-    opened.span.set_attributes(content.finished())
+        history = run.history if run else None
+        new = history.new(span_id, [conversation.key_of(each) for each in messages]) if history else Omitted()
+        shown = [conversation.message_of(each) for each in messages[new.count :]]
+        record_input(content, shown, new)
+        if shown:
+            content.input(conversation.text_in(shown[-1]))
+    opened.write()
+
+
+@shielded("smolagents.model.joined")
+def _joined(pieces: Sequence[Any]) -> Any:
+    return conversation.joined(pieces)
 
 
 def _describe_parameters(content: Content, model: Any, kwargs: Mapping[str, Any]) -> None:
-    own = getattr(model, "kwargs", None)
-    parameters = {**(own if isinstance(own, dict) else {}), **kwargs}
-    for parameter, attribute in _PARAMETERS.items():
-        value = parameters.get(parameter)
-        if isinstance(value, int | float):
-            content.fact(attribute, value)
-    stops = kwargs.get("stop_sequences")
-    if isinstance(stops, list) and all(isinstance(stop, str) for stop in stops):
+    parameters = {**dict(items(attribute(model, "kwargs"))), **kwargs}
+    for parameter, name in _PARAMETERS.items():
+        content.fact(name, number_or_none(parameters.get(parameter)))
+    stops = elements(kwargs.get("stop_sequences"))
+    if stops and all(type(stop) is str for stop in stops):
         content.fact(genai.REQUEST_STOP_SEQUENCES, stops)
 
 
 @shielded("smolagents.model.finish")
-def _finish(tracing: Tracing, opened: Opened, answer: Any) -> None:
+def _finish(opened: Opened, answer: Any) -> None:
     try:
         if opened.recording and answer is not None:
-            content = tracing.content()
+            content = opened.content
             usage = conversation.usage_of(answer)
             for name, other, count in (
                 (genai.USAGE_INPUT_TOKENS, openinference.LLM_TOKEN_COUNT_PROMPT, usage[0]),
@@ -159,7 +180,7 @@ def _finish(tracing: Tracing, opened: Opened, answer: Any) -> None:
                 message = conversation.message_of(answer)
                 record_output(content, message, conversation.finish_reason(answer))
                 content.output(conversation.text_in(message))
-            opened.span.set_attributes(content.finished())
+            opened.write()
     finally:
         opened.span.end()
 

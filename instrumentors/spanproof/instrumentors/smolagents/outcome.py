@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from spanproof.instrumentors.content import Content
+from spanproof.instrumentors.reading import attribute, text_or_none
 from spanproof.instrumentors.serialise import text_of
 from spanproof.instrumentors.smolagents import causes, execution
 from spanproof.instrumentors.smolagents.state import Executed, RunState, StepState
@@ -14,13 +15,13 @@ from spanproof.semconv import spanproof as ours
 
 def record(tracing: Tracing, run: RunState, state: StepState, memory_step: Any) -> None:
     """Fill the step's span from its memory step and from what the executor was seen to do."""
-    content = tracing.content()
+    content = state.opened.content
     if type(memory_step).__name__ == "PlanningStep":
         if content.visible:
             content.output(memory_step.plan)
     else:
         _record_action(content, run, state, memory_step)
-    state.opened.span.set_attributes(content.finished())
+    state.opened.write()
     error = getattr(memory_step, "error", None) or state.failure
     if error is not None:
         _record_error(tracing, run, state, error)
@@ -28,7 +29,7 @@ def record(tracing: Tracing, run: RunState, state: StepState, memory_step: Any) 
 
 def _record_action(content: Content, run: RunState, state: StepState, memory_step: Any) -> None:
     executed = state.executed
-    code = memory_step.code_action if isinstance(memory_step.code_action, str) else None
+    code = text_or_none(attribute(memory_step, "code_action"))
     if executed is not None:
         code = executed.code
         content.fact(ours.EXECUTION_DURATION, executed.duration_s)
@@ -49,8 +50,8 @@ def _record_output(content: Content, memory_step: Any, executed: Executed | None
     output = memory_step.action_output
     if executed is not None:
         if executed.output is not None:
-            output = getattr(executed.output, "output", output)
-            content.text(ours.EXECUTION_LOGS, text_of(getattr(executed.output, "logs", "")))
+            output = attribute(executed.output, "output", output)
+            content.text(ours.EXECUTION_LOGS, text_of(attribute(executed.output, "logs", "")))
         elif executed.printed:
             # Of code that raised, the framework keeps what it printed in the observation alone, if anything.
             shown = text_of(memory_step.observations or "")

@@ -13,8 +13,9 @@ from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.messages import text_part
 from spanproof.instrumentors.patching import Method
+from spanproof.instrumentors.reading import attribute, count_or_none, is_a, text_or_none
 from spanproof.instrumentors.serialise import text_of
-from spanproof.instrumentors.smolagents.state import RunState, with_run
+from spanproof.instrumentors.smolagents.state import RunState, enter, leave, with_run
 from spanproof.instrumentors.smolagents.tools import definitions
 from spanproof.instrumentors.spans import AGENT, Tracing, handled_by_host
 from spanproof.instrumentors.streams import drive
@@ -52,8 +53,7 @@ def wrap_run(tracing: Tracing, adopt: Callable[[Any], object], original: Method)
 
 def agent_name(agent: Any) -> str:
     """The agent's own name, else its class's."""
-    name = getattr(agent, "name", None)
-    return name if isinstance(name, str) and name else type(agent).__name__
+    return text_or_none(attribute(agent, "name")) or type(agent).__name__
 
 
 def _is_stream(value: object) -> bool:
@@ -89,34 +89,32 @@ def _begin(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Contex
         f"{genai.OPERATION_INVOKE_AGENT} {name}", AGENT, operation=genai.OPERATION_INVOKE_AGENT, parent=parent
     )
     state = RunState(opened, agent, handled_by_host())
+    enter(state)
     if opened.recording:
-        _describe(tracing, state, name, call)
+        _describe(state, name, call)
     return state
 
 
 @shielded("smolagents.run.describe")
-def _describe(tracing: Tracing, state: RunState, name: str, call: Mapping[str, Any]) -> None:
-    agent, content = state.agent, tracing.content()
+def _describe(state: RunState, name: str, call: Mapping[str, Any]) -> None:
+    agent, content = state.agent, state.opened.content
     content.fact(genai.AGENT_NAME, name)
     content.fact(openinference.AGENT_NAME, name)
-    description = getattr(agent, "description", None)
-    content.fact(genai.AGENT_DESCRIPTION, description if isinstance(description, str) else None)
-    model_id = getattr(agent.model, "model_id", None)
-    content.fact(genai.REQUEST_MODEL, model_id if isinstance(model_id, str) else None)
-    max_steps = call.get("max_steps") or agent.max_steps
-    content.fact(ours.RUN_MAX_STEPS, max_steps if isinstance(max_steps, int) else None)
+    content.fact(genai.AGENT_DESCRIPTION, text_or_none(attribute(agent, "description")))
+    content.fact(genai.REQUEST_MODEL, text_or_none(attribute(agent.model, "model_id")))
+    content.fact(ours.RUN_MAX_STEPS, count_or_none(call.get("max_steps") or agent.max_steps))
     if content.visible:
         _describe_task(content, agent, call)
-    state.opened.span.set_attributes(content.finished())
+    state.opened.write()
 
 
 def _describe_task(content: Content, agent: Any, call: Mapping[str, Any]) -> None:
     task = text_of(call.get("task", ""))
     content.input(task)
-    content.json(genai.INPUT_MESSAGES, [{"role": "user", "parts": [text_part(task)]}])
+    content.messages(genai.INPUT_MESSAGES, [{"role": "user", "parts": [text_part(task)]}])
     content.json(genai.TOOL_DEFINITIONS, definitions(agent))
     variables = call.get("additional_args")
-    if variables:
+    if variables is not None:
         content.json(ours.RUN_VARIABLES, variables)
 
 
@@ -125,16 +123,17 @@ def _end(
     tracing: Tracing, state: RunState, result: Any, error: BaseException | None, *, answered: bool = True
 ) -> None:
     span = state.opened.span
+    leave(state)
     try:
         for step in [*state.steps.values()]:
             step.opened.span.end()
         if not span.is_recording():
             return
-        content = tracing.content()
+        content = state.opened.content
         content.fact(ours.RUN_ENDING, _ending(state, error, answered=answered))
         if error is None and answered and content.visible:
             _record_answer(content, result)
-        span.set_attributes(content.finished())
+        state.opened.write()
         if error is not None:
             tracing.fail(span, error)
     finally:
@@ -152,5 +151,5 @@ def _ending(state: RunState, error: BaseException | None, *, answered: bool) -> 
 def _record_answer(content: Content, result: Any) -> None:
     output = result.output if type(result).__name__ == "RunResult" else result
     content.output(output)
-    part = text_part(output) if isinstance(output, str) else {"type": "json", "content": output}
+    part = text_part(text_of(output)) if is_a(output, str) else {"type": "json", "content": output}
     content.json(genai.OUTPUT_MESSAGES, [{"role": "assistant", "parts": [part], "finish_reason": "stop"}])

@@ -108,7 +108,7 @@ def _planned(tracing: Tracing, run: RunState, state: StepState, stream: Any) -> 
             run.steps[id(item)] = state
 
     def end(failure: BaseException | None) -> None:
-        if failure is not None:
+        if state not in run.steps.values():  # it failed or was given up before there was a plan to finalise
             state.failure = failure
             _end_unfinished(tracing, state)
 
@@ -143,7 +143,7 @@ def _finish(tracing: Tracing, run: RunState, memory_step: Any) -> None:
 
 @shielded("smolagents.step.end")
 def _end_unfinished(tracing: Tracing, state: StepState) -> None:
-    """End a step that never came to be finalised; ending twice is harmless to a span but warned about."""
+    """End a step that never came to be finalised, unless it has ended: the SDK warns of a second time."""
     span = state.opened.span
     if span.is_recording():
         if state.failure is not None:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from opentelemetry import trace
-from opentelemetry.context import attach, detach, get_current
+from opentelemetry.context import Context, attach, detach
 
 from spanproof.instrumentors.arguments import Bound, bind, parameter_names
-from spanproof.instrumentors.code_tools import code_in, record_code
+from spanproof.instrumentors.code_tools import ToolCode, code_in, record_code
 from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.nesting import calling, is_handed_on
 from spanproof.instrumentors.patching import Method
+from spanproof.instrumentors.reading import attribute, items, text_or_none
 from spanproof.instrumentors.serialise import text_of
 from spanproof.instrumentors.smolagents.causes import chain_of, real_cause
-from spanproof.instrumentors.smolagents.state import current_run
+from spanproof.instrumentors.smolagents.state import current_run, parent_context
 from spanproof.instrumentors.spans import TOOL, Opened, Tracing
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
@@ -49,95 +50,81 @@ def definitions(agent: Any) -> list[dict[str, Any]]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call that has begun, and the program among its arguments, if there is one."""
+
+    opened: Opened
+    code: ToolCode | None = None
+
+
 def _wrap(tracing: Tracing, original: Method, tool_type: str) -> Method:
     def call(tool: Any, *args: Any, **kwargs: Any) -> Any:
-        context = get_current()
-        if is_handed_on(tool, original) or not trace.get_current_span(context).get_span_context().is_valid:
-            # The same call, or one without run or span around it: a root of its own would be noise.
+        parent = None if is_handed_on(tool, original) else parent_context(tool)
+        # None is the same call, or one without run or span around it: a root of its own would be noise.
+        begun = None if parent is None else _begin(tracing, parent, tool, tool_type, args, kwargs)
+        if begun is None:
             return original(tool, *args, **kwargs)
-        opened = _begin(tracing, tool, args, kwargs, tool_type)
-        if opened is None:
-            return original(tool, *args, **kwargs)
-        token = attach(calling(opened.context, tool, original))
+        token = attach(calling(begun.opened.context, tool, original))
         try:
             result = original(tool, *args, **kwargs)
         except BaseException as error:
-            _fail(tracing, opened, error)
+            _fail(tracing, begun.opened, error)
             raise
         finally:
             detach(token)
-        _finish(tracing, opened, tool, args, kwargs, result)
+        _finish(begun, result)
         return result
 
     return call
 
 
-def _begin(
-    tracing: Tracing, tool: Any, args: Sequence[Any], kwargs: Mapping[str, Any], tool_type: str
-) -> Opened | None:
-    opened = _open(tracing, tool)
-    if opened is not None and opened.recording:
-        # Arguments before the call: the tool may change them.
-        _describe(tracing, opened, tool, args, kwargs, tool_type)
-    return opened
-
-
 @shielded("smolagents.tool.begin")
-def _open(tracing: Tracing, tool: Any) -> Opened:
-    operation = genai.OPERATION_EXECUTE_TOOL
-    return tracing.open(f"{operation} {_name(tool)}", TOOL, operation=operation)
-
-
-@shielded("smolagents.tool.describe")
-def _describe(
+def _begin(
     tracing: Tracing,
-    opened: Opened,
+    parent: Context,
     tool: Any,
+    tool_type: str,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
-    tool_type: str,
-) -> None:
-    content, name = tracing.content(), _name(tool)
-    content.fact(genai.TOOL_NAME, name)
-    content.fact(openinference.TOOL_NAME, name)
-    content.fact(genai.TOOL_TYPE, tool_type)
-    if content.visible:
-        bound = _bound(tool, args, kwargs)
-        content.json(genai.TOOL_CALL_ARGUMENTS, bound.named)
-        content.input(bound.named)
-        if bound.positional:
-            content.json(ours.TOOL_POSITIONAL, list(bound.positional))
-    opened.span.set_attributes(content.finished())
+) -> _Call:
+    operation, name = genai.OPERATION_EXECUTE_TOOL, _name(tool)
+    opened = tracing.open(f"{operation} {name}", TOOL, operation=operation, parent=parent)
+    code = None
+    if opened.recording:
+        opened.content.fact(genai.TOOL_NAME, name)
+        opened.content.fact(openinference.TOOL_NAME, name)
+        opened.content.fact(genai.TOOL_TYPE, tool_type)
+        if opened.content.visible:
+            code = _record_arguments(opened.content, tool, name, args, kwargs)
+    return _Call(opened, code)
+
+
+@shielded("smolagents.tool.arguments")
+def _record_arguments(
+    content: Content, tool: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> ToolCode | None:
+    """Before the call, since the tool may change what it is given."""
+    bound = _bound(tool, args, kwargs)
+    content.input_json(genai.TOOL_CALL_ARGUMENTS, bound.named)
+    if bound.positional:
+        content.json(ours.TOOL_POSITIONAL, list(bound.positional))
+    return code_in(name, bound.named)
 
 
 @shielded("smolagents.tool.finish")
-def _finish(
-    tracing: Tracing,
-    opened: Opened,
-    tool: Any,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-    result: Any,
-) -> None:
+def _finish(call: _Call, result: Any) -> None:
     try:
-        if opened.recording:
-            content = tracing.content()
+        if call.opened.recording:
+            content = call.opened.content
             content.result_type(result)
             if content.visible:
-                content.json(genai.TOOL_CALL_RESULT, result)
-                content.output(result)
-                _record_code(content, tool, args, kwargs, result)
-            opened.span.set_attributes(content.finished())
+                content.output_json(genai.TOOL_CALL_RESULT, result)
+                if call.code is not None:
+                    record_code(content, call.code, text_of(result))
+            call.opened.write()
     finally:
-        opened.span.end()
-
-
-def _record_code(
-    content: Content, tool: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any
-) -> None:
-    code = code_in(_name(tool), _bound(tool, args, kwargs).named)
-    if code is not None:
-        record_code(content, code, text_of(result))
+        call.opened.span.end()
 
 
 @shielded("smolagents.tool.fail")
@@ -145,20 +132,20 @@ def _fail(tracing: Tracing, opened: Opened, error: BaseException) -> None:
     try:
         run = current_run()
         real = real_cause(chain_of(error, run.handled if run else None))
+        if opened.recording:
+            opened.write()
         tracing.fail(opened.span, error, error_type=type(real).__name__)
     finally:
         opened.span.end()
 
 
 def _name(tool: Any) -> str:
-    name = getattr(tool, "name", None)
-    return name if isinstance(name, str) and name else type(tool).__name__
+    return text_or_none(attribute(tool, "name")) or type(tool).__name__
 
 
 def _bound(tool: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
     given = {name: value for name, value in kwargs.items() if name not in _OWN_FLAGS}
-    inputs = getattr(tool, "inputs", None)
-    declared = tuple(inputs) if isinstance(inputs, dict) else ()
+    declared = tuple(name for name, _ in items(attribute(tool, "inputs")))
     if len(args) == 1 and not given and type(args[0]) is dict and args[0].keys() <= set(declared):
         # One dictionary of exactly the tool's inputs is taken as keyword arguments by the framework too.
         return Bound(args[0], ())

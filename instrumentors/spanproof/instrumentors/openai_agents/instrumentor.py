@@ -1,0 +1,52 @@
+"""Adding our processor to the SDK's, or putting it in their place, and taking it out again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spanproof.instrumentors.spans import Tracing
+
+
+class OpenAIAgentsInstrumentor:
+    """The OpenAI Agents SDK under instrumentation, from `instrument` to `uninstrument`."""
+
+    name = "openai-agents"
+
+    def __init__(self, tracing: Tracing, *, exclusive: bool = False) -> None:
+        self._tracing = tracing
+        self._exclusive = exclusive
+        self._processor: Any = None
+        self._replaced: list[Any] = []
+
+    def instrument(self) -> None:
+        """Register the processor; beside the SDK's own upload unless `exclusive`.
+
+        Raises:
+            ImportError: openai-agents is not installed.
+        """
+        from agents.tracing import add_trace_processor, set_trace_processors
+
+        from spanproof.instrumentors.openai_agents.processor import SpanProcessor
+
+        self._processor = SpanProcessor(self._tracing)
+        self._replaced = _processors()
+        if self._exclusive:
+            set_trace_processors([self._processor])
+        else:
+            add_trace_processor(self._processor)
+
+    def uninstrument(self) -> None:
+        """Take the processor out, and bring back those it stood in for."""
+        from agents.tracing import set_trace_processors
+
+        left = [each for each in _processors() if each is not self._processor]
+        set_trace_processors([*self._replaced, *left] if self._exclusive else left)
+        self._processor, self._replaced = None, []
+
+
+def _processors() -> list[Any]:
+    """The processors registered now; the SDK has no public way to ask."""
+    from agents.tracing.setup import get_trace_provider
+
+    multi = getattr(get_trace_provider(), "_multi_processor", None)
+    return list(getattr(multi, "_processors", ()))

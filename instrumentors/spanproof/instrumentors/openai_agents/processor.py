@@ -1,0 +1,172 @@
+"""The SDK's traces and spans, turned into ours as they begin and end.
+
+A trace becomes a CHAIN, an agent an AGENT, a turn a step, a generation or response an LLM call, a function a
+TOOL call. Spans that only group (`task`) are left out, and their children hang on what is above. An agent's
+input and output, which the SDK does not record, are its first call's question and its last call's answer;
+that it failed is told by its own error or by its last turn's.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextvars import Token
+from dataclasses import dataclass, field
+from typing import Any
+
+from agents.tracing import TracingProcessor
+from opentelemetry.context import Context, attach, detach, get_current
+
+from spanproof.instrumentors.diagnostics import shielded
+from spanproof.instrumentors.messages import History
+from spanproof.instrumentors.openai_agents import records
+from spanproof.instrumentors.reading import member, text_or_none
+from spanproof.instrumentors.spans import AGENT, CHAIN, LLM, TOOL, Opened, Tracing, handled_by_host
+from spanproof.semconv import genai
+
+_KINDS = {
+    "agent": AGENT,
+    "turn": CHAIN,
+    "generation": LLM,
+    "response": LLM,
+    "function": TOOL,
+    "handoff": CHAIN,
+    "guardrail": "GUARDRAIL",
+    "custom": CHAIN,
+    "mcp_tools": CHAIN,
+    "transcription": CHAIN,
+    "speech": CHAIN,
+    "speech_group": CHAIN,
+}
+_OPERATIONS = {
+    AGENT: genai.OPERATION_INVOKE_AGENT,
+    LLM: genai.OPERATION_CHAT,
+    TOOL: genai.OPERATION_EXECUTE_TOOL,
+}
+
+
+@dataclass(slots=True)
+class Record:
+    """A trace or span of the SDK's that has begun.
+
+    Attributes:
+        handled: the exception that was being handled when it began: not what ended it.
+        asked, answered: for an agent, what its calls showed so far.
+        failure: for an agent, the message of its last turn's error.
+    """
+
+    opened: Opened
+    kind: str
+    handled: BaseException | None
+    history: History
+    agent: Record | None = None
+    asked: str | None = None
+    answered: str | None = None
+    failure: str | None = None
+    token: Token[Context] | None = field(default=None, repr=False)
+
+
+class SpanProcessor(TracingProcessor):
+    """The tracing processor; methods are the SDK's."""
+
+    def __init__(self, tracing: Tracing) -> None:
+        self._tracing = tracing
+        self._records: dict[str, Record] = {}
+
+    @shielded("openai_agents.trace.start")
+    def on_trace_start(self, trace: Any) -> None:
+        """A workflow begins."""
+        opened = self._tracing.open(trace.name, CHAIN)
+        self._records[trace.trace_id] = Record(opened, CHAIN, handled_by_host(), History())
+
+    @shielded("openai_agents.trace.end")
+    def on_trace_end(self, trace: Any) -> None:
+        """A workflow is over."""
+        record = self._records.pop(trace.trace_id, None)
+        if record is not None:
+            self._close(record, None)
+
+    @shielded("openai_agents.span.start")
+    def on_span_start(self, span: Any) -> None:
+        """A part of it begins."""
+        data = span.span_data
+        parent = self._records.get(span.parent_id or span.trace_id) or self._records.get(span.trace_id)
+        kind = _KINDS.get(data.type)
+        if kind is None:
+            if parent is not None:
+                self._records[span.span_id] = parent
+            return
+        operation = _OPERATIONS.get(kind)
+        name = records.name_of(data)
+        opened = self._tracing.open(
+            f"{operation} {name}" if operation else name,
+            kind,
+            operation=operation,
+            parent=parent.opened.context if parent else get_current(),
+        )
+        record = self._records[span.span_id] = Record(
+            opened,
+            kind,
+            handled_by_host(),
+            parent.history if parent and kind != AGENT else History(),
+            parent.agent if parent else None,
+        )
+        if kind == AGENT:
+            record.agent = record
+        if kind == TOOL:
+            record.token = attach(opened.context)
+
+    @shielded("openai_agents.span.end")
+    def on_span_end(self, span: Any) -> None:
+        """A part of it is over, with everything that is known of it."""
+        record = self._records.pop(span.span_id, None)
+        if record is None or span.span_data.type not in _KINDS:
+            return
+        if record.token is not None and get_current() is record.opened.context:
+            detach(record.token)
+        try:
+            if record.opened.recording:
+                self._describe(record, span.span_data)
+        finally:
+            self._close(record, span.error, is_turn=span.span_data.type == "turn")
+
+    def shutdown(self) -> None:
+        """Nothing of ours to shut down: the provider is the application's."""
+
+    def force_flush(self) -> None:
+        """Nothing is held back here."""
+
+    def _describe(self, record: Record, data: Any) -> None:
+        content = record.opened.content
+        if record.kind == LLM:
+            span_id = format(record.opened.span.get_span_context().span_id, "016x")
+            asked, answered = records.describe_call(content, data, span_id, record.history)
+            if record.agent is not None:
+                record.agent.asked = record.agent.asked or asked
+                record.agent.answered = answered
+        elif record.kind == TOOL:
+            records.describe_tool(content, data)
+        elif record.kind == AGENT:
+            records.describe_agent(content, data, record.asked, record.answered)
+        else:
+            records.describe_other(content, data)
+        record.opened.write()
+        if data.type == "response":
+            records.record_hosted_code(self._tracing, record.opened, data)
+
+    def _close(self, record: Record, error: Any, *, is_turn: bool = False) -> None:
+        raised = sys.exc_info()[1]
+        if raised is record.handled:
+            raised = None
+        message = records.error_message(error) or (record.failure if record.kind == AGENT else None)
+        if raised is not None and not isinstance(raised, GeneratorExit):
+            self._tracing.fail(record.opened.span, raised)
+        elif message is not None:
+            # The SDK keeps a message and loses the type, where it handled the exception itself.
+            records.fail_without_type(self._tracing, record.opened.span, message)
+        if is_turn and record.agent is not None:
+            record.agent.failure = message
+        if record.kind == AGENT:
+            failed = raised is not None or message is not None
+            limit = text_or_none(member(error, "message")) == "Max turns exceeded"
+            records.describe_ending(record.opened.span, failed=failed, limit=limit)
+        record.opened.span.end()

@@ -1,0 +1,206 @@
+"""What the SDK's spans hold, as attributes: conversations, calls, errors, hosted code."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from opentelemetry.trace import Span, Status, StatusCode
+
+from spanproof.instrumentors.code_tools import code_in, record_code
+from spanproof.instrumentors.content import Content
+from spanproof.instrumentors.messages import (
+    History,
+    Message,
+    record_input,
+    record_output,
+    text_part,
+    tool_call_part,
+    tool_response_part,
+)
+from spanproof.instrumentors.reading import attribute, count_or_none, elements, is_a, member, text_or_none
+from spanproof.instrumentors.serialise import text_of
+from spanproof.instrumentors.spans import TOOL, Opened, Tracing
+from spanproof.semconv import genai, openinference
+from spanproof.semconv import spanproof as ours
+
+_UNKNOWN_ERROR = "_OTHER"
+"""OpenTelemetry's value for an error of unknown type."""
+_MAX_MESSAGE_CHARS = 4_096
+
+
+def name_of(data: Any) -> str:
+    """A span's name: the agent's, the tool's, the model's, the turn's number."""
+    if data.type == "turn":
+        return f"step {data.turn}"
+    if data.type == "response":
+        return text_or_none(attribute(attribute(data, "response"), "model")) or "response"
+    if data.type == "handoff":
+        return f"handoff from {data.from_agent}"
+    return text_or_none(attribute(data, "name")) or text_or_none(attribute(data, "model")) or str(data.type)
+
+
+def describe_agent(content: Content, data: Any, asked: str | None, answered: str | None) -> None:
+    """Who it is, what it may use, and what its calls showed it was asked and answered."""
+    content.fact(genai.AGENT_NAME, text_or_none(data.name))
+    content.fact(openinference.AGENT_NAME, text_or_none(data.name))
+    names = [name for name in elements(data.tools) if is_a(name, str)]
+    if names and content.visible:
+        content.json(genai.TOOL_DEFINITIONS, [{"type": "function", "name": name} for name in names])
+    if asked is not None:
+        content.input(asked)
+    if answered is not None:
+        content.output(answered)
+
+
+def describe_ending(span: Span, *, failed: bool, limit: bool) -> None:
+    """How an agent's run ended."""
+    span.set_attribute(ours.RUN_ENDING, "max_steps" if limit else "failed" if failed else "answered")
+
+
+def describe_call(
+    content: Content, data: Any, span_id: str, history: History
+) -> tuple[str | None, str | None]:
+    """A generation's or response's conversation; returns the last question and the answer, if it is one."""
+    response = attribute(data, "response")
+    model = text_or_none(attribute(data, "model")) or text_or_none(attribute(response, "model"))
+    content.fact(genai.REQUEST_MODEL, model)
+    content.fact(openinference.LLM_MODEL_NAME, model)
+    usage = attribute(data, "usage")
+    for name, other, key in (
+        (genai.USAGE_INPUT_TOKENS, openinference.LLM_TOKEN_COUNT_PROMPT, "input_tokens"),
+        (genai.USAGE_OUTPUT_TOKENS, openinference.LLM_TOKEN_COUNT_COMPLETION, "output_tokens"),
+    ):
+        count = count_or_none(member(usage, key))
+        if count is None:
+            count = count_or_none(attribute(attribute(response, "usage"), key))
+        content.fact(name, count)
+        content.fact(other, count)
+    if not content.visible:
+        return None, None
+    given = attribute(data, "input")
+    asked = [message_of(each) for each in elements(given)] or (
+        [_text_message("user", text_of(given))] if is_a(given, str) else []
+    )
+    omitted = history.new(span_id, [message.key for message in asked])
+    record_input(content, asked[omitted.count :], omitted)
+    if asked:
+        content.input(_text_in(asked[-1]))
+    said = elements(attribute(response, "output")) or elements(attribute(data, "output"))
+    parts = [part for each in said for part in message_of(each).parts]
+    calls = any(part["type"] == "tool_call" for part in parts)
+    answer = Message("assistant", parts, ())
+    record_output(content, answer, "tool_call" if calls else "stop")
+    content.output(_text_in(answer))
+    question = next((_text_in(each) for each in reversed(asked) if each.role == "user"), None)
+    return question, None if calls or not parts else _text_in(answer)
+
+
+def describe_tool(content: Content, data: Any) -> None:
+    """A function tool's call, with the code where its argument is a program."""
+    name = text_or_none(data.name) or "tool"
+    content.fact(genai.TOOL_NAME, name)
+    content.fact(openinference.TOOL_NAME, name)
+    content.fact(genai.TOOL_TYPE, "extension" if data.mcp_data else "function")
+    content.result_type(data.output)
+    if not content.visible:
+        return
+    arguments = _decoded(data.input)
+    content.input_json(genai.TOOL_CALL_ARGUMENTS, arguments)
+    content.output_json(genai.TOOL_CALL_RESULT, data.output)
+    code = code_in(name, arguments)
+    if code is not None:
+        record_code(content, code, text_of(data.output))
+
+
+def describe_other(content: Content, data: Any) -> None:
+    """Turns, handoffs, guardrails, and what the application records itself."""
+    if data.type == "turn":
+        content.fact(ours.STEP_NUMBER, count_or_none(data.turn))
+        content.fact(ours.STEP_KIND, "action")
+    elif data.type == "guardrail":
+        content.output({"triggered": bool(data.triggered)})
+    elif data.type == "handoff":
+        content.output({"from": data.from_agent, "to": data.to_agent})
+    elif data.type == "custom" and content.visible:
+        content.input(data.data)
+
+
+def record_hosted_code(tracing: Tracing, opened: Opened, data: Any) -> None:
+    """The hosted interpreter ran within the model's call: each program as a TOOL span of its own."""
+    for item in elements(attribute(attribute(data, "response"), "output")):
+        if attribute(item, "type") != "code_interpreter_call" or not is_a(attribute(item, "code"), str):
+            continue
+        operation = genai.OPERATION_EXECUTE_TOOL
+        run = tracing.open(f"{operation} code_interpreter", TOOL, operation=operation, parent=opened.context)
+        outputs = elements(attribute(item, "outputs"))
+        logs = "\n".join(text_of(attribute(each, "logs")) for each in outputs if attribute(each, "logs"))
+        content = run.content
+        content.fact(genai.TOOL_NAME, "code_interpreter")
+        content.fact(genai.TOOL_TYPE, "extension")
+        content.fact(genai.TOOL_CALL_ID, text_or_none(attribute(item, "id")))
+        content.fact(ours.EXECUTOR_TYPE, "openai")
+        content.code(item.code, "python")
+        content.text(ours.EXECUTION_OBSERVATION, logs)
+        content.text(ours.EXECUTION_LOGS, logs)
+        content.input_json(genai.TOOL_CALL_ARGUMENTS, {"code": item.code})
+        content.output(logs)
+        run.write()
+        if attribute(item, "status") == "failed":
+            fail_without_type(tracing, run.span, "the hosted interpreter failed")
+        run.span.end()
+
+
+def error_message(error: Any) -> str | None:
+    """A span's error as the SDK keeps it: a message, and details that say more."""
+    message = text_or_none(member(error, "message"))
+    if message is None:
+        return None
+    details = text_or_none(member(member(error, "data"), "error"))
+    return f"{message}: {details}" if details else message
+
+
+def fail_without_type(tracing: Tracing, span: Span, message: str) -> None:
+    """Mark a span failed of which only a message is known."""
+    said = tracing.policy.said(message, _MAX_MESSAGE_CHARS)
+    span.set_attribute(genai.ERROR_TYPE, _UNKNOWN_ERROR)
+    span.set_status(Status(StatusCode.ERROR, said))
+
+
+def message_of(item: Any) -> Message:
+    """An item of the Responses API or a chat message, as a dictionary or an object."""
+    kind = _field(item, "type")
+    if kind == "function_call":
+        name, call_id = text_of(_field(item, "name")), text_or_none(_field(item, "call_id"))
+        part = tool_call_part(name, _decoded(_field(item, "arguments")), call_id)
+        return Message("assistant", [part], ("call", name, call_id, text_of(_field(item, "arguments"))))
+    if kind == "function_call_output":
+        call_id, output = text_or_none(_field(item, "call_id")), _field(item, "output")
+        return Message("tool", [tool_response_part(output, call_id)], ("output", call_id, text_of(output)))
+    role = text_or_none(_field(item, "role")) or "assistant"
+    content = _field(item, "content")
+    if is_a(content, str):
+        return _text_message(role, text_of(content))
+    texts = [text_or_none(_field(part, "text")) for part in elements(content)]
+    return _text_message(role, "\n".join(text for text in texts if text))
+
+
+def _text_message(role: str, text: str) -> Message:
+    return Message(role, [text_part(text)] if text else [], (role, text))
+
+
+def _text_in(message: Message) -> str:
+    return "\n".join(part["content"] for part in message.parts if part["type"] == "text")
+
+
+def _field(item: Any, name: str) -> Any:
+    return member(item, name) if is_a(item, dict) else attribute(item, name)
+
+
+def _decoded(arguments: Any) -> Any:
+    if not is_a(arguments, str):
+        return arguments
+    try:
+        return json.loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments

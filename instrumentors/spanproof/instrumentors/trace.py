@@ -1,0 +1,154 @@
+"""Spans for agents of no framework: decorators and blocks, for any Python code.
+
+    from spanproof.instrumentors import trace
+
+    @trace.tool
+    def lookup(order_id): ...
+
+    @trace.agent(name="clerk")
+    async def answer(task): ...
+
+    with trace.step("step 1"):
+        trace.record_execution(code, "python", observation=printed)
+
+A decorated function may be sync, async, a generator or an async generator; it behaves as before, and what it
+is given and returns is recorded. Outside of a sampled trace nothing is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import Token
+from types import TracebackType
+from typing import Any, Self, TypeVar, overload
+
+from opentelemetry import trace as otel
+from opentelemetry.context import Context, attach, detach
+
+from spanproof.instrumentors.decorating import (
+    close_span,
+    configure,
+    current_tracing,
+    decorated,
+    describe,
+    open_span,
+)
+from spanproof.instrumentors.diagnostics import shielded
+from spanproof.instrumentors.spans import AGENT, CHAIN, TOOL, Opened
+from spanproof.semconv import spanproof as ours
+
+__all__ = ["Block", "agent", "configure", "record_execution", "step", "tool"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+class Block:
+    """A span around a block of code, or around each call of a function."""
+
+    def __init__(self, kind: str, name: str | None) -> None:
+        self._kind = kind
+        self._name = name
+        self._opened: Opened | None = None
+        self._token: Token[Context] | None = None
+
+    def __call__(self, function: _F) -> _F:
+        """Decorate a function."""
+        name = self._name or str(getattr(function, "__name__", self._kind.lower()))
+        wrapped: Any = decorated(self._kind, name, function)
+        return wrapped  # type: ignore[no-any-return]
+
+    def __enter__(self) -> Self:
+        self._opened = open_span(self._kind, self._name or self._kind.lower())
+        if self._opened is not None:
+            self._token = attach(self._opened.context)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, stack: TracebackType | None
+    ) -> None:
+        if self._token is not None:
+            detach(self._token)
+        if self._opened is not None:
+            close_span(self._opened, self._kind, error)
+
+    def input(self, value: object) -> None:
+        """Record what the block works on."""
+        if self._opened is not None:
+            describe(self._opened, lambda content: content.input(value))
+
+    def output(self, value: object) -> None:
+        """Record what the block came to."""
+        if self._opened is not None:
+            describe(self._opened, lambda content: content.output(value))
+
+
+@overload
+def agent(target: _F, /) -> _F: ...
+@overload
+def agent(target: str | None = None, /, *, name: str | None = None) -> Block: ...
+def agent(target: Any = None, /, *, name: str | None = None) -> Any:
+    """An agent's run: a decorator, bare or with a name, or a block."""
+    return _made(AGENT, target, name)
+
+
+@overload
+def step(target: _F, /) -> _F: ...
+@overload
+def step(target: str | None = None, /, *, name: str | None = None) -> Block: ...
+def step(target: Any = None, /, *, name: str | None = None) -> Any:
+    """One step of a run: a decorator, bare or with a name, or a block."""
+    return _made(CHAIN, target, name)
+
+
+@overload
+def tool(target: _F, /) -> _F: ...
+@overload
+def tool(target: str | None = None, /, *, name: str | None = None) -> Block: ...
+def tool(target: Any = None, /, *, name: str | None = None) -> Any:
+    """A tool call: a decorator, bare or with a name, or a block."""
+    return _made(TOOL, target, name)
+
+
+@shielded("trace.record_execution")
+def record_execution(
+    code: str,
+    language: str | None = None,
+    *,
+    observation: str | None = None,
+    logs: str | None = None,
+    output: object = None,
+    error: BaseException | None = None,
+    is_final: bool = False,
+) -> None:
+    """Record on the current span that code ran within it.
+
+    Args:
+        code: as it ran.
+        language: `python`, `bash`, `sql`, …
+        observation: what the agent was shown.
+        logs: what the code printed.
+        output: the value it ended with.
+        error: the exception it ended in; the span is marked failed.
+        is_final: whether it ended the run.
+    """
+    span = otel.get_current_span()
+    if not span.is_recording():
+        return
+    content = current_tracing().content()
+    content.code(code, language)
+    content.fact(ours.EXECUTION_IS_FINAL, is_final)
+    if observation is not None:
+        content.text(ours.EXECUTION_OBSERVATION, observation)
+    if logs is not None:
+        content.text(ours.EXECUTION_LOGS, logs)
+    if output is not None or is_final:
+        content.document(ours.EXECUTION_OUTPUT, ours.EXECUTION_OUTPUT_MIME_TYPE, output)
+    span.set_attributes(content.finished())
+    if error is not None:
+        current_tracing().fail(span, error)
+
+
+def _made(kind: str, target: Any, name: str | None) -> Any:
+    if callable(target):
+        return Block(kind, name)(target)
+    return Block(kind, name or target)

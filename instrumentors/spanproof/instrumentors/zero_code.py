@@ -1,0 +1,50 @@
+"""Instrumentors as `opentelemetry-instrument` loads them: by entry point, without a line in the program.
+
+The loader calls `instrument()` on each; whatever raises but ImportError would abort the instrumentors after
+it, so nothing does. Their names are unique: a name shared with another vendor's is switched off with theirs.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from spanproof.instrumentors.diagnostics import swallowed
+from spanproof.instrumentors.registration import (
+    instrument_langchain,
+    instrument_openai_agents,
+    instrument_smolagents,
+    uninstrument,
+)
+
+
+class _EntryPoint:
+    instrument_framework: ClassVar = staticmethod(instrument_smolagents)
+
+    def instrument(self, **_options: object) -> None:
+        """Instrument the framework with the global provider, if the framework is installed."""
+        try:
+            type(self).instrument_framework()
+        except ImportError:
+            return
+        except Exception as error:  # noqa: BLE001 - the instrumentors after this one must go on
+            swallowed(f"zero_code.{type(self).__name__}", error)
+
+    def uninstrument(self, **_options: object) -> None:
+        """Put every original back."""
+        uninstrument()
+
+
+class Smolagents(_EntryPoint):
+    """Entry point `spanproof_smolagents`."""
+
+
+class LangChain(_EntryPoint):
+    """Entry point `spanproof_langchain`."""
+
+    instrument_framework: ClassVar = staticmethod(instrument_langchain)
+
+
+class OpenAIAgents(_EntryPoint):
+    """Entry point `spanproof_openai_agents`."""
+
+    instrument_framework: ClassVar = staticmethod(instrument_openai_agents)

@@ -1,0 +1,197 @@
+"""What is recorded of content: all of it, clipped and marked, or nothing when it is to be hidden."""
+
+import hashlib
+import json
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanproof.instrumentors import (
+    ContentPolicy,
+    Redaction,
+    diagnostics,
+    instrument_langchain,
+    instrument_smolagents,
+    uninstrument,
+)
+from spanproof.instrumentors.content import Content, policy_from
+from spanproof.instrumentors.diagnostics import reset_diagnostics
+from spanproof.instrumentors.serialise import clip, encode, well_formed
+
+from .coders import coder
+
+_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_SECRET = "sesame-open-4711"
+
+
+@pytest.mark.parametrize(
+    ("value", "captures"),
+    [
+        (None, True),
+        ("", True),
+        ("SPAN_ONLY", True),
+        ("span_and_event", True),
+        ("true", True),
+        ("NO_CONTENT", False),
+        ("EVENT_ONLY", False),
+        ("false", False),
+        ("nonsense", False),
+    ],
+)
+def test_capture_is_on_unless_the_environment_limits_it(value, captures):
+    assert policy_from({} if value is None else {_VARIABLE: value}).capture is captures
+
+
+def test_our_cut_comes_before_the_silent_one_of_the_sdk():
+    policy = policy_from({"OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT": "1000"})
+    content = Content(policy)
+    content.text("long", "x" * 5000)
+    assert len(content.finished()["long"]) <= 1000
+    assert content.finished()["spanproof.content.truncated"] == ["long"]
+
+
+def test_hidden_content_leaves_no_trace_of_itself(recorded):
+    uninstrument()
+    instrument_smolagents(recorded.provider, content=ContentPolicy(capture=False))
+    instrument_langchain(recorded.provider, content=ContentPolicy(capture=False))
+    coder(
+        f"print('{_SECRET}')",
+        f"raise ValueError('{_SECRET}')",
+        f"cents_of('missing') # {_SECRET}",
+        f"echo(value='{_SECRET}')",
+        f"final_answer('{_SECRET}')",
+    ).run(_SECRET, additional_args={"key": _SECRET})
+
+    from langchain_core.runnables import RunnableLambda
+
+    with pytest.raises(ValueError, match=_SECRET):
+        RunnableLambda(lambda given: int(given)).invoke(_SECRET)
+    for span in recorded.spans:
+        assert span.attributes["spanproof.content.hidden"] is True
+        assert _SECRET not in span.to_json()
+    assert recorded.named("step 2").attributes["error.type"] == "ValueError"
+    assert recorded.named("step 1").attributes["spanproof.code.language"] == "python"
+
+
+def _redacting(recorded, **options):
+    uninstrument()
+    instrument_smolagents(recorded.provider, content=ContentPolicy(redaction=Redaction(**options)))
+
+
+def test_a_redacted_pattern_stands_nowhere_on_a_run(recorded):
+    _redacting(recorded, patterns=[r"sesame-\w+-\d+"])
+    coder(
+        f"print('{_SECRET}')",
+        f"raise ValueError('{_SECRET}')",
+        f"echo(value={{'deep': ['{_SECRET}']}})",
+        f"final_answer('{_SECRET} is it')",
+    ).run(_SECRET, additional_args={"key": _SECRET})
+    for span in recorded.spans:
+        assert _SECRET not in span.to_json()
+    step = recorded.named("step 1").attributes
+    assert step["spanproof.code.source"] == "print('[redacted]')"
+    assert "spanproof.code.source" in step["spanproof.content.redacted"]
+    assert "spanproof.code.source" in step["spanproof.content.truncated"]
+    assert "spanproof.code.sha256" not in step
+    assert recorded.of_kind("AGENT")[0].attributes["output.value"] == "[redacted] is it"
+
+
+def test_a_redacted_key_hides_its_value_in_every_document(recorded):
+    _redacting(recorded, keys=["Password"])
+    coder("echo(value={'password': {'old': 1}, 'user': 'u'})", "final_answer(1)").run("Go.")
+    call = recorded.named("execute_tool echo").attributes
+    assert json.loads(call["gen_ai.tool.call.result"]) == {"password": "[redacted]", "user": "u"}
+
+
+def test_a_redaction_that_breaks_lets_nothing_out():
+    def broken(text):
+        raise RuntimeError("filter down")
+
+    content = Content(ContentPolicy(redaction=Redaction(function=broken)))
+    content.text("a", _SECRET)
+    content.json("b", {"x": _SECRET})
+    content.code(_SECRET, "python")
+    assert _SECRET not in str(content.finished())
+    assert diagnostics().errors["redaction"] >= 3
+    reset_diagnostics()
+
+
+def test_a_long_value_keeps_head_and_tail_and_says_how_much_is_missing():
+    clipped = clip("a" * 600 + "b" * 800 + "c" * 600, 900)
+    assert clipped.startswith("a" * 600)
+    assert clipped.endswith("c" * 300)
+    whole = hashlib.sha256(("a" * 600 + "b" * 800 + "c" * 600).encode()).hexdigest()
+    assert f"1100 of 2000 characters left out, sha256 {whole}" in clipped
+
+
+def test_a_long_string_within_a_document_is_cut_so_that_it_stays_json():
+    encoded = encode({"first": "x" * 50_000, "second": [1, 2], "third": "y" * 50_000}, 10_000)
+    document = json.loads(encoded.text)
+    assert encoded.truncated
+    assert document["second"] == [1, 2]
+    assert document["first"].startswith("xxx")
+    assert document["third"].startswith("yyy")
+    assert len(encoded.text) < 12_000
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"a": [1, 2.5, True, None, "é"]}, '{"a":[1,2.5,true,null,"é"]}'),
+        ((1, (2,)), "[1,[2]]"),
+        ({1: "a"}, '{"1":"a"}'),
+        (10**20, "100000000000000000000"),
+        (float("inf"), '"inf"'),
+        (b"ab", "\"b'ab'\""),
+    ],
+)
+def test_values_are_json_as_one_expects(value, text):
+    assert encode(value, 1000).text == text
+
+
+def test_what_json_cannot_hold_is_marked():
+    assert not encode({"a": (1, 2)}, 1000).lossy
+    for value in ({1: 2}, {1, 2}, float("nan"), object(), b""):
+        assert encode(value, 1000).lossy
+
+
+def test_numpy_values_keep_their_numbers():
+    assert encode({"a": numpy.int64(3), "b": numpy.array([1.5, 2.5])}, 1000).text == '{"a":3,"b":[1.5,2.5]}'
+
+
+def test_pydantic_models_and_dataclasses_are_documents():
+    from dataclasses import dataclass
+
+    from pydantic import BaseModel
+
+    @dataclass
+    class Point:
+        x: int
+
+    class Box(BaseModel):
+        corner: object
+
+    assert encode(Box(corner=Point(3)), 1000).text == '{"corner":{"x":3}}'
+
+
+_numbers = st.integers(-(2**60), 2**60) | st.floats(allow_nan=False, allow_infinity=False)
+_json = st.recursive(
+    st.none() | st.booleans() | _numbers | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(_json)
+def test_a_json_value_survives_unchanged(value):
+    encoded = encode(value, 1_000_000)
+    assert json.loads(encoded.text) == value
+    assert not encoded.lossy
+    assert not encoded.truncated
+
+
+@given(st.text(st.characters(categories=["Cs", "L"])))
+def test_any_text_becomes_utf8(text):
+    well_formed(text).encode()

@@ -1,0 +1,224 @@
+"""The OpenAI Agents SDK: trees, failures derived from their parts, hosted code."""
+
+import json
+
+import agents
+import pytest
+from agents import (
+    Agent,
+    GuardrailFunctionOutput,
+    Model,
+    ModelResponse,
+    Runner,
+    Usage,
+    function_tool,
+    input_guardrail,
+    set_trace_processors,
+)
+from agents.tracing import generation_span, response_span
+from openai.types.responses import (
+    Response,
+    ResponseFunctionToolCall,
+    ResponseOutputMessage,
+    ResponseOutputText,
+)
+
+from spanproof.instrumentors import instrument_openai_agents, uninstrument
+from spanproof.instrumentors.openai_agents.instrumentor import _processors
+
+from .coders import messages_of
+
+
+@pytest.fixture(autouse=True)
+def _instrumented(recorded):
+    set_trace_processors([])
+    instrument_openai_agents(recorded.provider)
+    yield
+    uninstrument()
+
+
+class Scripted(Model):
+    """Gives its turns in order; an exception among them is raised."""
+
+    def __init__(self, *turns):
+        self.turns = list(turns)
+
+    async def get_response(self, system_instructions, input, *args, **options):
+        given = input if isinstance(input, list) else [{"role": "user", "content": input}]
+        with generation_span(input=given, model="scripted") as span:
+            turn = self.turns.pop(0)
+            if isinstance(turn, BaseException):
+                raise turn
+            span.span_data.output = [item.model_dump() for item in turn]
+            span.span_data.usage = {"input_tokens": 3, "output_tokens": 2}
+        return ModelResponse(output=turn, usage=Usage(), response_id=None)
+
+    async def stream_response(self, *args, **options):
+        raise NotImplementedError
+
+
+def says(text):
+    content = [ResponseOutputText(type="output_text", text=text, annotations=[])]
+    return [
+        ResponseOutputMessage(id="m", type="message", role="assistant", status="completed", content=content)
+    ]
+
+
+def calls(name, call_id="c1", **arguments):
+    return [
+        ResponseFunctionToolCall(
+            type="function_call", call_id=call_id, name=name, arguments=json.dumps(arguments)
+        )
+    ]
+
+
+@function_tool
+def add(a: int, b: int) -> int:
+    """Adds."""
+    if a == 9:
+        raise ValueError("nine")
+    return a + b
+
+
+def calculator(*turns, **options):
+    return Agent(name="calculator", tools=[add], model=Scripted(*turns), **options)
+
+
+async def test_a_run_is_an_agent_with_steps_calls_and_tools(recorded, golden):
+    agent = calculator(calls("add", a=1, b=2), says("It is 3."))
+    assert (await Runner.run(agent, "1 + 2?")).final_output == "It is 3."
+    golden("openai_agents.txt", recorded.tree())
+    run = recorded.named("invoke_agent calculator").attributes
+    assert run["input.value"] == "1 + 2?"
+    assert run["output.value"] == "It is 3."
+    call = recorded.named("execute_tool add").attributes
+    assert json.loads(call["gen_ai.tool.call.arguments"]) == {"a": 1, "b": 2}
+
+
+async def test_calls_record_their_new_messages_only(recorded):
+    await Runner.run(calculator(calls("add", a=1, b=2), says("It is 3.")), "1 + 2?")
+    first, second = recorded.of_kind("LLM")
+    assert len(messages_of(first)) == 1
+    assert [message["role"] for message in messages_of(second)] == ["assistant", "tool"]
+    assert second.attributes["spanproof.messages.omitted"] == 1
+    assert second.attributes["gen_ai.usage.input_tokens"] == 3
+
+
+async def test_a_tool_whose_failure_the_sdk_handles_is_failed_and_the_run_is_not(recorded):
+    await Runner.run(calculator(calls("add", a=9, b=2), says("No.")), "9 + 2?")
+    assert recorded.named("execute_tool add").status.status_code.name == "ERROR"
+    run = recorded.named("invoke_agent calculator")
+    assert run.attributes["spanproof.run.ending"] == "answered"
+    assert run.status.status_code.name == "UNSET"
+
+
+async def test_a_models_failure_is_the_runs_with_its_type(recorded):
+    with pytest.raises(ConnectionError):
+        await Runner.run(calculator(ConnectionError("away")), "1 + 2?")
+    assert recorded.of_kind("LLM")[0].attributes["error.type"] == "ConnectionError"
+    run = recorded.named("invoke_agent calculator").attributes
+    assert run["spanproof.run.ending"] == "failed"
+    assert run["error.type"] == "ConnectionError"
+
+
+async def test_running_out_of_turns_is_how_the_run_ended(recorded):
+    with pytest.raises(agents.MaxTurnsExceeded):
+        await Runner.run(calculator(*[calls("add", a=1, b=2)] * 3), "1 + 2?", max_turns=2)
+    assert recorded.named("invoke_agent calculator").attributes["spanproof.run.ending"] == "max_steps"
+
+
+async def test_a_tripped_guardrail_fails_the_run(recorded):
+    @input_guardrail
+    async def refuse(context, agent, given):
+        return GuardrailFunctionOutput(output_info="no", tripwire_triggered=True)
+
+    with pytest.raises(agents.InputGuardrailTripwireTriggered):
+        await Runner.run(calculator(says("hi"), input_guardrails=[refuse]), "1 + 2?")
+    (guard,) = recorded.of_kind("GUARDRAIL")
+    assert json.loads(guard.attributes["output.value"]) == {"triggered": True}
+    assert recorded.named("invoke_agent calculator").attributes["spanproof.run.ending"] == "failed"
+
+
+async def test_an_agent_as_a_tool_is_a_run_within_the_call(recorded):
+    helper = Agent(name="helper", model=Scripted(says("3")))
+    boss = Agent(
+        name="boss",
+        tools=[helper.as_tool("ask_helper", "Asks.")],
+        model=Scripted(calls("ask_helper", input="1 + 2?"), says("It is 3.")),
+    )
+    await Runner.run(boss, "1 + 2?")
+    above = recorded.parent(recorded.named("invoke_agent helper"))
+    while above is not None and above.name != "execute_tool ask_helper":
+        above = recorded.parent(above)
+    assert above is not None
+
+
+async def test_application_spans_inside_a_tool_are_its_children(recorded):
+    @function_tool
+    def traced() -> str:
+        """Opens a span."""
+        tracer = recorded.provider.get_tracer("application")
+        with tracer.start_as_current_span("query", attributes={"openinference.span.kind": "X"}):
+            return "ok"
+
+    agent = Agent(name="a", tools=[traced], model=Scripted(calls("traced"), says("done")))
+    await Runner.run(agent, "go")
+    assert recorded.parent(recorded.named("query")).name == "execute_tool traced"
+
+
+def test_code_of_the_hosted_interpreter_is_a_tool_call_with_its_logs(recorded):
+    response = Response.model_validate(
+        {
+            "id": "r1",
+            "object": "response",
+            "created_at": 0,
+            "model": "gpt-x",
+            "parallel_tool_calls": False,
+            "tool_choice": "auto",
+            "tools": [],
+            "output": [
+                {
+                    "type": "code_interpreter_call",
+                    "id": "ci_1",
+                    "container_id": "box",
+                    "status": "completed",
+                    "code": "print(6 * 7)",
+                    "outputs": [{"type": "logs", "logs": "42\n"}],
+                }
+            ],
+        }
+    )
+    with agents.trace("workflow"), response_span(response) as span:
+        span.span_data.input = "6 * 7?"
+    call = recorded.named("execute_tool code_interpreter")
+    assert call.attributes["spanproof.code.source"] == "print(6 * 7)"
+    assert call.attributes["spanproof.execution.logs"] == "42\n"
+    assert recorded.parent(call).attributes["openinference.span.kind"] == "LLM"
+
+
+class OtherProcessor(agents.TracingProcessor):
+    def _nothing(self, *_):
+        pass
+
+    on_trace_start = on_trace_end = on_span_start = on_span_end = shutdown = force_flush = _nothing
+
+
+def test_the_sdks_own_processors_stay_or_make_room_as_asked(recorded):
+    uninstrument()
+    other = type(
+        "Other",
+        (agents.TracingProcessor,),
+        dict.fromkeys(agents.TracingProcessor.__abstractmethods__, lambda *_: None),
+    )()
+    set_trace_processors([other])
+    instrument_openai_agents(recorded.provider)
+    assert _processors()[0] is other
+    assert len(_processors()) == 2
+    uninstrument()
+    assert _processors() == [other]
+    instrument_openai_agents(recorded.provider, exclusive=True)
+    assert other not in _processors()
+    uninstrument()
+    assert _processors() == [other]
+    set_trace_processors([])
+    instrument_openai_agents(recorded.provider)
