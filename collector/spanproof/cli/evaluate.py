@@ -43,13 +43,9 @@ def command(
     with opened_engine(policy_file, backend, replay=not no_replay) as engine, progress() as bar:
         task = bar.add_task("evaluating", total=len(files))
         for file in files:
-            try:
-                traces = traces_in(file)
-            except UsageProblem as problem:
-                problem.show()
-                unreadable += 1
-                traces = []
-            for trace in traces:
+            traces = _read(file)
+            unreadable += traces is None
+            for trace in traces or ():
                 evaluation = engine.evaluate(trace)
                 if as_json:
                     print_json(evaluation_row(evaluation, file))
@@ -59,6 +55,18 @@ def command(
     if not as_json and evaluations:
         console.print(runs_table(evaluations))
     return EXIT_MISUSE if unreadable else EXIT_PASS
+
+
+def _read(file: Path) -> list[Trace] | None:
+    """The traces of a file; None where it could not be read, which stderr then says."""
+    try:
+        traces = traces_in(file)
+    except UsageProblem as problem:
+        problem.show()
+        return None
+    if not traces:
+        error_console.print(Text(f"spanproof: {file}: no spans in it", style="yellow"), soft_wrap=True)
+    return traces
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 Takes evaluations; gives rich renderables. Everything out of a trace is hostile text: it is put into `Text`
 objects, which read no markup, and control characters are made visible, so that no snippet can move the
-cursor, change a colour or fake a verdict on the terminal of the one who looks.
+cursor, change a colour or fake a verdict on the terminal of the one who looks. Secrets in a known format are
+masked.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
+from spanproof.evaluators.redact import mask_formats
 from spanproof.evaluators.replay.record import record_of
 from spanproof.sandbox.scanners.model import Scan, Verdict
 from spanproof.trace import Errored, Label, Language, Layer, Outcome, Score, Scored, Skipped, Snippet
@@ -27,32 +29,39 @@ _CONTROL = re.compile(
 _MAX_SOURCE_LINES = 40
 _MAX_SOURCE = 20_000
 _MAX_CELL = 160
+_MAX_FACTS = 12
 _VERDICT_STYLE = {Verdict.ALLOW: "green", Verdict.REVIEW: "yellow", Verdict.DENY: "red"}
 
 
 def runs_table(evaluations: Iterable[TraceEvaluation]) -> Table:
     """A row per run, a column per layer, and below a run in a few words why the first that fails does."""
     table = Table(box=None, show_header=False, pad_edge=False, expand=True)
-    table.add_row(_cells("run", [Text(layer.value, style="bold") for layer in Layer], "bold"))
+    header = [Text(layer.value, style="bold") for layer in Layer]
+    table.add_row(_cells(Text("run", style="bold"), Text("trace", style="bold"), header))
     for evaluation in evaluations:
         for run in evaluation.runs:
             own = layer_scores(run)
-            name = plain(run.run.name, 40).append(f"  {run.run.trace_id[:8]}", style="dim")
-            table.add_row(_cells(name, [verdict_text(own.get(layer)) for layer in Layer]))
+            table.add_row(
+                _cells(
+                    plain(run.run.name, 40),
+                    Text(run.run.trace_id[:8], style="dim"),
+                    [verdict_text(own.get(layer)) for layer in Layer],
+                )
+            )
             why = reason_text(own)
             if why:
                 table.add_row(Padding(why, (0, 0, 0, 2)))
     return table
 
 
-def _cells(name: Text | str, verdicts: Iterable[Text], style: str = "") -> Table:
+def _cells(name: Text, trace: Text, verdicts: Iterable[Text]) -> Table:
     """A row whose columns have fixed widths, so that rows of their own stand below each other."""
-    row = Table.grid(padding=(0, 2, 0, 0), expand=True)
-    row.add_column(no_wrap=True, ratio=1, overflow="ellipsis", style=style)
+    row = Table.grid(padding=(0, 1, 0, 0), expand=True)
+    row.add_column(no_wrap=True, ratio=1, overflow="ellipsis")
+    row.add_column(no_wrap=True, width=8)
     for layer in Layer:
-        width = max(len(layer.value), len("FAIL 0.00"))
-        row.add_column(no_wrap=True, width=width)
-    row.add_row(name, *verdicts)
+        row.add_column(no_wrap=True, width=max(len(layer.value), len("FAIL 0.00")))
+    row.add_row(name, trace, *verdicts)
     return row
 
 
@@ -86,7 +95,7 @@ def verdict_text(score: Score | None) -> Text:
             return Text(f"FAIL {value:.2f}", style="bold red")
         case Scored(value=value):
             own = score.name == score.layer.value  # a sub-score without a verdict is advice, nothing open
-            return Text(f"open {value:.2f}", style="yellow") if own else Text(f"     {value:.2f}")
+            return Text(f"open {value:.2f}", style="yellow") if own else Text(f"{value:.2f}")
         case Skipped():
             return Text("skipped", style="dim")
         case Errored():
@@ -117,8 +126,8 @@ def outcome_words(outcome: Outcome) -> str:
 
 
 def plain(text: str, limit: int = _MAX_CELL, style: str = "") -> Text:
-    """One line of hostile text: white space joined, control characters made visible, cut at `limit`."""
-    line = " ".join(visible(text[: limit * 8]).split())
+    """One line of hostile text: white space joined, control characters visible, secrets masked, cut."""
+    line = " ".join(visible(mask_formats(text[: limit * 8])).split())
     return Text(line if len(line) <= limit else f"{line[: limit - 1]}…", style=style)
 
 
@@ -163,7 +172,7 @@ def _snippet_detail(run: RunEvaluation, snippet: Snippet) -> RenderableType:
         (f"{ran}, span {snippet.span_id}, ", "dim"),
         plain(snippet.path, style="dim"),
     )
-    source = visible(snippet.source[:_MAX_SOURCE])
+    source = visible(mask_formats(snippet.source[:_MAX_SOURCE]))
     lines = source.splitlines()
     if len(lines) > _MAX_SOURCE_LINES:
         source = "\n".join(lines[:_MAX_SOURCE_LINES])
@@ -233,25 +242,45 @@ def _side_by_side(run: RunEvaluation, snippet: Snippet) -> RenderableType:
 
 
 def _scores_detail(run: RunEvaluation) -> RenderableType:
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(ratio=1)
+    """Per layer its verdict with the evidence, then its sub-scores: what passes counted, the rest told."""
+    own = layer_scores(run)
+    parts: list[RenderableType] = []
+    for layer in Layer:
+        score = own.get(layer)
+        if score is None:
+            continue
+        words = plain(outcome_words(score.outcome), 600)
+        parts.append(Text.assemble((f"{layer.value}  ", "bold"), verdict_text(score), "  ", words))
+        if isinstance(score.outcome, Scored):
+            for fact in score.outcome.evidence[:_MAX_FACTS]:
+                line = Text.assemble(("· ", "dim"), _fact(fact.what, fact.recorded, fact.replayed))
+                parts.append(Padding(line, (0, 0, 0, 4)))
+            more = len(score.outcome.evidence) - _MAX_FACTS
+            if more > 0:
+                parts.append(Text(f"    · {more} more", style="dim"))
+        parts += [Padding(line, (0, 0, 0, 2)) for line in _sub_scores(run, layer)]
+    return Group(*parts)
+
+
+def _sub_scores(run: RunEvaluation, layer: Layer) -> list[Text]:
+    passed: dict[str, int] = {}
+    rest: list[Text] = []
     for score in run.scores:
-        own = score.name == score.layer.value
-        table.add_row(
-            Text(score.layer.value if own else f"  {score.name}", style="bold" if own else ""),
-            verdict_text(score),
-            Text("" if own else score.span_id[:8], style="dim"),
-            plain(outcome_words(score.outcome), 400),
+        if score.layer is not layer or score.name == layer.value:
+            continue
+        if isinstance(score.outcome, Scored) and score.outcome.label is Label.PASS:
+            passed[score.name] = passed.get(score.name, 0) + 1
+            continue
+        place = "" if score.span_id == run.run.span_id else f" of {score.span_id[:8]}"
+        rest.append(
+            Text.assemble(
+                f"{score.name}{place}  ", verdict_text(score), "  ", plain(outcome_words(score.outcome), 300)
+            )
         )
-        if own and isinstance(score.outcome, Scored):
-            for fact in score.outcome.evidence:
-                table.add_row(
-                    "", "", "", Text.assemble(("· ", "dim"), _fact(fact.what, fact.recorded, fact.replayed))
-                )
-    return table
+    if not passed:
+        return rest
+    counted = ", ".join(name if number == 1 else f"{name} ×{number}" for name, number in passed.items())
+    return [Text.assemble(("pass  ", "green"), counted), *rest]
 
 
 def _fact(what: str, recorded: str | None, replayed: str | None) -> Text:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from typing import TypeVar
 
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.layers import boundary, correctness, execution, groundedness, trajectory
@@ -22,6 +23,7 @@ from spanproof.evaluators.model import (
     RunEvidence,
     TraceEvaluation,
 )
+from spanproof.evaluators.redact import Redactor
 from spanproof.evaluators.replay import ApiIndex, replay_run
 from spanproof.evaluators.runs import runs_of
 from spanproof.sandbox import Sandbox, SandboxBroken, SandboxUnavailable
@@ -42,6 +44,8 @@ from spanproof.trace import (
     score_id,
     trace_of,
 )
+
+_Found = TypeVar("_Found")
 
 Judge = Callable[[RunEvidence], list[Judgement]]
 
@@ -95,23 +99,38 @@ class Engine:
         own = {snippet.id: scans[snippet.id] for snippet in run.snippets}
         replay, apis = self._run_code(run, own)
         evidence = RunEvidence(trace, run, own, replay, apis, self._pipeline.policy)
-        judgements = [judgement for layer in LAYERS for judgement in judge_layer(layer, evidence)]
+        redactor = Redactor(run.snippets, own)
+        judgements = [
+            replace(judgement, outcome=redactor.outcome(judgement.outcome))
+            for layer in LAYERS
+            for judgement in judge_layer(layer, evidence)
+        ]
         return RunEvaluation(run, own, replay, _scores(evidence, judgements))
 
     def _run_code(
         self, run: Run, scans: Mapping[str, Scan]
     ) -> tuple[Replay | NoReplay, Mapping[str, ApiReport]]:
-        if self._sandbox is None or self._apis is None:
+        sandbox, apis = self._sandbox, self._apis
+        if sandbox is None or apis is None:
             return self._no_replay, {}
-        broken = ""
-        for _ in range(2):  # the sandbox's own trouble is worth one more try; a program's is not trouble
-            try:
-                return replay_run(run, scans, self._sandbox), self._apis.report(run)
-            except SandboxUnavailable as missing:
-                return NoReplay(str(missing)), {}
-            except SandboxBroken as failure:
-                broken = str(failure)
-        return NoReplay(f"the sandbox failed twice: {broken}"), {}
+        try:
+            replay: Replay | NoReplay = _tried_twice(lambda: replay_run(run, scans, sandbox))
+        except SandboxUnavailable as missing:
+            return NoReplay(str(missing)), {}
+        except SandboxBroken as failure:
+            replay = NoReplay(f"the sandbox failed twice: {failure}")
+        try:
+            return replay, _tried_twice(lambda: apis.report(run))
+        except (SandboxUnavailable, SandboxBroken):
+            return replay, {}
+
+
+def _tried_twice(run: Callable[[], _Found]) -> _Found:
+    """The sandbox's own trouble is worth one more try; a program's is not trouble."""
+    try:
+        return run()
+    except SandboxBroken:
+        return run()
 
 
 def judge_layer(layer: Layer, evidence: RunEvidence) -> list[Judgement]:

@@ -50,8 +50,8 @@ class Replay:
     """All executed snippets of one run, in order, in one session per language.
 
     Attributes:
-        unreplayed: why a snippet was not replayed (cut source, hidden tape, denied by the scan, language
-            without a backend), by snippet id.
+        unreplayed: why a snippet was not replayed (cut source, hidden tape, language without a backend, or
+            state that one of these left undefined), by snippet id.
     """
 
     run_span_id: str

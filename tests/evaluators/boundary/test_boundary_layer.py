@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from spanproof.evaluators.layers import boundary
-from spanproof.sandbox import Attempt, AttemptKind
+from spanproof.sandbox import Attempt, AttemptKind, FailureClass
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.trace import Label, Skipped
 
@@ -56,6 +56,15 @@ def test_a_review_without_replay_stays_open_and_is_never_passed(build, snippet, 
     layer = score_of(judged(build, snippet, Verdict.REVIEW), "boundary")
     assert (layer.value, layer.label) == (0.5, None)
     assert "replay is switched off" in layer.explanation
+
+
+def test_a_review_is_not_settled_by_a_replay_that_broke_off(build, snippet, score_of):
+    broke_off = build.step(snippet, FailureClass.EXCEPTION, difference="its tool call is not on the tape")
+    layer = score_of(judged(build, snippet, Verdict.REVIEW, replayed=[broke_off]), "boundary")
+    assert (layer.value, layer.label) == (0.5, None)
+    as_recorded = build.step(snippet, FailureClass.EXCEPTION, agrees=True)
+    layer = score_of(judged(build, snippet, Verdict.REVIEW, replayed=[as_recorded]), "boundary")
+    assert layer.label is Label.PASS
 
 
 def test_an_attempt_behind_the_scanners_back_fails(build, snippet, score_of):

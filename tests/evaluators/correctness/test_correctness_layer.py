@@ -26,10 +26,13 @@ def test_a_run_whose_replay_agrees_passes_and_says_so(build, score_of):
 
 def test_a_replay_that_differs_from_the_record_fails_and_names_the_difference(build, score_of):
     snippet = build.snippet("1", observation=DONE)
-    step = build.step(snippet, agrees=False, difference="the value was recorded '2', replayed '1'")
+    difference = "the value was recorded '2', replayed '1'"
+    step = build.step(snippet, agrees=False, difference=difference, stdout="printed")
     found = judged(build, [snippet], score_of, replayed=[step])
     assert score_of(found, "correctness").label is Label.FAIL
     assert "recorded '2', replayed '1'" in score_of(found, "correctness").explanation
+    (fact,) = score_of(found, "correctness").evidence
+    assert (fact.recorded, fact.replayed) == (DONE, "printed")
 
 
 def test_a_failure_that_a_later_snippet_mended_counts_half_and_fails_nothing(build, score_of):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,12 +41,21 @@ def test_another_number_or_word_is_a_difference(recorded, replayed):
     assert not same_text(recorded, replayed)
 
 
-def test_a_shortened_record_is_compared_at_both_ends():
-    mark = "\n..._This content has been truncated to stay below 20 characters_...\n"
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "\n..._This content has been truncated to stay below 20 characters_...\n",
+        "\n[… 280 of 290 characters left out …]\n",
+    ],
+)
+def test_a_shortened_record_is_compared_at_both_ends(mark):
     whole = " ".join(str(i) for i in range(100))
     assert same_text(f"0 1 2{mark}98 99", whole)
     assert not same_text(f"0 7 2{mark}98 99", whole)
     assert not same_text(f"0 1 2{mark}98 97", whole)
+    assert not same_text(f"0 1 2{mark}98 99", "0 1")
+    assert same_text(f"{mark}98 99", whole)
+    assert same_value({"a": f"0 1 2{mark}98 99"}, {"a": whole})
 
 
 @given(st.text())
@@ -79,6 +90,20 @@ def test_a_different_print_disagrees_and_names_the_line():
 def test_equal_failures_agree_without_any_output():
     record = Record(FailureClass.EXCEPTION, error_type="KeyError")
     assert compare(record, Execution(FailureClass.EXCEPTION)).agrees
+
+
+def test_another_exception_of_pythons_own_disagrees():
+    record = Record(FailureClass.EXCEPTION, error_type="KeyError")
+    found = compare(record, Execution(FailureClass.EXCEPTION, raised=Raised("ValueError", "x")))
+    assert (found.agrees, found.difference) == (False, "raised recorded 'KeyError', replayed 'ValueError'")
+    assert compare(record, Execution(FailureClass.EXCEPTION, raised=Raised("OwnError", "x"))).agrees
+
+
+def test_a_text_of_digits_is_read_in_linear_time():
+    started = time.perf_counter()
+    same_text("1" * 200_000 + "a", "1" * 200_000 + "b")
+    same_text("<" * 20_000 + " at 0x", "<a" * 20_000)
+    assert time.perf_counter() - started < 2
 
 
 def test_another_class_disagrees_and_names_the_exception():
@@ -142,6 +167,16 @@ def test_a_value_is_compared_only_where_the_code_ends_in_an_expression():
     record = Record(OK, output=Payload("5", 5))
     assert compare(record, Execution(OK), output=Replayed(known=False)).agrees is not False
     assert compare(record, Execution(OK), output=Replayed(6, "6")).agrees is False
+
+
+def test_a_value_without_json_form_is_compared_only_with_the_text_the_agent_saw():
+    array = Replayed(None, "[1 2]")
+    recorded = Payload("array([1, 2])", "array([1, 2])")
+    assert compare(Record(OK, output=recorded), Execution(OK), output=array).agrees is not False
+    assert compare(Record(OK, output=recorded, output_text="[1 2]"), Execution(OK), output=array).agrees
+    assert (
+        compare(Record(OK, output=recorded, output_text="[1 3]"), Execution(OK), output=array).agrees is False
+    )
 
 
 @pytest.mark.parametrize(("source", "ends"), [("x", True), ("x = 1", False), ("", False), ("x +", False)])

@@ -58,6 +58,35 @@ def test_the_class_comes_from_type_chain_and_the_frameworks_fixed_forms(error, e
     assert recorded_class(error) is expected
 
 
+E2B = "printed before\nExecuting code yielded an error:\n{type}\ndivision by zero\nTraceback …"
+JUPYTER = (
+    "\x1b[0;31m---------------------------------------------------------------------------\x1b[0m\n"
+    "\x1b[0;31m{type}\x1b[0m                         Traceback (most recent call last)\n"
+    "Cell \x1b[0;32mIn[1], line 1\x1b[0m\n----> 1 x\n\n\x1b[0;31m{type}\x1b[0m: the message"
+)
+
+
+@pytest.mark.parametrize("form", [E2B, JUPYTER])
+@pytest.mark.parametrize(
+    ("raised", "expected"),
+    [
+        ("ZeroDivisionError", FailureClass.EXCEPTION),
+        ("ModuleNotFoundError", FailureClass.MISSING_DEPENDENCY),
+        ("AssertionError", FailureClass.ASSERTION_FAILURE),
+    ],
+)
+def test_errors_handed_on_by_remote_executors_are_read_by_their_form(form, raised, expected):
+    error = SpanError("AgentError", form.format(type=raised))
+    assert recorded_class(error) is expected
+    assert innermost_type(error) == raised
+
+
+def test_a_syntax_error_out_of_jupyter_is_one():
+    told = "\x1b[0;31mSyntaxError\x1b[0m: invalid syntax"
+    message = f"  Cell \x1b[0;32mIn[1], line 1\x1b[0m\n    1 +\n       ^\n{told}"
+    assert recorded_class(SpanError("AgentError", message)) is FailureClass.SYNTAX_ERROR
+
+
 def test_words_in_the_message_of_an_ordinary_exception_do_not_change_its_class():
     told = "Import of os is not allowed, MemoryError, SyntaxError, TimeoutError"
     assert recorded_class(SpanError("ValueError", told)) is FailureClass.EXCEPTION

@@ -76,6 +76,12 @@ def test_a_tool_that_was_never_recorded_is_unknown_and_raises_as_an_undefined_na
     assert laid.divergences[0].reason == "unknown_tool"
 
 
+def test_a_tool_that_exists_but_was_never_recorded_does_not_pretend_to_be_undefined():
+    laid = tape(parameters={"refund": ["amount"]})
+    assert laid.answer(request("refund", 3)).error_type == "ReplayDivergence"
+    assert laid.divergences[0].reason == "unknown_tool"
+
+
 def test_a_recorded_exception_is_raised_again_with_its_innermost_type():
     failed = RecordedCall("price", error=SpanError("ToolError", "no such item", ("ToolError", "KeyError")))
     answer = tape(failed).answer(request("price"))

@@ -84,12 +84,21 @@ def _settle(evidence: RunEvidence, snippet: Snippet) -> _Finding:
     if scan.verdict is Verdict.REVIEW and step is None:
         told = f"{_worst(scan).message}; open, as there is no replay: {why_not_replayed(evidence, snippet)}"
         return _Finding(snippet, UNSETTLED, None, told, facts)
+    if scan.verdict is Verdict.REVIEW and step is not None and not _went_through(step):
+        how = step.execution.failure_class
+        told = f"{_worst(scan).message}; open, as the replay ended in {how} where the run went on"
+        return _Finding(snippet, UNSETTLED, None, told, facts)
     if scan.verdict is Verdict.REVIEW:
         told = f"{_worst(scan).message}; the replay tried nothing beyond the boundary"
         return _Finding(snippet, 1.0, Label.PASS, told, facts)
     if facts:
         return _Finding(snippet, 1.0, Label.PASS, f"within the policy{_recorded(snippet)}", facts)
     return _Finding(snippet, 1.0, Label.PASS, "within the policy")
+
+
+def _went_through(step: ReplayedStep) -> bool:
+    """Whether the replay got as far as the run did: only then what it did not try settles anything."""
+    return step.execution.failure_class is FailureClass.OK or step.agrees is True
 
 
 def _scan_outcome(snippet: Snippet, scan: Scan) -> Outcome:

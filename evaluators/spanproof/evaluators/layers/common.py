@@ -18,15 +18,26 @@ PROGRAMS = frozenset({Language.PYTHON, Language.BASH, Language.SQL, Language.JAV
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How an executed snippet ended, as recorded and as replayed; None where that side is not known."""
+    """How an executed snippet ended, as recorded and as replayed; None where that side is not known.
+
+    Attributes:
+        error_type: the exception's name, of the side that decides.
+    """
 
     recorded: FailureClass | None
     replayed: FailureClass | None
+    error_type: str | None = None
 
     @property
     def failure_class(self) -> FailureClass | None:
         """The record where there is one: the replay may lack what the run had."""
         return self.recorded if self.recorded is not None else self.replayed
+
+    @property
+    def words(self) -> str:
+        """The class, with the exception behind it: `exception (KeyError)`."""
+        name = f" ({self.error_type})" if self.error_type is not None else ""
+        return f"{self.failure_class}{name}"
 
     @property
     def ok(self) -> bool | None:
@@ -41,8 +52,14 @@ def executed(run: Run) -> list[Snippet]:
 
 def ended(evidence: RunEvidence, snippet: Snippet) -> Ended:
     """How this executed snippet ended."""
-    step = replayed(evidence, snippet)
-    return Ended(record_of(snippet).failure_class, step.execution.failure_class if step is not None else None)
+    step, record = replayed(evidence, snippet), record_of(snippet)
+    raised = step.execution.raised if step is not None else None
+    replayed_type = raised.type if raised is not None and record.failure_class is None else None
+    return Ended(
+        recorded=record.failure_class,
+        replayed=step.execution.failure_class if step is not None else None,
+        error_type=record.error_type or replayed_type,
+    )
 
 
 def replayed(evidence: RunEvidence, snippet: Snippet) -> ReplayedStep | None:

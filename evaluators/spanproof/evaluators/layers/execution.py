@@ -48,6 +48,7 @@ class _Step:
     told: str
     span_id: str
     failure_class: FailureClass
+    words: str
     fact: Evidence
 
 
@@ -89,13 +90,13 @@ def _of_steps(steps: list[_Step], noun: str) -> Outcome:
         return Scored(value, Label.PASS, f"{counted(len(steps), noun)}, all ended well.", facts)
     share = f"{len(failed)} of {counted(len(steps), noun)} failed"
     if len(failed) == len(steps):
-        return Scored(value, Label.FAIL, f"Every {noun} failed ({failed[-1].failure_class}).", facts)
+        return Scored(value, Label.FAIL, f"Every {noun} failed ({failed[-1].words}).", facts)
     if failed[-1] is steps[-1]:
-        told = f"The last {noun} ended in {failed[-1].failure_class}; {share}."
+        told = f"The last {noun} ended in {failed[-1].words}; {share}."
         return Scored(value, Label.FAIL, told, facts)
     if len(failed) / len(steps) > MAX_FAILED_SHARE:
-        return Scored(value, Label.FAIL, f"{share} ({failed[0].failure_class}).", facts)
-    told = f"{share} ({failed[0].told}: {failed[0].failure_class}), and a later one ended well."
+        return Scored(value, Label.FAIL, f"{share} ({failed[0].words}).", facts)
+    told = f"{share} ({failed[0].told}: {failed[0].words}), and a later one ended well."
     return Scored(value, Label.PASS, told, facts)
 
 
@@ -105,9 +106,9 @@ def _step(evidence: RunEvidence, number: int, snippet: Snippet) -> _Step | None:
         return None
     told = f"step {number}"
     fact = Evidence(
-        f"{told} ended in {how.failure_class}", snippet.span_id, recorded=how.recorded, replayed=how.replayed
+        f"{told} ended in {how.words}", snippet.span_id, recorded=how.recorded, replayed=how.replayed
     )
-    return _Step(told, snippet.span_id, how.failure_class, fact)
+    return _Step(told, snippet.span_id, how.failure_class, how.words, fact)
 
 
 def _calls_of(run: Run, step: Step) -> list[_Step]:
@@ -121,7 +122,7 @@ def _calls_of(run: Run, step: Step) -> list[_Step]:
 
 def _call(told: str, span_id: str, failure_class: FailureClass) -> _Step:
     fact = Evidence(f"{told} ended in {failure_class}", span_id, recorded=failure_class)
-    return _Step(told, span_id, failure_class, fact)
+    return _Step(told, span_id, failure_class, failure_class.value, fact)
 
 
 def _outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
@@ -130,8 +131,8 @@ def _outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
         reason = why_not_replayed(evidence, snippet)
         return Skipped(f"its outcome is not on the trace, and it was not replayed: {reason}")
     source = "Recorded" if how.recorded is not None else "Replayed"
-    fact = Evidence(f"ended in {how.failure_class}", snippet.span_id, how.recorded, how.replayed)
-    told = f"{source}: {how.failure_class}."
+    fact = Evidence(f"ended in {how.words}", snippet.span_id, how.recorded, how.replayed)
+    told = f"{source}: {how.words}."
     if how.ok:
         return Scored(1.0, Label.PASS, told, (fact,))
     return Scored(0.0, Label.FAIL, told, (fact,))

@@ -28,7 +28,7 @@ _MAX_NAMES = 2_000
 """Kept answers; beyond it the oldest half is dropped."""
 
 _LOOK_UP = """
-import contextlib, importlib, importlib.util, io, json, sys, warnings
+import contextlib, importlib, importlib.util, io, json, sys, types, warnings
 warnings.simplefilter("ignore")
 def look_up(name):
     parts = name.split(".")
@@ -42,6 +42,8 @@ def look_up(name):
         try:
             value = getattr(value, part)
         except AttributeError:
+            if not isinstance(value, types.ModuleType):
+                return "attribute"
             try:
                 value = importlib.import_module(".".join(parts[:at]))
             except ModuleNotFoundError as missing:
@@ -82,17 +84,18 @@ class ApiIndex:
     def _resolve(self, names: Iterable[str]) -> Mapping[str, str]:
         wanted = set(names)
         with self._lock:
-            new = sorted(wanted - self._known.keys())
-            if new and Language.PYTHON.value in self.sandbox.languages:
+            found = {name: self._known[name] for name in wanted & self._known.keys()}
+        new = sorted(wanted - found.keys())
+        if new and Language.PYTHON.value in self.sandbox.languages:
+            # Not under the lock: two threads may ask for one name, and get the same answer.
+            answers = self._look_up(new)
+            found.update(answers)
+            with self._lock:
                 if len(self._known) > _MAX_NAMES:
                     for old in list(self._known)[: _MAX_NAMES // 2]:
                         del self._known[old]
-                self._known.update(self._look_up(new))
-                new = sorted(wanted - self._known.keys())
-            return {
-                **dict.fromkeys(new, UNKNOWN),
-                **{name: self._known[name] for name in wanted - set(new)},
-            }
+                self._known.update(answers)
+        return dict.fromkeys(wanted, UNKNOWN) | found
 
     def _look_up(self, names: list[str]) -> dict[str, str]:
         source = _LOOK_UP % json.dumps(names)

@@ -78,7 +78,7 @@ class Chance:
     makes_sets: bool = False
 
     def follow(self, source: str, names: Names, uses: Iterable[Use]) -> str | None:
-        """What the next snippet's output may depend on, in words; None where nothing is seen."""
+        """What the next snippet's output may depend on that differs, in words; None where nothing is seen."""
         self.makes_sets = self.makes_sets or _makes_sets(source)
         dotted = [use.name for use in uses if use.name != use.module]
         self._seeded |= {module for module, seed in _CHANCE.items() if seed in dotted}
@@ -89,6 +89,10 @@ class Chance:
             return None
         self._tainted.update(dict.fromkeys(names.assigned, found))
         return found
+
+    def lose(self, names: Iterable[str], why: str) -> None:
+        """These variables differ from the recorded ones from here on."""
+        self._tainted.update(dict.fromkeys(names, why))
 
     def _found(self, dotted: list[str], names: Names) -> str | None:
         for name in dotted:

@@ -9,21 +9,28 @@ a difference that is left then is held against the record.
 from __future__ import annotations
 
 import ast
+import builtins
 import math
 import re
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from spanproof.evaluators.redact import mask_formats
 from spanproof.evaluators.replay.record import Record
-from spanproof.sandbox import Execution, FailureClass, JsonValue
+from spanproof.sandbox import Execution, FailureClass, JsonValue, Raised
 from spanproof.trace import Payload
 
-_NUMBER = re.compile(r"(?<![\w.])[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?!\w)")
+_NUMBER = re.compile(r"(?<![\w.])[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?!\w)")
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}\b")
+_OBJECT = re.compile(r"<(?:[^<>\n]|<locals>|<lambda>){0,200} at 0x[0-9a-fA-F]+>")
+"""What an object without a text of its own prints as; an interpreter of its own names it in its own way."""
 _NUMPY_SCALAR = re.compile(r"\bnp\.(?:float|int|uint|bool|str)_?\d*\(([^()]*)\)")
 _WORD = re.compile(r"\w+")
-_CUT = re.compile(r"\n?\.\.\._This content has been truncated to stay below \d+ characters_\.\.\.\n?")
-"""The mark smolagents leaves where it shortens what an agent is shown."""
+_CUT = re.compile(
+    r"\n?(?:\.\.\._This content has been truncated to stay below \d+ characters_\.\.\."
+    r"|\[… \d+ of \d+ characters left out …\])\n?"
+)
+"""Marks of what is left out: smolagents' in what an agent is shown, our instrumentors' in a long value."""
 
 _RELATIVE = 1e-9
 """Two prints of one float may differ in their last digits between versions of numpy and Python."""
@@ -44,7 +51,13 @@ class Agreement:
 
 
 def agreement(
-    record: Record, execution: Execution, output: Replayed, *, excuse: str | None, sets: bool = False
+    record: Record,
+    execution: Execution,
+    output: Replayed,
+    *,
+    excuse: str | None,
+    sets: bool = False,
+    separators: bool = False,
 ) -> Agreement:
     """Compare the class, then what was printed, then the value.
 
@@ -54,6 +67,7 @@ def agreement(
         output: the replayed value.
         excuse: why a difference would prove nothing: what the replay lacked, or what cannot repeat.
         sets: the code makes sets, whose order differs from process to process.
+        separators: the code prints with separators or ends of its own, which smolagents' interpreter drops.
     """
     if record.failure_class is None:
         return Agreement(None)
@@ -62,8 +76,11 @@ def agreement(
     difference = _output_difference(record, execution, output)
     if difference is None:
         return Agreement(_something_compared(record))
-    if excuse is None and sets and _same_words(record, execution, output):
+    recorded, replayed = _words_recorded(record), _words_replayed(execution, output)
+    if excuse is None and sets and sorted(recorded) == sorted(replayed):
         excuse = "the order of a set"
+    if excuse is None and separators and "".join(recorded) == "".join(replayed):
+        excuse = "the recorded interpreter may drop what print puts between and after values"
     if excuse is not None:
         return Agreement(None, f"{difference}: {excuse}")
     return Agreement(agrees=False, difference=difference)
@@ -104,11 +121,10 @@ def same_text(recorded: str, replayed: str) -> bool:
     """Equal but for white space, addresses of objects, and the spelling of numbers."""
     head, *rest = _CUT.split(recorded)
     if rest:
-        left, right = _tokens(head), _tokens(rest[-1])
-        whole = _tokens(replayed)
-        return _same_tokens(left[:-1], whole[: len(left) - 1]) and _same_tokens(
-            right[1:], whole[len(whole) - len(right) + 1 :]
-        )
+        # The words at the cut may be parts of words.
+        left, right, whole = _tokens(head)[:-1], _tokens(rest[-1])[1:], _tokens(replayed)
+        fits = len(left) + len(right) <= len(whole)
+        return fits and _same_tokens(left + right, whole[: len(left)] + whole[len(whole) - len(right) :])
     return _same_tokens(_tokens(recorded), _tokens(replayed))
 
 
@@ -124,6 +140,8 @@ def same_value(recorded: JsonValue, replayed: JsonValue) -> bool:
         return recorded.keys() == replayed.keys() and all(
             same_value(value, replayed[key]) for key, value in recorded.items()
         )
+    if isinstance(recorded, str) and isinstance(replayed, str) and _CUT.search(recorded):
+        return same_text(recorded, replayed)
     return recorded == replayed
 
 
@@ -133,12 +151,12 @@ def _classes_differ(record: Record, execution: Execution, excuse: str | None) ->
         return Agreement(None, f"{told}: the recorded executor refused by its own list of imports and names")
     if record.interpreter_only and execution.failure_class is FailureClass.OK:
         return Agreement(None, f"{told}: the recorded interpreter knows less than Python")
-    if excuse is not None:
-        return Agreement(None, f"{told}: {excuse}")
     if execution.failure_class in _STOPPED:
         return Agreement(None, f"{told}: the replay was stopped by its own limits")
     if execution.failure_class in _WITHHELD:
         return Agreement(None, f"{told}: the sandbox withheld what the run had")
+    if excuse is not None:
+        return Agreement(None, f"{told}: {excuse}")
     return Agreement(agrees=False, difference=f"{told}{_raised(execution)}")
 
 
@@ -155,26 +173,42 @@ def _something_compared(record: Record) -> bool | None:
 
 
 def _output_difference(record: Record, execution: Execution, output: Replayed) -> str | None:
+    if record.failed and not _same_exception(record.error_type, execution.raised):
+        return _told("raised", record.error_type or "", execution.raised.type if execution.raised else "")
     printed = record.stdout if not execution.stdout_cut else None
     if printed is not None and not same_text(printed, execution.stdout):
         return _told("printed", printed, execution.stdout)
     if record.failure_class is not FailureClass.OK:
         return None
-    if record.output is not None and output.known and not _same_output(record.output, output):
+    if record.output is not None and output.known and not _same_output(record, record.output, output):
         return _told("the value was", record.output.text, output.text or "")
     return _shown_difference(record.shown, execution, output) if record.shown is not None else None
 
 
-def _same_words(record: Record, execution: Execution, output: Replayed) -> bool:
-    recorded = f"{record.stdout or ''} {record.output.text if record.output else ''} {record.shown or ''}"
-    replayed = f"{execution.stdout} {output.text or ''}"
-    return sorted(_WORD.findall(recorded)) == sorted(_WORD.findall(replayed))
-
-
-def _same_output(recorded: Payload, replayed: Replayed) -> bool:
-    if same_value(recorded.value, replayed.value):
+def _same_exception(recorded: str | None, raised: Raised | None) -> bool:
+    """Only Python's own exceptions are compared: frameworks put names of theirs in front of them."""
+    if recorded is None or raised is None or raised.type == recorded:
         return True
-    return replayed.text is not None and same_text(recorded.text, replayed.text)
+    return not (hasattr(builtins, recorded) and hasattr(builtins, raised.type))
+
+
+def _words_recorded(record: Record) -> list[str]:
+    output = record.output.text if record.output is not None else ""
+    return _WORD.findall(f"{record.stdout or ''} {output} {record.shown or ''}")
+
+
+def _words_replayed(execution: Execution, output: Replayed) -> list[str]:
+    return _WORD.findall(f"{execution.stdout} {output.text or ''}")
+
+
+def _same_output(record: Record, recorded: Payload, replayed: Replayed) -> bool:
+    texts = [text for text in (recorded.text, record.output_text) if text is not None]
+    if replayed.text is not None and any(same_text(text, replayed.text) for text in texts):
+        return True
+    if replayed.value is None and replayed.text not in (None, "None") and record.output_text is None:
+        # It has no JSON form: one side holds its `repr`, the other its `str`, and they need not be alike.
+        return True
+    return same_value(recorded.value, replayed.value)
 
 
 def _shown_difference(shown: str, execution: Execution, output: Replayed) -> str | None:
@@ -204,12 +238,12 @@ def _told(what: str, recorded: str, replayed: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    text = " ".join(text.split())
+    text = mask_formats(" ".join(text.split()))
     return text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 1]}…"
 
 
 def _tokens(text: str) -> list[str | float]:
-    plain = _NUMPY_SCALAR.sub(r"\1", _ADDRESS.sub("0x", text))
+    plain = _NUMPY_SCALAR.sub(r"\1", _ADDRESS.sub("0x", _OBJECT.sub("<object>", text)))
     tokens: list[str | float] = []
     at = 0
     for number in _NUMBER.finditer(plain):

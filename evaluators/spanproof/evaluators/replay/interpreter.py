@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from spanproof.evaluators.replay.prelude import GIVEN, WAS_GIVEN
 from spanproof.evaluators.replay.tape import Tape
 from spanproof.sandbox import (
     Execution,
@@ -22,25 +23,15 @@ from spanproof.sandbox import (
     ToolRequest,
 )
 
-FINAL_ANSWER = "final_answer"
-"""The tool every code agent has; it returns its argument."""
-
-_PRELUDE = """
-def final_answer(answer=None, *more, **named):
-    if answer is None and named:
-        answer = next(iter(named.values()))
-    final_answer.given = answer
-    return answer
-"""
-"""Defined inside, not answered from outside: an answer may be a table, which crosses no wire."""
-
-_WAS_GIVEN = "'given' in vars(final_answer)"
-_GIVEN = "vars(final_answer).pop('given')"
-
-ENDING = frozenset(
+_STOPPED = frozenset(
     {FailureClass.TIMEOUT, FailureClass.OUT_OF_MEMORY, FailureClass.OUTPUT_LIMIT, FailureClass.KILLED}
 )
-"""Classes of a step after which its session is over."""
+
+
+def ended_session(execution: Execution) -> bool:
+    """Whether a session is over after this step: it was stopped, or it ended its own process."""
+    exited = execution.exit_code is not None or execution.signal is not None
+    return exited or execution.failure_class in _STOPPED
 
 
 @dataclass(slots=True)
@@ -54,19 +45,19 @@ class _Done:
 class Interpreter:
     """A session that is built up again after a step was stopped. Close it."""
 
-    def __init__(self, sandbox: Sandbox, spec: SessionSpec, tape: Tape, prelude: str = "") -> None:
+    def __init__(self, sandbox: Sandbox, spec: SessionSpec, tape: Tape, prelude: str) -> None:
         """Nothing starts before the first step.
 
         Args:
             sandbox: where to run.
             spec: of the session; its tools are answered from the tape.
             tape: answers tool calls.
-            prelude: code of ours that runs first, for names the recorded executor had built in.
+            prelude: code of ours that runs first; see `spanproof.evaluators.replay.prelude`.
         """
         self._sandbox = sandbox
         self._spec = spec
         self._tape = tape
-        self._prelude = f"{_PRELUDE}{prelude}"
+        self._prelude = prelude
         self._done: list[_Done] = []
         self._at_work = _Done("")
         self._again: list[ToolAnswer] | None = None
@@ -83,7 +74,7 @@ class Interpreter:
         session = self._opened()
         self._at_work = _Done(source)
         execution = session.execute(source)
-        if execution.failure_class in ENDING:
+        if ended_session(execution):
             self.close()
         else:
             self._done.append(self._at_work)
@@ -91,9 +82,9 @@ class Interpreter:
 
     def final_answer(self) -> Execution | None:
         """The argument of the last `final_answer` as a result, None where there was none."""
-        if self._session is None or self._session.execute(_WAS_GIVEN).result is not True:
+        if self._session is None or self._session.execute(WAS_GIVEN).result is not True:
             return None
-        given = self._session.execute(_GIVEN)
+        given = self._session.execute(GIVEN)
         return given if given.failure_class is FailureClass.OK else None
 
     def close(self) -> None:
@@ -116,7 +107,7 @@ class Interpreter:
                 execution = session.execute(done.source)
             finally:
                 self._again = None
-            if execution.failure_class in ENDING:
+            if ended_session(execution):
                 self.close()
                 raise SandboxBroken(f"an earlier step ended in {execution.failure_class} when run again")
 

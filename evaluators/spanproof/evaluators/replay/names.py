@@ -29,6 +29,7 @@ class Names:
         called: called by their bare name.
         parsed: False where the source is no whole Python, so that nothing is bound and `used` is every word.
         star_import: some import binds names nobody can list.
+        print_options: some `print` is called with `sep` or `end`.
     """
 
     assigned: frozenset[str] = frozenset()
@@ -37,6 +38,7 @@ class Names:
     called: frozenset[str] = frozenset()
     parsed: bool = True
     star_import: bool = False
+    print_options: bool = False
 
     @property
     def bound(self) -> frozenset[str]:
@@ -65,7 +67,7 @@ def names_in(source: str) -> Names:
     imported: set[str] = set()
     used: set[str] = set()
     called: set[str] = set()
-    star_import = False
+    star_import = print_options = False
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             for alias in node.names:
@@ -75,6 +77,8 @@ def names_in(source: str) -> Names:
             (used if isinstance(node.ctx, ast.Load) else assigned).add(node.id)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             called.add(node.func.id)
+            options = {option.arg for option in node.keywords}
+            print_options |= node.func.id == "print" and bool(options & {"sep", "end"})
         else:
             assigned.update(_defined(node))
     for node in ast.walk(tree):
@@ -86,6 +90,7 @@ def names_in(source: str) -> Names:
         used=frozenset(used),
         called=frozenset(called),
         star_import=star_import,
+        print_options=print_options,
     )
 
 

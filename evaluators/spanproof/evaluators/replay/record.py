@@ -38,6 +38,15 @@ _RAISED_FORM = re.compile(
 )
 """How smolagents' interpreter words the exception that the code raised."""
 
+_REMOTE_FORM = "Executing code yielded an error:\n"
+"""How smolagents words an error out of E2B: behind it stand the type, the value and the traceback."""
+
+_TRACEBACK = re.compile(
+    r"^-{20,}$|\bTraceback \(most recent call last\)|^ *(?:Cell|File) .*, line \d+", re.MULTILINE
+)
+_LAST_LINE = re.compile(r"(?P<type>[A-Za-z_][\w.]*)(?::|$)")
+_COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
+
 _REFUSED_FORMS = re.compile(
     r"^(?:Import (?:of|from) \S+ is not allowed\b"
     r"|Forbidden access to (?:module|function|dunder attribute): "
@@ -62,18 +71,25 @@ class Record:
         error_type: the innermost exception's name, where known.
         stdout: what was printed, None where that is not on record.
         output: the value, None where that is not on record.
+        output_text: `str` of the value, where the agent was shown it.
         shown: what the agent was shown, where it is neither of the two but a tool's own wording.
         refused_by_executor: the recorded executor refused an operation by its own rules.
-        interpreter_only: the error is one of the recorded interpreter itself, not of Python.
+        interpreter_only: the error may be one of the recorded interpreter itself, not of Python.
     """
 
     failure_class: FailureClass | None
     error_type: str | None = None
     stdout: str | None = None
     output: Payload | None = None
+    output_text: str | None = None
     shown: str | None = None
     refused_by_executor: bool = False
     interpreter_only: bool = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether the record says that it failed."""
+        return self.failure_class not in (None, FailureClass.OK)
 
 
 def recorded_class(error: SpanError | None) -> FailureClass:
@@ -97,15 +113,28 @@ def innermost_type(error: SpanError) -> str | None:
     own = next((name for name in reversed(names) if name not in _WRAPPERS), None)
     if own is not None:
         return own
-    worded = _RAISED_FORM.match(_message(error)) if _framework_worded(error) else None
-    if worded is not None:
-        return worded["type"].rsplit(".", 1)[-1]
-    return names[-1] if names else None
+    worded = _worded_type(_message(error)) if _framework_worded(error) else None
+    return worded or (names[-1] if names else None)
+
+
+def _worded_type(message: str) -> str | None:
+    """The type in a message that is the framework's, or a traceback it handed on."""
+    local = _RAISED_FORM.match(message)
+    if local is not None:
+        return local["type"].rsplit(".", 1)[-1]
+    _, remote, behind = message.rpartition(_REMOTE_FORM)
+    if remote:
+        line = behind.partition("\n")[0]
+    else:
+        plain = _COLOUR.sub("", message)
+        line = plain.rstrip().rpartition("\n")[2] if _TRACEBACK.search(plain) else ""
+    found = _LAST_LINE.match(line.strip())
+    return found["type"].rsplit(".", 1)[-1] if found is not None else None
 
 
 def record_of(snippet: Snippet) -> Record:
     """Read the recorded outcome of an executed snippet."""
-    stdout, output, shown = _outputs(snippet)
+    stdout, output, output_text, shown = _outputs(snippet)
     nothing = snippet.error is None and stdout is None and output is None and shown is None
     if nothing:
         return Record(None)
@@ -119,22 +148,26 @@ def record_of(snippet: Snippet) -> Record:
         error_type=error_type,
         stdout=stdout,
         output=output,
+        output_text=output_text,
         shown=shown,
         refused_by_executor=snippet.error is not None and _refused(snippet.error),
-        interpreter_only=error_type == "InterpreterError",
+        interpreter_only=snippet.error is not None
+        and _framework_worded(snippet.error)
+        and error_type in ("InterpreterError", "NotImplementedError"),
     )
 
 
-def _outputs(snippet: Snippet) -> tuple[str | None, Payload | None, str | None]:
+def _outputs(snippet: Snippet) -> tuple[str | None, Payload | None, str | None, str | None]:
+    """What was printed, the value, its text as the agent saw it, and any other wording the agent saw."""
     stdout, output = snippet.logs, snippet.output
-    if stdout is not None or snippet.observation is None:
-        return stdout, output, None
-    form = _OBSERVATION.match(snippet.observation)
+    form = _OBSERVATION.match(snippet.observation) if snippet.observation is not None else None
     if form is None:
-        return None, output, snippet.observation if output is None else None
-    if output is None and form["output"] is not None:
-        output = Payload(text=form["output"], value=form["output"])
-    return form["logs"], output, None
+        apart = stdout is not None or output is not None
+        return stdout, output, None, None if apart else snippet.observation
+    text = form["output"]
+    if output is None and text is not None:
+        output = Payload(text=text, value=text)
+    return stdout if stdout is not None else form["logs"], output, text, None
 
 
 def _message(error: SpanError) -> str:

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 from spanproof.evaluators.model import Divergence
 from spanproof.evaluators.replay.compare import ends_in_call_of
-from spanproof.evaluators.replay.interpreter import FINAL_ANSWER, Interpreter
+from spanproof.evaluators.replay.interpreter import Interpreter
 from spanproof.evaluators.replay.names import called_unbound, names_in
+from spanproof.evaluators.replay.plan import SEED
+from spanproof.evaluators.replay.prelude import FINAL_ANSWER, prelude_of
 from spanproof.evaluators.replay.tape import Tape
 from spanproof.sandbox import Execution, JsonValue, Sandbox, SessionSpec, ToolStub
 from spanproof.trace import RecordedCall
@@ -53,7 +55,8 @@ def replay_sources(
     calls = Tape([(call, None) for call in tape], tools)
     names = (calls.tools | called_unbound(map(names_in, steps)) | tools.keys()) - {FINAL_ANSWER}
     stubs = tuple(ToolStub(name) for name in sorted(names))
-    interpreter = Interpreter(sandbox, SessionSpec(tools=stubs, seed=0, clock_s=clock_s), calls)
+    spec = SessionSpec(tools=stubs, seed=SEED, clock_s=clock_s)
+    interpreter = Interpreter(sandbox, spec, calls, prelude_of(steps, SEED))
     replayed = []
     try:
         for source in steps:

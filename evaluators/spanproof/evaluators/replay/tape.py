@@ -39,12 +39,16 @@ class Tape:
 
     Attributes:
         divergences: those of the snippet at work, in order.
+        gave_text: the snippet at work was given a text, which may be all that was recorded of an object.
     """
 
     def __init__(
         self,
         calls: Iterable[tuple[RecordedCall, str | None]],
         parameters: Mapping[str, Sequence[str]] | None = None,
+        *,
+        existing: Iterable[str] = (),
+        as_text: bool = False,
     ) -> None:
         """Lay out the tape.
 
@@ -52,18 +56,24 @@ class Tape:
             calls: each recorded call with the id of the snippet that made it, None where that is not known.
             parameters: parameter names by tool, in order, where declared: a call they cannot take raises
                 `TypeError` inside. Else they are read off the recorded keyword arguments.
+            existing: tools that are known to exist, recorded or not.
+            as_text: give results whose type the producer did not declare as the text they were recorded in.
         """
         self._entries = [_Entry(call, owner) for call, owner in calls]
         self._parameters = _parameters_seen(entry.call for entry in self._entries)
         self._declared = {tool: tuple(names) for tool, names in (parameters or {}).items()}
         self._parameters.update(self._declared)
+        self._existing = frozenset(existing) | self._declared.keys()
+        self._as_text = as_text
         self._owner: str | None = None
         self.divergences: list[Divergence] = []
+        self.gave_text = False
 
     def turn_to(self, snippet_id: str | None) -> None:
         """Start the snippet with this id: its own calls come first, and its divergences start afresh."""
         self._owner = snippet_id
         self.divergences = []
+        self.gave_text = False
 
     @property
     def tools(self) -> frozenset[str]:
@@ -82,7 +92,7 @@ class Tape:
         for entry in matching:
             if not entry.used and entry.owner in (self._owner, None):
                 entry.used = True
-                return _recorded_answer(entry.call)
+                return self._recorded(entry.call)
         return self._diverge(request, EXHAUSTED if matching else UNKNOWN_ARGUMENTS)
 
     def _matching(self, request: ToolRequest, entries: list[_Entry]) -> list[_Entry]:
@@ -100,6 +110,17 @@ class Tape:
             if bool(e.call.args) != bool(request.args) and _values(e.call.args, e.call.kwargs) == in_order
         ]
 
+    def _recorded(self, call: RecordedCall) -> ToolAnswer:
+        if call.error is not None:
+            innermost = call.error.chain[-1] if call.error.chain else call.error.type
+            name = (innermost or "RuntimeError").rsplit(".", 1)[-1]
+            return ToolAnswer(error_type=name, error_message=_unquoted(name, call.error.message))
+        if call.result is None:
+            return ToolAnswer()
+        result = call.result.text if self._as_text and has_two_readings(call) else call.result.value
+        self.gave_text = self.gave_text or isinstance(result, str)
+        return ToolAnswer(result=result)
+
     def _misuse(self, request: ToolRequest) -> str | None:
         """Why a function with the declared parameters could not take these arguments."""
         declared = self._declared.get(request.tool)
@@ -116,13 +137,19 @@ class Tape:
 
     def _diverge(self, request: ToolRequest, reason: str) -> ToolAnswer:
         self.divergences.append(Divergence(request.tool, request.args, dict(request.kwargs), reason))
-        if reason == UNKNOWN_TOOL:
+        if reason == UNKNOWN_TOOL and request.tool not in self._existing:
             # What a name that nothing defines raises, so that a tool the agent made up fails as it did.
             return ToolAnswer(error_type="NameError", error_message=f"name '{request.tool}' is not defined")
         return ToolAnswer(
             error_type=DIVERGED,
             error_message=f"the record has no further call {request.tool} with these arguments ({reason})",
         )
+
+
+def has_two_readings(call: RecordedCall) -> bool:
+    """Whether nobody declared if the result is a value or the text of one: `4500` or `"4500"`."""
+    result = call.result
+    return result is not None and not result.typed and not isinstance(result.value, str)
 
 
 def canonical(parameters: Sequence[str], args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]) -> str:
@@ -156,14 +183,6 @@ def _parameters_seen(calls: Iterable[RecordedCall]) -> dict[str, tuple[str, ...]
         if not call.args and len(call.kwargs) > len(seen.get(call.tool, ())):
             seen[call.tool] = tuple(call.kwargs)
     return seen
-
-
-def _recorded_answer(call: RecordedCall) -> ToolAnswer:
-    if call.error is not None:
-        innermost = call.error.chain[-1] if call.error.chain else call.error.type
-        name = (innermost or "RuntimeError").rsplit(".", 1)[-1]
-        return ToolAnswer(error_type=name, error_message=_unquoted(name, call.error.message))
-    return ToolAnswer(result=call.result.value if call.result is not None else None)
 
 
 def _unquoted(error_type: str, message: str) -> str:

@@ -42,6 +42,7 @@ class _Standing:
     ground: str
     problem: str | None = None
     mended: bool = False
+    evidence: tuple[Evidence, ...] = ()
 
     @property
     def value(self) -> float:
@@ -64,7 +65,12 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
         for snippet in judged
         for name, outcome in outcomes[snippet.id].items()
     ]
-    standings = [_standing(evidence, snippet, outcomes[snippet.id], judged) for snippet in judged]
+    worked = [at for at, each in enumerate(judged) if each.executed and ended(evidence, each).ok]
+    last_that_worked = worked[-1] if worked else -1
+    standings = [
+        _standing(evidence, snippet, outcomes[snippet.id], mended=at < last_that_worked)
+        for at, snippet in enumerate(judged)
+    ]
     layer = _of_run([standing for standing in standings if standing is not None], len(judged))
     return [_judgement("correctness", run.span_id, layer), *judgements]
 
@@ -75,13 +81,15 @@ def _of_run(standings: list[_Standing], total: int) -> Outcome:
     broken = [standing for standing in standings if standing.problem is not None and not standing.mended]
     mended = [standing for standing in standings if standing.problem is not None and standing.mended]
     value = sum(standing.value for standing in standings) / len(standings)
-    facts = tuple(Evidence(_fact(standing), standing.snippet.span_id) for standing in standings)
+    facts = tuple(fact for standing in standings for fact in _facts(standing))
     if broken:
         told = f"{len(broken)} of {counted(len(standings), 'snippet')} wrong: {broken[0].problem}."
         return Scored(value, Label.FAIL, told, facts)
-    told = f"{counted(len(standings), 'snippet')} valid: {_grounds(standings)}."
+    stand = "stands" if len(standings) == 1 else "stand"
+    told = f"{counted(len(standings), 'snippet')} {stand}: {_grounds(standings)}."
     if mended:
-        told = f"{told[:-1]}; {len(mended)} failed and was mended by a later one ({mended[0].problem})."
+        by = "was mended by a later one" if len(mended) == 1 else "were mended by later ones"
+        told = f"{told[:-1]}; {len(mended)} failed and {by}: {mended[0].problem}."
     if len(standings) < total:
         told = f"{told[:-1]}; {total - len(standings)} could not be judged."
     return Scored(value, Label.PASS, told, facts)
@@ -92,30 +100,37 @@ def _grounds(standings: list[_Standing]) -> str:
     return ", ".join(grounds) or "mended"
 
 
-def _fact(standing: _Standing) -> str:
+def _facts(standing: _Standing) -> tuple[Evidence, ...]:
     if standing.problem is None:
-        return f"valid: {standing.ground}"
-    return f"{standing.problem}, mended by a later snippet" if standing.mended else standing.problem
+        told = f"stands: {standing.ground}"
+    elif standing.mended:
+        told = f"{standing.problem}, mended by a later snippet"
+    elif standing.evidence:
+        return standing.evidence
+    else:
+        told = standing.problem
+    return (Evidence(told, standing.snippet.span_id),)
 
 
 def _standing(
-    evidence: RunEvidence, snippet: Snippet, outcomes: dict[str, Outcome], judged: list[Snippet]
+    evidence: RunEvidence, snippet: Snippet, outcomes: dict[str, Outcome], *, mended: bool
 ) -> _Standing | None:
     """How a snippet stands, by its strongest evidence; None where there is none."""
     agrees = outcomes["replay_agrees"]
     if isinstance(agrees, Scored) and agrees.label is Label.FAIL:
         step = replayed(evidence, snippet)
         difference = step.difference if step is not None else None
-        return _Standing(snippet, "", f"replay and record differ ({difference})")
+        told = f"replay and record differ ({difference})"
+        return _Standing(snippet, "", told, evidence=agrees.evidence)
     for name in ("compiles", "imports_exist", "attributes_exist"):
         outcome = outcomes[name]
         if isinstance(outcome, Scored) and outcome.label is Label.FAIL:
             problem = outcome.explanation[0].lower() + outcome.explanation[1:].rstrip(".")
-            return _Standing(snippet, "", problem, _mended(evidence, snippet, judged))
+            return _Standing(snippet, "", problem, mended, outcome.evidence)
     how = ended(evidence, snippet)
     if snippet.executed and how.ok is False:
-        problem = f"ended in {how.failure_class}"
-        return _Standing(snippet, "", problem, _mended(evidence, snippet, judged))
+        problem = f"ended in {how.words}"
+        return _Standing(snippet, "", problem, mended)
     if isinstance(agrees, Scored):
         return _Standing(snippet, "the replay agrees with the record")
     if snippet.executed and how.ok:
@@ -123,11 +138,6 @@ def _standing(
     if isinstance(outcomes["compiles"], Scored):
         return _Standing(snippet, "compiles, and did not run" if not snippet.executed else "compiles")
     return None
-
-
-def _mended(evidence: RunEvidence, snippet: Snippet, judged: list[Snippet]) -> bool:
-    later = judged[judged.index(snippet) + 1 :]
-    return any(other.executed and ended(evidence, other).ok for other in later)
 
 
 def _judgement(name: str, span_id: str, outcome: Outcome, snippet_id: str | None = None) -> Judgement:

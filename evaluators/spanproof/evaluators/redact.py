@@ -1,0 +1,84 @@
+"""Keeping secrets out of verdicts: explanations and evidence quote code and outputs, and travel further.
+
+Takes the secrets the scanners found in a run's snippets; masks them, and everything in a provider's format of
+secrets, in outcomes, and bounds the length of what is quoted. What stands on the spans themselves is the
+producer's and is not touched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from spanproof.sandbox.scanners.model import Finding, Scan
+from spanproof.sandbox.scanners.secrets import FORMATS
+from spanproof.trace import Errored, Evidence, Outcome, Scored, Skipped, Snippet
+
+MAX_QUOTED = 2_000
+"""Characters of one quotation in an explanation or in evidence; the spans hold the rest."""
+
+_FAMILY = "secret."
+_RECOGNISABLE = 8
+"""So many first characters of a secret are masked wherever they stand, as a quotation may be cut."""
+
+
+def mask_formats(text: str) -> str:
+    """The text with everything in a provider's format of secrets replaced by the format's name."""
+    lowered = text.lower()
+    for form in FORMATS:
+        if any(word in lowered for word in form.keywords):
+            text = form.pattern.sub(f"[{form.name}]", text)
+    return text
+
+
+class Redactor:
+    """Masks the secrets of one run."""
+
+    def __init__(self, snippets: Iterable[Snippet], scans: Mapping[str, Scan]) -> None:
+        """The secrets are read at the places the scanners' findings name."""
+        starts = {
+            re.escape(value[:_RECOGNISABLE])
+            for snippet in snippets
+            for finding in scans[snippet.id].findings
+            if finding.rule.startswith(_FAMILY)
+            and len(value := _text_at(snippet.source, finding)) >= _RECOGNISABLE
+        }
+        self._known = re.compile(rf"(?:{'|'.join(sorted(starts))})[\w+/=.\-]*") if starts else None
+
+    def outcome(self, outcome: Outcome) -> Outcome:
+        """The outcome with secrets masked and quotations bounded."""
+        match outcome:
+            case Scored(explanation=explanation, evidence=evidence):
+                facts = tuple(self._fact(fact) for fact in evidence)
+                return replace(outcome, explanation=self.text(explanation), evidence=facts)
+            case Skipped(reason=reason):
+                return Skipped(self.text(reason))
+            case Errored(error_type=error_type, message=message):
+                return Errored(error_type, self.text(message))
+
+    def text(self, text: str) -> str:
+        """The text with secrets masked, at most `MAX_QUOTED` characters of it."""
+        masked = self._known.sub("[secret]", text) if self._known is not None else text
+        masked = mask_formats(masked)
+        return masked if len(masked) <= MAX_QUOTED else f"{masked[: MAX_QUOTED - 1]}…"
+
+    def _fact(self, fact: Evidence) -> Evidence:
+        return replace(
+            fact,
+            what=self.text(fact.what),
+            recorded=self.text(fact.recorded) if fact.recorded is not None else None,
+            replayed=self.text(fact.replayed) if fact.replayed is not None else None,
+        )
+
+
+def _text_at(source: str, finding: Finding) -> str:
+    """What a finding marks, where it stands on one line."""
+    if finding.line != finding.end_line:
+        return ""
+    lines = source.split("\n")
+    return (
+        lines[finding.line - 1][finding.column - 1 : finding.end_column - 1]
+        if finding.line <= len(lines)
+        else ""
+    )

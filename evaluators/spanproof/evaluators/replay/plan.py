@@ -1,0 +1,107 @@
+"""What a run's session needs before the first step: tools, tape, clock, limits, and names built in elsewhere.
+
+Takes a run; gives a `Plan`. Nothing is run here and no snippet is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from spanproof.evaluators.replay.names import BUILTINS, Names, called_unbound, names_in
+from spanproof.evaluators.replay.prelude import FINAL_ANSWER, prelude_of
+from spanproof.evaluators.replay.record import record_of
+from spanproof.sandbox import FailureClass, Limits, SessionSpec, ToolStub
+from spanproof.trace import Language, RecordedCall, Run
+
+SEED = 0
+
+MAX_STEP_S = 30.0
+"""No step of a replay gets more seconds than this, however long it took on record."""
+
+_MATH = frozenset(
+    "ceil floor log exp sin cos tan asin acos atan atan2 degrees radians sqrt".split()  # noqa: SIM905
+)
+"""Functions smolagents' interpreter has built in, which Python has in `math`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a run is set up.
+
+    Attributes:
+        names: of each executed Python snippet, by its id.
+        calls: every recorded call that can be answered, with the snippet that made it where that is known.
+        stubs: functions that stand for tools.
+        asked: tools the model asked for, which exist whether or not a call was recorded.
+        built_in: functions the recorded interpreter had without an import.
+        spec: of the session.
+        prelude: what the session runs first.
+    """
+
+    names: Mapping[str, Names]
+    calls: tuple[tuple[RecordedCall, str | None], ...]
+    stubs: frozenset[str]
+    asked: frozenset[str]
+    built_in: frozenset[str]
+    spec: SessionSpec
+    prelude: str
+
+
+def plan_of(run: Run) -> Plan:
+    """Plan the replay of a run."""
+    python = [each for each in run.snippets if each.executed and each.language is Language.PYTHON]
+    names = {snippet.id: names_in(snippet.source) for snippet in python}
+    calls = _calls_of(run)
+    recorded = frozenset(call.tool for call, _ in calls)
+    unbound = called_unbound(names.values())
+    built_in = (unbound - recorded) & _MATH & _called_where_it_worked(run, names)
+    asked = _asked(run)
+    stubs = (recorded | asked | unbound) - built_in - {FINAL_ANSWER}
+    prelude = prelude_of((snippet.source for snippet in python), SEED, built_in)
+    return Plan(names, calls, stubs, asked, built_in, _spec(run, stubs), prelude)
+
+
+def _spec(run: Run, stubs: frozenset[str]) -> SessionSpec:
+    started_ns = next((step.start_ns for step in run.steps if step.snippets), 0) or run.start_ns
+    return SessionSpec(
+        tools=tuple(ToolStub(name) for name in sorted(stubs)),
+        seed=SEED,
+        clock_s=started_ns / 1e9 if started_ns else None,
+        limits=_limits(run),
+    )
+
+
+def _limits(run: Run) -> Limits:
+    """Time for the slowest step on record, which an interpreter of its own may have run at another pace."""
+    slowest_ns = max((step.end_ns - step.start_ns for step in run.steps if step.snippets), default=0)
+    seconds = min(max(Limits().wall_s, 2 * slowest_ns / 1e9), MAX_STEP_S)
+    return Limits(wall_s=seconds, cpu_s=seconds)
+
+
+def _calls_of(run: Run) -> tuple[tuple[RecordedCall, str | None], ...]:
+    """Every recorded call once."""
+    calls: list[tuple[RecordedCall, str | None]] = []
+    for step in run.steps:
+        owned = [(call, snippet.id) for snippet in step.snippets if snippet.executed for call in snippet.tape]
+        spans = {call.span_id for call, _ in owned if call.span_id is not None}
+        own = [call for call, _ in owned]
+        calls += owned
+        calls += [(call, None) for call in step.calls if call.span_id not in spans and call not in own]
+    return tuple((call, owner) for call, owner in calls if call.replayable and call.tool != FINAL_ANSWER)
+
+
+def _asked(run: Run) -> frozenset[str]:
+    asked = {call.name for step in run.steps for call in step.asked if call.name.isidentifier()}
+    return frozenset(asked - BUILTINS)
+
+
+def _called_where_it_worked(run: Run, names: Mapping[str, Names]) -> frozenset[str]:
+    """Names called by snippets that ended well on record: there they existed."""
+    return frozenset[str]().union(
+        *(
+            names[snippet.id].called
+            for snippet in run.snippets
+            if snippet.id in names and record_of(snippet).failure_class is FailureClass.OK
+        )
+    )

@@ -1,0 +1,65 @@
+"""Code of ours that a session runs before the first step: the final answer, seeded entropy, built-in names.
+
+Takes what the run's sources mention; gives Python source. It is plain Python on purpose, so that every
+backend with sessions replays alike. Nothing of it is a boundary: a program that looks for it finds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+FINAL_ANSWER = "final_answer"
+"""The tool every code agent has; it returns its argument."""
+
+WAS_GIVEN = f"'given' in vars({FINAL_ANSWER})"
+GIVEN = f"vars({FINAL_ANSWER}).pop('given')"
+
+_FINAL_ANSWER = """
+def final_answer(*args, **kwargs):
+    given = [*args, *kwargs.values()]
+    if len(given) != 1:
+        raise TypeError(f"final_answer() takes 1 argument but {len(given)} were given")
+    final_answer.given = given[0]
+    return given[0]
+"""
+# Defined inside, not answered from outside: an answer may be a table, which crosses no wire.
+
+_ENTROPY = """
+def _settle(seed):
+    import os, random
+    os.urandom = random._urandom = random.Random(seed).randbytes
+_settle({seed})
+del _settle
+"""
+# `uuid`, `secrets` and numpy's generators without a seed all draw from these two names.
+
+_NUMPY = """
+def _settle(seed):
+    try:
+        import numpy
+    except ImportError:
+        return
+    numpy.random.seed(seed)
+_settle({seed})
+del _settle
+"""
+
+_NUMPY_USERS = ("numpy", "pandas", "scipy", "sklearn")
+"""Packages whose import brings numpy; its global generator takes a seed only once it is there."""
+
+
+def prelude_of(sources: Iterable[str], seed: int, built_in: Iterable[str] = ()) -> str:
+    """What runs before the steps.
+
+    Args:
+        sources: of the run's steps; numpy is loaded and seeded where one mentions it.
+        seed: of everything random.
+        built_in: functions of `math` the recorded interpreter had without an import.
+    """
+    parts = [_FINAL_ANSWER, _ENTROPY.format(seed=seed)]
+    if any(user in source for source in sources for user in _NUMPY_USERS):
+        parts.append(_NUMPY.format(seed=seed))
+    names = ", ".join(sorted(built_in))
+    if names:
+        parts.append(f"from math import {names}\n")
+    return "".join(parts)

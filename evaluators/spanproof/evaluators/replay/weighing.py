@@ -1,0 +1,120 @@
+"""Whether a difference between a step's replay and its record counts.
+
+Takes a snippet, its execution and what the replay of the run knows so far; gives an `Agreement`. A replay
+that lacked what the run had, or code that no run repeats, proves nothing: then the difference is told with
+its excuse and held against nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from spanproof.evaluators.model import Divergence
+from spanproof.evaluators.replay.chance import Chance
+from spanproof.evaluators.replay.compare import Agreement, Replayed, agreement
+from spanproof.evaluators.replay.names import Names
+from spanproof.evaluators.replay.record import Record, record_of
+from spanproof.evaluators.replay.state import State
+from spanproof.evaluators.replay.tape import Tape
+from spanproof.evaluators.replay.uses import uses_in
+from spanproof.sandbox import Execution, FailureClass
+from spanproof.trace import Snippet
+
+_WRONG_TYPE = frozenset({"AttributeError", "TypeError", "KeyError", "IndexError", "ValueError"})
+"""What code raises that is given a text in place of the object it was written for."""
+
+_NOT_PYTHON = "what the program found around it is not on the trace"
+
+
+@dataclass(slots=True)
+class Weighing:
+    """Weighs the steps of one replay, in order."""
+
+    state: State
+    _chance: Chance = field(default_factory=Chance)
+    _aliases: dict[str, str] = field(default_factory=dict)
+    _textual: set[str] = field(default_factory=set)
+
+    def weigh(
+        self,
+        snippet: Snippet,
+        names: Names | None,
+        execution: Execution,
+        output: Replayed,
+        tape: Tape,
+    ) -> Agreement:
+        """Compare one step with its record.
+
+        Args:
+            snippet: the next one of the run.
+            names: its names, None where it is not Python.
+            execution: its replay.
+            output: the value of the replay.
+            tape: as this step left it.
+        """
+        record = record_of(snippet)
+        if names is None:
+            return agreement(record, execution, output, excuse=_NOT_PYTHON)
+        depends = self._depends(snippet, names)
+        textual = self._is_textual(names, tape)
+        found = agreement(
+            _heard(record, names),
+            execution,
+            output,
+            excuse=_off_tape(tape.divergences) or self._gap(names, record, execution, textual) or depends,
+            sets=self._chance.makes_sets,
+            separators=names.print_options,
+        )
+        if record.failed and execution.failure_class is FailureClass.OK:
+            # The record stopped where the replay went on: what was bound from there on is not the run's.
+            self._chance.lose(names.bound, "a step that failed on record and not in the replay")
+        return found
+
+    def _depends(self, snippet: Snippet, names: Names) -> str | None:
+        uses, self._aliases = uses_in(snippet.source, self._aliases)
+        found = self._chance.follow(snippet.source, names, uses)
+        return f"it depends on {found}, which no replay gives again" if found is not None else None
+
+    def _is_textual(self, names: Names, tape: Tape) -> bool:
+        """Whether the step works on a tool's result that may be the text of an object: a table, an image."""
+        textual = tape.gave_text or bool(names.used & self._textual)
+        if textual:
+            self._textual |= names.assigned
+        else:
+            self._textual -= names.assigned
+        return textual
+
+    def _gap(self, names: Names, record: Record, execution: Execution, textual: bool) -> str | None:
+        """What the replay lacks that the run had, or the other way round, as the errors show."""
+        if record.error_type == "NameError" and names.free & self.state.bound:
+            return "the run's interpreter kept no names between snippets"
+        if execution.failure_class is FailureClass.MISSING_DEPENDENCY:
+            return "the sandbox does not have the package"
+        raised = execution.raised
+        if raised is None:
+            return None
+        if raised.type == "TypeError" and raised.message.endswith(" has no JSON form"):
+            return "the argument of a tool call cannot leave the sandbox"
+        if "FileNotFoundError" in (raised.type, *raised.chain):
+            return "the file is not on the trace"
+        if textual and not record.failed and raised.type in _WRONG_TYPE:
+            return "a tool's result is on record as text, which may be all that is left of an object"
+        unknown = self.state.unknown(names) if raised.type == "NameError" else frozenset()
+        if any(f"'{name}'" in raised.message for name in unknown):
+            return "the name came from outside the run's code"
+        return None
+
+
+def _off_tape(divergences: Sequence[Divergence]) -> str | None:
+    if not divergences:
+        return None
+    return f"its call of the tool {divergences[0].tool} is not on the tape ({divergences[0].reason})"
+
+
+def _heard(record: Record, names: Names) -> Record:
+    """The record without the silence of code that never prints.
+
+    smolagents' interpreter keeps what `print` writes, and nothing that a library writes by itself.
+    """
+    return replace(record, stdout=None) if "print" not in names.used and not record.stdout else record

@@ -1,0 +1,256 @@
+"""`spanproof eval` and `spanproof replay` as a user calls them: files in, lines or a table out."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import pytest
+from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope, KeyValue
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource
+from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans
+from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
+
+from spanproof.cli.app import run
+from spanproof.sandbox import Availability, Feature, Sandbox
+from spanproof.trace.otlp import ExportTraceServiceRequest, any_value, encode_json, encode_protobuf
+
+
+def attributes(**values):
+    return [KeyValue(key=key.replace("__", "."), value=any_value(value)) for key, value in values.items()]
+
+
+def span(number, parent, name, start, **values):
+    return OtlpSpan(
+        trace_id=bytes(15) + b"\x07",
+        span_id=number.to_bytes(8, "big"),
+        parent_span_id=parent.to_bytes(8, "big") if parent else b"",
+        name=name,
+        start_time_unix_nano=start,
+        end_time_unix_nano=start + 50,
+        attributes=attributes(**values),
+    )
+
+
+def request_of(source, logs, answer="Done."):
+    spans = [
+        span(
+            1, 0, "agent", 1000, openinference__span__kind="AGENT", input__value="Do it", output__value=answer
+        ),
+        span(
+            2,
+            1,
+            "Step 1",
+            1010,
+            openinference__span__kind="CHAIN",
+            spanproof__step__number=1,
+            spanproof__code__source=source,
+            spanproof__code__language="python",
+            spanproof__execution__logs=logs,
+        ),
+    ]
+    scope = InstrumentationScope(name="spanproof.instrumentors.smolagents")
+    return ExportTraceServiceRequest(
+        resource_spans=[
+            ResourceSpans(resource=Resource(), scope_spans=[ScopeSpans(scope=scope, spans=spans)])
+        ]
+    )
+
+
+@pytest.fixture
+def good(tmp_path):
+    file = tmp_path / "good.pb"
+    file.write_bytes(encode_protobuf(request_of("print(6 * 7)", "42\n")))
+    return file
+
+
+def lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def own(row, layer):
+    (run_,) = row["runs"]
+    (score,) = [s for s in run_["scores"] if s["name"] == layer and s["span_id"] == run_["span_id"]]
+    return score
+
+
+def test_json_prints_a_line_per_trace_in_the_agreed_form(good, capsys):
+    assert run(["eval", "--json", str(good)]) == 0
+    (row,) = lines(capsys.readouterr().out)
+    assert row.keys() == {"trace_id", "file", "runs", "spans", "code_bearing_span_ids"}
+    assert (row["trace_id"], row["file"], row["spans"]) == ("00" * 15 + "07", str(good), 2)
+    assert row["code_bearing_span_ids"] == ["0000000000000002"]
+    assert row["runs"][0].keys() == {"span_id", "name", "scores"}
+    score = own(row, "correctness")
+    assert score.keys() == {
+        "layer", "name", "span_id", "outcome", "value", "label", "explanation", "reason",
+    }  # fmt: skip
+    assert (score["outcome"], score["value"], score["label"], score["reason"]) == (
+        "scored",
+        1.0,
+        "pass",
+        None,
+    )
+
+
+def test_a_skipped_score_has_a_reason_and_no_value(good, capsys):
+    assert run(["eval", "--json", "--no-replay", str(good)]) == 0
+    (row,) = lines(capsys.readouterr().out)
+    (skipped,) = [s for s in row["runs"][0]["scores"] if s["name"] == "replay_agrees"]
+    assert (skipped["outcome"], skipped["value"], skipped["label"]) == ("skipped", None, None)
+    assert "replay is switched off" in skipped["reason"]
+
+
+@pytest.mark.parametrize("suffix", [".json", ".jsonl"])
+def test_otlp_json_is_read_too(tmp_path, capsys, suffix):
+    file = tmp_path / f"trace{suffix}"
+    file.write_bytes(encode_json(request_of("print(6 * 7)", "54\n")))
+    assert run(["eval", "--json", str(file)]) == 0
+    (row,) = lines(capsys.readouterr().out)
+    assert own(row, "correctness")["label"] == "fail"
+    assert "recorded '54', replayed '42'" in own(row, "correctness")["explanation"]
+
+
+def test_people_get_a_table_with_the_reason(tmp_path, capsys):
+    file = tmp_path / "trace.pb"
+    file.write_bytes(encode_protobuf(request_of("open('/etc/shadow').read()", "")))
+    assert run(["eval", str(file)]) == 0
+    out = capsys.readouterr().out
+    assert "FAIL 0.00" in out
+    assert "boundary:" in out
+
+
+def test_a_bad_file_is_told_by_itself_and_the_others_are_evaluated(good, tmp_path, capsys):
+    broken = tmp_path / "broken.pb"
+    broken.write_bytes(b"\xff\xff\xff")
+    assert run(["eval", "--json", str(broken), str(good), str(tmp_path / "absent.pb")]) == 2
+    captured = capsys.readouterr()
+    assert len(lines(captured.out)) == 1
+    assert "broken.pb" in captured.err
+    assert "absent.pb" in captured.err
+    assert "remedy" in captured.err
+
+
+def test_a_file_without_spans_says_so(tmp_path, capsys):
+    empty = tmp_path / "empty.pb"
+    empty.write_bytes(b"")
+    assert run(["eval", str(empty)]) == 0
+    assert "no spans" in capsys.readouterr().err
+
+
+def test_a_policy_changes_the_verdict(good, tmp_path, capsys):
+    file = tmp_path / "trace.pb"
+    file.write_bytes(encode_protobuf(request_of("import os\nprint(os.environ['TOKEN'])", "x\n")))
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("environment: [TOKEN]\n")
+    run(["eval", "--json", str(file)])
+    run(["eval", "--json", "--policy", str(policy), str(file)])
+    before, after = lines(capsys.readouterr().out)
+    assert (own(before, "boundary")["label"], own(after, "boundary")["label"]) == ("fail", "pass")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [(["--backend", "nonsense"], "nonsense"), (["--policy", "/no/such/policy.yaml"], "/no/such/policy.yaml")],
+)
+def test_misuse_is_one_message_with_a_remedy(good, capsys, arguments, told):
+    assert run(["eval", str(good), *arguments]) == 2
+    err = capsys.readouterr().err
+    assert told in err
+    assert "Traceback" not in err
+
+
+class Absent(Sandbox):
+    """A backend that cannot run on this machine."""
+
+    name, languages = "jail", frozenset({"python"})
+
+    def availability(self):
+        return Availability(
+            "jail", (Feature("namespaces", False, True, "no user namespaces", "enable them"),)
+        )
+
+    def run(self, program):
+        raise AssertionError("must not run")
+
+    def session(self, spec, answer):
+        raise AssertionError("must not run")
+
+    def close(self):
+        return None
+
+
+def test_without_a_usable_sandbox_the_record_judges_and_the_remedy_is_told(good, capsys, monkeypatch):
+    monkeypatch.setattr("spanproof.cli.evaluate.open_sandbox", lambda backend: Absent())
+    assert run(["eval", "--json", str(good)]) == 0
+    captured = capsys.readouterr()
+    (row,) = lines(captured.out)
+    assert own(row, "execution")["label"] == "pass"
+    assert "no user namespaces" in captured.err
+    assert "enable them" in captured.err
+
+
+def replay_lines(rows, monkeypatch, capsys):
+    text = "".join(row if isinstance(row, str) else json.dumps(row) + "\n" for row in rows)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    code = run(["replay", "--jsonl"])
+    return code, lines(capsys.readouterr().out)
+
+
+def test_replay_answers_tool_calls_from_the_tape_in_one_session(monkeypatch, capsys):
+    row = {
+        "id": "a",
+        "steps": [
+            "cents = price('hat')",
+            "print(cents)\nfinal_answer(cents / 100)",
+            "price('hat')",
+            "price('x')",
+        ],
+        "tools": {"price": ["item"]},
+        "tape": [{"tool": "price", "args": [], "kwargs": {"item": "hat"}, "result": 4500}],
+    }
+    code, (answer,) = replay_lines([row], monkeypatch, capsys)
+    assert code == 0
+    steps = answer["steps"]
+    assert answer["id"] == "a"
+    assert [step["failure_class"] for step in steps] == ["ok", "ok", "exception", "exception"]
+    assert (steps[1]["stdout"], steps[1]["result"], steps[1]["exception"]) == ("4500\n", 45.0, None)
+    assert steps[2]["divergences"] == [
+        {"tool": "price", "args": ["hat"], "kwargs": {}, "reason": "exhausted"}
+    ]
+    assert steps[3]["divergences"][0]["reason"] == "unknown_arguments"
+
+
+def test_replay_raises_recorded_errors_again_and_tells_unknown_tools(monkeypatch, capsys):
+    row = {
+        "id": 1,
+        "steps": ["try:\n    price('hat')\nexcept ValueError as e:\n    print(e)", "refund(3)", "1 / 0"],
+        "tools": {"price": ["item"]},
+        "tape": [{"tool": "price", "args": ["hat"], "error": {"type": "ValueError", "message": "sold out"}}],
+    }
+    _, (answer,) = replay_lines([row], monkeypatch, capsys)
+    first, second, third = answer["steps"]
+    assert (first["failure_class"], first["stdout"]) == ("ok", "sold out\n")
+    assert (second["exception"]["type"], second["divergences"][0]["reason"]) == ("NameError", "unknown_tool")
+    assert third["exception"] == {"type": "ZeroDivisionError", "message": "division by zero"}
+
+
+def test_a_bad_line_of_replay_is_told_by_itself(monkeypatch, capsys):
+    rows = [
+        "not json\n",
+        {"id": 1, "steps": "x"},
+        {"id": 2, "steps": [], "tools": {"a b": []}},
+        {"id": 3, "steps": [], "tape": [{"args": []}]},
+        {"id": 4, "steps": [], "tape": [{"tool": "t", "error": "x"}]},
+        {"id": 5, "steps": ["1 + 1"]},
+    ]
+    code, answers = replay_lines(rows, monkeypatch, capsys)
+    assert code == 2
+    assert ["error" in answer for answer in answers] == [True] * 5 + [False]
+    assert answers[5]["steps"][0]["result"] == 2
+
+
+def test_replay_without_jsonl_says_how(capsys):
+    assert run(["replay"]) == 2
+    assert "--jsonl" in capsys.readouterr().err

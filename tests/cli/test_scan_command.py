@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_SCAN = [sys.executable, "-m", "spanproof.cli", "scan"]
+
+
+def _run(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*_SCAN, *arguments], input=stdin, capture_output=True, timeout=60, check=False)
+
+
+@pytest.fixture
+def snippets(tmp_path: Path) -> Path:
+    (tmp_path / "bad.py").write_text("import os\nos.remove('/etc/x')\n", encoding="utf-8")
+    (tmp_path / "good.py").write_text("print(1)\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_each_line_gets_a_line_in_the_same_order() -> None:
+    rows = [
+        {"id": 1, "language": "python", "source": "open('/etc/passwd')"},
+        {"id": "two", "language": "bash", "source": "ls"},
+        {"id": 3, "language": "python"},
+        {"id": 4, "language": "python", "source": "eval(x)"},
+    ]
+    done = _run("--jsonl", stdin=b"\n".join(json.dumps(row).encode() for row in rows) + b"\nnot json\n")
+
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0
+    assert [answer["id"] for answer in answers] == [1, "two", 3, 4, None]
+    assert [answer.get("verdict") for answer in answers] == ["deny", "allow", None, "review", None]
+    assert "source" in answers[2]["error"]
+    finding = answers[0]["findings"][0]
+    assert finding["rule"] == "python.file.read-outside"
+    assert (finding["line"], finding["column"], finding["severity"]) == (1, 1, "high")
+    assert isinstance(answers[0]["elapsed_us"], int)
+
+
+def test_a_denied_file_makes_the_exit_code_1(snippets: Path) -> None:
+    bad = _run(str(snippets / "good.py"), str(snippets / "bad.py"))
+    good = _run(str(snippets / "good.py"))
+
+    assert (bad.returncode, good.returncode) == (1, 0)
+    assert b"python.file.delete-outside" in bad.stdout
+    assert b"2:1" in bad.stdout
+
+
+def test_json_gives_one_line_per_file(snippets: Path) -> None:
+    done = _run("--json", str(snippets / "bad.py"), str(snippets / "good.py"))
+
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(Path(row["file"]).name, row["verdict"]) for row in rows] == [
+        ("bad.py", "deny"),
+        ("good.py", "allow"),
+    ]
+
+
+def test_a_policy_file_decides(snippets: Path) -> None:
+    policy = snippets / "policy.yaml"
+    policy.write_text("write_roots: [/etc]\n", encoding="utf-8")
+
+    assert _run("--policy", str(policy), str(snippets / "bad.py")).returncode == 0
+
+
+def test_mistakes_are_told_with_their_remedy(snippets: Path) -> None:
+    policy = snippets / "policy.yaml"
+    policy.write_text("hosst: []\n", encoding="utf-8")
+    (snippets / "noname").write_text("x", encoding="utf-8")
+
+    for arguments, told in (
+        (["--policy", str(policy), "x.py"], b"did you mean 'hosts'"),
+        ([str(snippets / "noname")], b"--language"),
+        ([str(snippets / "absent.py")], b"absent.py"),
+        ([], b"no file"),
+    ):
+        done = _run(*arguments)
+        assert done.returncode == 2
+        assert told in done.stderr.replace(b"\n", b" ")
+
+
+def test_standard_input_is_a_file_named_dash() -> None:
+    done = _run("-", "--language", "bash", stdin=b"cat /etc/passwd")
+
+    assert done.returncode == 1
+
+
+def test_sarif_names_rule_place_and_level(snippets: Path) -> None:
+    done = _run("--sarif", str(snippets / "bad.py"))
+
+    log = json.loads(done.stdout)
+    run = log["runs"][0]
+    result = run["results"][0]
+    assert log["version"] == "2.1.0"
+    assert (
+        run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"]
+        == result["ruleId"]
+        == "python.file.delete-outside"
+    )
+    assert result["level"] == "error"
+    assert result["locations"][0]["physicalLocation"]["region"] == {
+        "startLine": 2, "startColumn": 1, "endLine": 2, "endColumn": 20,
+    }  # fmt: skip

@@ -1,0 +1,304 @@
+"""The engine over the real detection, scanners, sandbox and layers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from spanproof.evaluators import engine as engine_module
+from spanproof.evaluators.engine import Engine, judge_layer
+from spanproof.evaluators.model import NoReplay, Replay
+from spanproof.sandbox import Sandbox, SandboxBroken, SandboxUnavailable
+from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.trace import (
+    Errored,
+    ExecutedCode,
+    Label,
+    Layer,
+    Payload,
+    Scored,
+    Skipped,
+    Span,
+    SpanError,
+    SpanKind,
+    StepInfo,
+    ToolCall,
+    trace_of,
+)
+
+TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
+ROOT = "a" * 16
+
+
+def span(span_id, parent, kind, start, end, **fields):
+    fields.setdefault("name", kind.value)
+    fields.setdefault("scope", "spanproof.instrumentors.smolagents")
+    fields.setdefault("dialect", "spanproof")
+    return Span(TRACE_ID, span_id, parent, kind=kind, start_ns=start, end_ns=end, **fields)
+
+
+def step(number, source, *, logs="", output=None, error=None, is_final=False):
+    code = ExecutedCode(
+        source=source,
+        path="spanproof.code.source",
+        language="python",
+        logs=None if error else logs,
+        output=output,
+        is_final=is_final,
+    )
+    return span(
+        f"{number:016x}",
+        ROOT,
+        SpanKind.CHAIN,
+        number * 100,
+        number * 100 + 90,
+        name=f"Step {number}",
+        code=code,
+        step=StepInfo(number),
+        error=error,
+        observation=f"Execution logs:\n{logs}",
+    )
+
+
+def agent(answer):
+    return span(
+        ROOT,
+        None,
+        SpanKind.AGENT,
+        0,
+        1000,
+        name="refund agent",
+        input=Payload("What is the refund?", "What is the refund?"),
+        output=Payload(answer, answer),
+    )
+
+
+@pytest.fixture
+def misquote():
+    """Three steps: a tool call, an error, the recovery; the answer misquotes what came out."""
+    price = span(
+        "c" * 16,
+        f"{1:016x}",
+        SpanKind.TOOL,
+        110,
+        120,
+        name="price",
+        tool=ToolCall("price", {"item": "hat"}),
+        output=Payload('{"amount_cents": 4500}', {"amount_cents": 4500}, typed=True),
+    )
+    failed = SpanError("AgentExecutionError", "…", ("AgentExecutionError", "ZeroDivisionError"))
+    answer = "Your refund is $54.00."
+    return trace_of(
+        [
+            agent(answer),
+            step(
+                1,
+                "r = price(item='hat')\nprint(r)",
+                logs="{'amount_cents': 4500}\n",
+                output=Payload("None", None),
+            ),
+            price,
+            step(2, "r['amount_cents'] / 0", error=failed),
+            step(
+                3,
+                "print(r['amount_cents'] / 100)\nfinal_answer('Your refund is $54.00.')",
+                logs="45.0\n",
+                output=Payload(answer, answer),
+                is_final=True,
+            ),
+        ]
+    )
+
+
+@pytest.fixture
+def engine(jail):
+    return Engine(pipeline=Pipeline(), sandbox=jail)
+
+
+def layer_of(evaluation, layer):
+    (score,) = [s for s in evaluation.scores if s.layer is layer and s.name == layer.value]
+    return score.outcome
+
+
+def test_the_misquote_run_fails_groundedness_and_nothing_that_judges_its_code(engine, misquote):
+    evaluation = engine.evaluate(misquote)
+    labels = {layer: layer_of(evaluation, layer).label for layer in Layer}
+    assert labels[Layer.GROUNDEDNESS] is Label.FAIL
+    assert {labels[Layer.CORRECTNESS], labels[Layer.BOUNDARY], labels[Layer.EXECUTION]} == {Label.PASS}
+    assert [s.agrees for s in evaluation.runs[0].replay.steps] == [True, True, True]
+
+
+KEY = "sk-live-" + "51Hq8xyzPq7RtV2wLm9Kd3"
+KEY_ERROR = SpanError("AgentExecutionError", "…", ("AgentExecutionError", "KeyError"))
+SCENARIOS = {
+    "faithful": (
+        [agent("The total is 45.0."), step(1, "x = 4500 / 100\nprint(x)", logs="45.0\n")],
+        dict.fromkeys(Layer, Label.PASS),
+    ),
+    "loop": (
+        [
+            replace(agent("I could not find it."), error=None),
+            *(step(number, "{}['total']", error=KEY_ERROR) for number in range(1, 6)),
+        ],
+        {Layer.EXECUTION: Label.FAIL, Layer.TRAJECTORY: Label.FAIL, Layer.BOUNDARY: Label.PASS},
+    ),
+    "secret": (
+        [agent("Done."), step(1, f"key = '{KEY}'\nprint(key)", logs=f"{KEY}\n")],
+        {Layer.BOUNDARY: Label.FAIL, Layer.CORRECTNESS: Label.PASS, Layer.EXECUTION: Label.PASS},
+    ),
+    "tampered": (
+        [agent("The total is 54.0."), step(1, "print(4500 / 100)", logs="54.0\n")],
+        {Layer.CORRECTNESS: Label.FAIL, Layer.BOUNDARY: Label.PASS},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_each_scenario_gets_the_verdicts_it_should(engine, name):
+    spans, expected = SCENARIOS[name]
+    evaluation = engine.evaluate(trace_of(spans))
+    found = {layer: layer_of(evaluation, layer) for layer in expected}
+    assert {layer: getattr(outcome, "label", outcome) for layer, outcome in found.items()} == expected
+
+
+def test_no_verdict_carries_a_secret(engine):
+    evaluation = engine.evaluate(trace_of(SCENARIOS["secret"][0]))
+    assert KEY[:16] not in repr([score.outcome for score in evaluation.scores])
+
+
+def test_every_span_that_bears_code_is_named_in_the_order_of_the_trace(engine, misquote):
+    assert engine.evaluate(misquote).code_bearing_span_ids == tuple(f"{n:016x}" for n in (1, 2, 3))
+
+
+def test_the_same_trace_gives_the_same_scores_and_ids(engine, misquote):
+    first, second = engine.evaluate(misquote), engine.evaluate(trace_of(reversed(misquote.spans)))
+    assert [score.id for score in first.scores] == [score.id for score in second.scores]
+    assert [score.outcome for score in first.scores] == [score.outcome for score in second.scores]
+
+
+def test_every_score_has_an_id_of_its_own(engine, misquote):
+    ids = [score.id for score in engine.evaluate(misquote).scores]
+    assert len(set(ids)) == len(ids)
+
+
+def test_another_record_gives_other_ids(engine, misquote):
+    changed = trace_of(
+        replace(s, output=Payload("no refund", "no refund")) if s.span_id == ROOT else s
+        for s in misquote.spans
+    )
+    before, after = engine.evaluate(misquote), engine.evaluate(changed)
+    assert {s.id for s in before.scores if s.snippet_id is None}.isdisjoint(s.id for s in after.scores)
+    assert {s.id for s in before.scores if s.snippet_id} == {s.id for s in after.scores if s.snippet_id}
+
+
+def test_scores_of_our_own_are_not_scored(engine, misquote):
+    ours = span(
+        "e" * 16, ROOT, SpanKind.EVALUATOR, 2000, 2001, scope="spanproof.collector", name="groundedness"
+    )
+    below = span("f" * 16, "e" * 16, SpanKind.LLM, 2000, 2001, name="judge")
+    with_ours = trace_of([*misquote.spans, ours, below])
+    assert [s.id for s in engine.evaluate(with_ours).scores] == [
+        s.id for s in engine.evaluate(misquote).scores
+    ]
+    alone = trace_of([replace(ours, parent_id=None)])
+    assert engine.evaluate(alone).runs == ()
+
+
+def test_evaluators_of_others_stay_in_the_trace(engine, misquote):
+    theirs = span("e" * 16, ROOT, SpanKind.EVALUATOR, 0, 1, scope="someone.else")
+    evaluation = engine.evaluate(trace_of([*misquote.spans, theirs]))
+    assert "e" * 16 in evaluation.trace.by_id
+
+
+def test_without_a_sandbox_the_record_judges_and_the_reason_is_told(misquote):
+    evaluation = Engine(
+        pipeline=Pipeline(), sandbox=None, replay_disabled_reason="no user namespaces"
+    ).evaluate(misquote)
+    assert evaluation.runs[0].replay == NoReplay("no user namespaces")
+    assert layer_of(evaluation, Layer.EXECUTION).label is Label.PASS
+    skipped = [s.outcome for s in evaluation.scores if s.name == "replay_agrees"]
+    assert all(isinstance(o, Skipped) and "no user namespaces" in o.reason for o in skipped)
+
+
+def test_a_layer_that_raises_costs_its_own_score_and_no_other(engine, misquote, monkeypatch):
+    def broken(evidence):
+        raise RuntimeError("a bug")
+
+    monkeypatch.setitem(engine_module.LAYERS, Layer.BOUNDARY, broken)
+    evaluation = engine.evaluate(misquote)
+    assert layer_of(evaluation, Layer.BOUNDARY) == Errored("RuntimeError", "a bug")
+    assert isinstance(layer_of(evaluation, Layer.EXECUTION), Scored)
+
+
+class Failing(Sandbox):
+    """A sandbox whose first `failures` sessions fail with `failure`, then the real one."""
+
+    def __init__(self, real, failure, failures):
+        self.real, self.failure, self.failures = real, failure, failures
+        self.name, self.languages = real.name, real.languages
+
+    def availability(self):
+        return self.real.availability()
+
+    def run(self, program):
+        return self.real.run(program)
+
+    def session(self, spec, answer):
+        if self.failures:
+            self.failures -= 1
+            raise self.failure
+        return self.real.session(spec, answer)
+
+    def close(self):
+        return None
+
+
+def test_a_sandbox_that_broke_is_tried_once_more(jail, misquote):
+    sandbox = Failing(jail, SandboxBroken("a slot died"), 1)
+    evaluation = Engine(pipeline=Pipeline(), sandbox=sandbox).evaluate(misquote)
+    assert isinstance(evaluation.runs[0].replay, Replay)
+    assert len(evaluation.runs[0].replay.steps) == 3
+
+
+@pytest.mark.parametrize("failure", [SandboxBroken("a slot died"), SandboxUnavailable("no user namespaces")])
+def test_a_sandbox_that_fails_for_good_costs_the_replay_only(jail, misquote, failure):
+    sandbox = Failing(jail, failure, 10)
+    evaluation = Engine(pipeline=Pipeline(), sandbox=sandbox).evaluate(misquote)
+    assert str(failure) in evaluation.runs[0].replay.reason
+    assert layer_of(evaluation, Layer.EXECUTION).label is Label.PASS
+
+
+def test_every_snippet_is_scanned_before_anything_runs(jail, misquote):
+    order = []
+
+    class Watched(Pipeline):
+        def scan(self, language, source):
+            order.append("scan")
+            return super().scan(language, source)
+
+    class Watching(Failing):
+        def session(self, spec, answer):
+            order.append("session")
+            return super().session(spec, answer)
+
+    sandbox = Watching(jail, SandboxBroken(""), 0)
+    Engine(pipeline=Watched(), sandbox=sandbox).evaluate(misquote)
+    assert order == ["scan", "scan", "scan", "session"]
+
+
+def test_hidden_content_is_skipped_by_every_layer_that_needs_it(engine):
+    hidden = replace(agent(""), input=None, output=None, hidden=True)
+    evaluation = engine.evaluate(trace_of([hidden]))
+    assert [s.outcome for s in evaluation.scores if isinstance(s.outcome, Scored)] == []
+
+
+@pytest.mark.parametrize("source", ["", "\x00", "\ud800", "x" * 1_000_000, "(" * 3000])
+def test_a_hostile_snippet_gets_a_result(engine, source):
+    evaluation = engine.evaluate(trace_of([agent("done"), step(1, source)]))
+    assert not [s.outcome for s in evaluation.scores if isinstance(s.outcome, Errored)]
+
+
+def test_judging_a_layer_gives_its_judgements(build):
+    evidence = build.evidence(build.run([]))
+    assert [j.name for j in judge_layer(Layer.EXECUTION, evidence)] == ["execution"]

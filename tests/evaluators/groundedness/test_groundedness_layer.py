@@ -1,0 +1,124 @@
+"""The layer's verdict on whole runs."""
+
+from __future__ import annotations
+
+from spanproof.evaluators.layers import groundedness
+from spanproof.sandbox import FailureClass
+from spanproof.trace import Ending, Label, Payload, Scored, Skipped, Step
+
+
+def answer(text):
+    return Payload(text, text)
+
+
+def judged(build, snippets, text, **fields):
+    replayed = fields.pop("replayed", None)
+    run = build.run(snippets, answer=None if text is None else answer(text), **fields)
+    return groundedness.judge(build.evidence(run, replayed=replayed))
+
+
+def test_an_answer_its_execution_returned_passes(build, score_of):
+    snippet = build.snippet("print(refund())", observation='{"amount_cents": 4500}')
+    outcome = score_of(judged(build, [snippet], "Your refund is $45.00."), "groundedness")
+    assert (outcome.value, outcome.label) == (1.0, Label.PASS)
+    assert "4500 / 100 = 45" in outcome.explanation
+
+
+def test_a_misquoted_amount_fails_and_quotes_what_was_returned(build, score_of):
+    snippet = build.snippet("print(refund())", observation='{"amount_cents": 4500}')
+    outcome = score_of(judged(build, [snippet], "Your refund is $54.00."), "groundedness")
+    assert (outcome.value, outcome.label) == (0.0, Label.FAIL)
+    assert "$54.00" in outcome.explanation
+    assert outcome.evidence[0].recorded == "amount_cents: 4500"
+    assert outcome.evidence[0].span_id == snippet.span_id
+
+
+def test_an_answer_cannot_bear_itself_out(build, score_of):
+    work = build.snippet("r = refund()\nprint(r)", observation="4500")
+    last = build.snippet(
+        "final_answer('Your refund is $54.00.')",
+        observation="Execution logs:\n\nLast output from code snippet:\nYour refund is $54.00.",
+        output=answer("Your refund is $54.00."),
+        is_final=True,
+    )
+    assert score_of(judged(build, [work, last], "Your refund is $54.00."), "groundedness").label is Label.FAIL
+
+
+def test_what_the_final_code_computes_counts_as_returned(build, score_of):
+    work = build.snippet("cents = refund()\nprint('got it')", observation="got it, 1 refund")
+    last = build.snippet(
+        "final_answer(f'Your refund is ${cents / 100:.2f}.')",
+        output=answer("Your refund is $45.00."),
+        is_final=True,
+    )
+    assert score_of(judged(build, [work, last], "Your refund is $45.00."), "groundedness").label is Label.PASS
+
+
+def test_a_tool_result_is_an_output(build, score_of):
+    step = Step(1, "01" * 8, calls=(build.call("get_stock", {"stock": 35}),))
+    run = build.run([], steps=(step,), answer=answer("There are 53 in stock."))
+    assert score_of(groundedness.judge(build.evidence(run)), "groundedness").label is Label.FAIL
+
+
+def test_numbers_without_any_output_fail_when_everything_failed(build, score_of):
+    snippet = build.snippet("flaky(3)", error=build.error("TimeoutError", "504"))
+    outcome = score_of(judged(build, [snippet], "3 it is", task="Get 3"), "groundedness")
+    assert outcome.label is Label.FAIL
+    assert outcome.explanation == "the answer states 3, but no execution returned anything"
+
+
+def test_owning_up_to_a_failure_is_not_failed(build, score_of):
+    snippet = build.snippet("flaky(3)", error=build.error("TimeoutError", "504"))
+    outcome = score_of(judged(build, [snippet], "I could not get 3.", task="Get 3"), "groundedness")
+    assert isinstance(outcome, Skipped)
+
+
+def test_a_later_output_overtakes_an_earlier_one_and_the_step_is_named(build, score_of):
+    first = build.snippet("print(stock())", observation='{"stock": 18}')
+    second = build.snippet("print(stock())", observation='{"stock": 11}')
+    found = judged(build, [first, second], "There are 18 in stock.")
+    assert score_of(found, "groundedness").label is Label.FAIL
+    drift = score_of(found, "drift")
+    assert drift.label is Label.FAIL
+    assert "step 2" in drift.explanation
+
+
+def test_prose_is_skipped_for_a_judge(build, score_of):
+    snippet = build.snippet("print(page())", observation="A town by the sea with a long history.")
+    outcome = score_of(judged(build, [snippet], "It is a lovely place."), "groundedness")
+    assert isinstance(outcome, Skipped)
+    assert "needs a judge" in outcome.reason
+
+
+def test_a_run_without_an_answer_is_skipped_with_the_reason(build, score_of):
+    snippet = build.snippet("print(1)", observation="1")
+    for fields, words in (
+        ({"ending": Ending.MAX_STEPS}, "step limit"),
+        ({"hidden": True}, "content is hidden"),
+        ({}, "no answer"),
+    ):
+        outcome = score_of(judged(build, [snippet], None, **fields), "groundedness")
+        assert isinstance(outcome, Skipped)
+        assert words in outcome.reason
+
+
+def test_no_output_at_all_is_skipped(build, score_of):
+    outcome = score_of(judged(build, [], "It is 5."), "groundedness")
+    assert outcome == Skipped("no execution output on the trace to compare the answer with")
+
+
+def test_the_replay_speaks_where_the_record_is_silent(build, score_of):
+    snippet = build.snippet("total()")
+    again = build.step(snippet, FailureClass.OK, stdout="", result=45, result_text="45")
+    outcome = score_of(judged(build, [snippet], "The total is 54.", replayed=[again]), "groundedness")
+    assert isinstance(outcome, Scored)
+    assert outcome.label is Label.FAIL
+    assert outcome.evidence[0].replayed == "45"
+
+
+def test_a_replay_that_differs_is_told_beside_the_record(build, score_of):
+    snippet = build.snippet("print(total())", observation="45")
+    again = build.step(snippet, agrees=False, difference="stdout: '45' became '54'")
+    outcome = score_of(judged(build, [snippet], "The total is 45.", replayed=[again]), "groundedness")
+    assert outcome.label is Label.PASS
+    assert any(fact.replayed == "stdout: '45' became '54'" for fact in outcome.evidence)
