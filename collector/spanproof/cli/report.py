@@ -33,8 +33,13 @@ _MAX_FACTS = 12
 _VERDICT_STYLE = {Verdict.ALLOW: "green", Verdict.REVIEW: "yellow", Verdict.DENY: "red"}
 
 
-def runs_table(evaluations: Iterable[TraceEvaluation]) -> Table:
-    """A row per run, a column per layer, and below a run in a few words why the first that fails does."""
+def runs_table(evaluations: Iterable[TraceEvaluation], titles: Mapping[str, str] | None = None) -> Table:
+    """A row per run, a column per layer, and below a run in a few words why the first that fails does.
+
+    Args:
+        evaluations: what is shown.
+        titles: by trace id, what to call a run where its own name tells little.
+    """
     table = Table(box=None, show_header=False, pad_edge=False, expand=True)
     header = [Text(layer.value, style="bold") for layer in Layer]
     table.add_row(_cells(Text("run", style="bold"), Text("trace", style="bold"), header))
@@ -43,7 +48,7 @@ def runs_table(evaluations: Iterable[TraceEvaluation]) -> Table:
             own = layer_scores(run)
             table.add_row(
                 _cells(
-                    plain(run.run.name, 40),
+                    plain((titles or {}).get(run.run.trace_id, run.run.name), 40),
                     Text(run.run.trace_id[:8], style="dim"),
                     [verdict_text(own.get(layer)) for layer in Layer],
                 )
@@ -58,9 +63,8 @@ def _cells(name: Text, trace: Text, verdicts: Iterable[Text]) -> Table:
     """A row whose columns have fixed widths, so that rows of their own stand below each other."""
     row = Table.grid(padding=(0, 1, 0, 0), expand=True)
     row.add_column(no_wrap=True, ratio=1, overflow="ellipsis")
-    row.add_column(no_wrap=True, width=8)
-    for layer in Layer:
-        row.add_column(no_wrap=True, width=max(len(layer.value), len("FAIL 0.00")))
+    for width in (8, *(max(len(layer.value), len("FAIL 0.00")) for layer in Layer)):
+        row.add_column(no_wrap=True, min_width=width, width=width)
     row.add_row(name, trace, *verdicts)
     return row
 

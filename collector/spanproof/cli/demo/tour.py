@@ -152,7 +152,7 @@ def _say_agent(agent: AgentRun) -> None:
 
 def _show_verdicts(collected: _Collected) -> None:
     _step("3  The verdicts: a row per run, a column per layer")
-    console.print(runs_table(collected.evaluations))
+    console.print(runs_table(collected.evaluations, {run.trace_id: run.scenario for run in collected.agents}))
 
 
 def _show_one(evaluation: TraceEvaluation) -> None:
