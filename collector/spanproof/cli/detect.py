@@ -21,7 +21,9 @@ _LEXERS = {Language.OTHER: "text"}
 
 @click.command("detect")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--jsonl", is_flag=True, help='Read {"id","text"} lines from stdin, write {"id","snippets"} lines.')
+@click.option(
+    "--jsonl", is_flag=True, help='Read {"id","text"} lines from stdin, write {"id","snippets"} lines.'
+)
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON line per file.")
 def command(files: tuple[Path, ...], jsonl: bool, as_json: bool) -> int:
     """Find code snippets in text: in FILES, or in stdin where there are none."""
@@ -70,4 +72,6 @@ def _show(name: str, text: str, found: list[TextSnippet]) -> None:
         line = text.count("\n", 0, snippet.start) + 1
         console.print(Text.assemble(("  " + snippet.language.value, "bold cyan"), f", line {line}"))
         lexer = _LEXERS.get(snippet.language, snippet.language.value)
-        console.print(Syntax(snippet.source, lexer, start_line=line, line_numbers=True, background_color="default"))
+        console.print(
+            Syntax(snippet.source, lexer, start_line=line, line_numbers=True, background_color="default")
+        )

@@ -68,6 +68,7 @@ def test_the_scope_decides_before_the_attributes(one_span):
         ({"openinference.span.kind": "CHAIN", "gen_ai.system": "x"}, "openinference", SpanKind.CHAIN),
         ({"spanproof.code.source": "1", "openinference.span.kind": "CHAIN"}, "spanproof", SpanKind.CHAIN),
         ({"traceloop.span.kind": "tool", "gen_ai.operation.name": "chat"}, "traceloop", SpanKind.TOOL),
+        ({"llm.request.type": "chat", "gen_ai.prompt.0.role": "user"}, "traceloop", SpanKind.LLM),
         ({"gen_ai.span.kind": "AGENT"}, "traceai", SpanKind.AGENT),
         ({"fi.span.kind": "LLM"}, "traceai", SpanKind.LLM),
         ({"ai.operationId": "ai.toolCall"}, "vercel", SpanKind.TOOL),
@@ -127,6 +128,22 @@ def test_a_tool_message_of_status_error_is_the_calls_error(one_span):
     message = {"type": "tool", "content": "no shelf 9", "tool_call_id": "c", "status": "error"}
     span = one_span({"openinference.span.kind": "TOOL", "output.value": json.dumps(message)})
     assert span.error == SpanError(None, "no shelf 9")
+
+
+def test_an_old_prompt_is_read_where_only_the_model_was_instrumented(one_span):
+    span = one_span(
+        {
+            "llm.request.type": "chat",
+            "gen_ai.prompt.0.role": "user",
+            "gen_ai.prompt.0.content": "What do three boxes cost?",
+            "gen_ai.completion.0.content": "36",
+            "gen_ai.usage.prompt_tokens": 9,
+        },
+        scope="opentelemetry.instrumentation.openai",
+    )
+    assert [message.text for message in span.input_messages] == ["What do three boxes cost?"]
+    assert [(message.role, message.text) for message in span.output_messages] == [("assistant", "36")]
+    assert span.usage == Usage(9)
 
 
 def test_usage_stays_on_the_innermost_model_call():

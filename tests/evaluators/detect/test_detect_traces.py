@@ -126,6 +126,12 @@ def test_code_in_words_alone_is_proposed_once(trace):
     ]
 
 
+def test_a_block_in_a_list_item_loses_the_items_indentation(trace):
+    trace.says("1. Run this:\n   ```python\n   for x in [1]:\n       print(x)\n   ```\n2. Done.")
+    (found,) = detect(trace.build())
+    assert found.source == "for x in [1]:\n    print(x)"
+
+
 def test_data_in_a_models_words_is_no_code(trace):
     trace.says('```json\n{"boxes": [{"price": 12}]}\n```\nand\n```yaml\na:\n  b: 1\nc: 2\n```')
     assert detect(trace.build()) == []

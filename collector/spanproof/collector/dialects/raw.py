@@ -64,10 +64,6 @@ class RawSpan:
                 return value
         return None
 
-    def has_prefix(self, prefix: str) -> bool:
-        """Whether any attribute's name starts so."""
-        return any(key.startswith(prefix) for key in self.attributes)
-
 
 def raw_spans(request: ExportTraceServiceRequest) -> Iterator[RawSpan]:
     """Every span of the request, in its order."""

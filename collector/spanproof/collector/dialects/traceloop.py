@@ -96,6 +96,6 @@ DIALECT = Dialect(
         "opentelemetry.instrumentation.openai_agents",
         "traceloop.",
     ),
-    ("traceloop.",),
+    ("traceloop.", "llm.request.type", "gen_ai.prompt.", "gen_ai.completion."),
     read,
 )

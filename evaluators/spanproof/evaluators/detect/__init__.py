@@ -1,9 +1,9 @@
 """Where agents carry code in a trace.
 
 `detect` takes a trace and gives its snippets, in order: code that ran (recorded on a step, given to a code
-tool, run by a hosted interpreter) and code that was only proposed in a model's words. The same code on several
-spans is one snippet, tied to the span that ran it; code that ran twice is two. Data is no code: JSON and YAML
-in a model's words, arguments of ordinary tools. Nothing is run.
+tool, run by a hosted interpreter) and code that was only proposed in a model's words. The same code on
+several spans is one snippet, tied to the span that ran it; code that ran twice is two. Data is no code:
+JSON and YAML in a model's words, arguments of ordinary tools. Nothing is run.
 """
 
 from spanproof.evaluators.detect.text import TextSnippet, snippets_in

@@ -12,14 +12,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from spanproof.evaluators.detect.blocks import MARKS, words
 from spanproof.evaluators.detect.language import identify
-from spanproof.evaluators.detect.text import MARKS
 from spanproof.trace import JsonValue, Language, ToolCall
 
 _TOOL_LANGUAGES: Final = (
     (
         Language.SQL,
-        re.compile(r"sql|duckdb|bigquery|snowflake|(?:query|exec\w*)_(?:db|database)|(?:db|database)_(?:query|exec)"),
+        re.compile(
+            r"sql|duckdb|bigquery|snowflake|(?:query|exec\w*)_(?:db|database)|(?:db|database)_(?:query|exec)"
+        ),
     ),
     (
         Language.BASH,
@@ -43,13 +45,18 @@ _CODE_TOOL: Final = re.compile(
 )
 """Tools that take code of any language; the code itself says which."""
 
+
 _CODE_KEYS: Final = frozenset(
-    "code source source_code script program snippet cell python python_code py code_action code_block javascript js"
-    " typescript expression function".split()
+    words(
+        "code source source_code script program snippet cell code_action code_block python python_code py"
+        " javascript js typescript expression function"
+    )
 )
-_SHELL_KEYS: Final = frozenset("command cmd commands bash shell shell_command bash_command command_line".split())
-_SQL_KEYS: Final = frozenset("sql sql_query query statement sql_statement".split())
-_WHOLE_KEYS: Final = frozenset("input __arg1 tool_input text query code_input value".split())
+_SHELL_KEYS: Final = frozenset(
+    words("command cmd commands bash shell shell_command bash_command command_line")
+)
+_SQL_KEYS: Final = frozenset(words("sql sql_query query statement sql_statement"))
+_WHOLE_KEYS: Final = frozenset(words("input __arg1 tool_input text query code_input value"))
 """Names frameworks give to a tool's only argument."""
 
 _LANGUAGE_KEYS: Final = ("language", "lang", "kernel", "runtime")
@@ -60,8 +67,10 @@ _SUFFIXES: Final = {
     ".js": Language.JAVASCRIPT, ".mjs": Language.JAVASCRIPT, ".jsx": Language.JAVASCRIPT,
     ".ts": Language.TYPESCRIPT, ".tsx": Language.TYPESCRIPT,
 }  # fmt: skip
+_BETWEEN_WORDS: Final = re.compile(r"[^a-z0-9]+")
 _SQL_VERB: Final = re.compile(
-    r"\s*(?:select|with|insert|update|delete|create|alter|drop|show|describe|pragma|explain|truncate)\b", re.IGNORECASE
+    r"\s*(?:select|with|insert|update|delete|create|alter|drop|show|describe|pragma|explain|truncate)\b",
+    re.IGNORECASE,
 )
 
 
@@ -77,13 +86,12 @@ class ArgumentCode:
 
 def code_in_call(call: ToolCall) -> list[ArgumentCode]:
     """The code this call carries; empty for a call that carries data only."""
-    return list(_in_value(call.name.lower().replace("-", "_").replace(".", "_"), call.arguments, ""))
+    return list(_in_value(_plain_name(call.name), call.arguments, ""))
 
 
-def takes_code(name: str) -> bool:
-    """Whether a tool of this name takes code."""
-    plain = name.lower().replace("-", "_").replace(".", "_")
-    return _tool_language(plain) is not None or _CODE_TOOL.search(plain) is not None
+def _plain_name(name: str) -> str:
+    """A tool's name in lower case with one mark between its words, however it was written."""
+    return _BETWEEN_WORDS.sub("_", name.lower())
 
 
 def _in_value(tool: str, value: JsonValue, path: str) -> Iterator[ArgumentCode]:

@@ -7,24 +7,16 @@ None for prose, data in a sentence, and anything too short to tell. Nothing is r
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-import textwrap
-import warnings
-from dataclasses import dataclass
 from typing import Final
 
+from spanproof.evaluators.detect.python_syntax import python_weight
+from spanproof.evaluators.detect.signs import SIGNS, weight_of
 from spanproof.trace import Language
 
 ENOUGH: Final = 3
 """Signs must weigh this much together before a text counts as code."""
-
-_MAX_PARSED_CHARS: Final = 20_000
-"""Parsing takes time in proportion; longer texts have signs enough."""
-
-_LEAST_BEFORE_CUT: Final = 0.7
-"""Share of the lines that must parse before a text counts as a program that was cut."""
 
 _LEAST_BRACED: Final = 0.4
 """Share of lines with the C family's endings; comments and continued lines have none."""
@@ -33,121 +25,9 @@ _MAX_READ_CHARS: Final = 12_000
 """Signs are counted in the beginning of a text: what language it is shows there."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Sign:
-    pattern: re.Pattern[str]
-    weight: int
-    at_most: int = 3
-
-
-def _sign(pattern: str, weight: int, at_most: int = 3, flags: int = re.MULTILINE) -> _Sign:
-    return _Sign(re.compile(pattern, flags), weight, at_most)
-
-
-_SIGNS: Final[dict[Language, tuple[_Sign, ...]]] = {
-    Language.PYTHON: (
-        _sign(r"^[ \t]*(?:async )?def \w+\(.*\)?.*:?[ \t]*(?:#.*)?$", 3),
-        _sign(r"^[ \t]*class \w+(?:\(.*\))?:", 3),
-        _sign(r"^[ \t]*(?:from [\w.]+ import [\w*(]|import [\w.]+(?: as \w+)?(?:, ?[\w.]+)*[ \t]*(?:#.*)?$)", 3),
-        _sign(r"^[ \t]*(?:if|elif|for|while|with|except|match) .{1,120}:[ \t]*(?:#.*)?$", 2),
-        _sign(r"^[ \t]*(?:try|else|finally|except):[ \t]*(?:#.*)?$", 2),
-        _sign(r"\bprint\(", 1),
-        _sign(r"\bself\.\w+|\blambda \w+(?:, ?\w+)*:|\b__\w+__\b", 1),
-        _sign(r"\bf['\"][^'\"\n]*\{", 1),
-        _sign(r"\bfor \w+(?:, ?\w+)* in [\w.\[({]", 1),
-        _sign(r"^[ \t]*@\w[\w.]*(?:\(.*\))?[ \t]*$", 1),
-    ),
-    Language.JAVASCRIPT: (
-        _sign(r"^[ \t]*(?:export )?(?:const|let|var) [\w{\[$].{0,200}?=", 3),
-        _sign(r"\bfunction\b ?\*? ?\w*\([^)\n]*\) ?\{?", 3),
-        _sign(r"(?:\)|\b\w+) ?=> ?[\w{(\[`'\"]", 2),
-        _sign(r"\bconsole\.(?:log|error|warn)\(", 3),
-        _sign(r"[=!]==(?!=)", 2),
-        _sign(r"\brequire\(['\"]|\bmodule\.exports\b|^[ \t]*import .{1,120} from ['\"]", 3),
-        _sign(r"^[ \t]*export (?:default|async|function|class|const)\b", 3),
-        _sign(r"\b(?:document|window|process|Math|JSON|Object|Array|Promise)\.\w+", 1),
-        _sign(r"\b(?:await|async|new|typeof) [\w(]+\(", 1),
-        _sign(r"^[ \t]*(?:return|if|for|while|else|throw)\b.*[;{][ \t]*$", 1),
-    ),
-    Language.TYPESCRIPT: (
-        _sign(r"[\w?)] ?: ?(?:string|number|boolean|any|void|unknown|never|Array<|Promise<|Record<|Map<)", 3),
-        _sign(r"^[ \t]*(?:export )?(?:interface|enum) \w+(?:<[^>\n]*>)?(?: extends [\w, <>]+)? ?\{", 4),
-        _sign(r"^[ \t]*(?:export )?type \w+(?:<[^>\n]*>)? = ", 4),
-        _sign(r"^[ \t]*import type\b", 4),
-        _sign(r"\bas (?:const|string|number|any|unknown)\b", 3),
-    ),
-    Language.BASH: (
-        _sign(r"\A#!.*\b(?:ba|z|da|k)?sh\b", 6),
-        _sign(r"^[ \t]*(?:if|while|until) \[\[? .+\]", 3),
-        _sign(r"(?:^|;)[ \t]*(?:then|fi|done|esac)[ \t]*(?:;|$|#|\|)", 2),
-        _sign(r"^[ \t]*for \w+ in .+; ?do\b|^[ \t]*do[ \t]*$", 3),
-        _sign(r"\$\(\w[^)\n]*\)|\$\{\w+[^}\n]*\}", 1),
-        _sign(r"(?:&&|\|\||\|) ?(?:sudo )?(?:grep|awk|sed|sort|head|tail|wc|xargs|tee|jq|cut|sh|bash|cd|echo|exit|rm)\b", 2),
-        _sign(r"(?:\d?>{1,2} ?(?:/dev/null|&\d|[\w./~-]+)|<<-? ?['\"]?EOF)", 1),
-        _sign(r"^[ \t]*export \w+=|^[ \t]*(?:local|readonly|declare) \w+=", 3),
-        _sign(r"^[ \t]*set -[euxo]+\b", 4),
-        _sign(r"^[ \t]*\w+ ?\(\)[ \t]*(?:\{[ \t]*|\n[ \t]*\{[ \t]*)$|\"\$[@*]\"|\$[?#@]|;;[ \t]*$", 2),
-        _sign(r"^[ \t]*\w+=(?:\"[^\"\n]*\"|'[^'\n]*'|[\w$/.-]*)[ \t]*$", 1),
-        _sign(r"\[ (?:-[a-z]|!|\"?\$)[^\]\n]* \]|\"\$\{?\w+\}?\"|^[ \t]*\w+ \$\w+", 1),
-    ),
-    Language.SQL: (
-        _sign(
-            r"^[ \t(]*(?:EXPLAIN\s+)?(?:SELECT|select)\s+(?:DISTINCT\s+|distinct\s+|TOP\s+\d+\s+)?"
-            r"[\w.*,()'\"`\[\]{}\s+\-/|:%=<>!]{1,1500}?\s(?:FROM|from)\s+[\w.\"`\[(]+",
-            3,
-        ),
-        _sign(r"^[ \t]*(?:WITH|with)\s+(?:RECURSIVE\s+)?\w+\s*(?:\([^)]*\)\s*)?(?:AS|as)\s*\(", 4),
-        _sign(r"^[ \t]*(?:INSERT\s+INTO|insert\s+into)\s+[\w.\"`\[\]]+\s*(?:\(|VALUES|SELECT|values|select)", 4),
-        _sign(r"^[ \t]*(?:UPDATE|update)\s+[\w.\"`\[\]]+\s+(?:\w+\s+)?(?:SET|set)\s+[\w.\"`\[\]]+\s*=", 4),
-        _sign(r"^[ \t]*(?:DELETE\s+FROM|delete\s+from)\s+[\w.\"`\[\]]+\s*(?:WHERE|where|;|$)", 4),
-        _sign(
-            r"^[ \t]*(?:CREATE|ALTER|DROP|TRUNCATE|create|alter|drop|truncate)\s+(?:OR REPLACE\s+|TEMP(?:ORARY)?\s+)?"
-            r"(?:TABLE|VIEW|INDEX|DATABASE|SCHEMA|table|view|index|database|schema)\s+[\w.\"`\[]+",
-            4,
-        ),
-        _sign(
-            r"^[ \t]*(?:CREATE|ALTER|DROP|COMMENT ON|GRANT|REVOKE)\s+(?:OR REPLACE\s+|UNIQUE\s+|MATERIALIZED\s+)?(?:FUNCTION"
-            r"|OPERATOR|TRIGGER|TYPE|EXTENSION|SEQUENCE|ROLE|USER|TEXT SEARCH|INDEX|VIEW|PROCEDURE|ALL|SELECT|AGGREGATE)\b",
-            4,
-        ),
-        _sign(r"^[ \t]*(?:FROM|WHERE|UNION ALL|VALUES|RETURNING|ON CONFLICT|CASE WHEN|SELECT)(?: |$)", 1),
-        _sign(r"\b(?:GROUP|ORDER)\s+BY\b|\b(?:LEFT|RIGHT|INNER|OUTER|CROSS)\s+JOIN\b|\bHAVING\b", 1),
-        _sign(r"\b(?:group|order)\s+by\s+[\w.]+(?:\s*,|\s+(?:asc|desc)|\s*;|\s*$|\s+limit)", 1),
-        _sign(r"\bJOIN\s+[\w.\"`]+(?:\s+(?:AS\s+)?\w+)?\s+ON\b|\bWHERE\s+[\w.\"`]+\s*(?:=|<|>|!=|IN|LIKE|IS|BETWEEN)", 1),
-    ),
-    Language.HTML: (
-        _sign(r"<!DOCTYPE html|<html[\s>]", 6, flags=re.IGNORECASE),
-        _sign(
-            r"<(?:div|span|p|a|ul|li|ol|table|tr|td|th|body|head|script|style|form|input|button|h[1-6]|img|section"
-            r"|nav|header|footer|main|label|select|option)(?:\s[\w-]+(?:=(?:\"[^\"\n]*\"|'[^'\n]*'))?)*\s*/?>",
-            1,
-            at_most=4,
-        ),
-        _sign(r"</(?:div|span|p|a|ul|ol|table|body|head|script|style|form|button|h[1-6]|section)>", 1, at_most=4),
-    ),
-    Language.OTHER: (
-        _sign(r"^[ \t]*#[ \t]*(?:ifn?def|endif|define|undef|pragma|if defined|elif|else)\b", 2),
-        _sign(r"\b(?:u?int(?:8|16|32|64)_t|size_t|virtual|typedef|struct \w+ ?\{|template ?<)\b", 2),
-        _sign(r"^[ \t]*#[ \t]*include ?[<\"]|\busing namespace \w+;|\bstd::\w+|\bint main\(", 4),
-        _sign(r"^[ \t]*(?:public|private|protected)\s+(?:static\s+|final\s+|abstract\s+)*[\w<>\[\], ]+[({]", 4),
-        _sign(r"\bSystem\.out\.|^[ \t]*import java[.x]|^[ \t]*package [\w.]+;?[ \t]*$", 4),
-        _sign(r"^[ \t]*func (?:\([^)\n]*\) )?\w+(?:\[[^\]\n]*\])?\(.*\{[ \t]*$|\bfmt\.\w+\(", 5),
-        _sign(r"^[ \t]*(?:pub )?(?:async )?fn \w+(?:<[^>\n]*>)? ?\(|\blet mut \w|\bprintln!\(|^[ \t]*impl\b.*\{", 5),
-        _sign(r"^[ \t]*use [\w:]+(?:::[\w{*].*)?;", 4),
-        _sign(r"<\?php|\$\w+ ?= ?.+;|\$\w+->\w+", 4),
-        _sign(r"^[ \t]*(?:unsigned |const )?(?:int|long|float|double|char|bool|void|string|auto|vector<\w+>)[ \t]+[\w*&]+ ?[=(;\[]", 3),
-        _sign(r"^[ \t]*\w+ := .+|^[ \t]*using \w+(?:\.\w+)*;|^[ \t]*namespace \w+", 3),
-        _sign(r"^[ \t]*(?:fun|val|override fun|data class) \w+|^[ \t]*puts |^[ \t]*end[ \t]*$|\w+ <- (?:function\(|c\()", 2),
-        _sign(r"^FROM [\w./:-]+(?: AS \w+)?$|^(?:RUN|COPY|ENTRYPOINT|CMD|WORKDIR) [\w\[./]", 3),
-        _sign(r"^<\?xml |^[ \t]*<(\w+:)?\w+ xmlns", 4),
-        _sign(r"^(?:diff --git |@@ -\d+,\d+ \+\d+)", 4),
-        _sign(r"^[ \t]*[.#]?[\w-]+ ?\{[ \t]*\n[ \t]*[\w-]+: ?[^;\n]+;", 4),
-    ),
-}
-
 _COMMAND: Final = re.compile(
-    r"^[ \t]*(?:\$ )?(?:sudo )?(?:ls|cd|cat|grep|echo|curl|wget|git|pip3?|python3?|apt(?:-get)?|docker|kubectl"
-    r"|chmod|chown|rm|mkdir|rmdir|cp|mv|find|sed|awk|tar|ssh|scp|npm|npx|yarn|node|make|touch|head|tail|sort|wc"
+    r"^[ \t]*(?:\$ )?(?:sudo )?(?:ls|cd|cat|grep|echo|curl|wget|git|pip3?|python3?|apt(?:-get)?|docker"
+    r"|kubectl|chmod|chown|rm|mkdir|rmdir|cp|mv|find|sed|awk|tar|ssh|scp|npm|npx|yarn|node|make|touch|head|tail|sort|wc"
     r"|ps|kill|df|du|unzip|zip|source|bash|sh|conda|brew|systemctl|service|which|whoami|uname|env|printf|nc"
     r"|ping|dig|openssl|base64|xargs|jq|psql|mysql|sqlite3|uv|pytest|go|cargo)"
     r"(?P<rest>(?:[ \t]+\S.*)?)$",
@@ -156,8 +36,8 @@ _COMMAND: Final = re.compile(
 """A line that begins as a shell command; prose begins so too ("find the …"), so the rest decides."""
 
 _ARGUMENT: Final = re.compile(
-    r"(?:^|\s)(?:--?\w[\w-]*|~?/?[\w.-]*/[\w./*-]*|\*?\.\w{1,5}\b|\$\w+|\"[^\"]*\"|'[^']*'|[\w.-]+\.(?:py|sh|txt|csv"
-    r"|json|ya?ml|md|log|js|tar|gz|zip|db|git)\b|[|>&;])(?:\s|$|\W)"
+    r"(?:^|\s)(?:--?\w[\w-]*|~?/?[\w.-]*/[\w./*-]*|\*?\.\w{1,5}\b|\$\w+|\"[^\"]*\"|'[^']*'|[\w.-]+\.(?:py|sh|txt"
+    r"|csv|json|ya?ml|md|log|js|tar|gz|zip|db|git)\b|[|>&;])(?:\s|$|\W)"
 )
 """What commands take and sentences do not: options, paths, globs, variables, quoted words, files, pipes."""
 
@@ -166,19 +46,39 @@ _SUBCOMMAND: Final = re.compile(
     r"^\s+(?:install|run|commit|push|pull|clone|status|add|checkout|build|test|init|start|exec|get|apply|ps|update"
     r"|upgrade|restart|stop|enable)\b"
 )
-_TAKES_SUBCOMMANDS: Final = re.compile(r"(?:git|pip3?|npm|npx|yarn|docker|kubectl|apt(?:-get)?|conda|brew|uv|cargo|systemctl|go)\b")
+_TAKES_SUBCOMMANDS: Final = re.compile(
+    r"(?:git|pip3?|npm|npx|yarn|docker|kubectl|apt(?:-get)?|conda|brew|uv|cargo|systemctl|go)\b"
+)
 
-_SENTENCE: Final = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])?[ \t]*[\"'(]?(?![A-Z]{2,}\b)[A-Z][\w'’,-]*(?: [\w'’,;:()\"%$-]+){3,}", re.MULTILINE)
+_SENTENCE: Final = re.compile(
+    r"^[ \t]*(?:[-*•]|\d+[.)])?[ \t]*[\"'(]?(?![A-Z]{2,}\b)[A-Z][\w'’,-]*(?: [\w'’,;:()\"%$-]+){3,}",
+    re.MULTILINE,
+)
 """A line of four words and more that begins with a capital: prose, unless it is a comment or SQL."""
+
+_COMMENT: Final = re.compile(
+    r"/\*.*?(?:\*/|\Z)|(?<!:)//[^\n]*|^[ \t]*(?:#|--)[^\n]*|<!--.*?-->"
+    r"|\"\"\".*?(?:\"\"\"|\Z)|'''.*?(?:'''|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+"""Comments and docstrings of all languages: what stands in them reads as prose."""
+
+_BLOCK_COMMENT: Final = re.compile(r"^[ \t]*/\*.*?(?:\*/|\Z)", re.MULTILINE | re.DOTALL)
 
 _YAML_LINE: Final = re.compile(
     r"[ ]*(?:- )*(?:[\w./=<>-]+:(?:[ ]+\S.*)?|- \S.*|#.*|[&*]\w+|[\"'][^\"']+[\"']:(?: .*)?)?[ ]*"
 )
-_YAML_BLOCK: Final = re.compile(r"^([ ]*)[^\s#].*:[ ]*[|>][-+]?[ ]*\n(?:(?:\1[ ]+.*)?(?:\n|\Z))+", re.MULTILINE)
+_YAML_BLOCK: Final = re.compile(
+    r"^([ ]*)[^\s#].*:[ ]*[|>][-+]?[ ]*\n(?:(?:\1[ ]+.*)?(?:\n|\Z))+", re.MULTILINE
+)
 """A text of several lines under a key: it may say anything."""
 
 _YAML_NESTED: Final = re.compile(r"^([ ]*)(?:- )?[\w./-]+:[ ]*\n\1(?:[ ]+|- )[\w\"'-]", re.MULTILINE)
 _SNAKE_KEY: Final = re.compile(r"^[ ]*(?:- )?[a-z][\w./-]*:(?: |$)", re.MULTILINE)
+
+
+_PARSED_ALIKE: Final = (Language.JAVASCRIPT, Language.TYPESCRIPT, Language.OTHER)
+"""Languages whose calls and assignments parse as Python too: `console.log(1);` is both."""
 
 
 def identify(source: str, least: int = ENOUGH) -> Language | None:
@@ -194,13 +94,18 @@ def identify(source: str, least: int = ENOUGH) -> Language | None:
         return None
     if stripped[0] in "{[" and is_structured_json(stripped):
         return Language.JSON
-    weights = {language: _weight(signs, source) for language, signs in _SIGNS.items()}
-    weights[Language.BASH] += _commands(source)
-    weights[Language.PYTHON] += python_weight(source)
-    weights[Language.OTHER] += _braced_weight(source)
-    _settle(weights)
+    uncommented = _COMMENT.sub("", source)
+    weights = {language: weight_of(signs, source) for language, signs in SIGNS.items()}
+    if not stripped.startswith("#!"):
+        # Examples in other languages' comments look like prompts and redirections.
+        weights[Language.BASH] = weight_of(SIGNS[Language.BASH], _BLOCK_COMMENT.sub("", source))
+    weights[Language.BASH] += command_weight(source)
+    rivals = max(weights[language] for language in _PARSED_ALIKE)
+    if weights[Language.PYTHON] or rivals < ENOUGH:
+        weights[Language.PYTHON] += python_weight(source)
+    _settle(weights, _braced_weight(source))
     best = max(weights, key=lambda language: weights[language])
-    if weights[best] < least + 2 * len(_SENTENCE.findall(_without_comments(source))):
+    if weights[best] < least + 2 * len(_SENTENCE.findall(uncommented)):
         return Language.YAML if is_yaml(stripped) else None
     return best
 
@@ -224,22 +129,13 @@ def is_yaml(text: str) -> bool:
     lines = [line for line in text.splitlines() if line.strip() and line.strip() != "---"]
     if len(lines) < 2 or not all(_YAML_LINE.fullmatch(line) for line in lines):
         return False
-    return len(_SNAKE_KEY.findall(text)) >= 2 and (_YAML_NESTED.search(text) is not None or "block: text\n" in text)
+    return len(_SNAKE_KEY.findall(text)) >= 2 and (
+        _YAML_NESTED.search(text) is not None or "block: text\n" in text
+    )
 
 
-def _weight(signs: tuple[_Sign, ...], source: str) -> int:
-    total = 0
-    for sign in signs:
-        found = 0
-        for _ in sign.pattern.finditer(source):
-            found += 1
-            if found == sign.at_most:
-                break
-        total += sign.weight * found
-    return total
-
-
-def _commands(source: str) -> int:
+def command_weight(source: str) -> int:
+    """What lines that are shell commands weigh, prose that begins like one left out."""
     weight = 0
     for line in _COMMAND.finditer(source):
         whole, rest = line[0].strip().removeprefix("$ ").removeprefix("sudo "), line["rest"]
@@ -253,43 +149,6 @@ def _commands(source: str) -> int:
     return weight
 
 
-def python_weight(source: str) -> int:
-    """What it says for Python that the text parses: nothing where a word, a sum or a list of values parses too."""
-    if len(source) > _MAX_PARSED_CHARS:
-        return 0
-    source = textwrap.dedent(source).strip()
-    tree = _parsed(source)
-    if tree is None:
-        return 0
-    weight = sums = 0
-    for statement in tree.body:
-        said = _statement_weight(statement, source)
-        sums += said == 1
-        weight += said if said > 1 else 0
-        if weight >= 2 * ENOUGH:
-            break
-    return weight + min(sums, ENOUGH - 1)
-
-
-def _parsed(source: str) -> ast.Module | None:
-    """The syntax tree; of a program that was cut, of what stands before the cut."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)
-        try:
-            return ast.parse(source)
-        except SyntaxError as broken:
-            lines = source.splitlines()
-            whole = (broken.lineno or 1) - 1
-            if whole < _LEAST_BEFORE_CUT * len(lines) or whole < 2:
-                return None
-        except (ValueError, MemoryError, RecursionError):
-            return None
-        try:
-            return ast.parse("\n".join(lines[:whole]))
-        except (SyntaxError, ValueError, MemoryError, RecursionError):
-            return None
-
-
 def _braced_weight(source: str) -> int:
     """What lines that end in semicolons and braces say: code of the C family, whatever the language."""
     lines = [line for line in source.splitlines() if line.strip()]
@@ -299,61 +158,23 @@ def _braced_weight(source: str) -> int:
     return ENOUGH if is_code and len(ended) >= 2 and len(ended) >= _LEAST_BRACED * len(lines) else 0
 
 
-def _statement_weight(statement: ast.stmt, source: str) -> int:
-    """3 for a statement that only code has, 1 for what a formula may be too, 0 for words."""
-    if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return):
-        return 3 if _does_something(statement.value, source) else 1
-    if not isinstance(statement, ast.Expr):
-        return 3
-    if isinstance(statement.value, ast.Constant | ast.Name | ast.UnaryOp | ast.Tuple | ast.List | ast.Dict | ast.Set):
-        # Values by themselves are what code printed, not code.
-        return 0
-    return 3 if _does_something(statement.value, source) else 1
+def _settle(weights: dict[Language, int], braced: int) -> None:
+    """Where languages share signs, the one with the particular ones has them all.
 
-
-def _does_something(value: ast.expr | None, source: str) -> bool:
-    """Whether an expression calls, indexes or builds something, beyond arithmetic."""
-    for node in ast.walk(value) if value is not None else ():
-        if isinstance(node, ast.Call) and not isinstance(node.func, ast.Constant):
-            if not _is_word_before_bracket(node, source):
-                return True
-        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute):
-            return True
-        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Compare | ast.BoolOp):
-            return True
-        elif isinstance(node, ast.List | ast.Dict | ast.Await | ast.ListComp | ast.DictComp | ast.JoinedStr):
-            return True
-    return False
-
-
-def _is_word_before_bracket(call: ast.Call, source: str) -> bool:
-    """Whether a call is rather a word with a remark in brackets, as in `Total (net)`."""
-    if isinstance(call.func, ast.Name | ast.Attribute) and call.func.end_lineno is not None:
-        line = source.splitlines()[call.func.end_lineno - 1].encode()
-        end = call.func.end_col_offset or 0
-        return line[end : end + 1] == b" "
-    return True
-
-
-def _settle(weights: dict[Language, int]) -> None:
-    """Where languages share signs, the one with the particular ones has them all."""
-    if weights[Language.OTHER] >= ENOUGH + 1 and weights[Language.TYPESCRIPT] < ENOUGH:
-        weights[Language.OTHER] += weights[Language.JAVASCRIPT]
+    Args:
+        weights: of each language by its own signs; changed in place.
+        braced: of the signs that the whole C family shares.
+    """
+    if weights[Language.OTHER] > ENOUGH and weights[Language.TYPESCRIPT] < ENOUGH:
+        weights[Language.OTHER] += weights[Language.JAVASCRIPT] + braced
     elif weights[Language.JAVASCRIPT] >= 2 or weights[Language.TYPESCRIPT] >= 2:
-        weights[Language.JAVASCRIPT] += weights.pop(Language.OTHER)
+        weights[Language.JAVASCRIPT] += weights.pop(Language.OTHER) + braced
         if weights[Language.TYPESCRIPT] >= ENOUGH:
             weights[Language.TYPESCRIPT] += weights[Language.JAVASCRIPT]
+    else:
+        weights[Language.OTHER] += braced
     if weights[Language.HTML] >= 2 * ENOUGH:
         weights[Language.HTML] += weights[Language.JAVASCRIPT]
     if weights[Language.SQL] >= ENOUGH and weights[Language.PYTHON] >= ENOUGH:
         # Python that holds a query: the query's signs are a string's.
         weights[Language.PYTHON] += weights[Language.SQL]
-
-
-_COMMENT: Final = re.compile(
-    r"/\*.*?\*/|//.*$|^[ \t]*#.*$|\"\"\".*?\"\"\"|'''.*?'''|^[ \t]*--.*$|<!--.*?-->", re.MULTILINE | re.DOTALL
-)
-
-
-def _without_comments(source: str) -> str:
-    return _COMMENT.sub("", source)

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 import orjson
@@ -31,12 +32,26 @@ class JsonString:
 
 
 def json_strings(text: str) -> list[JsonString] | None:
-    """Every string value of this JSON document, inner documents opened; None where the text is no document."""
+    """Every string value of this JSON document, inner documents opened; None where it is no document."""
     try:
         orjson.loads(text)
     except (orjson.JSONDecodeError, UnicodeEncodeError):
         return None
-    return list(_strings(text, 0))
+    found = list(_strings(text, 0))
+    return _cells(found) if '"cell_type"' in text else found
+
+
+def _cells(strings: list[JsonString]) -> list[JsonString]:
+    """Strings with the lines of each notebook cell, which nbformat keeps in an array, as one."""
+    found = []
+    for key, group in groupby(strings, key=lambda string: string.key):
+        lines = list(group)
+        if key != "source":
+            found.extend(lines)
+            continue
+        value = "".join(line.value for line in lines)
+        found.append(JsonString(key, value, lines[0].start, lines[-1].end))
+    return found
 
 
 def _strings(text: str, depth: int) -> Iterator[JsonString]:
@@ -64,3 +79,29 @@ def _opened(string: JsonString, depth: int) -> Iterator[JsonString]:
                 yield JsonString(found.key, found.value, string.start, string.end)
             return
     yield string
+
+
+def embedded_documents(text: str) -> list[tuple[int, int]]:
+    """Spans of JSON objects that stand in a text, each beginning a line or following a colon."""
+    found: list[tuple[int, int]] = []
+    at = 0
+    for _ in range(_MAX_EMBEDDED):
+        opened = _OBJECT.search(text, at)
+        if opened is None:
+            break
+        start = opened.end()
+        try:
+            _, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            at = start + 1
+            continue
+        found.append((start, end))
+        at = end
+    return found
+
+
+_MAX_EMBEDDED: Final = 50
+"""Objects tried in one text: each failure costs up to the rest of the text."""
+
+_OBJECT: Final = re.compile(r'(?:^|[:>])[ \t]*(?=\{\s*")', re.MULTILINE)
+_DECODER: Final = json.JSONDecoder(strict=False)

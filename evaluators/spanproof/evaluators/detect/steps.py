@@ -1,8 +1,9 @@
 """Code of step spans whose producer recorded the step but not the code.
 
-smolagents under OpenInference: a step is a CHAIN span with the model call below it, and its observation. What
-ran is what the next call's history says was run (`python_interpreter`), else the code blocks of the step's own
-model call, joined the way smolagents joins them. A step whose error came before anything ran has none.
+smolagents under OpenInference: a step is a CHAIN span with the model call below it, and its observation.
+What ran is what the next call's history says was run (`python_interpreter`), else the code blocks of the
+step's own model call, joined the way smolagents joins them. A step whose error came before anything ran has
+none.
 """
 
 from __future__ import annotations
@@ -28,24 +29,23 @@ class StepCode:
     observation: str | None
 
 
-def step_code(trace: Trace, step: Span, later: Sequence[Span]) -> StepCode | None:
+def step_code(trace: Trace, step: Span, following: Span | None) -> StepCode | None:
     """The code that ran in this step; None where the step ran none or it cannot be known.
 
     Args:
         trace: that the step is of.
         step: a span with a step number and without recorded code.
-        later: the model calls of the same agent after this step, in order.
+        following: the next model call of the same agent, None where there is none.
     """
     if step.error is not None and step.error.type in _BEFORE_RUNNING:
         return None
-    calls = [span for span in trace.descendants(step.span_id) if span.kind is SpanKind.LLM]
-    told = _told_by_history(later[0].input_messages) if later else None
-    own = _own_blocks(calls[0]) if calls else None
-    observation = step.observation or (_shown_next(later[0].input_messages) if later else None)
-    if told is not None and own is not None:
-        return StepCode(told, own[1], observation)
-    if told is not None and later:
-        return StepCode(told, f"{later[0].span_id}/input_messages", observation)
+    history = following.input_messages if following is not None else ()
+    own = _own_blocks(trace, step)
+    told = _told_by_history(history)
+    observation = step.observation or _shown_last(history)
+    if told is not None and following is not None:
+        place = own[1] if own is not None else f"{following.span_id}/input_messages"
+        return StepCode(told, place, observation)
     if own is not None and _ran_code(step, observation):
         return StepCode(own[0], own[1], observation)
     return None
@@ -65,7 +65,11 @@ def _told_by_history(history: Sequence[Message]) -> str | None:
     return None
 
 
-def _own_blocks(call: Span) -> tuple[str, str] | None:
+def _own_blocks(trace: Trace, step: Span) -> tuple[str, str] | None:
+    """The code in what the step's first model call said, and where that stands."""
+    call = next((span for span in trace.descendants(step.span_id) if span.kind is SpanKind.LLM), None)
+    if call is None:
+        return None
     text = "\n".join(message.text for message in call.output_messages)
     blocks = [block.source for block in snippets_in(text) if block.language is Language.PYTHON]
     if not blocks:
@@ -80,7 +84,7 @@ def _ran_code(step: Span, observation: str | None) -> bool:
     return observation is not None and observation.startswith(_SHOWN)
 
 
-def _shown_next(history: Sequence[Message]) -> str | None:
+def _shown_last(history: Sequence[Message]) -> str | None:
     """What the agent was shown last, as its next model call has it."""
     if history and history[-1].role == "tool":
         return history[-1].text

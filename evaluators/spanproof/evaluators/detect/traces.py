@@ -6,15 +6,21 @@ tools, calls a model asked for, blocks in a model's words.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from textwrap import dedent
 
 from spanproof.evaluators.detect.arguments import code_in_call
+from spanproof.evaluators.detect.blocks import MARKS
 from spanproof.evaluators.detect.calls import tape_of
 from spanproof.evaluators.detect.language import identify
 from spanproof.evaluators.detect.observation import parts_of
 from spanproof.evaluators.detect.steps import step_code
-from spanproof.evaluators.detect.text import MARKS, snippets_in
+from spanproof.evaluators.detect.text import snippets_in
+from spanproof.semconv import genai
+from spanproof.semconv import openinference as oi
+from spanproof.semconv import spanproof as ours
 from spanproof.trace import (
     Executor,
     Language,
@@ -85,10 +91,20 @@ def _snippet(trace: Trace, found: _Candidate) -> Snippet:
     )
 
 
+_HOLD_SOURCE = {
+    SpanKind.TOOL: frozenset({genai.TOOL_CALL_ARGUMENTS, ours.TOOL_POSITIONAL, oi.INPUT_VALUE}),
+    SpanKind.LLM: frozenset({genai.OUTPUT_MESSAGES, oi.OUTPUT_VALUE}),
+}
+"""Attributes of ours that hold code on spans which record none as such."""
+
+
 def _may_be_cut(span: Span, found: _Candidate) -> bool:
     """Whether the clipping that the span tells of may have hit this source."""
-    clipped = span.attributes.get("spanproof.content.truncated")
-    return found.path in clipped if isinstance(clipped, list) else True
+    clipped = span.attributes.get(ours.CONTENT_TRUNCATED)
+    if not isinstance(clipped, list):
+        return True
+    holders = _HOLD_SOURCE.get(span.kind, frozenset())
+    return any(name == found.path or name in holders for name in clipped if isinstance(name, str))
 
 
 def _recorded(trace: Trace) -> Iterator[_Candidate]:
@@ -115,10 +131,12 @@ def _recorded(trace: Trace) -> Iterator[_Candidate]:
 
 
 def _steps(trace: Trace) -> Iterator[_Candidate]:
-    for span in trace.spans:
-        if span.step is None or span.code is not None:
-            continue
-        found = step_code(trace, span, _later_calls(trace, span))
+    stepped = [span for span in trace.spans if span.step is not None and span.code is None]
+    calls = _calls_by_agent(trace) if stepped else {}
+    for span in stepped:
+        of_agent = calls.get(span.parent_id, ())
+        after = bisect_left(of_agent, span.end_ns, key=lambda call: call.start_ns)
+        found = step_code(trace, span, of_agent[after] if after < len(of_agent) else None)
         if found is None:
             continue
         parts = parts_of(found.observation)
@@ -136,18 +154,15 @@ def _steps(trace: Trace) -> Iterator[_Candidate]:
         )
 
 
-def _later_calls(trace: Trace, step: Span) -> list[Span]:
-    """Model calls of the step's agent that began after the step ended, planning calls left out."""
-    below = trace.descendants(step.parent_id) if step.parent_id is not None else iter(())
-    return [
-        span
-        for span in below
-        if span.kind is SpanKind.LLM and span.start_ns >= step.end_ns and _nearest_agent(trace, span) == step.parent_id
-    ]
-
-
-def _nearest_agent(trace: Trace, span: Span) -> str | None:
-    return next((above.span_id for above in trace.ancestors(span.span_id) if above.kind is SpanKind.AGENT), None)
+def _calls_by_agent(trace: Trace) -> Mapping[str | None, Sequence[Span]]:
+    """Model calls in order of their start, by the agent nearest above them."""
+    found: dict[str | None, list[Span]] = {}
+    for span in trace.spans:
+        if span.kind is SpanKind.LLM:
+            above = trace.ancestors(span.span_id)
+            agent = next((one.span_id for one in above if one.kind is SpanKind.AGENT), None)
+            found.setdefault(agent, []).append(span)
+    return found
 
 
 def _tools(trace: Trace) -> Iterator[_Candidate]:
@@ -168,21 +183,19 @@ def _tools(trace: Trace) -> Iterator[_Candidate]:
 
 
 def _one_per_run(trace: Trace, candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """One candidate for each time code ran: of a span and those around it with the same code, the strongest."""
+    """One candidate for each time code ran: of spans within one another with the same code, the strongest."""
     kept: list[_Candidate] = []
+    taken: dict[str, set[str]] = {}
+    above_taken: dict[str, set[str]] = {}
     for candidate in sorted(candidates, key=lambda one: -one.strength):
-        around = {candidate.span.span_id, *(span.span_id for span in trace.ancestors(candidate.span.span_id))}
-        if not any(
-            _plain(other.source) == _plain(candidate.source)
-            and (
-                other.span.span_id in around
-                or any(
-                    above.span_id == candidate.span.span_id for above in trace.ancestors(other.span.span_id)
-                )
-            )
-            for other in kept
-        ):
-            kept.append(candidate)
+        source, own = _plain(candidate.source), candidate.span.span_id
+        above = {span.span_id for span in trace.ancestors(own)}
+        spans, outer = taken.setdefault(source, set()), above_taken.setdefault(source, set())
+        if own in spans or own in outer or above & spans:
+            continue
+        spans.add(own)
+        outer |= above
+        kept.append(candidate)
     return kept
 
 
@@ -232,7 +245,8 @@ def _words(trace: Trace) -> Iterator[_Candidate]:
             if block.language in _DATA:
                 continue
             path = f"output_messages[{number}].text[{index}]"
-            yield _Candidate(span, path, block.language, block.source, executed=False)
+            # A block inside a list item is indented with it; that is no part of the code.
+            yield _Candidate(span, path, block.language, dedent(block.source), executed=False)
 
 
 def _spoken(trace: Trace) -> Iterator[tuple[Span, int, Message]]:
@@ -249,11 +263,12 @@ def _spoken(trace: Trace) -> Iterator[tuple[Span, int, Message]]:
 
 def _only_proposed(candidates: Sequence[_Candidate], ran: Sequence[_Candidate]) -> list[_Candidate]:
     """Candidates that are not what ran, nor part of it, each source once."""
-    sources = [_plain(candidate.source) for candidate in ran]
+    whole = {_plain(candidate.source) for candidate in ran}
+    sources = sorted(whole)
     kept: dict[str, _Candidate] = {}
     for candidate in candidates:
         plain = _plain(candidate.source)
-        if plain not in kept and not any(plain in source for source in sources):
+        if plain not in kept and plain not in whole and not any(plain in source for source in sources):
             kept[plain] = candidate
     return list(kept.values())
 

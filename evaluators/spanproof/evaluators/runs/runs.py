@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from spanproof.evaluators.runs.scope import RunScope, model_calls, scopes_of, usage_of
+from spanproof.evaluators.runs.scope import RunScope, awaits_tools, model_calls, scopes_of, usage_of
 from spanproof.evaluators.runs.steps import steps_of
 from spanproof.semconv import spanproof as ours
 from spanproof.trace import (
@@ -26,7 +26,9 @@ from spanproof.trace import (
 _NEW_TASK = "New task:\n"
 """How smolagents opens the message that holds the task."""
 
-_OUT_OF_STEPS = frozenset({"AgentMaxStepsError", "MaxTurnsExceeded", "GraphRecursionError", "UsageLimitExceeded"})
+_OUT_OF_STEPS = frozenset(
+    {"AgentMaxStepsError", "MaxTurnsExceeded", "GraphRecursionError", "UsageLimitExceeded"}
+)
 _MAX_STEPS_KEYS = (ours.RUN_MAX_STEPS, "smolagents.max_steps")
 
 
@@ -50,7 +52,7 @@ def _run(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> Run:
     calls = model_calls(trace, spans)
     hidden = any(span.hidden for span in spans)
     answer = _answer(root, calls, steps)
-    steps = _with_final_step(steps, answer)
+    steps = _with_final_step(steps, answer, stopped=bool(calls) and awaits_tools(calls[-1]))
     ending = _ending(root, steps, answer)
     return Run(
         trace_id=trace.trace_id,
@@ -82,14 +84,18 @@ def _task(root: Span, calls: Sequence[Span]) -> str | None:
         asked = _last_text(call.input_messages, "user")
         if asked is not None:
             return asked.removeprefix(_NEW_TASK)
-    return (root.input.text or None) if root.input is not None else None
+    if root.input is None or root.kind is SpanKind.TOOL:
+        return None
+    return root.input.text or None
 
 
 def _answer(root: Span, calls: Sequence[Span], steps: Sequence[Step]) -> Payload | None:
     """What the agent answered: what its last step gave as final, its output, or its model's last words."""
     for step in steps[-1:]:
         # First, as a streamed run's output may be the stream printed, not its end.
-        final = next((call for call in step.calls if call.tool == "final_answer" and call.error is None), None)
+        final = next(
+            (call for call in step.calls if call.tool == "final_answer" and call.error is None), None
+        )
         if final is not None and final.result is not None and step.error is None:
             return final.result
     said = _last_text(root.output_messages, "assistant")
@@ -97,7 +103,7 @@ def _answer(root: Span, calls: Sequence[Span], steps: Sequence[Step]) -> Payload
         return Payload(said, said)
     if root.output is not None and root.kind is not SpanKind.TOOL and not root.output_messages:
         return root.output
-    if not calls or any(message.tool_calls for message in calls[-1].output_messages):
+    if not calls or awaits_tools(calls[-1]):
         return None
     last = _last_text(calls[-1].output_messages, "assistant")
     return Payload(last, last) if last is not None else None
@@ -107,12 +113,18 @@ def _last_text(spoken: Sequence[Message], role: str) -> str | None:
     return next((message.text for message in reversed(spoken) if message.role == role and message.text), None)
 
 
-def _with_final_step(steps: tuple[Step, ...], answer: Payload | None) -> tuple[Step, ...]:
-    """The steps with the last one marked final where the answer came from it without a call."""
+def _with_final_step(steps: tuple[Step, ...], answer: Payload | None, *, stopped: bool) -> tuple[Step, ...]:
+    """The steps with the last one marked final where its model's words are the answer.
+
+    Args:
+        steps: of one run.
+        answer: what it answered.
+        stopped: its last model call stopped for tools to run.
+    """
     if not steps or answer is None or any(step.is_final for step in steps):
         return steps
     last = steps[-1]
-    is_final = last.kind == "final_answer" or (bool(last.text) and not last.asked and not last.calls)
+    is_final = last.kind == "final_answer" or (bool(last.text) and not stopped)
     return (*steps[:-1], replace(last, is_final=True)) if is_final else steps
 
 
@@ -143,7 +155,9 @@ def _cohort(root: Span, spans: Sequence[Span], calls: Sequence[Span], steps: Seq
     image = f":{executor.image_name}" if executor is not None and executor.image_name else ""
     model = next((call.model for call in calls if call.model), None)
     return Cohort(
-        project=_declared(spans, "project") or _text(root.resource, "openinference.project.name") or "default",
+        project=_declared(spans, "project")
+        or _text(root.resource, "openinference.project.name")
+        or "default",
         service=_text(root.resource, "service.name"),
         agent=root.agent or "",
         model=model or next((span.model for span in spans if span.model), "") or "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from spanproof.trace import Span, SpanKind, Trace, Usage
+from spanproof.trace import Message, Span, SpanKind, ToolCall, Trace, Usage
 
 _WORK = frozenset({SpanKind.CHAIN, SpanKind.LLM, SpanKind.TOOL, SpanKind.RETRIEVER})
 _HANDOFFS = ("handoff", "transfer_to_", "transfer to ")
@@ -51,6 +51,19 @@ def model_calls(trace: Trace, members: Sequence[Span]) -> list[Span]:
     ]
 
 
+def hosted_calls(call: Span) -> list[tuple[ToolCall, Message]]:
+    """Calls that ran at the model's provider, with their answers: both stand in the model's own output."""
+    answers = {message.tool_call_id: message for message in call.output_messages if message.role == "tool"}
+    asked = [one for message in call.output_messages for one in message.tool_calls]
+    return [(one, answers[one.call_id]) for one in asked if one.call_id in answers]
+
+
+def awaits_tools(call: Span) -> bool:
+    """Whether the model stopped for tools to run: it asked for calls its own output does not answer."""
+    asked = sum(len(message.tool_calls) for message in call.output_messages)
+    return asked > len(hosted_calls(call))
+
+
 def _agents(trace: Trace) -> list[Span]:
     agents = [span for span in trace.spans if span.kind is SpanKind.AGENT]
     return [span for span in agents if not _repeats_its_parent(trace, span)]
@@ -69,17 +82,22 @@ def _repeats_its_parent(trace: Trace, span: Span) -> bool:
 
 
 def _works(trace: Trace) -> list[Span]:
-    """The pieces of work of a trace without agents: its roots, or the chains that a plain span holds together."""
+    """The pieces of work of a trace without agents: its roots, or the chains a plain span holds together.
+
+    A root with no agent's work under it, as of any other request of an application, is none.
+    """
     found: list[Span] = []
     for root in trace.roots:
         inner = [work for top in _topmost_work(trace, root) for work in (top, *_beside(trace, top))]
+        if not inner:
+            continue
         several = len(inner) > 1 and all(span.kind is SpanKind.CHAIN for span in inner)
         found.extend(inner if several else [root])
     return found
 
 
 def _beside(trace: Trace, work: Span) -> Iterator[Span]:
-    """Chains that some producers nest by mistake when several run at once: they outlive the one above them."""
+    """Chains that some producers nest by mistake when several run at once: they outlive the one above."""
     for child in trace.children(work.span_id):
         if child.kind is SpanKind.CHAIN and child.name == work.name and child.end_ns > work.end_ns:
             yield child
@@ -95,7 +113,9 @@ def _topmost_work(trace: Trace, span: Span) -> Iterator[Span]:
 
 
 def _members(trace: Trace, span_id: str, run_ids: set[str]) -> Iterator[Span]:
-    yield from sorted(_below(trace, span_id, run_ids), key=lambda span: (span.start_ns, -span.end_ns, span.span_id))
+    yield from sorted(
+        _below(trace, span_id, run_ids), key=lambda span: (span.start_ns, -span.end_ns, span.span_id)
+    )
 
 
 def _below(trace: Trace, span_id: str, run_ids: set[str]) -> Iterator[Span]:
@@ -115,7 +135,10 @@ def _handed_by(root: Span, earlier: Sequence[RunScope]) -> str | None:
 
 
 def _is_handoff(span: Span) -> bool:
-    names = [span.name.lower(), *(call.name.lower() for message in span.output_messages for call in message.tool_calls)]
+    names = [
+        span.name.lower(),
+        *(call.name.lower() for message in span.output_messages for call in message.tool_calls),
+    ]
     return any(name.startswith(_HANDOFFS) or name.endswith(".handoff") for name in names)
 
 

@@ -5,10 +5,12 @@ place. Fields that this build does not know are kept where the message came as p
 what a span means: that is what the dialects are for.
 """
 
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
 from spanproof.trace.otlp.errors import MalformedOtlp
 from spanproof.trace.otlp.files import read_file
 from spanproof.trace.otlp.jsonformat import decode_json, encode_json
-from spanproof.trace.otlp.protobuf import ExportTraceServiceRequest, decode_protobuf, encode_protobuf
+from spanproof.trace.otlp.protobuf import decode_protobuf, encode_protobuf
 from spanproof.trace.otlp.values import any_value, attribute_value, attributes_of
 
 __all__ = [

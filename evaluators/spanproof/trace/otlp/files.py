@@ -24,7 +24,9 @@ def read_file(path: Path) -> list[ExportTraceServiceRequest]:
     """
     suffix = path.suffix.lower()
     if suffix not in {".pb", ".json", ".jsonl"}:
-        raise MalformedOtlp(f"{path}: expected a file named .pb, .json or .jsonl, got {suffix or 'no suffix'!r}")
+        raise MalformedOtlp(
+            f"{path}: expected a file named .pb, .json or .jsonl, got {suffix or 'no suffix'!r}"
+        )
     body = path.read_bytes()
     try:
         if suffix == ".pb":

@@ -1,9 +1,9 @@
 """OTLP in JSON.
 
-OTLP's JSON is protobuf's JSON with two differences: ids are hexadecimal, not base64, and enums are written as
-integers. So orjson reads the text, the ids are turned, and protobuf's own JSON mapping does the rest: it takes
-64-bit integers as text or number, enums by number or name, both spellings of field names, and passes over
-fields it does not know.
+OTLP's JSON is protobuf's JSON with two differences: ids are hexadecimal, not base64, and enums are written
+as integers. So orjson reads the text, the ids are turned, and protobuf's own JSON mapping does the rest: it
+takes 64-bit integers as text or number, enums by number or name, both spellings of field names, and passes
+over fields it does not know.
 """
 
 from __future__ import annotations

@@ -35,21 +35,21 @@ def encode_protobuf(request: ExportTraceServiceRequest) -> bytes:
     return bytes(request.SerializeToString())
 
 
-class _Broken(Exception):
+class _BrokenError(Exception):
     """Where and how the walk stopped."""
 
 
 def _why(body: bytes, refused: DecodeError) -> str:
     try:
         _walk(memoryview(body), 0, ExportTraceServiceRequest.DESCRIPTOR, "", 0)
-    except _Broken as found:
+    except _BrokenError as found:
         return str(found)
     return str(refused)
 
 
 def _walk(body: memoryview, base: int, message: Descriptor, place: str, depth: int) -> None:
     if depth > _MAX_DEPTH:
-        raise _Broken(f"{place} is nested more than {_MAX_DEPTH} levels deep")
+        raise _BrokenError(f"{place} is nested more than {_MAX_DEPTH} levels deep")
     seen: dict[int, int] = {}
     at = 0
     while at < len(body):
@@ -63,7 +63,7 @@ def _walk(body: memoryview, base: int, message: Descriptor, place: str, depth: i
             left = len(body) - at
             if size > left:
                 _check_content(body[at:], base + at, field, name, depth)
-                raise _Broken(f"{name} claims {size} bytes, only {left} are left (offset {base + at})")
+                raise _BrokenError(f"{name} claims {size} bytes, only {left} are left (offset {base + at})")
             _check_content(body[at : at + size], base + at, field, name, depth)
             at += size
         else:
@@ -89,7 +89,7 @@ def _check_content(
         try:
             str(content, "utf-8")
         except UnicodeDecodeError as bad:
-            raise _Broken(f"{name} is not UTF-8 (offset {base + bad.start})") from bad
+            raise _BrokenError(f"{name} is not UTF-8 (offset {base + bad.start})") from bad
 
 
 def _skip_scalar(body: memoryview, at: int, base: int, wire_type: int, name: str) -> int:
@@ -97,9 +97,9 @@ def _skip_scalar(body: memoryview, at: int, base: int, wire_type: int, name: str
         return _varint(body, at, base, name)[1]
     size = {_FIXED64: 8, _FIXED32: 4, _START_GROUP: 0, _END_GROUP: 0}.get(wire_type)
     if size is None:
-        raise _Broken(f"{name} has the unknown wire type {wire_type} (offset {base + at})")
+        raise _BrokenError(f"{name} has the unknown wire type {wire_type} (offset {base + at})")
     if size > len(body) - at:
-        raise _Broken(f"{name} needs {size} bytes, only {len(body) - at} are left (offset {base + at})")
+        raise _BrokenError(f"{name} needs {size} bytes, only {len(body) - at} are left (offset {base + at})")
     return at + size
 
 
@@ -107,10 +107,10 @@ def _varint(body: memoryview, at: int, base: int, what: str) -> tuple[int, int]:
     value = 0
     for shift in range(0, 70, 7):
         if at >= len(body):
-            raise _Broken(f"{what} is cut off (offset {base + at})")
+            raise _BrokenError(f"{what} is cut off (offset {base + at})")
         byte = body[at]
         at += 1
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
             return value, at
-    raise _Broken(f"{what} is no varint (offset {base + at})")
+    raise _BrokenError(f"{what} is no varint (offset {base + at})")

@@ -1,0 +1,109 @@
+"""What each line of a text is by itself and beside its neighbours: code, prose, or either.
+
+Prose is told by its form (a sentence, a list item, a heading), code by its beginning or ending. What a line
+cannot tell its neighbours may: a comment or docstring that goes on, an indented line below code, a block's
+header above an indented line, a `#` line that touches another.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import Final
+
+from spanproof.evaluators.detect.language import command_weight
+
+_MAX_LINE_READ: Final = 400
+"""What a line is shows in its beginning; the pattern for sentences takes time by the square of the length."""
+
+
+class LineKind(Enum):
+    """What a line is; `EITHER` goes with the code around it, never alone."""
+
+    BLANK = "blank"
+    CODE = "code"
+    EITHER = "either"
+    PROSE = "prose"
+
+
+_CODE: Final = re.compile(
+    r"^\s*(?://|/\*|\*/|\* |--|@\w|[{}()\[\];]+[,;]?\s*$"
+    r"|(?:def|class|import|from|return|if|elif|else|for|while|try|except|finally|with|async|await|raise|assert"
+    r"|const|let|var|function|export|public|private|static|func|fn|use|impl|struct|enum|interface|type|package"
+    r"|SELECT|FROM|WHERE|JOIN|LEFT|INNER|GROUP|ORDER|HAVING|LIMIT|INSERT|UPDATE|DELETE|CREATE|WITH|UNION"
+    r"|VALUES|(?i:select\b.*\bfrom|insert into|update \w+ set|delete from)"
+    r"|(?i:(?:create|alter|drop) (?:table|view|index))|using|namespace|print|echo|then|fi|done|do)\b"
+    r"|[\w.\[\]'\"$]+(?:, ?[\w.]+)*\s*(?:[-+*/|&:]?=|:=|\+\+|--)\s*\S|[\w.]+\(|<[/!?\w]|\$ ?\w|\w+_\w+\s+\S"
+    r"|[\w-]+(?: (?:\"[^\"\n]*\"|'[^'\n]*'))+\s*$)"
+    r"|.*[;{}]\s*$|.*\)\s*:?\s*$|.*=>"
+)
+_LIST_OR_SENTENCE: Final = re.compile(
+    r"\s*(?:[-*•>]\s+|\d+[.)]\s+|\*\*|[\"'“(]?[A-Z][\w'’-]*,?\s)[^={}();]*$"
+    r"|\s*[A-Za-z][^={}();<>\[\]\\|$/]*\s[^={}();<>\[\]\\|$]*\s[^={}();<>\[\]\\|$]*[.?!:,’”]\s*$"
+    r"|\s*(?:Thought|Observation|Action|Answer|Final Answer|Code|Output|Note|Execution logs|Step \d+)\b.*:"
+)
+_LONG_SENTENCE: Final = re.compile(r"\s*(?![A-Z]{2,}\b)[A-Z][\w'’-]*(?: [\w'’\"“”(),;:&%$-]+){6,}[.?!)]*\s*$")
+"""A sentence with brackets in it: many words in a row, and none of the signs code has between words."""
+
+_SQL_LINE: Final = re.compile(
+    r"\s*(?:SELECT|FROM|WHERE|JOIN|LEFT|INNER|GROUP|ORDER|HAVING|LIMIT|WITH|AND|OR|ON|INSERT|UPDATE|DELETE"
+    r"|CREATE|VALUES|UNION|SET|CASE|WHEN|ELSE|END)\b"
+)
+_BLOCK_HEADER: Final = re.compile(r"\s*(?:if|elif|else|for|while|with|try|except|finally|def|class)\b.*:\s*$")
+_TRIPLE_QUOTES: Final = ('"""', "'''")
+
+
+def line_kinds(lines: list[str]) -> list[LineKind]:
+    """The kind of each line, in order."""
+    kinds: list[LineKind] = []
+    closing: str | None = None
+    for number, line in enumerate(lines):
+        line = line[:_MAX_LINE_READ]
+        if closing is not None:
+            kinds.append(LineKind.CODE)
+            closing = None if closing in line else closing
+            continue
+        below = lines[number + 1][:_MAX_LINE_READ] if number + 1 < len(lines) else ""
+        kinds.append(_kind(line, below, kinds[-1] if kinds else LineKind.BLANK, _last_said(kinds)))
+        closing = _opened(line) if kinds[-1] is not LineKind.PROSE else None
+    return kinds
+
+
+def _last_said(kinds: list[LineKind]) -> LineKind:
+    """The kind of the last line that is not blank."""
+    return next((kind for kind in reversed(kinds[-4:]) if kind is not LineKind.BLANK), LineKind.BLANK)
+
+
+def _kind(line: str, below: str, above: LineKind, said: LineKind) -> LineKind:
+    bare = line.strip()
+    if not bare:
+        return LineKind.BLANK
+    if bare.startswith(("/*", *_TRIPLE_QUOTES)):
+        return LineKind.CODE
+    in_code = said in (LineKind.CODE, LineKind.EITHER)
+    if _BLOCK_HEADER.match(line) and _indent(below) > _indent(line):
+        return LineKind.CODE
+    if bare.startswith(("#!", "#include", "#define", "#if")):
+        return LineKind.CODE
+    if bare.startswith("#"):
+        touches_code = in_code and above is not LineKind.BLANK
+        return LineKind.CODE if touches_code or below.strip() else LineKind.PROSE
+    if in_code and _indent(line) > 0:
+        return LineKind.CODE if _CODE.match(line) else LineKind.EITHER
+    is_sentence = _LIST_OR_SENTENCE.match(line) or _LONG_SENTENCE.match(line)
+    if is_sentence and not _SQL_LINE.match(line):
+        return LineKind.PROSE
+    is_code = _CODE.match(line) is not None or command_weight(line) > 0
+    return LineKind.CODE if is_code else LineKind.EITHER
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _opened(line: str) -> str | None:
+    """What closes the comment or docstring that this line opens and does not close."""
+    bare = line.strip()
+    if bare.startswith("/*"):
+        return None if "*/" in bare[2:] else "*/"
+    return next((quotes for quotes in _TRIPLE_QUOTES if line.count(quotes) == 1), None)

@@ -1,0 +1,104 @@
+"""How plainly a text is Python: what its syntax tree says.
+
+Most text does not parse; what does may still be a word, a sum or a value. The weight told is that of
+statements only code has. A program that was cut counts by what stands before the cut. Text is parsed, never
+run.
+"""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+import warnings
+from typing import Final
+
+_MAX_PARSED_CHARS: Final = 20_000
+"""Parsing takes time in proportion; longer texts are told by their signs."""
+
+
+_LEAST_BEFORE_CUT: Final = 0.7
+"""Share of the lines that must parse before a text counts as a program that was cut."""
+
+
+_ENOUGH: Final = 3
+"""The weight of a statement that only code has."""
+
+
+def python_weight(source: str) -> int:
+    """What it says for Python that the text parses: nothing where a word or a list of values does too."""
+    if len(source) > _MAX_PARSED_CHARS:
+        return 0
+    source = textwrap.dedent(source).strip()
+    tree = _parsed(source)
+    if tree is None:
+        return 0
+    weight = sums = 0
+    for statement in tree.body:
+        said = _statement_weight(statement, source)
+        sums += said == 1
+        weight += said if said > 1 else 0
+        if weight >= 2 * _ENOUGH:
+            break
+    return weight + min(sums, _ENOUGH - 1)
+
+
+def _parsed(source: str) -> ast.Module | None:
+    """The syntax tree; of a program that was cut, of what stands before the cut."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        try:
+            return ast.parse(source)
+        except SyntaxError as broken:
+            lines = source.splitlines()
+            whole = (broken.lineno or 1) - 1
+            if whole < _LEAST_BEFORE_CUT * len(lines) or whole < 2:
+                return None
+        except (ValueError, MemoryError, RecursionError):
+            return None
+        try:
+            return ast.parse("\n".join(lines[:whole]))
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            return None
+
+
+def _statement_weight(statement: ast.stmt, source: str) -> int:
+    """3 for a statement that only code has, 1 for what a formula may be too, 0 for words."""
+    if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return):
+        return _ENOUGH if _does_something(statement.value, source) else 1
+    if not isinstance(statement, ast.Expr):
+        return _ENOUGH
+    if isinstance(
+        statement.value, ast.Constant | ast.Name | ast.UnaryOp | ast.Tuple | ast.List | ast.Dict | ast.Set
+    ):
+        # Values by themselves are what code printed, not code.
+        return 0
+    return _ENOUGH if _does_something(statement.value, source) else 1
+
+
+_BUILDERS: Final = (ast.List, ast.Dict, ast.Await, ast.ListComp, ast.DictComp, ast.JoinedStr)
+
+
+def _does_something(value: ast.expr | None, source: str) -> bool:
+    """Whether an expression calls, indexes or builds something, beyond arithmetic."""
+    for node in ast.walk(value) if value is not None else ():
+        if isinstance(node, ast.Call) and _is_call_proper(node, source):
+            return True
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute):
+            return True
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Compare | ast.BoolOp):
+            return True
+        if isinstance(node, _BUILDERS):
+            return True
+    return False
+
+
+def _is_call_proper(call: ast.Call, source: str) -> bool:
+    """Whether a call is one: no factor before brackets, as in `n(n + 1)`, no word, as in `Total (net)`."""
+    function = call.func
+    if not isinstance(function, ast.Name | ast.Attribute) or function.end_lineno is None:
+        return False
+    if isinstance(function, ast.Name) and len(function.id) == 1:
+        return False
+    line = source.splitlines()[function.end_lineno - 1].encode()
+    end = function.end_col_offset or 0
+    return line[end : end + 1] != b" "

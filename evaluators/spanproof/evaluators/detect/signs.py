@@ -1,0 +1,170 @@
+"""What each language looks like: regular expressions with a weight.
+
+A sign is something the language has and prose has not; one that several languages share weighs less.
+Quantifiers over whole lines are bounded, so that a text made to be slow is not.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from spanproof.trace import Language
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A pattern, what each find of it weighs, and how many finds count."""
+
+    pattern: re.Pattern[str]
+    weight: int
+    at_most: int = 3
+
+
+def _sign(pattern: str, weight: int, at_most: int = 3, flags: int = re.MULTILINE) -> Sign:
+    return Sign(re.compile(pattern, flags), weight, at_most)
+
+
+SIGNS: Final[dict[Language, tuple[Sign, ...]]] = {
+    Language.PYTHON: (
+        _sign(r"^[ \t]*(?:async )?def \w+\(.*\)?.*:?[ \t]*(?:#.*)?$", 3),
+        _sign(r"^[ \t]*class \w+(?:\(.*\))?:", 3),
+        _sign(
+            r"^[ \t]*(?:from [\w.]+ import [\w*(]|import [\w.]+(?: as \w+)?(?:, ?[\w.]+)*[ \t]*(?:#.*)?$)", 3
+        ),
+        _sign(r"^[ \t]*(?:if|elif|for|while|with|except|match) .{1,120}:[ \t]*(?:#.*)?$", 2),
+        _sign(r"^[ \t]*(?:try|else|finally|except):[ \t]*(?:#.*)?$", 2),
+        _sign(r"\bprint\(", 1),
+        _sign(r"\bself\.\w+|\blambda \w+(?:, ?\w+)*:|\b__\w+__\b", 1),
+        _sign(r"\bf['\"][^'\"\n]*\{", 1),
+        _sign(r"\bfor \w+(?:, ?\w+)* in [\w.\[({]", 1),
+        _sign(r"^[ \t]*@\w[\w.]*(?:\(.*\))?[ \t]*$", 1),
+    ),
+    Language.JAVASCRIPT: (
+        _sign(r"^[ \t]*(?:export )?(?:const|let|var) [\w{\[$].{0,200}?=", 3),
+        _sign(r"\bfunction\b ?\*? ?\w*\([^)\n]*\) ?\{?", 3),
+        _sign(r"(?:\)|\b\w+) ?=> ?[\w{(\[`'\"]", 2),
+        _sign(r"\bconsole\.(?:log|error|warn)\(", 3),
+        _sign(r"[=!]==(?!=)", 2),
+        _sign(r"\brequire\(['\"]|\bmodule\.exports\b|^[ \t]*import .{1,120} from ['\"]", 3),
+        _sign(r"^[ \t]*export (?:default|async|function|class|const)\b", 3),
+        _sign(r"\b(?:document|window|process|Math|JSON|Object|Array|Promise)\.\w+", 1),
+        _sign(r"\b(?:await|async|new|typeof) [\w(]+\(", 1),
+    ),
+    Language.TYPESCRIPT: (
+        _sign(r"[\w?)] ?: ?(?:string|number|boolean|any|void|unknown|never|Array<|Promise<|Record<|Map<)", 3),
+        _sign(r"^[ \t]*(?:export )?(?:interface|enum) \w+(?:<[^>\n]*>)?(?: extends [\w, <>]+)? ?\{", 4),
+        _sign(r"^[ \t]*(?:export )?type \w+(?:<[^>\n]*>)? = ", 4),
+        _sign(r"^[ \t]*import type\b", 4),
+        _sign(r"\bas (?:const|string|number|any|unknown)\b", 3),
+    ),
+    Language.BASH: (
+        _sign(r"\A#!.*\b(?:ba|z|da|k)?sh\b", 6),
+        _sign(r"^[ \t]*(?:if|while|until) \[\[? .+\]", 3),
+        _sign(r"(?:^|;)[ \t]*(?:then|fi|done|esac)[ \t]*(?:;|$|#|\|)", 2),
+        _sign(r"^[ \t]*for \w+ in .+; ?do\b|^[ \t]*do[ \t]*$", 3),
+        _sign(r"\$\(\w[^)\n]*\)|\$\{\w+[^}\n]*\}", 1),
+        _sign(
+            r"(?:&&|\|\||\|) ?(?:sudo )?(?:grep|awk|sed|sort|head|tail|wc|xargs|tee|jq|cut|sh|bash|cd"
+            r"|echo|exit|rm)\b",
+            2,
+        ),
+        _sign(r"(?:\d?>{1,2} ?(?:/dev/null|&\d|[\w./~-]+)|<<-? ?['\"]?EOF)", 1),
+        _sign(r"^[ \t]*export \w+=|^[ \t]*(?:local|readonly|declare) \w+=", 3),
+        _sign(r"^[ \t]*set -[euxo]+\b", 4),
+        _sign(r"^[ \t]*\w+ ?\(\)[ \t]*(?:\{[ \t]*|\n[ \t]*\{[ \t]*)$|\"\$[@*]\"|\$[?#@]|;;[ \t]*$", 2),
+        _sign(r"^[ \t]*\w+=(?:\"[^\"\n]*\"|'[^'\n]*'|[\w$/.-]*)[ \t]*$", 1),
+        _sign(r"\[ (?:-[a-z]|!|\"?\$)[^\]\n]* \]|\"\$\{?\w+\}?\"|^[ \t]*\w+ \$\w+", 1),
+    ),
+    Language.SQL: (
+        _sign(
+            r"^[ \t(]*(?:EXPLAIN\s+)?(?:SELECT|select)\s+(?:DISTINCT\s+|distinct\s+|TOP\s+\d+\s+)?"
+            r"[\w.*,()'\"`\[\]{}\s+\-/|:%=<>!]{1,1500}?\s(?:FROM|from)\s+[\w.\"`\[(]+",
+            3,
+        ),
+        _sign(r"^[ \t]*(?:WITH|with)\s+(?:RECURSIVE\s+)?\w+\s*(?:\([^)]*\)\s*)?(?:AS|as)\s*\(", 4),
+        _sign(
+            r"^[ \t]*(?:INSERT\s+INTO|insert\s+into)\s+[\w.\"`\[\]]+\s*(?:\(|VALUES|SELECT|values|select)", 4
+        ),
+        _sign(r"^[ \t]*(?:UPDATE|update)\s+[\w.\"`\[\]]+\s+(?:\w+\s+)?(?:SET|set)\s+[\w.\"`\[\]]+\s*=", 4),
+        _sign(r"^[ \t]*(?:DELETE\s+FROM|delete\s+from)\s+[\w.\"`\[\]]+\s*(?:WHERE|where|;|$)", 4),
+        _sign(
+            r"^[ \t]*(?:CREATE|ALTER|DROP|TRUNCATE|create|alter|drop|truncate)\s+"
+            r"(?:OR REPLACE\s+|TEMP(?:ORARY)?\s+)?"
+            r"(?:TABLE|VIEW|INDEX|DATABASE|SCHEMA|table|view|index|database|schema)\s+[\w.\"`\[]+",
+            4,
+        ),
+        _sign(
+            r"^[ \t]*(?:CREATE|ALTER|DROP|COMMENT ON|GRANT|REVOKE)\s+"
+            r"(?:OR REPLACE\s+|UNIQUE\s+|MATERIALIZED\s+)?"
+            r"(?:FUNCTION|OPERATOR|TRIGGER|TYPE|EXTENSION|SEQUENCE|ROLE|USER|TEXT SEARCH|INDEX|VIEW|PROCEDURE"
+            r"|ALL|SELECT|AGGREGATE)\b",
+            4,
+        ),
+        _sign(r"^[ \t]*(?:FROM|WHERE|UNION ALL|VALUES|RETURNING|ON CONFLICT|CASE WHEN|SELECT)(?: |$)", 1),
+        _sign(r"\b(?:GROUP|ORDER)\s+BY\b|\b(?:LEFT|RIGHT|INNER|OUTER|CROSS)\s+JOIN\b|\bHAVING\b", 1),
+        _sign(r"\b(?:group|order)\s+by\s+[\w.]+(?:\s*,|\s+(?:asc|desc)|\s*;|\s*$|\s+limit)", 1),
+        _sign(
+            r"\bJOIN\s+[\w.\"`]+(?:\s+(?:AS\s+)?\w+)?\s+ON\b|\bWHERE\s+[\w.\"`]+\s*(?:=|<|>|!=|IN|LIKE|IS|BETWEEN)",
+            1,
+        ),
+    ),
+    Language.HTML: (
+        _sign(r"<!DOCTYPE html|<html[\s>]", 6, flags=re.IGNORECASE),
+        _sign(
+            r"<(?:div|span|p|a|ul|li|ol|table|tr|td|th|body|head|script|style|form|input|button|h[1-6]|img|section"
+            r"|nav|header|footer|main|label|select|option)(?:\s[\w-]+(?:=(?:\"[^\"\n]*\"|'[^'\n]*'))?)*\s*/?>",
+            1,
+            at_most=4,
+        ),
+        _sign(
+            r"</(?:div|span|p|a|ul|ol|table|body|head|script|style|form|button|h[1-6]|section)>", 1, at_most=4
+        ),
+    ),
+    Language.OTHER: (
+        _sign(r"^[ \t]*#[ \t]*(?:ifn?def|endif|define|undef|pragma|if defined|elif|else)\b", 2),
+        _sign(r"\b(?:u?int(?:8|16|32|64)_t|size_t|virtual|typedef|struct \w+ ?\{|template ?<)\b", 2),
+        _sign(r"^[ \t]*#[ \t]*include ?[<\"]|\busing namespace \w+;|\bstd::\w+|\bint main\(", 4),
+        _sign(
+            r"^[ \t]*(?:public|private|protected)\s+(?:static\s+|final\s+|abstract\s+)*[\w<>\[\], ]+[({]", 4
+        ),
+        _sign(r"\bSystem\.out\.|^[ \t]*import java[.x]|^[ \t]*package [\w.]+;?[ \t]*$", 4),
+        _sign(r"^[ \t]*func (?:\([^)\n]*\) )?\w+(?:\[[^\]\n]*\])?\(.*\{[ \t]*$|\bfmt\.\w+\(", 5),
+        _sign(
+            r"^[ \t]*(?:pub )?(?:async )?fn \w+(?:<[^>\n]*>)? ?\(|\blet mut \w|\bprintln!\("
+            r"|^[ \t]*impl\b.*\{",
+            5,
+        ),
+        _sign(r"^[ \t]*use [\w:]+(?:::[\w{*].*)?;", 4),
+        _sign(r"<\?php|\$\w+ ?= ?.+;|\$\w+->\w+", 4),
+        _sign(
+            r"^[ \t]*(?:unsigned |const )?(?:int|long|float|double|char|bool|void|string|auto"
+            r"|vector<\w+>)[ \t]+[\w*&]+ ?[=(;\[]",
+            3,
+        ),
+        _sign(r"^[ \t]*\w+ := .+|^[ \t]*using \w+(?:\.\w+)*;|^[ \t]*namespace \w+", 3),
+        _sign(
+            r"^[ \t]*(?:fun|val|override fun|data class) \w+|^[ \t]*puts |^[ \t]*end[ \t]*$"
+            r"|\w+ <- (?:function\(|c\()",
+            2,
+        ),
+        _sign(r"^FROM [\w./:-]+(?: AS \w+)?$|^(?:RUN|COPY|ENTRYPOINT|CMD|WORKDIR) [\w\[./]", 3),
+        _sign(r"^<\?xml |^[ \t]*<(\w+:)?\w+ xmlns", 4),
+        _sign(r"^(?:diff --git |@@ -\d+,\d+ \+\d+)", 4),
+        _sign(r"^[ \t]*[.#]?[\w-]+ ?\{[ \t]*\n[ \t]*[\w-]+: ?[^;\n]+;", 4),
+    ),
+}
+
+
+def weight_of(signs: tuple[Sign, ...], source: str) -> int:
+    """What these signs weigh together in this text."""
+    total = 0
+    for sign in signs:
+        found = 0
+        for _ in sign.pattern.finditer(source):
+            found += 1
+            if found == sign.at_most:
+                break
+        total += sign.weight * found
+    return total

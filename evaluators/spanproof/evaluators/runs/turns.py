@@ -1,0 +1,122 @@
+"""Which spans make a step.
+
+Where the framework numbers its steps, those are they, and model calls between them are planning or the final
+answer. Elsewhere a step is a model call with the tool calls that follow it; a run without model calls on the
+trace has a step per tool call.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spanproof.evaluators.detect.calls import calls_below
+from spanproof.evaluators.runs.scope import RunScope, model_calls
+from spanproof.trace import Span, SpanKind, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The spans of one step.
+
+    Attributes:
+        span: the one that stands for the step.
+        kind: `action`, `planning` or `final_answer`.
+        calls: its model calls, those within others left out.
+        tools: its tool calls, and agents it called, those made by tools left out.
+        spans: all of them.
+    """
+
+    span: Span
+    kind: str
+    calls: tuple[Span, ...]
+    tools: tuple[Span, ...]
+    spans: tuple[Span, ...]
+
+
+def turns_of(trace: Trace, scope: RunScope) -> list[Turn]:
+    """The steps of this run as spans, in order of time."""
+    members = scope.members if scope.root.kind is SpanKind.AGENT else (scope.root, *scope.members)
+    run = _Run(trace, members)
+    stepped = [span for span in members if span.step is not None]
+    turns = run.numbered(stepped) if stepped else run.by_calls()
+    return sorted(turns, key=lambda turn: turn.span.start_ns)
+
+
+class _Run:
+    """The spans of one run with what is asked of them again and again."""
+
+    def __init__(self, trace: Trace, members: Sequence[Span]) -> None:
+        self._trace = trace
+        self._members = members
+        self._order = {span.span_id: index for index, span in enumerate(members)}
+        self._calls = model_calls(trace, members)
+        self._tools = self._outermost_tools(members)
+
+    def numbered(self, stepped: Sequence[Span]) -> list[Turn]:
+        """A turn per numbered step, and per model call outside them."""
+        outermost = {call.span_id for call in self._calls}
+        inside: set[str] = set()
+        turns = []
+        for span in stepped:
+            below = self._with_below(span)
+            inside.update(one.span_id for one in below)
+            calls = tuple(one for one in below if one.span_id in outermost)
+            kind = span.step.kind if span.step is not None else "action"
+            turns.append(Turn(span, kind, calls, tuple(calls_below(self._trace, span.span_id)), below))
+        last = max(span.start_ns for span in stepped)
+        for call in self._calls:
+            if call.span_id not in inside:
+                kind = "planning" if call.start_ns < last else "final_answer"
+                turns.append(Turn(call, kind, (call,), (), self._with_below(call)))
+        return turns
+
+    def by_calls(self) -> list[Turn]:
+        """A turn per model call with the tools that start before the next, and per tool before the first."""
+        starts = [tool.start_ns for tool in self._tools]
+        ends = [call.start_ns for call in self._calls[1:]]
+        turns = []
+        for call, end in zip(self._calls, [*ends, None], strict=False):
+            first = bisect_left(starts, call.start_ns)
+            after = bisect_left(starts, end) if end is not None else len(starts)
+            turns.append(self._call_turn(call, tuple(self._tools[first:after])))
+        before = bisect_left(starts, self._calls[0].start_ns) if self._calls else len(starts)
+        turns += [Turn(tool, "action", (), (tool,), self._with_below(tool)) for tool in self._tools[:before]]
+        return turns + self._code_turns(turns)
+
+    def _call_turn(self, call: Span, tools: tuple[Span, ...]) -> Turn:
+        """The turn of this call; a chain stands for it that holds all of it and no other call."""
+        above = self._trace.by_id.get(call.parent_id) if call.parent_id is not None else None
+        if above is not None and above.kind is SpanKind.CHAIN and above.span_id in self._order:
+            below = self._with_below(above)
+            inside = {span.span_id for span in below}
+            calls = [one for one in below if one.kind is SpanKind.LLM and one.parent_id == above.span_id]
+            if calls == [call] and all(tool.span_id in inside for tool in tools):
+                return Turn(above, "action", (call,), tools, below)
+        spans = {span.span_id: span for one in (call, *tools) for span in self._with_below(one)}
+        return Turn(call, "action", (call,), tools, tuple(spans.values()))
+
+    def _code_turns(self, turns: Sequence[Turn]) -> list[Turn]:
+        """Spans with recorded code that no turn holds."""
+        held = {span.span_id for turn in turns for span in turn.spans}
+        return [
+            Turn(span, "action", (), (), (span,))
+            for span in self._members
+            if span.code is not None and span.span_id not in held
+        ]
+
+    def _with_below(self, span: Span) -> tuple[Span, ...]:
+        """This span and those of the run below it, in order of time."""
+        inside = [span, *self._trace.descendants(span.span_id)]
+        known = [one for one in inside if one.span_id in self._order]
+        return tuple(sorted(known, key=lambda one: self._order[one.span_id]))
+
+    def _outermost_tools(self, spans: Sequence[Span]) -> list[Span]:
+        tools = {span.span_id for span in spans if span.kind is SpanKind.TOOL}
+        return [
+            span
+            for span in spans
+            if span.span_id in tools
+            and not any(above.span_id in tools for above in self._trace.ancestors(span.span_id))
+        ]

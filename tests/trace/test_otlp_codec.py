@@ -1,0 +1,172 @@
+import json
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spanproof.trace.otlp import (
+    ExportTraceServiceRequest,
+    MalformedOtlp,
+    any_value,
+    attribute_value,
+    decode_json,
+    decode_protobuf,
+    encode_json,
+    encode_protobuf,
+)
+
+
+def _refusal(decode, body):
+    """What the codec says against these bytes, None where it takes them; any other error is the test's."""
+    try:
+        decode(body)
+    except MalformedOtlp as bad:
+        return str(bad)
+    return None
+
+
+@given(data=st.data())
+@settings(max_examples=100)
+def test_protobuf_round_trips(any_request, data):
+    request = data.draw(any_request)
+    assert decode_protobuf(encode_protobuf(request)) == request
+
+
+@given(data=st.data())
+@settings(max_examples=100)
+def test_json_round_trips(any_request, data):
+    request = data.draw(any_request)
+    assert decode_json(encode_json(request)) == request
+
+
+@given(data=st.data())
+def test_attribute_values_round_trip(any_attribute_value, data):
+    value = data.draw(any_attribute_value)
+    assert attribute_value(any_value(value)) == value
+
+
+@given(body=st.binary(max_size=200))
+@settings(max_examples=300)
+def test_random_bytes_decode_or_name_what_is_wrong(body):
+    for decode in (decode_protobuf, decode_json):
+        refusal = _refusal(decode, body)
+        assert refusal is None or len(refusal) > 10
+
+
+def test_what_an_any_value_cannot_hold_becomes_text():
+    assert attribute_value(any_value(2**80)) == str(2**80)
+    assert attribute_value(any_value("a\ud800b")) == "a\ufffdb"
+
+
+@pytest.mark.parametrize("decode", [decode_protobuf, lambda body: decode_json(body or b"{}")])
+def test_the_empty_request_is_valid(decode):
+    assert decode(b"") == ExportTraceServiceRequest()
+
+
+def test_ids_are_hexadecimal_and_enums_integers_in_json(small_request):
+    document = json.loads(encode_json(small_request))
+    span = document["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
+    assert span["traceId"] == "000102030405060708090a0b0c0d0e0f"
+    assert span["parentSpanId"] == "08090a0b0c0d0e0f"
+    assert span["links"][0]["spanId"] == "03" * 8
+    assert span["kind"] == 1
+    assert span["startTimeUnixNano"] == "1700000000000000001"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("kind", "SPAN_KIND_INTERNAL"),
+        ("startTimeUnixNano", 1_700_000_000_000_000_001),
+        ("start_time_unix_nano", "1700000000000000001"),
+        ("traceId", "000102030405060708090A0B0C0D0E0F"),
+        ("aFieldOfTomorrow", {"x": [1]}),
+    ],
+)
+def test_json_takes_what_other_exporters_write(small_request, field, value):
+    document = json.loads(encode_json(small_request))
+    span = document["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
+    if field == "start_time_unix_nano":
+        del span["startTimeUnixNano"]
+    span[field] = value
+    assert decode_json(orjson.dumps(document)) == small_request
+
+
+def test_a_base64_id_is_an_error_that_names_the_place(small_request):
+    document = json.loads(encode_json(small_request))
+    document["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["spanId"] = "AAECAwQFBgc="
+    with pytest.raises(MalformedOtlp, match=r"resourceSpans\[0\].scopeSpans\[0\].spans\[0\].spanId.*base64"):
+        decode_json(orjson.dumps(document))
+
+
+def test_a_base64_id_in_a_link_is_found_too(small_request):
+    document = json.loads(encode_json(small_request))
+    document["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["links"][0]["traceId"] = (
+        "AgICAgICAgICAgICAgICAg=="
+    )
+    with pytest.raises(MalformedOtlp, match=r"links\[0\].traceId"):
+        decode_json(orjson.dumps(document))
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        (b"[]", "the request must be a JSON object"),
+        (b'{"resourceSpans": {}}', "resourceSpans must be an array"),
+        (b'{"resourceSpans": [7]}', r"resourceSpans\[0\] must be a JSON object"),
+        (
+            b'{"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": 5}]}]}]}',
+            "traceId must be hexadecimal text",
+        ),
+        (
+            b'{"resourceSpans": [{"scopeSpans": [{"spans": [{"startTimeUnixNano": "x"}]}]}]}',
+            "startTimeUnixNano",
+        ),
+        (b'{"resourceSpans": [', "not JSON"),
+        (b"\xff\xfe", "not JSON"),
+    ],
+)
+def test_malformed_json_names_the_place(body, place):
+    with pytest.raises(MalformedOtlp, match=place):
+        decode_json(body)
+
+
+def test_lone_surrogates_in_json_do_not_lose_the_request():
+    body = b'{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"a\\ud800b"}]}]}]}'
+    assert decode_json(body).resource_spans[0].scope_spans[0].spans[0].name == "a\ufffdb"
+
+
+def test_truncated_protobuf_names_the_field_that_breaks(small_request):
+    body = encode_protobuf(small_request)
+    with pytest.raises(MalformedOtlp, match=r"resource_spans\[0\].*only \d+ are left \(offset \d+\)"):
+        decode_protobuf(body[:-3])
+
+
+@given(cut=st.integers(1, 10_000))
+def test_no_cut_of_a_request_raises_anything_else(small_request_bytes, cut):
+    refusal = _refusal(decode_protobuf, small_request_bytes[: cut % len(small_request_bytes)])
+    assert refusal is None or "not an OTLP trace request in protobuf" in refusal
+
+
+@pytest.fixture(scope="module")
+def small_request_bytes():
+    request = ExportTraceServiceRequest()
+    span = request.resource_spans.add().scope_spans.add().spans.add(name="s", span_id=b"\1" * 8)
+    span.attributes.add(key="k").value.string_value = "v" * 50
+    return encode_protobuf(request)
+
+
+def test_a_string_that_is_not_utf8_is_named():
+    # resource_spans[0].scope_spans[0].spans[0].name = "\xff"
+    span = b"\x2a\x01\xff"
+    scope_spans = b"\x12" + bytes([len(span)]) + span
+    resource_spans = b"\x12" + bytes([len(scope_spans)]) + scope_spans
+    with pytest.raises(MalformedOtlp, match=r"spans\[0\].name is not UTF-8"):
+        decode_protobuf(b"\x0a" + bytes([len(resource_spans)]) + resource_spans)
+
+
+def test_unknown_protobuf_fields_are_kept(small_request):
+    unknown = b"\xf2\x3f\x03abc"  # field 1022, three bytes
+    body = encode_protobuf(small_request) + unknown
+    assert encode_protobuf(decode_protobuf(body)) == body
