@@ -21,7 +21,7 @@ from spanproof.sandbox.registry import availability, backend_names
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line per backend.")
 @click.option("--backend", help="Ask for one backend only.")
-def command(as_json: bool, backend: str | None) -> int:  # noqa: FBT001 - click passes options by name
+def command(as_json: bool, backend: str | None) -> int:
     """Say which isolation features this machine gives."""
     found = [_probe(name) for name in ((backend,) if backend else backend_names())]
     for one in found:
@@ -57,7 +57,9 @@ def _row(found: Availability) -> dict[str, Any]:
 
 
 def _show(found: Availability) -> None:
-    table = Table(title=f"sandbox backend: {found.backend}", title_justify="left", box=None, padding=(0, 2, 0, 0))
+    table = Table(
+        title=f"sandbox backend: {found.backend}", title_justify="left", box=None, padding=(0, 2, 0, 0)
+    )
     table.add_column("feature")
     table.add_column("here")
     table.add_column("detail", overflow="fold")

@@ -45,18 +45,22 @@ def command() -> None:
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--jsonl", is_flag=True, help="Read programs as JSON Lines from stdin, answer with JSON Lines.")
 @click.option("--backend", default="jail", show_default=True, help="Which sandbox to run in.")
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 256), help="How many run at once.")
+@click.option(
+    "--workers", default=1, show_default=True, type=click.IntRange(1, 256), help="How many run at once."
+)
 @click.option("--language", help="Of FILE; told by its suffix when not given.")
-@click.option("--timeout", "timeout_s", default=10.0, show_default=True, type=click.FloatRange(0.01, _LONGEST_S))
+@click.option(
+    "--timeout", "timeout_s", default=10.0, show_default=True, type=click.FloatRange(0.01, _LONGEST_S)
+)
 @click.option("--json", "as_json", is_flag=True, help="Print FILE's result as one JSON line.")
 def run(
     file: Path | None,
-    jsonl: bool,  # noqa: FBT001 - click passes options by name
+    jsonl: bool,
     backend: str,
     workers: int,
     language: str | None,
     timeout_s: float,
-    as_json: bool,  # noqa: FBT001
+    as_json: bool,
 ) -> int:
     """Run FILE, or each line of stdin with --jsonl, and tell what became of it."""
     if jsonl == (file is not None):
@@ -87,17 +91,19 @@ def _opened(backend: str, workers: int) -> Sandbox:
 
 
 def _require(sandbox: Sandbox) -> None:
-    missing = sandbox.availability().missing
-    if missing:
-        first = missing[0]
-        what = f"the backend {sandbox.name!r} cannot run here: {first.name}: {first.detail}"
-        raise UsageProblem(what, first.remedy or "see `spanproof doctor`")
+    """Start it before the first line: a machine that cannot run it says so once, not on every line."""
+    try:
+        sandbox.run(Program("python", "pass"))
+    except SandboxUnavailable as problem:
+        raise UsageProblem(str(problem), "spanproof doctor") from problem
 
 
 def _program_of(file: Path, language: str | None, timeout_s: float) -> Program:
     kind = language or _LANGUAGES.get(file.suffix.lower())
     if kind is None:
-        raise UsageProblem(f"{file}: no language is known for {file.suffix or 'no suffix'}", "give --language")
+        raise UsageProblem(
+            f"{file}: no language is known for {file.suffix or 'no suffix'}", "give --language"
+        )
     try:
         data = file.read_bytes()
     except OSError as problem:
@@ -119,8 +125,14 @@ def _program_in(row: Row, default_timeout_s: float) -> Program:
     timeout_s = row.get("timeout_s")
     if timeout_s is None:
         timeout_s = default_timeout_s
-    if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or not 0 < timeout_s <= _LONGEST_S:
-        raise BadRow(f"field 'timeout_s' must be a number of seconds up to {_LONGEST_S:.0f}, got {timeout_s!r}")
+    if (
+        isinstance(timeout_s, bool)
+        or not isinstance(timeout_s, int | float)
+        or not 0 < timeout_s <= _LONGEST_S
+    ):
+        raise BadRow(
+            f"field 'timeout_s' must be a number of seconds up to {_LONGEST_S:.0f}, got {timeout_s!r}"
+        )
     return Program(
         language=text_field(row, "language"),
         source=text_field(row, "source"),
@@ -201,5 +213,3 @@ def _exit_text(execution: Execution) -> str:
     if execution.signal is not None:
         return f"signal {execution.signal}"
     return "went on" if execution.exit_code is None else f"code {execution.exit_code}"
-
-

@@ -11,6 +11,8 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+DNS_PORT = 53
+
 _AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
 _FAMILIES = {1: "AF_UNIX", 2: "AF_INET", 10: "AF_INET6", 16: "AF_NETLINK", 17: "AF_PACKET", 38: "AF_ALG"}
 _FAMILIES |= {29: "AF_CAN", 31: "AF_BLUETOOTH", 40: "AF_VSOCK", 44: "AF_XDP", 21: "AF_RDS", 30: "AF_TIPC"}
@@ -65,7 +67,8 @@ def queried_name(payload: bytes) -> str | None:
     _id, flags, questions, answers, authorities, _extra = struct.unpack_from("!6H", payload)
     if flags & 0xF800 or questions != 1 or answers or authorities:
         return None
-    labels, position = [], 12
+    labels: list[str] = []
+    position = 12
     while position < len(payload):
         length = payload[position]
         if length == 0:

@@ -12,12 +12,13 @@ from dataclasses import asdict
 from pathlib import PurePosixPath
 
 from spanproof.sandbox.backend import AnswerTool, Availability, Sandbox, Session
-from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable, UnsupportedLanguage
+from spanproof.sandbox.errors import UnsupportedLanguage
 from spanproof.sandbox.jail import probe
-from spanproof.sandbox.jail.host import Master, SlotLink, guest_environment
+from spanproof.sandbox.jail.host import guest_environment
 from spanproof.sandbox.jail.outcome import execution_of
+from spanproof.sandbox.jail.pool import PLAIN, Pool, kind_for
 from spanproof.sandbox.jail.session import JailSession
-from spanproof.sandbox.jail.wire import Header
+from spanproof.sandbox.jail.wire import Frame, Header
 from spanproof.sandbox.model import Execution, Program, SessionSpec
 
 _GRACE_S = 15.0
@@ -32,10 +33,7 @@ class JailSandbox(Sandbox):
     def __init__(self, *, workers: int = 1) -> None:
         self.languages = frozenset({"python", "bash", "sql"} | ({"javascript"} if _node() else set()))
         self._workers = threading.BoundedSemaphore(max(1, workers))
-        self._lock = threading.Lock()
-        self._idle: list[SlotLink] = []
-        self._master: Master | None = None
-        self._closed = False
+        self._pool = Pool()
 
     def availability(self) -> Availability:
         """What this machine gives."""
@@ -45,61 +43,32 @@ class JailSandbox(Sandbox):
         """Run one program; see `Sandbox.run`."""
         header, parts = self._job(program)
         with self._workers:
-            slot = self._take()
-            try:
-                slot.send(header, parts)
-                answer = slot.receive(program.limits.wall_s + _GRACE_S)
-            except BaseException:
-                slot.close()
-                raise
-            self._give_back(slot)
+            answer = self._answer(header, parts, program)
         script = program.language in _SCRIPTS
         return execution_of(answer.header, answer.parts, program.limits, script=script)
+
+    def _answer(self, header: Header, parts: list[bytes], program: Program) -> Frame:
+        kind = kind_for(program.source) if program.language == "python" else PLAIN
+        slot = self._pool.take(kind)
+        try:
+            slot.send(header, parts)
+            answer = slot.receive(program.limits.wall_s + _GRACE_S)
+        except BaseException:
+            slot.close()
+            raise
+        self._pool.give_back(kind, slot)
+        return answer
 
     def session(self, spec: SessionSpec, answer: AnswerTool) -> Session:
         """Start a session; see `Sandbox.session`."""
         if spec.language != "python":
             raise UnsupportedLanguage(f"the jail has sessions in python only, not in {spec.language!r}")
         _check_files(spec.files)
-        return JailSession(self._take(), spec, answer)
+        return JailSession(self._pool.take(self._pool.warmest()), spec, answer)
 
     def close(self) -> None:
-        """End the master and every slot."""
-        with self._lock:
-            self._closed = True
-            slots, self._idle = self._idle, []
-            master, self._master = self._master, None
-        for slot in slots:
-            slot.close()
-        if master is not None:
-            master.close()
-
-    def _take(self) -> SlotLink:
-        with self._lock:
-            if self._closed:
-                raise SandboxBroken("the sandbox is closed")
-            if self._idle:
-                return self._idle.pop()
-            if self._master is None or not self._master.alive:
-                self._master = self._start()
-            return self._master.slot()
-
-    def _start(self) -> Master:
-        missing = self.availability().missing
-        if missing:
-            first = missing[0]
-            raise SandboxUnavailable(
-                f"the jail needs {first.name}, which this machine does not give: {first.detail}."
-                f" {first.remedy} Or configure another backend; `spanproof doctor` shows all features."
-            )
-        return Master()
-
-    def _give_back(self, slot: SlotLink) -> None:
-        with self._lock:
-            if not self._closed:
-                self._idle.append(slot)
-                return
-        slot.close()
+        """End every process of it."""
+        self._pool.close()
 
     def _job(self, program: Program) -> tuple[Header, list[bytes]]:
         if program.language not in self.languages:
@@ -118,7 +87,11 @@ class JailSandbox(Sandbox):
         if program.language in _SCRIPTS:
             script, interpreter = _SCRIPTS[program.language]
             command = interpreter if interpreter.startswith("/") else _node()
-            header |= {"script": script, "argv": [command, f"/box/code/{script}"], "own_execs": 1}
+            header |= {
+                "script": script,
+                "argv": [command, f"/box/code/{script}"],
+                "own_execs": 2 if program.language == "bash" else 1,
+            }
         source = program.source.encode("utf-8", "surrogatepass")
         tests = (program.tests or "").encode("utf-8", "surrogatepass")
         return header, [source, tests, program.stdin, *program.files.values()]

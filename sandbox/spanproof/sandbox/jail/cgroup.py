@@ -84,6 +84,11 @@ class Base:
         self._processes = (
             None if processes is None else os.open(processes, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         )
+        self._parents = [
+            (os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), path.name)
+            for path in (memory, processes)
+            if path is not None
+        ]
         self.paths = tuple(str(path) for path in (memory, processes) if path is not None)
         self._made = 0
 
@@ -114,6 +119,12 @@ class Base:
             with contextlib.suppress(OSError):
                 os.rmdir(name, dir_fd=directory)
 
+    def remove_itself(self) -> None:
+        """Remove the directory that held the groups, when all of them are gone."""
+        for parent, name in self._parents:
+            with contextlib.suppress(OSError):
+                os.rmdir(name, dir_fd=parent)
+
     def _directories(self) -> list[int]:
         return [self._memory] if self._processes is None else [self._memory, self._processes]
 
@@ -138,7 +149,8 @@ def find_base(owner: int, mounts: str | None = None, memberships: str | None = N
 
     Args:
         owner: the host's process id: its groups are named by it, so that leftovers are known.
-        mounts: text of /proc/self/mountinfo, read when None; memberships, of /proc/self/cgroup, likewise.
+        mounts: text of /proc/self/mountinfo, read when None.
+        memberships: text of /proc/self/cgroup, read when None.
     """
     mounts = Path("/proc/self/mountinfo").read_text() if mounts is None else mounts
     memberships = Path("/proc/self/cgroup").read_text() if memberships is None else memberships

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -46,6 +47,8 @@ def guest_environment() -> dict[str, str]:
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
+        "ARROW_DEFAULT_MEMORY_POOL": "system",
+        "JE_ARROW_MALLOC_CONF": "background_thread:false",
     }
 
 
@@ -84,6 +87,11 @@ class SlotLink:
         if frame.header.get("kind") == "broken":
             raise SandboxBroken(f"a jail slot failed: {frame.header.get('reason')}")
         return frame
+
+    @property
+    def alive(self) -> bool:
+        """Whether an idle slot still waits: one that speaks unasked has ended."""
+        return not select.select([self._stream], [], [], 0)[0]
 
     def close(self) -> None:
         """Let the slot end: it does so when its socket closes."""
@@ -133,12 +141,16 @@ class Master:
         with self._lock:
             try:
                 socket.send_fds(self._control, [b"slot"], [theirs.fileno()])
-                self._answer()
+                answer = self._answer()
             except OSError as failure:
                 raise SandboxBroken(f"the jail's master is gone: {failure}") from failure
             finally:
                 theirs.close()
-        return SlotLink(ours)
+        if "failed" in answer:
+            raise SandboxBroken(f"the jail's master could not start a slot: {answer['failed']}")
+        link = SlotLink(ours)
+        link.receive(_SLOT_START_S)  # it says that it is armed, or why it cannot be
+        return link
 
     @property
     def alive(self) -> bool:

@@ -106,7 +106,7 @@ def setns(fd: int, kind: int) -> None:
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = "") -> None:
-    """mount(2)."""
+    """Mount a file system, bind a directory, or change a mount's flags."""
     _check(
         _libc.mount(
             os.fsencode(source),
@@ -135,7 +135,8 @@ def open_tree(path: str) -> int:
     """A detached, recursive copy of the mounts under a path, as a descriptor."""
     flags = _OPEN_TREE_CLONE | _OPEN_TREE_CLOEXEC | AT_RECURSIVE
     return _check(
-        _libc.syscall(_long(_SYS_OPEN_TREE), _long(-100), os.fsencode(path), _long(flags)), f"open_tree {path}"
+        _libc.syscall(_long(_SYS_OPEN_TREE), _long(-100), os.fsencode(path), _long(flags)),
+        f"open_tree {path}",
     )
 
 
@@ -171,7 +172,7 @@ def set_mount_attributes(path: str, attributes: int, *, recursive: bool = True) 
 
 
 def prctl(option: int, value: int = 0) -> int:
-    """prctl(2) with one argument."""
+    """Set or ask a property of this process; one argument."""
     return _check(
         _libc.prctl(
             ctypes.c_int(option),

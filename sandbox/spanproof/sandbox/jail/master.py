@@ -19,11 +19,12 @@ import signal
 import socket
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from spanproof.sandbox.jail import cgroup, kernel, root
 from spanproof.sandbox.jail.arch import this_arch
-from spanproof.sandbox.jail.slot import SlotPlace, slot_main
+from spanproof.sandbox.jail.slot import SlotPlace, slot_main, tell
 
 _PROCESSES = 1024
 """Of a slot's group: a bound behind the program's own, which is a resource limit."""
@@ -31,14 +32,15 @@ _PROCESSES = 1024
 HIGH_ID = 0xFFFE7
 """The user a guest is on the machine when the host is root: a number no account has."""
 
-_PRELOADED = (
-    "abc argparse array ast asyncio base64 bisect calendar cmath codecs collections collections.abc contextlib"
-    " copy csv dataclasses datetime decimal difflib enum fractions functools glob hashlib heapq hmac html"
-    " inspect io itertools json linecache logging math numbers operator os pathlib pickle platform pprint"
-    " queue random re secrets shutil signal socket sqlite3 ssl statistics string struct subprocess tempfile"
-    " textwrap threading time traceback types typing unicodedata urllib.error urllib.parse urllib.request uuid"
-    " warnings zlib zoneinfo"
-).split()
+_PRELOADED: frozenset[str] = frozenset(
+    """
+    abc array ast base64 bisect calendar cmath collections collections.abc contextlib copy csv dataclasses
+    datetime decimal enum fractions functools glob hashlib heapq inspect io itertools json linecache math
+    numbers operator os pathlib pprint queue random re secrets shutil signal socket statistics string struct
+    subprocess tempfile textwrap threading time traceback types typing unicodedata urllib.parse uuid
+    warnings zlib zoneinfo
+    """.split()  # noqa: SIM905 - a table
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class _Setup:
     """What the master knows once its root stands."""
 
     place: SlotPlace
-    host_uid: int
+    guest_id: int | None
     own_pid_namespace: int
     groups: cgroup.Base | None
 
@@ -56,9 +58,11 @@ def main(control_fd: int) -> None:
     control = socket.socket(fileno=control_fd)
     host = os.pidfd_open(os.getppid())
     options = json.loads(control.recv(65536))
-    uid = os.geteuid()
+    if os.getppid() != options["owner"]:
+        return  # the host died before we could watch it
     try:
-        _enter_namespaces(uid)
+        guest_id = foreign_id(os.geteuid(), Path("/proc/self/uid_map").read_text())
+        _enter_namespaces(guest_id)
     except OSError as failure:
         _say_failed(control, failure)
         return
@@ -70,7 +74,7 @@ def main(control_fd: int) -> None:
         return
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     try:
-        setup = _set_up(options, uid)
+        setup = _set_up(options, guest_id)
     except Exception as failure:  # noqa: BLE001 - told to the host, in full
         _say_failed(control, failure)
         return
@@ -83,12 +87,16 @@ def _say_failed(control: socket.socket, failure: Exception) -> None:
     control.send(json.dumps({"failed": f"{type(failure).__name__}: {failure}"}).encode())
 
 
-def _set_up(options: dict[str, Any], uid: int) -> _Setup:
+def _set_up(options: dict[str, Any], guest_id: int | None) -> _Setup:
     arch = this_arch()
     if arch is None:
         raise OSError(f"the jail has no system call table for {os.uname().machine}")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _preload(options["preload"])
+    if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208 - a count
+        raise RuntimeError(
+            f"a preloaded package started a thread, and forks would inherit its locks: {options['preload']}"
+        )
     groups = cgroup.find_base(options["owner"])
     visible = root.build_root(root.interpreter_directories())
     sys.path[:] = [path for path in sys.path if path and _visible(path, visible.roots)]
@@ -100,17 +108,15 @@ def _set_up(options: dict[str, Any], uid: int) -> _Setup:
     gc.freeze()
     place = SlotPlace(visible, arch, os.environ["PATH"])
     own_pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-    return _Setup(place, uid, own_pid_namespace, groups)
+    return _Setup(place, guest_id, own_pid_namespace, groups)
 
 
 def _preload(extra: list[str]) -> None:
-    for name in [*_PRELOADED, *extra]:
+    for name in (*sorted(_PRELOADED), *extra):
         try:
             importlib.import_module(name)
         except ImportError:
             continue  # warmth only: a program that imports it will be told
-    # The codec and locale machinery loads on first use.
-    "".encode("idna")
 
 
 def _hide_own_source() -> None:
@@ -125,13 +131,29 @@ def _visible(path: str, roots: tuple[str, ...]) -> bool:
     return any(path == base or path.startswith(f"{base}/") for base in roots)
 
 
-def _enter_namespaces(uid: int) -> None:
-    """A mount namespace to build in, and a process namespace: the master is PID 1 of it, so that its end, by
-    whatever signal, is the end of every slot; without root, a user namespace that owns both."""
-    if uid == 0:
+def foreign_id(uid: int, uid_map: str) -> int | None:
+    """A user that is nobody else's, for guests; None where we may not become another.
+
+    Root of the machine may be anyone; root of a container only who is mapped into it, and root of a user
+    namespace with a single user is no more than that user.
+    """
+    ranges = [[int(field) for field in line.split()] for line in uid_map.splitlines()]
+    if uid != 0 or not ranges:
+        return None
+    first, _outside, count = max(ranges)
+    last = first + count - 1
+    return min(HIGH_ID, last) if last > 0 else None
+
+
+def _enter_namespaces(guest_id: int | None) -> None:
+    """A mount namespace to build in, and a process namespace; without root, a user namespace that owns both.
+
+    The master is PID 1 of the process namespace: its end, by whatever signal, is the end of every slot.
+    """
+    if guest_id is not None:
         kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWPID)
         return
-    gid = os.getegid()
+    uid, gid = os.geteuid(), os.getegid()
     kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS | kernel.CLONE_NEWPID)
     map_identity(root.GUEST_ID, uid, gid)
 
@@ -169,14 +191,21 @@ class _Starter:
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)
         self._reap(0)
+        if self._setup.groups is not None:
+            self._setup.groups.remove_itself()
 
     def _request(self) -> bool:
         message, descriptors, _flags, _address = socket.recv_fds(self._control, 65536, 4)
         if not message:
             return False
-        self._start(descriptors[0])
-        os.close(descriptors[0])
-        self._control.send(b'{"started": true}')
+        try:
+            self._start(descriptors[0])
+        except OSError as failure:
+            _say_failed(self._control, failure)
+        else:
+            self._control.send(b'{"started": true}')
+        finally:
+            os.close(descriptors[0])
         return True
 
     def _start(self, channel: int) -> None:
@@ -209,41 +238,34 @@ class _Starter:
             return
 
 
-def _become_slot(
-    setup: _Setup, channel: int, inherited: tuple[int, int], group: cgroup.Group | None
-) -> None:
-    status = 1
+def _become_slot(setup: _Setup, channel: int, inherited: tuple[int, int], group: cgroup.Group | None) -> None:
+    stream = socket.socket(fileno=channel)
     try:
         for fd in (*inherited, setup.own_pid_namespace):
             os.close(fd)
-        stream = socket.socket(fileno=channel)
         kernel.unshare(kernel.CLONE_NEWNS)
         flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
         kernel.mount("proc", "/proc", "proc", flags, "subset=pid,hidepid=invisible")
-        _leave_root(setup.host_uid)
-        # The mount is read-only for good from here on: guests share its owner's user id.
+        _leave_root(setup.guest_id)
         socket.sethostname("sandbox")
         slot_main(setup.place, stream, group)
-        status = 0
     except BaseException as failure:  # noqa: BLE001 - must not unwind into the master
-        os.write(2, f"slot: {type(failure).__name__}: {failure}\n".encode())
+        tell(stream, failure)
     finally:
-        os._exit(status)
+        os._exit(1)
 
 
-def _leave_root(host_uid: int) -> None:
+def _leave_root(guest_id: int | None) -> None:
     """Become the guest's user in a user namespace of our own, with every other namespace under it."""
-    uid, gid = os.geteuid(), os.getegid()
-    if host_uid == 0:
+    uid = gid = root.GUEST_ID
+    if guest_id is not None:
         os.setgroups([])
-        uid = gid = HIGH_ID
+        uid = gid = guest_id
         os.setresgid(gid, gid, gid)
         kernel.set_keep_capabilities()
         os.setresuid(uid, uid, uid)
         kernel.raise_permitted()
         kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
-    else:
-        uid = gid = root.GUEST_ID
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     kernel.unshare(
         kernel.CLONE_NEWUSER

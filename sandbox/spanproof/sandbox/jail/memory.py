@@ -7,9 +7,13 @@ what lies in the box. Sampled; a limit is enforced by whoever asks `over_limit`.
 from __future__ import annotations
 
 import os
+import re
 import time
 
 from spanproof.sandbox.jail import root
+
+_SHARED_WORTH_A_LOOK = 96 * 1024 * 1024
+"""Above what an interpreter with its libraries shares with files; a closer look walks the page tables."""
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -33,7 +37,10 @@ class Meter:
         for name in os.listdir("/proc"):  # noqa: PTH208 - names only
             if name.isdigit() and name != "1":
                 self.processes += 1
-                total += max(0, _resident(int(name))[1] - self._warm_private)
+                resident, private = _resident(int(name))
+                total += max(0, private - self._warm_private)
+                if resident - private > _SHARED_WORTH_A_LOOK:
+                    total += _shared_memory(name)
         try:
             box = os.statvfs(root.BOX)
             total += (box.f_blocks - box.f_bfree) * box.f_frsize
@@ -56,6 +63,16 @@ def _resident(pid: int) -> tuple[int, int]:
         return 0, 0
     resident, shared = int(fields[1]), int(fields[2])
     return resident * _PAGE, (resident - shared) * _PAGE
+
+
+def _shared_memory(pid: str) -> int:
+    """A process's part of shared anonymous memory, which is neither private nor in the box."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:  # noqa: PTH123
+            found = re.search(rb"Pss_Shmem:\s+(\d+) kB", file.read())
+    except OSError:
+        return 0
+    return int(found[1]) * 1024 if found else 0
 
 
 def cpu_s(pid: int) -> float:

@@ -18,7 +18,6 @@ from spanproof.sandbox.model import Attempt, AttemptKind, Execution, FailureClas
 _NEAR_LIMIT = 0.5
 """A program that says MemoryError is believed when its tree held this part of its limit."""
 _COMMAND_NOT_FOUND = 127
-_BASH_SYNTAX = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +30,7 @@ class Facts:
         oom_killed: whether the kernel killed in the tree for memory.
         outcome: what the guest said: `finished`, `ok`, `raised`, `syntax`, or None.
         told: the guest's classification of its exception, by flag.
+        path: the file its exception is about, as the guest told it.
     """
 
     stopped: str | None
@@ -43,6 +43,7 @@ class Facts:
     attempts: tuple[Attempt, ...]
     outcome: str | None
     told: Mapping[str, bool]
+    path: str | None
     raised: Raised | None
     tests_passed: int | None
     tests_total: int | None
@@ -58,7 +59,9 @@ def classify(facts: Facts, limits: Limits) -> FailureClass:
     if _out_of_memory(facts, limits):
         return FailureClass.OUT_OF_MEMORY
     if number is not None:
-        return FailureClass.UNSAFE_OPERATION if _refused(facts, AttemptKind.PRIVILEGE) else FailureClass.KILLED
+        return (
+            FailureClass.UNSAFE_OPERATION if _refused(facts, AttemptKind.PRIVILEGE) else FailureClass.KILLED
+        )
     failed = code != 0 if code is not None else facts.outcome != "ok"
     if not failed:
         return _tests_class(facts)
@@ -99,15 +102,27 @@ def _out_of_memory(facts: Facts, limits: Limits) -> bool:
 
 
 def _boundary_class(facts: Facts) -> FailureClass | None:
-    """Whether the failure is that of a refused attempt: the refusal is the kernel's word."""
-    by_refusal = facts.told.get("os") or facts.told.get("process") or facts.script
-    if not by_refusal:
-        return None
-    if _refused(facts, AttemptKind.PRIVILEGE):
+    """Whether the failure is that of a refused attempt.
+
+    The refusal is the kernel's word; the guest's report only ties the failure to it. An error about a file
+    that was not refused, or one that names no refused address, is an exception as any other.
+    """
+    any_refusal = facts.script or facts.told.get("process", False)
+    os_error = facts.told.get("os", False)
+    if _refused(facts, AttemptKind.PRIVILEGE) and (any_refusal or os_error):
         return FailureClass.UNSAFE_OPERATION
-    if _refused(facts, AttemptKind.NETWORK) or _refused(facts, AttemptKind.FILE):
+    by_network = any_refusal or (os_error and facts.path is None)
+    # A unix socket's error names no path, as a network's does not.
+    by_file = by_network or facts.told.get("permission", False) or facts.path in _targets(facts)
+    if _refused(facts, AttemptKind.NETWORK) and by_network:
+        return FailureClass.PERMISSION_DENIED
+    if _refused(facts, AttemptKind.FILE) and by_file:
         return FailureClass.PERMISSION_DENIED
     return None
+
+
+def _targets(facts: Facts) -> set[str]:
+    return {attempt.target for attempt in facts.attempts if not attempt.allowed}
 
 
 def _script_class(code: int | None) -> FailureClass:
@@ -133,7 +148,9 @@ def _exit(status: int | None) -> tuple[int | None, int | None]:
     return os.WEXITSTATUS(status), None
 
 
-def execution_of(header: Mapping[str, Any], parts: Sequence[bytes], limits: Limits, *, script: bool) -> Execution:
+def execution_of(
+    header: Mapping[str, Any], parts: Sequence[bytes], limits: Limits, *, script: bool
+) -> Execution:
     """Read a slot's result."""
     facts = read_facts(header, script=script)
     code, number = _exit(facts.status)
@@ -178,6 +195,7 @@ def read_facts(header: Mapping[str, Any], *, script: bool) -> Facts:
         attempts=_attempts(header.get("attempts")),
         outcome=outcome if isinstance(outcome, str) else None,
         told={str(key): value for key, value in said.items() if isinstance(value, bool)},
+        path=path if isinstance(path := said.get("path"), str) else None,
         raised=_raised(said) if said else None,
         tests_passed=None if total is None else min(passed or 0, total),
         tests_total=total,

@@ -11,12 +11,17 @@ import enum
 import os
 import re
 from collections.abc import Iterable
+from pathlib import PurePosixPath
 
 _WRITABLE = ("/box", "/tmp", "/var/tmp", "/run", "/dev/shm", "/proc/self/fd", "/dev/fd")  # noqa: S108
 _DEVICES = frozenset(
     ("null", "zero", "full", "random", "urandom", "tty", "stdin", "stdout", "stderr", "shm", "fd", "ptmx")
 )
-_ACCOUNTS = frozenset(("/etc/passwd", "/etc/group", "/etc/shadow", "/etc/gshadow", "/etc/sudoers"))
+NAME_SERVICES = "/etc/nsswitch.conf"
+ACCOUNTS = frozenset(("/etc/passwd", "/etc/group"))
+# Directories that exist in the jail only because something lies below them: who lists them looks for more.
+_BARE = frozenset(("/root", "/home", "/var", "/etc", "/.bind"))
+_CREDENTIALS = ACCOUNTS | {"/etc/shadow", "/etc/gshadow", "/etc/sudoers"}
 # What interpreters and libraries look for by themselves, whether it is there or not.
 _PROBED = re.compile(
     r"/proc(/self|/thread-self)?/(cpuinfo|meminfo|stat|version|filesystems|loadavg|uptime|mounts|cmdline"
@@ -45,17 +50,27 @@ class Boundary:
     """One root's boundary."""
 
     def __init__(self, roots: Iterable[str], program_path: str) -> None:
-        self._roots = tuple(roots)
+        named = tuple(roots)
+        # An interpreter under /tmp is seen by its resolved path, inside the box.
+        self._roots = (*named, *map(os.path.realpath, named))
+        self._bare = _BARE | {str(parent) for root in named for parent in PurePosixPath(root).parents} - {"/"}
         self._programs = frozenset(program_path.split(":"))
 
     def is_program_directory(self, directory: str) -> bool:
         """Whether programs are searched there: a miss is a step of the search, no attempt."""
         return directory in self._programs
 
-    def judge_open(self, path: str, pid: int, *, writes: bool) -> Judged:
-        """Judge a path as a guest process named it."""
+    def judge(self, path: str, pid: int, *, writes: bool) -> tuple[Judged, str]:
+        """Judge a path as a guest process named it; with it comes the path, links followed."""
         place = self._resolved(path, pid)
-        if place in _ACCOUNTS:
+        return self._judge(place, writes=writes), place
+
+    def _judge(self, place: str, *, writes: bool) -> Judged:
+        if place in _CREDENTIALS:
+            return Judged.FORBIDDEN
+        if _within(place, self._roots):
+            return Judged.OUTSIDE if writes else Judged.INSIDE
+        if place in self._bare:
             return Judged.FORBIDDEN
         if _within(place, _WRITABLE) or self._is_device(place):
             return Judged.INSIDE
@@ -63,7 +78,7 @@ class Boundary:
             return self._judge_process(place, writes=writes)
         if writes:
             return Judged.OUTSIDE
-        if place == "/" or _within(place, self._roots) or _PROBED.fullmatch(place) or os.path.lexists(place):
+        if place == "/" or _PROBED.fullmatch(place) or os.path.lexists(place):
             return Judged.INSIDE
         return Judged.OUTSIDE
 

@@ -21,6 +21,8 @@ WORK = "/box/work"
 CODE = "/box/code"
 GUEST_ID = 1000
 
+_LISTED = 1000
+_DEPTH = 32
 _STAGE = "/tmp"  # noqa: S108 - any directory that exists; covered in our own namespace only
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = ("ld.so.cache", "alternatives", "ssl/certs", "ssl/openssl.cnf", "ca-certificates", "mime.types")
@@ -29,7 +31,7 @@ _LINKS = {
     "tmp": "box/tmp",
     "var/tmp": "../box/tmp",
     "run": "box/tmp",
-    "dev/shm": "../box/shm",  # noqa: S108 - inside the jail
+    "dev/shm": "../box/shm",
     "dev/fd": "/proc/self/fd",
     "dev/stdin": "/proc/self/fd/0",
     "dev/stdout": "/proc/self/fd/1",
@@ -107,13 +109,14 @@ def build_root(directories: Iterable[str]) -> Visible:
         _attach(tree, place, directory=True)
     for target, tree in trees_extra.items():
         _attach(tree, target, directory=kinds[target])
+    _mask(roots)
     kernel.set_mount_attributes(".", kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID)
     kernel.pivot_root_here()
     return Visible(tuple(roots), tuple(rebound))
 
 
-def fresh_box(visible: Visible, size_bytes: int) -> None:
-    """Cover `/box` with an empty tmpfs of this size: the only place a program can write to."""
+def fresh_box(visible: Visible, size_bytes: int) -> tuple[int, ...]:
+    """Cover `/box`, the only place a program can write to, with an empty tmpfs; returns its state."""
     inodes = max(1024, size_bytes // 4096)
     options = f"mode=755,size={size_bytes},nr_inodes={inodes},uid={GUEST_ID},gid={GUEST_ID}"
     kernel.mount("box", BOX, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
@@ -125,6 +128,47 @@ def fresh_box(visible: Visible, size_bytes: int) -> None:
         place = os.path.realpath(target)
         os.makedirs(place, exist_ok=True)  # noqa: PTH103
         kernel.mount(source, place, flags=kernel.MS_BIND | kernel.MS_REC)
+    return box_state()
+
+
+def box_state() -> tuple[int, ...]:
+    """Changes when anything in the box was made, removed, renamed, or had its attributes changed."""
+    space = os.statvfs(BOX)
+    changed = (os.lstat(f"{BOX}/{name}").st_ctime_ns for name in ("", "work", "tmp", "shm", "code"))
+    return (space.f_blocks, space.f_bfree, space.f_ffree, *changed)
+
+
+def resize_box(size_bytes: int) -> None:
+    """Change the room in the box."""
+    flags = kernel.MS_REMOUNT | kernel.MS_NOSUID | kernel.MS_NODEV
+    kernel.mount("box", BOX, "tmpfs", flags, f"size={size_bytes}")
+
+
+def drop_box(visible: Visible) -> None:
+    """Take the box away, with all that lies in it."""
+    for _source, target in visible.rebound:
+        kernel.umount(os.path.realpath(target))
+    kernel.umount(BOX)
+
+
+def files_left() -> dict[str, int]:
+    """Regular files under the work directory, by `lstat`: a link is never followed."""
+    found: dict[str, int] = {}
+    waiting = [("", 0)]
+    while waiting and len(found) < _LISTED:
+        relative, depth = waiting.pop()
+        try:
+            entries = list(os.scandir(f"{WORK}/{relative}"))
+        except OSError:
+            continue
+        for entry in entries:
+            name = f"{relative}{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                if depth < _DEPTH:
+                    waiting.append((f"{name}/", depth + 1))
+            elif entry.is_file(follow_symlinks=False) and len(found) < _LISTED:
+                found[name] = entry.stat(follow_symlinks=False).st_size
+    return found
 
 
 def _skeleton(links: dict[str, str]) -> None:
@@ -134,6 +178,18 @@ def _skeleton(links: dict[str, str]) -> None:
         Path(name).symlink_to(target)
     for name, text in _FILES.items():
         Path(name).write_text(text)
+
+
+def _mask(roots: Iterable[str]) -> None:
+    """Cover what lies among the binds and may hold the machine's credentials: index URLs, registry tokens."""
+    flags = kernel.MS_NOSUID | kernel.MS_NODEV
+    for directory in ("usr/etc", "usr/local/etc"):
+        if Path(directory).is_dir() and not Path(directory).is_symlink():
+            kernel.mount("mask", directory, "tmpfs", flags, "mode=755,size=4k,nr_inodes=2")
+    for base in roots:
+        for name in ("pip.conf", ".condarc", ".npmrc"):
+            if Path(base[1:], name).is_file():
+                kernel.mount("dev/null", f"{base[1:]}/{name}", flags=kernel.MS_BIND)
 
 
 def _attach(tree: int, place: str, *, directory: bool) -> None:

@@ -8,24 +8,24 @@ bounded JSON object that bears the run's token.
 from __future__ import annotations
 
 import os
-import resource
 import select
-import signal
 import socket
 import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from spanproof.sandbox.jail import memory, root
+from spanproof.sandbox.jail import memory, root, tree
 from spanproof.sandbox.jail.cgroup import Group
+from spanproof.sandbox.jail.network import Resolver
 from spanproof.sandbox.jail.output import Stream
 from spanproof.sandbox.jail.watch import Watcher
 from spanproof.sandbox.jail.wire import FROM_GUEST, BadFrame, Decoder, Frame, Header, encode
 
 _TICK_S = 0.05
-_FILES = 1000
-_DEPTH = 32
+_FOR_THE_GUEST = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "clock_s")
 _STEP_DRAIN_BYTES = 1 << 20
+_READS_AT_ONCE = 16
+"""Of a guest that never stops writing, before the clock is looked at again."""
 
 
 @dataclass(slots=True)
@@ -41,12 +41,26 @@ class Armed:
     stderr: int
     token: str
 
+    @property
+    def waits(self) -> bool:
+        """Whether the guest still lives."""
+        return not select.select([self.pidfd], [], [], 0)[0]
+
     def close(self) -> None:
         """Close our ends; the guest must be dead, or its held-up calls would fail as ENOSYS."""
         for fd in (self.pidfd, self.listener, self.stdin, self.stdout, self.stderr):
             if fd >= 0:
                 os.close(fd)
         self.control.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What a slot listens to besides its guest."""
+
+    channel: socket.socket
+    from_host: Decoder
+    resolver: Resolver
 
 
 @dataclass(slots=True)
@@ -65,26 +79,24 @@ class Told:
 
 
 class Run:
-    """A run, from job to result; a session is a run that takes steps before it ends."""
+    """A run, from job to result."""
 
     def __init__(
         self,
         armed: Armed,
         watcher: Watcher,
-        channel: socket.socket,
-        from_host: Decoder,
+        links: Links,
         group: Group | None,
     ) -> None:
         self.armed = armed
         self.watcher = watcher
         self._group = group
-        self._channel = channel
-        self._from_host = from_host
+        self._channel = links.channel
+        self._from_host = links.from_host
+        self._resolver = links.resolver
         self._from_guest = Decoder(FROM_GUEST)
         self._told = Told()
         self._stopped: str | None = None
-        self._session = False
-        self._in_step = False
         self._ended = False
         self._host_gone = False
         self._deaf = False
@@ -93,7 +105,6 @@ class Run:
         """Set the limits and hand the guest its code."""
         limits = job.header["limits"]
         self._limits = limits
-        self._session = job.header["language"] == "session"
         self.watcher.memory_bytes = limits["memory_bytes"]
         self.watcher.own_execs = job.header.get("own_execs", 0)
         self._memory = memory.Meter(limits["memory_bytes"])
@@ -102,34 +113,47 @@ class Run:
         self._stdin = job.parts[2]
         if self._group is not None:
             self._group.begin(limits["memory_bytes"])
-        _bound(self.armed.pid, limits, job.header["language"])
-        self._cpu_before = _children_cpu_s()
+        self._bound_time(limits)
+        self._cpu_before = tree.children_cpu_s()
         self._started = time.monotonic()
-        self._deadline = self._started + limits["wall_s"] + (_SESSION_START_S if self._session else 0)
-        self._step_cpu = 0.0
+        self._deadline = self._started + limits["wall_s"]
         header = {key: job.header[key] for key in _FOR_THE_GUEST if key in job.header}
-        self.armed.control.setblocking(False)
-        for fd in (self.armed.stdin, self.armed.stdout, self.armed.stderr):
+        for fd in (self.armed.control.fileno(), self.armed.stdin, self.armed.stdout, self.armed.stderr):
             os.set_blocking(fd, False)
         self._poll = select.poll()
-        for fd in (self.armed.listener, self.armed.control, self.armed.stdout, self.armed.stderr, self.armed.pidfd):
+        for fd in (
+            self.armed.listener,
+            self.armed.control.fileno(),
+            self.armed.stdout,
+            self.armed.stderr,
+            self.armed.pidfd,
+        ):
             self._poll.register(fd, select.POLLIN)
         self._feed_stdin(register=True)
         message = encode({**header, "kind": "job", "token": self.armed.token}, job.parts[:2])
         self._to_guest(message)
 
+    def _bound_time(self, limits: Header) -> None:
+        tree.bound_cpu(self.armed.pid, limits["cpu_s"])
+
+    def _host_s_turn(self) -> bool:
+        """Whether the clock stands, because the host is asked for something."""
+        return False
+
     def finish(self) -> tuple[Header, list[bytes]]:
         """Serve the guest until it ends or must end."""
         self._poll.register(self._channel, select.POLLIN)
+        self._poll.register(self._resolver, select.POLLIN)
         while not self._ended and self._stopped is None and not self._host_gone:
             self._turn()
         wall_s = time.monotonic() - self._started
         if self._stopped is None and not self._host_gone:
             self._drain()
             self._hear_the_rest()
+        self._note_names()
         status, peak = self._end()
-        header = self._facts(wall_s, max(0.0, _children_cpu_s() - self._cpu_before))
-        header |= {"kind": "result", "status": status, "files": _files_left()}
+        header = self._facts(wall_s, max(0.0, tree.children_cpu_s() - self._cpu_before))
+        header |= {"kind": "result", "status": status, "files": root.files_left()}
         header["peak"] = max(peak, self._memory.peak_bytes)
         return header, [self._out.kept(), self._err.kept()]
 
@@ -150,21 +174,16 @@ class Run:
             "tests_passed": sum(self._told.tests.values()) if self._told.planned is not None else None,
         }
 
-    def _step_cpu_s(self) -> float:
-        spent = memory.cpu_s(self.armed.pid) + _children_cpu_s() - self._cpu_before
-        step, self._step_cpu = spent - self._step_cpu, spent
-        return max(0.0, step)
-
     def _turn(self) -> None:
         now = time.monotonic()
-        waiting = self._session and not self._in_step
+        waiting = self._host_s_turn()
         if not waiting and now >= self._deadline:
             self._stopped = "timeout"
             return
         left = _TICK_S if waiting else min(_TICK_S, self._deadline - now)
         ready = self._poll.poll(max(0.0, left) * 1000)
         if not ready or now - self._memory.sampled_at >= _TICK_S:
-            reap_strays(self.armed.pid)
+            tree.reap_strays(self.armed.pid)
             if self._over_memory():
                 self._stopped = "memory"
                 return
@@ -195,6 +214,13 @@ class Run:
             self._feed_stdin()
         elif fd == self._channel.fileno():
             self._read_host()
+        elif fd == self._resolver.fileno():
+            self._note_names()
+
+    def _note_names(self) -> None:
+        for name in self._resolver.serve():
+            self.watcher.record.network_used = True
+            self.watcher.record.note("network", f"{name}:53", allowed=False)
 
     def _read_output(self, fd: int) -> None:
         try:
@@ -227,11 +253,16 @@ class Run:
     def _read_control(self) -> None:
         """Hear the guest; bytes that are no frames of ours end the hearing, not the run."""
         try:
-            while data := self.armed.control.recv(65536):
+            for _ in range(_READS_AT_ONCE):
+                data = self.armed.control.recv(65536)
+                if not data:
+                    break
                 self._from_guest.feed(data)
                 while (frame := self._from_guest.next()) is not None:
                     if frame.header.get("token") == self.armed.token:
                         self._hear(frame.header)
+            else:
+                return
         except BlockingIOError:
             return
         except (BadFrame, OSError):
@@ -247,38 +278,14 @@ class Run:
             self._told.planned = max(0, min(said["total"], 100_000))
         elif kind == "test":
             self._hear_test(said.get("number"), said.get("passed"))
-        elif kind == "call" and self._session:
-            self._forward_call(said)
-        elif kind in ("step", "ready") and self._session:
-            self._end_step(said)
 
     def _hear_test(self, number: Any, passed: Any) -> None:
         planned = self._told.planned or 0
         if type(number) is int and 0 <= number < planned and type(passed) is bool:
             self._told.tests[number] = self._told.tests.get(number, True) and passed
 
-    def _forward_call(self, said: Header) -> None:
-        call = {"kind": "call", **{key: said.get(key) for key in ("call", "tool", "args", "kwargs")}}
-        self._paused_at = time.monotonic()
-        self._channel.sendall(encode(call))
-
-    def _end_step(self, said: Header) -> None:
-        """A step is over: gather what it did, tell the host, and start the next one's account."""
-        self._drain()
-        wall_s = time.monotonic() - self._started
-        self._memory.sample()
-        header = self._facts(wall_s, self._step_cpu_s())
-        header |= {key: said.get(key) for key in ("result", "has_json", "text", "raised")}
-        header |= {"kind": "step", "outcome": said.get("outcome"), "peak": self._memory.peak_bytes}
-        header["ready"] = said["kind"] == "ready"
-        header["files"] = _files_left()
-        self._channel.sendall(encode(header, [self._out.kept(), self._err.kept()]))
-        self._in_step = False
-        self._out, self._err = Stream(self._limits["output_bytes"]), Stream(self._limits["output_bytes"])
-        self.watcher.record.attempts.clear()
-
     def _read_host(self) -> None:
-        """In a session: the next step, an answer to a call, or the end."""
+        """What the host says while its program runs; mostly that it is gone."""
         try:
             data = self._channel.recv(262144)
         except OSError:
@@ -288,20 +295,10 @@ class Run:
             return
         self._from_host.feed(data)
         while (frame := self._from_host.next()) is not None:
-            kind = frame.header.get("kind")
-            if kind == "step":
-                self._begin_step(frame)
-            elif kind == "answer":
-                self._deadline += time.monotonic() - self._paused_at
-                self._to_guest(encode(frame.header))
-            elif kind == "end":
-                self._stopped = "closed"
+            self._take(frame)
 
-    def _begin_step(self, frame: Frame) -> None:
-        self._in_step = True
-        self._started = time.monotonic()
-        self._deadline = self._started + self._limits["wall_s"]
-        self._to_guest(encode({"kind": "step"}, frame.parts))
+    def _take(self, frame: Frame) -> None:
+        """A frame that came while the program runs: a plain run has no use for any."""
 
     def _to_guest(self, data: bytes) -> None:
         """Send without ever waiting for a guest that does not read."""
@@ -337,97 +334,15 @@ class Run:
             except BlockingIOError:
                 continue
 
-
     def _hear_the_rest(self) -> None:
         """What the guest sent just before it ended; the loop may have seen its end first."""
-        if not self._deaf and not self._session:
+        if not self._deaf:
             self._poll.register(self.armed.control, select.POLLIN)
             self._read_control()
 
     def _end(self) -> tuple[int | None, int]:
         """Kill and reap all; the main process's wait status, and its peak memory less the warm part."""
-        try:
-            os.kill(-1, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        tree.kill_others()
         _pid, status, usage = os.wait4(self.armed.pid, 0)
-        kill_all()
+        tree.kill_all()
         return status, max(0, usage.ru_maxrss * 1024 - self._memory.baseline_bytes)
-
-
-def kill_all() -> None:
-    """Kill every process of the namespace but this one, and reap until none is left."""
-    while True:
-        try:
-            os.kill(-1, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        try:
-            while True:
-                os.waitpid(-1, 0)
-        except ChildProcessError:
-            return
-
-
-_SESSION_START_S = 10.0
-_DATA_SLACK_BYTES = 256 * 1024 * 1024
-"""Of address space over the memory limit: stacks and arenas are mapped long before they are used."""
-_FOR_THE_GUEST = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "clock_s")
-
-
-def reap_strays(main: int) -> None:
-    """Reap orphans that ended, so that dead processes do not use up the limit; never the main process."""
-    while True:
-        try:
-            found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:
-            return
-        if found is None or found.si_pid == main:
-            return
-        os.waitpid(found.si_pid, 0)
-
-
-def _bound(pid: int, limits: dict[str, Any], language: str) -> None:
-    """Resource limits of the waiting guest, hard and soft; what it starts inherits them."""
-    cpu = resource.RLIM_INFINITY if language == "session" else max(1, int(limits["cpu_s"] + 0.999))
-    data = limits["memory_bytes"] + _DATA_SLACK_BYTES
-    for kind, value in (
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_NPROC, limits["processes"] + 1),  # the slot counts
-        (resource.RLIMIT_NOFILE, limits["open_files"]),
-        (resource.RLIMIT_FSIZE, limits["disk_bytes"]),
-        (resource.RLIMIT_MEMLOCK, 64 * 1024),
-        (resource.RLIMIT_MSGQUEUE, 0),
-        (resource.RLIMIT_CPU, cpu),
-        # V8 maps far more than it uses
-        (resource.RLIMIT_DATA, resource.RLIM_INFINITY if language == "javascript" else data),
-    ):
-        resource.prlimit(pid, kind, (value, value))
-    # When memory runs out, the guest goes first.
-    with open(f"/proc/{pid}/oom_score_adj", "w") as file:  # noqa: PTH123
-        file.write("1000")
-
-
-def _children_cpu_s() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
-def _files_left() -> dict[str, int]:
-    """Regular files under the work directory, by `lstat`: a link is never followed."""
-    found: dict[str, int] = {}
-    waiting = [("", 0)]
-    while waiting and len(found) < _FILES:
-        relative, depth = waiting.pop()
-        try:
-            entries = list(os.scandir(f"{root.WORK}/{relative}"))
-        except OSError:
-            continue
-        for entry in entries:
-            name = f"{relative}{entry.name}"
-            if entry.is_dir(follow_symlinks=False):
-                if depth < _DEPTH:
-                    waiting.append((f"{name}/", depth + 1))
-            elif entry.is_file(follow_symlinks=False) and len(found) < _FILES:
-                found[name] = entry.stat(follow_symlinks=False).st_size
-    return found

@@ -64,7 +64,11 @@ class JailSession(Session):
             slot.close()
 
     def _answered(self, frame: Frame) -> Header:
-        answer = self._ask(frame.header)
+        try:
+            answer = self._ask(frame.header)
+        except BaseException:
+            self.close()  # the step waits for an answer that will not come
+            raise
         return {
             "kind": "answer",
             "call": frame.header.get("call"),

@@ -14,13 +14,14 @@ import signal
 import socket
 from dataclasses import dataclass
 
-from spanproof.sandbox.jail import kernel, network, root
+from spanproof.sandbox.jail import kernel, network, root, tree
 from spanproof.sandbox.jail.arch import Arch
 from spanproof.sandbox.jail.cgroup import Group
 from spanproof.sandbox.jail.filter import compile_filter
 from spanproof.sandbox.jail.guest.main import Descriptors, guest_main
 from spanproof.sandbox.jail.paths import Boundary
-from spanproof.sandbox.jail.run import Armed, Run, kill_all
+from spanproof.sandbox.jail.run import Armed, Links, Run
+from spanproof.sandbox.jail.steps import SessionRun
 from spanproof.sandbox.jail.watch import Watcher
 from spanproof.sandbox.jail.wire import FROM_HOST, BadFrame, Decoder, Frame, encode, receive
 
@@ -45,37 +46,54 @@ class Slot:
         self._channel = channel
         self._decoder = Decoder(FROM_HOST)
         self._program = compile_filter(place.arch, root.GUEST_ID)
-        self._boundary = Boundary((*place.visible.roots, "/etc/ssl"), place.program_path)
-        self._boxed = False
+        self._watcher = Watcher(place.arch, Boundary((*place.visible.roots, "/etc/ssl"), place.program_path))
+        self._bounds: tree.Bounds | None = None
+        self._box_state: tuple[int, ...] | None = None
+        self._resolver = network.Resolver()
 
     def serve(self) -> None:
         """Arm a guest, take a job, run it, and again."""
         armed = self._arm()
+        self._channel.sendall(encode({"kind": "armed"}))
         while True:
             try:
                 frame = receive(self._channel, self._decoder)
             except (EOFError, BadFrame, OSError):
                 return
-            run = Run(armed, self._guard(armed), self._channel, self._decoder, self._group)
-            try:
-                self._prepare(frame, run)
-                run.start(frame)
-                header, parts = run.finish()
-            finally:
-                network_used = run.watcher.record.network_used
-                self._clear(armed)
+            armed = self._bounded(armed, tree.Bounds.of(frame.header))
+            self._watcher.watch(armed.listener)
+            kind = SessionRun if frame.header["language"] == "session" else Run
+            run = kind(armed, self._watcher, self._links(), self._group)
+            self._prepare(frame)
+            run.start(frame)
+            header, parts = run.finish()  # everything the program started is dead now
             self._channel.sendall(encode(header, parts))
-            if network_used:
+            self._clear(armed)
+            if self._watcher.record.network_used:
                 self._fresh_network()
             armed = self._arm()
 
-    def _guard(self, armed: Armed) -> Watcher:
-        return Watcher(armed.listener, self._place.arch, self._boundary)
+    def _bounded(self, armed: Armed, bounds: tree.Bounds) -> Armed:
+        """A guest under these bounds: mostly the one at hand, because jobs resemble the one before."""
+        if bounds == self._bounds and armed.waits:
+            return armed
+        known, self._bounds = self._bounds, bounds
+        if known is None and armed.waits:
+            bounds.apply(armed.pid)  # the first guest was armed without any
+            root.resize_box(bounds.disk_bytes)
+            return armed
+        tree.kill_all()
+        self._clear(armed)
+        armed = self._arm()
+        if not armed.waits:
+            raise RuntimeError("guests end before they are given anything to do")
+        return armed
 
-    def _prepare(self, frame: Frame, run: Run) -> None:
+    def _links(self) -> Links:
+        return Links(self._channel, self._decoder, self._resolver)
+
+    def _prepare(self, frame: Frame) -> None:
         """Lay the program's files into the box."""
-        limits = frame.header["limits"]
-        self._resize_box(limits["disk_bytes"])
         names = frame.header.get("files", [])
         for name, content in zip(names, frame.parts[3:], strict=True):
             place = os.path.join(root.WORK, name)  # noqa: PTH118 - checked by the host
@@ -87,18 +105,16 @@ class Slot:
             with open(f"{root.CODE}/{script}", "wb") as file:  # noqa: PTH123
                 file.write(frame.parts[0])
 
-    def _resize_box(self, size_bytes: int) -> None:
-        if size_bytes != _DEFAULT_DISK_BYTES:
-            flags = kernel.MS_REMOUNT | kernel.MS_NOSUID | kernel.MS_NODEV
-            kernel.mount("box", root.BOX, "tmpfs", flags, f"size={size_bytes}")
-
     def _fresh_network(self) -> None:
+        self._resolver.close()
         kernel.unshare(kernel.CLONE_NEWNET)
         network.raise_loopback()
+        self._resolver = network.Resolver()
 
     def _arm(self) -> Armed:
-        root.fresh_box(self._place.visible, _DEFAULT_DISK_BYTES)
-        self._boxed = True
+        if self._box_state is None:
+            size_bytes = _DEFAULT_DISK_BYTES if self._bounds is None else self._bounds.disk_bytes
+            self._box_state = root.fresh_box(self._place.visible, size_bytes)
         stdin_read, stdin_write = os.pipe()
         stdout_read, stdout_write = os.pipe()
         stderr_read, stderr_write = os.pipe()
@@ -113,6 +129,8 @@ class Slot:
         theirs.close()
         pidfd = os.pidfd_open(pid)
         listener = self._fetch_listener(ours, pidfd)
+        if self._bounds is not None:
+            self._bounds.apply(pid)
         return Armed(pid, pidfd, listener, ours, stdin_write, stdout_read, stderr_read, secrets.token_hex(16))
 
     @staticmethod
@@ -125,15 +143,11 @@ class Slot:
         return listener
 
     def _clear(self, armed: Armed) -> None:
-        """End everything the run started, then forget what it wrote."""
-        kill_all()
+        """Forget a run whose processes are dead; a box nobody has touched stays."""
         armed.close()
-        if self._boxed:
-            for source, target in self._place.visible.rebound:
-                del source
-                kernel.umount(os.path.realpath(target))
-            kernel.umount(root.BOX)
-            self._boxed = False
+        if self._box_state != root.box_state():
+            root.drop_box(self._place.visible)
+            self._box_state = None
 
 
 def slot_main(place: SlotPlace, channel: socket.socket, group: Group | None) -> None:
@@ -144,7 +158,7 @@ def slot_main(place: SlotPlace, channel: socket.socket, group: Group | None) -> 
         Slot(place, channel, group).serve()
         status = 0
     except BaseException as failure:  # noqa: BLE001 - told to the host, which starts another slot
-        _tell(channel, failure)
+        tell(channel, failure)
     finally:
         os._exit(status)
 
@@ -158,7 +172,8 @@ def _settle() -> None:
     kernel.prctl(kernel.PR_SET_SECUREBITS, kernel.SECUREBITS_LOCKED)
 
 
-def _tell(channel: socket.socket, failure: BaseException) -> None:
+def tell(channel: socket.socket, failure: BaseException) -> None:
+    """Say why the slot ends, if anyone still listens."""
     try:
         channel.sendall(encode({"kind": "broken", "reason": f"{type(failure).__name__}: {failure}"[:4000]}))
     except OSError:

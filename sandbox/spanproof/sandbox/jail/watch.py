@@ -116,18 +116,24 @@ _EPERM = _Answer(errno.EPERM)
 
 
 class Watcher:
-    """Serves one listener."""
+    """Serves the listener of one run after the other."""
 
-    def __init__(self, listener: int, arch: Arch, boundary: paths.Boundary) -> None:
+    def __init__(self, arch: Arch, boundary: paths.Boundary) -> None:
+        self.watch(-1)
+        self._arch = arch
+        self._boundary = boundary
+        self._names = {number: name for name, number in arch.numbers.items()}
+        self._handlers = self._table()
+
+    def watch(self, listener: int) -> None:
+        """Turn to a new run, with a clean record."""
         self.listener = listener
         self.record = Record()
         self.memory_bytes = 1 << 62
         self.own_execs = 0
         """How many programs the guest's own start takes: they are no attempts of the program."""
-        self._arch = arch
-        self._boundary = boundary
-        self._names = {number: name for name, number in arch.numbers.items()}
-        self._handlers = self._table()
+        self._looking_up: set[int] = set()
+        """Who read how names are looked up: its next look at the accounts is libc's, and they are ours."""
 
     def serve(self) -> None:
         """Take one notification and answer it; returns quietly when the caller is gone meanwhile."""
@@ -190,22 +196,26 @@ class Watcher:
         path = self._path(call, directory, path_at)
         if path is None:
             return _GO_ON
-        judged = self._boundary.judge_open(path, call.pid, writes=bool(flags & _WRITE_FLAGS))
-        return self._file(path, judged)
+        return self._file(path, call.pid, writes=bool(flags & _WRITE_FLAGS))
 
     def _mutate(self, name: str, call: Notification) -> _Answer:
         for directory, path_at in _MUTATORS[name]:
             path = self._path(call, directory, path_at)
             if path is not None:
-                answer = self._file(path, self._boundary.judge_open(path, call.pid, writes=True))
+                answer = self._file(path, call.pid, writes=True)
                 if answer.error:
                     return answer
         return _GO_ON
 
-    def _file(self, path: str, judged: paths.Judged) -> _Answer:
-        if judged is paths.Judged.INSIDE:
+    def _file(self, path: str, pid: int, *, writes: bool) -> _Answer:
+        judged, place = self._boundary.judge(path, pid, writes=writes)
+        if place == paths.NAME_SERVICES:
+            self._looking_up.add(pid)
+        if judged is paths.Judged.INSIDE or (
+            place in paths.ACCOUNTS and pid in self._looking_up and not writes
+        ):
             return _GO_ON
-        self.record.note("file", os.path.normpath(path), allowed=False)
+        self.record.note("file", place, allowed=False)
         return _Answer(errno.EACCES) if judged is paths.Judged.FORBIDDEN else _GO_ON
 
     def _exec(self, name: str, call: Notification) -> _Answer:
@@ -223,51 +233,30 @@ class Watcher:
 
     def _address(self, name: str, call: Notification) -> _Answer:
         pointer, length = (call.args[4], call.args[5]) if name == "sendto" else (call.args[1], call.args[2])
-        payload = b""
-        raw = kernel.read_memory(call.pid, pointer, min(length, 128)) if pointer and length else b""
-        if name == "sendto":
-            payload = self._bytes(call.pid, call.args[1], min(call.args[2], 512))
-        return self._network(name, addresses.parse(raw), payload, call.pid)
+        return self._network(name, pointer, length, call.pid)
 
     def _message(self, name: str, call: Notification) -> _Answer:
-        header = kernel.read_memory(call.pid, call.args[1], 56)
-        pointer, length, pieces, count = struct.unpack_from("=QIxxxxQQ", header)
-        raw = kernel.read_memory(call.pid, pointer, min(length, 128)) if pointer and length else b""
-        payload = b""
-        if pieces and count:
-            base, size = struct.unpack("=QQ", kernel.read_memory(call.pid, pieces, 16))
-            payload = self._bytes(call.pid, base, min(size, 512))
-        target = addresses.parse(raw) if raw else None
-        if target is None and (query := addresses.queried_name(payload)):
-            # A connected datagram socket: only the query itself names whom the program looked for.
-            self.record.network_used = True
-            self.record.note("network", f"{query}:53", allowed=False)
-            return _GO_ON
-        return self._network(name, target, payload, call.pid) if target else _GO_ON
+        """`sendmsg` and `sendmmsg`: the first message's address; a connected socket's has none."""
+        pointer, length = struct.unpack("=QI", kernel.read_memory(call.pid, call.args[1], 12))
+        return self._network(name, pointer, length, call.pid)
 
-    def _network(self, name: str, target: addresses.Target | None, payload: bytes, pid: int) -> _Answer:
+    def _network(self, name: str, pointer: int, length: int, pid: int) -> _Answer:
+        raw = kernel.read_memory(pid, pointer, min(length, 128)) if pointer and length else b""
+        target = addresses.parse(raw)
         if target is None:
             return _GO_ON
         if target.path is not None:
-            return self._unix(name, target.path, pid)
+            # Unnamed and abstract ones are bounded by the network namespace.
+            return (
+                self._file(self._absolute(target.path, pid, _AT_FDCWD), pid, writes=False)
+                if target.path
+                else _GO_ON
+            )
         self.record.network_used = True
-        if name == "bind":
-            return _GO_ON
-        if target.loopback:
-            if query := addresses.queried_name(payload):
-                self.record.note("network", f"{query}:53", allowed=False)
-            elif target.port != 53:
-                self.record.note("network", target.text, allowed=True)
-            return _GO_ON
-        self.record.note("network", target.text, allowed=False)
-        return _Answer(errno.ENETUNREACH)
-
-    def _unix(self, name: str, path: str, pid: int) -> _Answer:
-        if not path:
-            return _GO_ON  # unnamed or abstract: bounded by the network namespace
-        full = self._absolute(path, pid, _AT_FDCWD)
-        judged = self._boundary.judge_open(full, pid, writes=False)
-        return self._file(full, judged)
+        if name == "bind" or (target.loopback and target.port == addresses.DNS_PORT):
+            return _GO_ON  # a query to the slot's own resolver is told by the name it asks for
+        self.record.note("network", target.text, allowed=target.loopback)
+        return _GO_ON if target.loopback else _Answer(errno.ENETUNREACH)
 
     def _path(self, call: Notification, directory: int | None, at: int) -> str | None:
         """The absolute path an argument names, None where it is empty (a descriptor alone is meant)."""
@@ -288,12 +277,6 @@ class Watcher:
             return f"{os.readlink(link)}/{path}"  # noqa: PTH115 - in the path of every open
         except OSError:
             return f"/{path}"
-
-    def _bytes(self, pid: int, address: int, length: int) -> bytes:
-        try:
-            return kernel.read_memory(pid, address, length) if address and length else b""
-        except OSError:
-            return b""
 
 
 def _signed(value: int) -> int:

@@ -31,8 +31,8 @@ def shift(start_s: float) -> None:
     for name in ("localtime", "gmtime", "ctime"):
         setattr(time, name, _with_default(getattr(time, name), now))
     real_strftime, real_asctime = time.strftime, time.asctime
-    time.strftime = lambda form, moment=None: real_strftime(form, moment or time.localtime())  # type: ignore[assignment]
-    time.asctime = lambda moment=None: real_asctime(moment or time.localtime())  # type: ignore[assignment]
+    time.strftime = lambda form, moment=None: real_strftime(form, moment or time.localtime())
+    time.asctime = lambda moment=None: real_asctime(moment or time.localtime())
     _shift_datetime(now)
 
 
@@ -45,8 +45,7 @@ def _with_default(real: Any, now: Any) -> Any:
 
 
 def _shift_datetime(now: Any) -> None:
-    """Change the methods of the C classes in place: C extensions hold those classes, so a stand-in would
-    crash them."""
+    """Change methods in place: C extensions hold these classes themselves, and crash on a stand-in."""
     real = datetime.datetime
     date_from = datetime.date.fromtimestamp
     from_timestamp = real.fromtimestamp

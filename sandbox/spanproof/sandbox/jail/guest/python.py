@@ -25,8 +25,8 @@ FILENAME = "<snippet>"
 _compile = builtins.compile
 _exec = builtins.exec
 _print_exception = traceback.print_exception
-_run_exit_functions = atexit._run_exitfuncs
-_join_threads = threading._shutdown  # type: ignore[attr-defined]
+_run_exit_functions = atexit._run_exitfuncs  # noqa: SLF001 - what the interpreter itself calls at its end
+_join_threads = threading._shutdown  # type: ignore[attr-defined]  # noqa: SLF001
 _default_hook = sys.__excepthook__
 _stdout, _stderr = sys.stdout, sys.stderr
 
@@ -60,7 +60,7 @@ def compile_source(source: str) -> CodeType:
         SyntaxError, ValueError: it is not Python; NUL bytes and lone surrogates are among the reasons.
     """
     linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
-    return _compile(source, FILENAME, "exec", dont_inherit=True)  # type: ignore[no-any-return]
+    return _compile(source, FILENAME, "exec", dont_inherit=True)
 
 
 def fresh_main() -> ModuleType:

@@ -52,6 +52,8 @@ def describe(exception: BaseException, filename: str) -> dict[str, Any]:
         "missing": isinstance(exception, ImportError),
         "memory": any(isinstance(other, MemoryError) for other in told),
         "os": any(isinstance(other, OSError) for other in told),
+        "permission": any(isinstance(other, PermissionError) for other in told),
+        "path": next(filter(None, map(_path, told)), None),
         "process": any(type(other).__name__ == "CalledProcessError" for other in told),
     }
 
@@ -73,6 +75,14 @@ def _behind(exception: BaseException) -> list[BaseException]:
                 found.append(other)
                 waiting.append(other)
     return found[:_CHAIN]
+
+
+def _path(exception: BaseException) -> str | None:
+    """The file an operating system error is about."""
+    name = exception.filename if isinstance(exception, OSError) else None
+    if isinstance(name, bytes):
+        name = os.fsdecode(name)
+    return os.path.realpath(name)[:_MESSAGE_CHARACTERS] if isinstance(name, str) else None
 
 
 def _type_name(exception: BaseException) -> str:

@@ -34,7 +34,7 @@ def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> int
     toolbox = Toolbox(inbox, reporter)
     for name, parameters in spec["tools"]:
         module.__dict__[name] = toolbox.stub(name, parameters)
-    determinism.seed(spec["seed"])
+    determinism.fix(spec["seed"])
     if spec["clock_s"] is not None:
         clock.shift(spec["clock_s"])
     reporter.send("ready")
@@ -101,5 +101,5 @@ def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except Exception:  # noqa: BLE001, PERF203 - the program may have put anything there
+        except Exception:  # noqa: BLE001, S112 - the program may have put anything there
             continue

@@ -5,9 +5,8 @@ The database is the one file of the work directory that ends in .db, .sqlite or 
 
 from __future__ import annotations
 
-import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from spanproof.sandbox.jail.guest.reporter import Reporter, describe
@@ -17,9 +16,11 @@ _SYNTAX = ("syntax error", "incomplete input", "unrecognized token")
 
 def run_sql(source: str, reporter: Reporter) -> int:
     """Run a script; returns the exit code."""
+    import sqlite3  # costs every other run its share of the fork
+
     try:
         connection = sqlite3.connect(_database(), isolation_level=None)
-        for statement in _statements(source):
+        for statement in _statements(source, sqlite3.complete_statement):
             for row in connection.execute(statement):
                 print("|".join("" if value is None else str(value) for value in row))
         connection.close()
@@ -37,12 +38,12 @@ def _database() -> str:
     return str(found[0]) if len(found) == 1 else ":memory:"
 
 
-def _statements(source: str) -> Iterator[str]:
-    """Split where sqlite says a statement is complete; semicolons inside strings and triggers are not ends."""
+def _statements(source: str, complete: Callable[[str], bool]) -> Iterator[str]:
+    """Split where sqlite says a statement is complete: not at semicolons inside strings or triggers."""
     statement = ""
     for piece in source.split(";"):
         statement += piece + ";"
-        if sqlite3.complete_statement(statement):
+        if complete(statement):
             if statement.strip(" \t\r\n;"):
                 yield statement
             statement = ""
@@ -54,4 +55,4 @@ def _is_syntax(problem: Exception) -> bool:
     """Whether sqlite could not read the script; its message is all that tells, and SQL cannot forge it."""
     if isinstance(problem, ValueError | UnicodeError):
         return True  # NUL bytes, lone surrogates
-    return isinstance(problem, sqlite3.OperationalError) and any(word in str(problem) for word in _SYNTAX)
+    return type(problem).__name__ == "OperationalError" and any(word in str(problem) for word in _SYNTAX)

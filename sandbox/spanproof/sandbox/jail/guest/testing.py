@@ -148,7 +148,7 @@ class Tally:
         self.first_failure: BaseException | None = None
         self._current = _current_exception
 
-    def record(self, number: int, passed: bool) -> None:  # noqa: FBT001 - called by generated code
+    def record(self, number: int, passed: bool, /) -> None:
         """Note one execution of a test; one failure outweighs any number of passes."""
         failure = None if passed else self._current()
         if isinstance(failure, SystemExit | KeyboardInterrupt):
@@ -163,7 +163,7 @@ class Tally:
         """Asserts on a branch not taken hold when the function they stand in came to its end."""
         for number in numbers:
             if number not in self._results:
-                self.record(number, True)
+                self.record(number, True)  # noqa: FBT003 - as generated code does
 
 
 def _current_exception() -> BaseException | None:
@@ -200,6 +200,6 @@ def _one_function(function: Callable[[], object], number: int, tally: Tally) -> 
     try:
         function()
     except Exception:  # noqa: BLE001 - a failing test is a result
-        tally.record(number, False)
+        tally.record(number, False)  # noqa: FBT003
     else:
-        tally.record(number, True)
+        tally.record(number, True)  # noqa: FBT003

@@ -66,7 +66,9 @@ class Toolbox:
     def _call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         for label, value in [*enumerate(args), *kwargs.items()]:
             if not json_form(value, _ARGUMENT_CHARACTERS)[1]:
-                raise TypeError(f"{name}(): argument {label!r} of type {type(value).__name__} has no JSON form")
+                raise TypeError(
+                    f"{name}(): argument {label!r} of type {type(value).__name__} has no JSON form"
+                )
         sent_args = json_form(args, _ARGUMENT_CHARACTERS)[0]
         sent_kwargs = json_form(kwargs, _ARGUMENT_CHARACTERS)[0]
         if sent_args is None or sent_kwargs is None:

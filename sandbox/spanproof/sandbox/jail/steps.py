@@ -1,0 +1,94 @@
+"""A session seen from its slot: a run that takes steps from the host before it ends.
+
+In: steps, and answers to the guest's tool calls. Out: a frame per step. The clock of a step stands while the
+host answers a call. Everything else is as in any run.
+"""
+
+from __future__ import annotations
+
+import time
+
+from spanproof.sandbox.jail import memory, root, tree
+from spanproof.sandbox.jail.output import Stream
+from spanproof.sandbox.jail.run import Run
+from spanproof.sandbox.jail.watch import Record
+from spanproof.sandbox.jail.wire import Frame, Header, encode
+
+_CALLS_A_STEP = 10_000
+"""Tool calls: their time is not the step's, so their number must be bounded."""
+_OF_A_STEP = ("result", "has_json", "text", "raised", "outcome")
+
+
+class SessionRun(Run):
+    """One session, from its first step to its last."""
+
+    _in_step = False
+    _paused_at: float | None = None
+    _calls = 0
+    _cpu_told = 0.0
+
+    def _bound_time(self, limits: Header) -> None:
+        """CPU time is bounded by the wall time of each step: the kernel's limit is for a whole process."""
+
+    def _host_s_turn(self) -> bool:
+        return not self._in_step or self._paused_at is not None
+
+    def _hear(self, said: Header) -> None:
+        kind = said.get("kind")
+        if kind == "call":
+            self._forward(said)
+        elif kind in ("step", "ready"):
+            self._end_step(said)
+
+    def _take(self, frame: Frame) -> None:
+        kind = frame.header.get("kind")
+        if kind == "step":
+            self._begin_step(frame)
+        elif kind == "answer":
+            self._resume()
+            self._to_guest(encode(frame.header))
+
+    def _begin_step(self, frame: Frame) -> None:
+        self._in_step = True
+        self._calls = 0
+        self._started = time.monotonic()
+        self._deadline = self._started + self._limits["wall_s"]
+        self._to_guest(encode({"kind": "step"}, frame.parts))
+
+    def _end_step(self, said: Header) -> None:
+        """Gather what the step did, tell the host, and start the next one's account."""
+        self._drain()
+        wall_s = time.monotonic() - self._started
+        self._memory.sample()
+        header = self._facts(wall_s, self._cpu_s())
+        header |= {key: said.get(key) for key in _OF_A_STEP}
+        header |= {"kind": "step", "ready": said["kind"] == "ready", "files": root.files_left()}
+        header["peak"] = self._memory.peak_bytes
+        self._channel.sendall(encode(header, [self._out.kept(), self._err.kept()]))
+        self._in_step = False
+        self._out, self._err = Stream(self._limits["output_bytes"]), Stream(self._limits["output_bytes"])
+        self.watcher.record = Record(network_used=self.watcher.record.network_used)
+
+    def _forward(self, said: Header) -> None:
+        self._calls += 1
+        if self._calls > _CALLS_A_STEP:
+            self._stopped = "timeout"
+            return
+        if not self._in_step:
+            refusal = {"error_type": "RuntimeError", "error_message": "no step is running"}
+            self._to_guest(encode({"kind": "answer", "call": said.get("call"), **refusal}))
+            return
+        call = {"kind": "call", **{key: said.get(key) for key in ("call", "tool", "args", "kwargs")}}
+        self._paused_at = time.monotonic()
+        self._channel.sendall(encode(call))
+
+    def _resume(self) -> None:
+        """The time a tool takes is the host's, not the step's."""
+        if self._paused_at is not None:
+            self._deadline += time.monotonic() - self._paused_at
+            self._paused_at = None
+
+    def _cpu_s(self) -> float:
+        spent = memory.cpu_s(self.armed.pid) + tree.children_cpu_s() - self._cpu_before
+        step, self._cpu_told = spent - self._cpu_told, spent
+        return max(0.0, step)

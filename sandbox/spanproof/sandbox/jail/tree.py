@@ -1,0 +1,100 @@
+"""The processes of a slot's namespace as a whole: bound them, count their time, end them, reap them.
+
+Runs in the slot, which is PID 1: `kill(-1)` is every process but itself, and every orphan becomes its child.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+from dataclasses import dataclass
+
+from spanproof.sandbox.jail.wire import Header
+
+_DATA_SLACK_BYTES = 256 * 1024 * 1024
+"""Of address space over the memory limit: stacks and arenas are mapped long before they are used."""
+
+
+def kill_others() -> None:
+    """Kill every process of the namespace but this one."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)
+
+
+def kill_all() -> None:
+    """Kill every process of the namespace but this one, and reap until none is left."""
+    while True:
+        kill_others()
+        try:
+            while True:
+                os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def reap_strays(main: int) -> None:
+    """Reap orphans that ended, so that dead processes do not use up the limit; never the main process."""
+    while True:
+        try:
+            found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return
+        if found is None or found.si_pid == main:
+            return
+        os.waitpid(found.si_pid, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Resource limits a guest is armed with, hard and soft; what it starts inherits them."""
+
+    memory_bytes: int
+    processes: int
+    open_files: int
+    disk_bytes: int
+    maps_freely: bool
+    """V8 maps far more than it uses."""
+
+    @classmethod
+    def of(cls, job: Header) -> Bounds:
+        """Those a job asks for."""
+        limits = job["limits"]
+        return cls(
+            limits["memory_bytes"],
+            limits["processes"],
+            limits["open_files"],
+            limits["disk_bytes"],
+            job["language"] == "javascript",
+        )
+
+    def apply(self, pid: int) -> None:
+        """Bound a waiting guest; limits go down only."""
+        for kind, value in (
+            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_NPROC, self.processes + 1),  # the slot counts
+            (resource.RLIMIT_NOFILE, self.open_files),
+            (resource.RLIMIT_FSIZE, self.disk_bytes),
+            (resource.RLIMIT_MEMLOCK, 64 * 1024),
+            (resource.RLIMIT_MSGQUEUE, 0),
+        ):
+            resource.prlimit(pid, kind, (value, value))
+        if not self.maps_freely:
+            data = self.memory_bytes + _DATA_SLACK_BYTES
+            resource.prlimit(pid, resource.RLIMIT_DATA, (data, data))
+        # When memory runs out, the guest goes first.
+        with open(f"/proc/{pid}/oom_score_adj", "w") as file:  # noqa: PTH123
+            file.write("1000")
+
+
+def bound_cpu(pid: int, seconds: float) -> None:
+    """Bound the CPU time of a guest; the kernel counts whole seconds."""
+    whole = max(1, int(seconds + 0.999))
+    resource.prlimit(pid, resource.RLIMIT_CPU, (whole, whole))
+
+
+def children_cpu_s() -> float:
+    """CPU seconds of all processes reaped so far."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime

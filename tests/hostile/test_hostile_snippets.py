@@ -1,0 +1,148 @@
+"""Hostile programs are contained, and what they tried is told: as root, and as a user without any right.
+
+All snippets of a user run in one batch through the command line; each test then reads one result. What a
+snippet says of itself is only half of the proof: the other half looks at this machine afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+HOSTILE = runpy.run_path(str(HERE / "snippets_hostile.py"), run_name="snippets_hostile")["HOSTILE"]
+SECRET = "canary-5f1c"
+USERS = ["root", "user"] if os.geteuid() == 0 else ["user"]
+
+
+@dataclass
+class Machine:
+    """What of this machine a snippet must not reach."""
+
+    canary: Path
+    port: int
+    reached: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Batch:
+    """Results by snippet name, and the state of the machine around them."""
+
+    pid: int
+    results: dict[str, dict[str, Any]]
+    machine: Machine
+    mounts_before: str
+    mounts_after: str
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    canary = tmp_path_factory.mktemp("host") / "canary.txt"
+    canary.write_text(SECRET)
+    canary.chmod(0o666)
+    with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as abstract:
+        abstract.bind("\0spanproof-canary")
+        abstract.listen()
+        found = Machine(canary, tcp.getsockname()[1])
+        for server in (tcp, abstract):
+            threading.Thread(target=_note_callers, args=(server, found), daemon=True).start()
+        yield found
+
+
+def _note_callers(server: socket.socket, machine: Machine) -> None:
+    while True:
+        try:
+            server.accept()
+        except OSError:
+            return
+        machine.reached.append(str(server.family))
+
+
+@pytest.fixture(scope="module", params=USERS)
+def batch(request: pytest.FixtureRequest, machine: Machine) -> Batch:
+    before = _mounts()
+    rows = [_row(snippet, machine) for snippet in HOSTILE]
+    pid, results = _run(rows, request.param)
+    return Batch(pid, results, machine, before, _mounts())
+
+
+def _row(snippet: Any, machine: Machine) -> dict[str, Any]:
+    return {
+        "id": snippet.name,
+        "language": snippet.language,
+        "source": _filled(snippet.source, machine),
+        "timeout_s": snippet.timeout_s,
+    }
+
+
+def _filled(text: str, machine: Machine) -> str:
+    for name, value in (("canary", machine.canary), ("port", machine.port), ("host_pid", os.getpid())):
+        text = text.replace(f"{{{name}}}", str(value))
+    return text
+
+
+def _run(rows: list[dict[str, Any]], user: str) -> tuple[int, dict[str, dict[str, Any]]]:
+    command = [sys.executable, "-m", "spanproof.cli", "sandbox", "run", "--jsonl", "--workers", "2"]
+    if user == "user" and os.geteuid() == 0:
+        command = [sys.executable, str(HERE / "unprivileged.py"), *command]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    environment = {**os.environ, "SPANPROOF_CANARY": SECRET, "PYTHONDONTWRITEBYTECODE": "1"}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment) as host:
+        stdout, stderr = host.communicate(lines)
+    answers = [json.loads(line) for line in stdout.splitlines()]
+    assert len(answers) == len(rows), stderr[-2000:]
+    return host.pid, {answer["id"]: answer for answer in answers}
+
+
+def _mounts() -> str:
+    return Path("/proc/self/mountinfo").read_text()
+
+
+@pytest.mark.parametrize("snippet", HOSTILE, ids=lambda snippet: snippet.name)
+def test_a_hostile_snippet_is_contained_and_told(snippet: Any, batch: Batch) -> None:
+    result = batch.results[snippet.name]
+    assert "error" not in result, result
+    assert "BREACH" not in result["stdout"]
+    assert SECRET not in result["stdout"] + result["stderr"]
+    if snippet.told:
+        kind, fragment = snippet.told[0], _filled(snippet.told[1], batch.machine)
+        assert [
+            attempt
+            for attempt in result["attempts"]
+            if attempt["kind"] == kind and fragment in attempt["target"] and not attempt["allowed"]
+        ], result
+    if snippet.classes:
+        assert result["failure_class"] in snippet.classes, result
+
+
+def test_the_machine_is_as_it_was(batch: Batch) -> None:
+    assert batch.machine.canary.read_text() == SECRET
+    assert batch.machine.reached == []
+    assert batch.mounts_after == batch.mounts_before
+
+
+def test_nothing_survives(batch: Batch) -> None:
+    commands = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                commands.append((entry / "cmdline").read_bytes())
+            except OSError:
+                continue
+    assert not [command for command in commands if b"survivor-marker" in command]
+
+
+def test_no_control_group_is_left(batch: Batch) -> None:
+    assert not list(Path("/sys/fs/cgroup").rglob(f"spanproof-jail-{batch.pid}"))

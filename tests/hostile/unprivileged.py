@@ -1,0 +1,45 @@
+"""Runs a command as an unprivileged user who can reach the interpreter, wherever root keeps it.
+
+Usage, as root: `python unprivileged.py COMMAND…`. In a mount namespace of its own, directories that others
+may not enter are replaced by empty ones that hold the interpreter only.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+from spanproof.sandbox.jail import kernel
+
+NOBODY = 65534
+
+
+def _closed_ancestor(path: Path) -> Path | None:
+    """The outermost directory above that others may not enter."""
+    for parent in reversed(path.parents):
+        if not parent.stat().st_mode & stat.S_IXOTH:
+            return parent
+    return None
+
+
+def main() -> None:
+    kernel.unshare(kernel.CLONE_NEWNS)
+    kernel.mount("", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
+    for prefix in {Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve(), Path(__file__).parents[2]}:
+        closed = _closed_ancestor(prefix)
+        if closed is None:
+            continue
+        tree = kernel.open_tree(str(prefix))
+        kernel.mount("open", str(closed), "tmpfs", 0, "mode=755")
+        prefix.mkdir(parents=True)
+        kernel.move_mount(tree, str(prefix))
+    os.setgroups([])
+    os.setresgid(NOBODY, NOBODY, NOBODY)
+    os.setresuid(NOBODY, NOBODY, NOBODY)
+    os.chdir("/")
+    os.execv(sys.argv[1], sys.argv[1:])
+
+
+main()

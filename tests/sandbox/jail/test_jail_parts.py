@@ -1,0 +1,202 @@
+"""Small parts of the jail, each by itself: output, addresses, paths, control groups, values, tools."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanproof.sandbox.jail import addresses, cgroup
+from spanproof.sandbox.jail.guest.tools import exception_named
+from spanproof.sandbox.jail.guest.values import json_form
+from spanproof.sandbox.jail.master import foreign_id
+from spanproof.sandbox.jail.output import Stream
+from spanproof.sandbox.jail.paths import Boundary, Judged
+
+
+@given(st.lists(st.binary(max_size=50)), st.integers(4, 200))
+def test_output_within_its_bound_is_kept_whole_and_more_is_marked(pieces: list[bytes], keep: int) -> None:
+    stream = Stream(keep)
+    for piece in pieces:
+        stream.add(piece)
+    whole = b"".join(pieces)
+    assert stream.seen == len(whole)
+    if len(whole) <= keep:
+        assert stream.kept() == whole
+    else:
+        assert stream.cut
+        assert stream.kept().startswith(whole[: keep - keep // 4])
+        assert stream.kept().endswith(whole[len(whole) - keep // 4 :])
+        assert len(stream.kept()) <= keep + 60
+
+
+def ipv4(host: str, port: int) -> bytes:
+    return struct.pack("=H", socket.AF_INET) + struct.pack("!H", port) + socket.inet_aton(host) + bytes(8)
+
+
+def ipv6(host: str, port: int) -> bytes:
+    address = socket.inet_pton(socket.AF_INET6, host)
+    return struct.pack("=H", socket.AF_INET6) + struct.pack("!HI", port, 0) + address + bytes(4)
+
+
+@pytest.mark.parametrize(
+    ("raw", "text", "loopback"),
+    [
+        (ipv4("8.8.8.8", 53), "8.8.8.8:53", False),
+        (ipv4("127.9.9.9", 80), "127.9.9.9:80", True),
+        (ipv4("0.0.0.0", 80), "0.0.0.0:80", True),
+        (ipv6("2001:db8::1", 443), "[2001:db8::1]:443", False),
+        (ipv6("::1", 443), "[::1]:443", True),
+        (ipv6("::ffff:10.0.0.1", 5), "10.0.0.1:5", False),
+        (ipv6("::ffff:127.0.0.1", 5), "127.0.0.1:5", True),
+    ],
+)
+def test_an_address_is_read_as_the_kernel_reads_it(raw: bytes, text: str, loopback: bool) -> None:
+    target = addresses.parse(raw)
+    assert target is not None
+    assert (target.text, target.loopback) == (text, loopback)
+
+
+def test_a_dns_query_gives_its_name() -> None:
+    query = (
+        struct.pack("!6H", 7, 0x0100, 1, 0, 0, 0) + b"\x06secret\x07example\x00" + struct.pack("!HH", 1, 1)
+    )
+    assert addresses.queried_name(query) == "secret.example"
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_an_address_or_a_query_or_neither(raw: bytes) -> None:
+    addresses.parse(raw)
+    addresses.queried_name(raw)
+
+
+@pytest.fixture
+def boundary(tmp_path: Path) -> Boundary:
+    return Boundary((str(tmp_path / "python"),), "/usr/bin:/bin")
+
+
+@pytest.mark.parametrize(
+    ("path", "writes", "judged"),
+    [
+        ("/box/work/data.csv", True, Judged.INSIDE),
+        ("/dev/null", True, Judged.INSIDE),
+        ("/usr/lib/python3/x.py", False, Judged.INSIDE),
+        ("/usr/lib/python3/x.py", True, Judged.OUTSIDE),
+        ("/etc/ld.so.cache", False, Judged.INSIDE),
+        ("/etc/shadow", False, Judged.FORBIDDEN),
+        ("/root", False, Judged.FORBIDDEN),
+        ("/home/", False, Judged.FORBIDDEN),
+        ("/", False, Judged.INSIDE),
+        ("/etc/../etc//passwd", False, Judged.FORBIDDEN),
+        ("/box/work/../../etc/passwd", False, Judged.FORBIDDEN),
+        ("/home/someone/report.csv", False, Judged.OUTSIDE),
+        ("/proc/self/status", False, Judged.INSIDE),
+        ("/proc/self/oom_score_adj", True, Judged.FORBIDDEN),
+        ("/proc/1/environ", False, Judged.FORBIDDEN),
+        ("/proc/cpuinfo", False, Judged.INSIDE),
+        ("/proc/kcore", False, Judged.OUTSIDE),
+        ("/dev/sda", False, Judged.OUTSIDE),
+    ],
+)
+def test_a_path_is_judged_by_where_it_leads(
+    boundary: Boundary, path: str, writes: bool, judged: Judged
+) -> None:
+    assert boundary.judge(path, os.getpid(), writes=writes)[0] is judged
+
+
+@given(st.text(alphabet=st.characters(exclude_characters="\0", codec="utf-8"), max_size=60))
+def test_any_path_can_be_judged(path: str) -> None:
+    Boundary(("/usr",), "/bin").judge(f"/{path}", os.getpid(), writes=False)
+
+
+V1 = (
+    "31 23 0:27 / {root}/memory rw - cgroup cgroup rw,memory\n"
+    "32 23 0:28 / {root}/pids rw - cgroup cgroup rw,pids\n"
+)
+
+
+def test_v1_groups_are_made_under_our_own(tmp_path: Path) -> None:
+    (tmp_path / "memory/ours").mkdir(parents=True)
+    (tmp_path / "pids").mkdir()
+    base = cgroup.find_base(os.getpid(), V1.format(root=tmp_path), "4:memory:/ours\n8:pids:/\n0::/\n")
+    assert base is not None
+    name = f"spanproof-jail-{os.getpid()}"
+    assert base.paths == (str(tmp_path / "memory/ours" / name), str(tmp_path / "pids" / name))
+
+
+def test_v2_needs_the_memory_controller(tmp_path: Path) -> None:
+    mounts = f"31 23 0:27 / {tmp_path} rw - cgroup2 cgroup2 rw\n"
+    (tmp_path / "cgroup.controllers").write_text("cpu")
+    assert cgroup.find_base(os.getpid(), mounts, "0::/\n") is None
+    (tmp_path / "cgroup.controllers").write_text("cpu memory pids")
+    base = cgroup.find_base(os.getpid(), mounts, "0::/\n")
+    assert base is not None
+    assert (tmp_path / "cgroup.subtree_control").read_text() == "+memory +pids"
+
+
+def test_groups_of_a_dead_host_are_swept(tmp_path: Path) -> None:
+    dead = tmp_path / "memory" / "spanproof-jail-999999999"
+    (dead / "slot-1").mkdir(parents=True)
+    cgroup.find_base(os.getpid(), V1.format(root=tmp_path), "4:memory:/\n")
+    assert not dead.exists()
+
+
+def test_without_control_groups_there_is_no_base() -> None:
+    assert cgroup.find_base(os.getpid(), "", "") is None
+
+
+class Loud(dict):  # type: ignore[type-arg]
+    def items(self):  # type: ignore[no-untyped-def]
+        raise AssertionError("a program's method was called")
+
+
+@pytest.mark.parametrize("value", [None, True, 1, 1.5, "a", [1, "b"], {"a": [None]}])
+def test_json_values_cross(value: object) -> None:
+    assert json_form(value, 100) == (value, True)
+
+
+@pytest.mark.parametrize(
+    "value", [{1: 2}, {1, 2}, object(), float("nan"), b"x", Loud(a=1), "x" * 101, 1 << 5000]
+)
+def test_what_json_cannot_say_does_not_cross(value: object) -> None:
+    assert json_form(value, 100) == (None, False)
+
+
+def test_a_value_that_holds_itself_does_not_cross() -> None:
+    loop: list[object] = []
+    loop.append(loop)
+    assert json_form(loop, 100) == (None, False)
+
+
+@pytest.mark.parametrize(
+    "name", ["KeyError", "UnicodeDecodeError", "Invented", "SystemExit", "print", "__import__"]
+)
+def test_a_tool_s_error_has_the_name_it_was_given_and_is_an_exception(name: str) -> None:
+    error = exception_named(name, "why")
+    assert type(error).__name__ == name
+    assert isinstance(error, Exception)
+
+
+def test_the_guest_s_rehearsal_ends_well() -> None:
+    from spanproof.sandbox.jail.guest.main import _rehearse
+
+    _rehearse()
+
+
+@pytest.mark.parametrize(
+    ("uid", "uid_map", "expected"),
+    [
+        (0, "         0          0 4294967295\n", 0xFFFE7),
+        (0, "0 100000 65536\n", 65535),
+        (0, "0 1000 1\n1 100000 65536\n", 65536),
+        (0, "0 1000 1\n", None),
+        (1000, "0 0 4294967295\n", None),
+    ],
+)
+def test_root_becomes_another_user_where_there_is_one(uid: int, uid_map: str, expected: int | None) -> None:
+    assert foreign_id(uid, uid_map) == expected

@@ -1,0 +1,136 @@
+"""The command line around the sandbox: JSON Lines, one file for people, and the doctor."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+FIELDS = [
+    "id",
+    "failure_class",
+    "exit_code",
+    "signal",
+    "stdout",
+    "stderr",
+    "wall_s",
+    "cpu_s",
+    "peak_memory_bytes",
+    "attempts",
+    "tests_passed",
+    "tests_total",
+]
+
+
+def spanproof(*arguments: str, stdin: str | bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    data = stdin.encode() if isinstance(stdin, str) else stdin
+    command = [sys.executable, "-m", "spanproof.cli", *arguments]
+    return subprocess.run(command, input=data, capture_output=True, check=False)
+
+
+def answers(*rows: dict[str, Any] | bytes, arguments: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    lines = [row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows]
+    done = spanproof("sandbox", "run", "--jsonl", *arguments, stdin=b"\n".join(lines))
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_a_line_in_gives_a_line_out_with_the_fields_of_the_interface() -> None:
+    (answer,) = answers({"id": "a", "language": "python", "source": "print(1)"})
+    assert list(answer) == FIELDS
+    assert (answer["id"], answer["failure_class"], answer["stdout"]) == ("a", "ok", "1\n")
+
+
+def test_order_is_kept_whatever_ends_first() -> None:
+    rows = [
+        {"id": n, "language": "python", "source": f"import time; time.sleep({0.3 - n / 10})"}
+        for n in range(4)
+    ]
+    assert [answer["id"] for answer in answers(*rows, arguments=("--workers", "3"))] == [0, 1, 2, 3]
+
+
+def test_a_bad_line_is_answered_and_the_rest_goes_on() -> None:
+    found = answers(
+        b"{not json",
+        {"id": 1, "language": "python"},
+        {"id": 2, "language": "cobol", "source": "x"},
+        {"id": 3, "language": "python", "source": "pass", "timeout_s": "soon"},
+        {"id": 4, "language": "python", "source": "pass", "files": {"../x": "y"}},
+        {"id": 5, "language": "python", "source": "pass", "files": {"x": {"base64": "!"}}},
+        {"id": 6, "language": "python", "source": "print('good')"},
+    )
+    assert [answer["id"] for answer in found] == [None, 1, 2, 3, 4, 5, 6]
+    assert all("error" in answer for answer in found[:6])
+    assert "cobol" in found[2]["error"]
+    assert found[6]["stdout"] == "good\n"
+
+
+def test_odd_sources_give_results() -> None:
+    found = answers(
+        {"id": "nul", "language": "python", "source": "a = 1\0"},
+        b'{"id": "surrogate", "language": "python", "source": "x = \'\\ud800\'"}',
+        {"id": "long", "language": "python", "source": "x = '" + "y" * 10_000_000 + "'; print(len(x))"},
+        {"id": "deep", "language": "python", "source": "(" * 100_000},
+        {"id": "empty", "language": "python", "source": ""},
+        b'{"id": "bash", "language": "bash", "source": "echo a\\u0000b"}',
+        {"id": "sql", "language": "sql", "source": "select 'a\0b'"},
+    )
+    classes = {answer["id"]: answer.get("failure_class") for answer in found}
+    assert classes["nul"] == classes["surrogate"] == classes["deep"] == "syntax_error"
+    assert classes["long"] == classes["empty"] == "ok"
+    assert None not in classes.values()
+
+
+def test_tests_files_and_entry_point_are_taken() -> None:
+    files = {"a.txt": "12", "b.bin": {"base64": base64.b64encode(b"\xff\0").decode()}}
+    source = "def f(): return open('a.txt').read(), open('b.bin', 'rb').read()"
+    tests = "def check(c):\n    assert c() == ('12', bytes([255, 0]))\n    assert c() is None\n"
+    row = {
+        "id": 1,
+        "language": "python",
+        "source": source,
+        "tests": tests,
+        "files": files,
+        "entry_point": "f",
+    }
+    (answer,) = answers(row)
+    assert (answer["tests_passed"], answer["tests_total"]) == (1, 2)
+
+
+def test_a_file_is_run_for_people(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.py", tmp_path / "bad.py"
+    good.write_text("print('hello')")
+    bad.write_text("open('/etc/shadow')")
+    done = spanproof("sandbox", "run", str(good))
+    assert (done.returncode, b"hello" in done.stdout) == (0, True)
+    done = spanproof("sandbox", "run", str(bad))
+    assert done.returncode == 1
+    assert b"permission_denied" in done.stdout
+    assert b"/etc/shadow (refused)" in done.stdout
+
+
+def test_misuse_says_what_to_do(tmp_path: Path) -> None:
+    for arguments, word in (
+        (("sandbox", "run"), b"--jsonl"),
+        (("sandbox", "run", "--jsonl", "--backend", "nowhere"), b"jail"),
+        (("sandbox", "run", str(tmp_path / "absent.py")), b"absent.py"),
+        (("sandbox", "run", str(tmp_path / "x.unknown")), b"--language"),
+        (("doctor", "--backend", "nowhere"), b"jail"),
+    ):
+        done = spanproof(*arguments)
+        assert done.returncode == 2, done
+        assert word in done.stderr
+        assert b"Traceback" not in done.stderr
+
+
+def test_the_doctor_tells_each_feature() -> None:
+    done = spanproof("doctor", "--json")
+    (row,) = (json.loads(line) for line in done.stdout.splitlines())
+    assert row["backend"] == "jail"
+    assert done.returncode == (0 if row["usable"] else 1)
+    assert all(
+        {"name", "present", "required", "detail", "remedy"} == set(feature) for feature in row["features"]
+    )
+    assert all(feature["remedy"] for feature in row["features"] if not feature["present"])
