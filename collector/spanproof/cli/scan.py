@@ -1,6 +1,6 @@
 """`spanproof scan`: judge source code against a policy, without running it.
 
-In: files, stdin, or JSON Lines. Out: a table for people, JSON or SARIF for machines. Exit code 1 when a file
+In: files, stdin, or JSON Lines. Out: a list for people, JSON or SARIF for machines. Exit code 1 when a file
 is denied.
 """
 
@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
 from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.console import UsageProblem, console, print_json
@@ -25,7 +24,8 @@ from spanproof.sandbox.scanners.sarif import sarif_log
 
 _LANGUAGE_OF_SUFFIX = {
     ".py": "python", ".pyw": "python", ".sh": "bash", ".bash": "bash", ".zsh": "bash", ".sql": "sql",
-    ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascript", ".ts": "typescript",
+    ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascript",
+    ".ts": "typescript",
     ".tsx": "typescript", ".json": "json", ".yaml": "yaml", ".yml": "yaml", ".txt": "text", ".md": "markdown",
 }  # fmt: skip
 
@@ -35,7 +35,9 @@ _COLOURS = {Verdict.ALLOW: "green", Verdict.REVIEW: "yellow", Verdict.DENY: "bol
 @click.command("scan")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="JSON Lines in on stdin, one answer per line out.")
-@click.option("--policy", "policy_file", type=click.Path(path_type=Path), help="A YAML policy; see docs/policy.md.")
+@click.option(
+    "--policy", "policy_file", type=click.Path(path_type=Path), help="A YAML policy; see docs/policy.md."
+)
 @click.option("--language", help="Of the files; told by their names otherwise.")
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON per file.")
 @click.option("--sarif", "as_sarif", is_flag=True, help="One SARIF 2.1.0 document.")
@@ -119,20 +121,24 @@ def _scan_file(pipeline: Pipeline, path: Path, language: str | None) -> tuple[st
 
 def _show(scans: Sequence[tuple[str, Scan]]) -> None:
     for name, scan in scans:
-        colour = _COLOURS[scan.verdict]
-        console.print(f"[{colour}]{scan.verdict.value:6}[/] {escape(name)}  [dim]{scan.elapsed_us} µs[/]")
-        if not scan.findings:
-            continue
-        table = Table(box=None, padding=(0, 2, 0, 2), show_header=True, header_style="dim")
-        for heading in ("place", "asks", "severity", "rule", "finding"):
-            table.add_column(heading, overflow="fold")
+        console.print(
+            Text.assemble(
+                (f"{scan.verdict.value:7}", _COLOURS[scan.verdict]), name, (f"  {scan.elapsed_us} µs", "dim")
+            ),
+            soft_wrap=True,
+        )
         for finding in scan.findings:
-            told = escape(finding.message) + (f"\n[dim]{escape(finding.remedy)}[/]" if finding.remedy else "")
-            table.add_row(
-                f"{finding.line}:{finding.column}",
-                f"[{_COLOURS[finding.verdict]}]{finding.verdict.value}[/]",
-                finding.severity.value,
-                finding.rule,
-                told,
+            asks = f"{finding.verdict.value:7}"
+            place = f"{finding.line}:{finding.column}"
+            console.print(
+                Text.assemble(
+                    f"  {place:<8}",
+                    (asks, _COLOURS[finding.verdict]),
+                    (finding.rule, "bold"),
+                    "  ",
+                    finding.message,
+                ),
+                soft_wrap=True,
             )
-        console.print(table)
+            if finding.remedy:
+                console.print(Text(f"  {'':15}{finding.remedy}", style="dim"), soft_wrap=True)

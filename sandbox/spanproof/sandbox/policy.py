@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from spanproof.sandbox.errors import PolicyError
+from spanproof.sandbox.words import words
 
 PUBLIC_DATA_HOSTS: Final = (
     "api.github.com",
@@ -34,14 +35,16 @@ PUBLIC_DATA_HOSTS: Final = (
 )
 """Read-mostly public sources of data, served by their owners, where nobody can put up a page of their own."""
 
-DENIED_MODULES: Final = frozenset(
+DENIED_MODULES: Final = words(
     # Native code, other processes, the host and the terminal: nothing a data analysis needs.
-    "ctypes cffi pty psutil winreg _winreg pynput keyboard pyautogui mss pexpect crypt spwd nis resource"
-    " scapy nmap impacket pwn pwntools Xlib win32api win32con fabric invoke sh".split()
+    "ctypes cffi pty psutil winreg _winreg pynput keyboard pyautogui mss pexpect spwd nis"
+    " scapy nmap impacket pwn pwntools Xlib win32api win32con fabric invoke sh pyperclip"
+    " clipboard PIL.ImageGrab pyscreenshot sounddevice pyaudio GPUtil"
+    " py3nvml pynvml cpuinfo wmi usb serial pcapy pyshark"
 )
 """Modules whose calls are denied; importing them alone asks for a review."""
 
-READ_VERBS: Final = frozenset("select values explain describe show pragma use set".split())
+READ_VERBS: Final = words("select values explain describe show pragma use set")
 """What a SQL statement may be by default: those that leave the data as it is."""
 
 
@@ -85,14 +88,17 @@ def load_policy(path: Path) -> Policy:
     """Read a policy from a YAML file; what the file does not name keeps its default.
 
     Raises:
-        PolicyError: the file is absent, no YAML, or says what a policy cannot; names file, key, value, remedy.
+        PolicyError: the file is absent, no YAML, or says what a policy cannot; names file, key, value,
+        remedy.
     """
     import yaml
 
     try:
         document = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as problem:
-        raise PolicyError(f"policy {path}: cannot be read: {problem}; name a readable UTF-8 file") from problem
+        raise PolicyError(
+            f"policy {path}: cannot be read: {problem}; name a readable UTF-8 file"
+        ) from problem
     except (yaml.YAMLError, RecursionError) as problem:
         place = " ".join(str(problem).split())
         raise PolicyError(f"policy {path}: not valid YAML: {place}; mend the file there") from problem
@@ -119,7 +125,7 @@ def policy_from(document: Mapping[object, object], origin: str) -> Policy:
             hint = f"did you mean {nearest[0]!r}?" if nearest else f"known keys: {', '.join(known)}"
             raise PolicyError(f"policy {origin}: unknown key {str(key)!r}; {hint}")
         values[str(key)] = _READERS[str(key)](_Place(origin, str(key)), value)
-    return Policy(**values)  # type: ignore[arg-type] - each reader returns its field's type
+    return Policy(**values)  # type: ignore[arg-type]  # each reader returns its field's type
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +177,7 @@ def _directories(place: _Place, value: object) -> tuple[str, ...]:
 def _hosts(place: _Place, value: object) -> tuple[str, ...]:
     hosts = tuple(item.lower().rstrip(".") for item in _texts(place, value))
     for host in hosts:
-        if "/" in host or ":" in host.strip("[]") and not host.startswith("["):
+        if "/" in host or (":" in host.strip("[]") and not host.startswith("[")):
             raise place.refuse(host, "give a host name alone; ports have a key of their own: `ports: [443]`")
         if "*" in host.removeprefix("*."):
             raise place.refuse(host, "a star stands for what is below a name only, as in `*.example.org`")
@@ -207,4 +213,4 @@ _READERS: Final[Mapping[object, Callable[[_Place, object], object]]] = {
 
 
 def _kind(value: object) -> str:
-    return {list: "list", str: "text"}.get(type(value), type(value).__name__)
+    return "list" if isinstance(value, list) else "text" if isinstance(value, str) else type(value).__name__

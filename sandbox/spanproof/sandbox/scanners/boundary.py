@@ -13,12 +13,13 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from spanproof.sandbox.policy import Policy
+from spanproof.sandbox.words import words
 
 Pieces = tuple[str | None, ...]
 """A text in parts; None is a part that is not known."""
 
-ALWAYS_READABLE = frozenset(
-    "/dev/null /dev/zero /dev/urandom /dev/random /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/fd".split()
+ALWAYS_READABLE = words(
+    "/dev/null /dev/zero /dev/urandom /dev/random /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/fd"
 )
 """Devices that hold nothing of the host."""
 
@@ -74,7 +75,11 @@ class Boundary:
         """
         head = pieces[0] if pieces else ""
         if head is None:
-            return None if holes_are_names else Crossing("file.dynamic", f"{_DONE[action]} a path that is not known")
+            return (
+                None
+                if holes_are_names
+                else Crossing("file.dynamic", f"{_DONE[action]} a path that is not known")
+            )
         if len(pieces) == 1:
             return self._known(action, head)
         return self._partly_known(action, pieces, head, holes_are_names)
@@ -89,6 +94,18 @@ class Boundary:
         if port is not None and port not in self.policy.ports:
             return Crossing("network.port", f"reaches {name} on port {port}, which the policy does not name")
         return None
+
+    def host_in_pieces(self, pieces: Pieces, port: int | None = None) -> Crossing | None:
+        """Judge a host that may be known only in part: its end says whose it is."""
+        if len(pieces) == 1 and pieces[0] is not None:
+            return self.host(pieces[0], port)
+        end = (pieces[-1] or "").rstrip(".").lower() if pieces else ""
+        if "." in end and not any(_may_end(allowed, end) for allowed in self.policy.hosts):
+            return Crossing(
+                "network.host",
+                f"reaches a host below {_shown(end.lstrip('.'))}, which the policy does not name",
+            )
+        return Crossing("network.dynamic", "reaches a host that is not known")
 
     def url(self, pieces: Pieces) -> Crossing | None:
         """Judge a URL; one without a scheme is judged as a host."""
@@ -105,7 +122,7 @@ class Boundary:
             text, rest = "//" + text.lstrip("/"), text
         whole = len(pieces) == 1 or any(mark in rest for mark in "/?#")
         if not whole:
-            return Crossing("network.dynamic", f"reaches a host that is known only in part: {_shown(text)}")
+            return self.host_in_pieces(_host_part((rest, *pieces[1:])))
         return self._split_url(text)
 
     def environment(self, name: str) -> Crossing | None:
@@ -117,7 +134,7 @@ class Boundary:
     def work_path(self, path: str) -> str:
         """The absolute, normalised form of a path as the sandbox sees it."""
         if path.startswith("~"):
-            return "/home/" + path.lstrip("~/")
+            return "/home/user/" + path[1:].lstrip("/") if path[1:2] in {"", "/"} else "/home/" + path[1:]
         absolute = posixpath.normpath(posixpath.join(self.policy.work_directory, path))
         # POSIX leaves two leading slashes alone; no file system here gives them a meaning.
         return "/" + absolute.lstrip("/")
@@ -132,14 +149,15 @@ class Boundary:
 
     def _known(self, action: Action, text: str) -> Crossing | None:
         path = self.work_path(text.partition("\0")[0])
+        told = text if text.startswith("~") else path
         if path in ALWAYS_READABLE or path.startswith("/dev/fd/"):
-            return None if action in (Action.READ, Action.WRITE) else self._outside(action, path)
+            return None if action in (Action.READ, Action.WRITE) else self._outside(action, told)
         if path.startswith(("/dev/tcp/", "/dev/udp/")):
             return self.device_socket(path)
         roots = self._roots[action]
         if action is Action.DELETE and path in {*roots, self.policy.work_directory}:
             return Crossing("file.delete-root", f"deletes {path}, which holds everything")
-        return None if _below(path, roots) else self._outside(action, path)
+        return None if _below(path, roots) else self._outside(action, told)
 
     def device_socket(self, path: str) -> Crossing | None:
         """Judge bash's network paths, `/dev/tcp/host/port`."""
@@ -166,13 +184,33 @@ class Boundary:
     def _outside(self, action: Action, path: str) -> Crossing:
         if action is not Action.READ and path.startswith(("/dev/", "/proc/", "/sys/", "/boot/")):
             return Crossing("file.device", f"{_DONE[action]} {_shown(path)}, which is the machine's own")
-        return Crossing(f"file.{action}-outside", f"{_DONE[action]} {_shown(path)}, which is outside the boundary")
+        return Crossing(
+            f"file.{action}-outside", f"{_DONE[action]} {_shown(path)}, which is outside the boundary"
+        )
 
     def _host_allowed(self, name: str) -> bool:
         for allowed in self.policy.hosts:
             if name == allowed or (allowed.startswith("*.") and name.endswith(allowed[1:])):
                 return True
         return False
+
+
+def _may_end(allowed: str, end: str) -> bool:
+    return allowed.endswith(end) or (allowed.startswith("*.") and end.endswith(allowed[1:]))
+
+
+def _host_part(pieces: Pieces) -> Pieces:
+    """The pieces of a URL, after its scheme, that make its host."""
+    host: list[str | None] = []
+    for piece in pieces:
+        if piece is None:
+            host.append(None)
+            continue
+        stop = next((at for at, one in enumerate(piece) if one in "/?#:"), len(piece))
+        host.append(piece[:stop])
+        if stop < len(piece):
+            break
+    return tuple(host)
 
 
 def _below(path: str, roots: tuple[str, ...]) -> bool:
@@ -193,7 +231,10 @@ def _address(name: str) -> str:
     except ValueError:
         pass
     try:
-        parts = [int(part, 0 if not part.startswith("0") or part[:2] in {"0x", "0"} else 8) for part in name.split(".")]
+        parts = [
+            int(part, 0 if not part.startswith("0") or part[:2] in {"0x", "0"} else 8)
+            for part in name.split(".")
+        ]
         value = parts[-1]
         for index, part in enumerate(parts[:-1]):
             value |= part << (8 * (3 - index))

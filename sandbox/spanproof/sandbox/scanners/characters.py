@@ -28,12 +28,16 @@ def scan(context: Context, source: Source) -> None:
     """Report what a reader cannot see."""
     text = source.text
     for found in _CONTROL.finditer(text):
-        context.add("text.control", source.place(*found.span()), f"a control character, U+{ord(found[0]):04X}")
+        context.add(
+            "text.control", source.place(*found.span()), f"a control character, U+{ord(found[0]):04X}"
+        )
         break  # one says it; a binary text would fill the report
     if text.isascii():
         return
     for found in _BIDIRECTIONAL.finditer(text):
-        context.add("text.bidirectional", source.place(*found.span()), f"reorders the text, U+{ord(found[0]):04X}")
+        context.add(
+            "text.bidirectional", source.place(*found.span()), f"reorders the text, U+{ord(found[0]):04X}"
+        )
     for pattern in (_INVISIBLE, _MARKS):
         for found in pattern.finditer(text):
             context.add("text.invisible", source.place(*found.span()), f"is invisible, U+{ord(found[0]):04X}")
@@ -44,6 +48,8 @@ def scan(context: Context, source: Source) -> None:
 def _scan_identifiers(context: Context, source: Source) -> None:
     for found in _IDENTIFIER.finditer(source.text):
         word = found[0]
+        if not word.isidentifier():
+            continue
         normal = unicodedata.normalize("NFKC", word)
         if normal != word and normal.isascii():
             context.add("text.confusable", source.place(*found.span()), f"a name that runs as {normal}")
@@ -56,5 +62,6 @@ def _scripts(word: str) -> set[str]:
     return {
         script
         for one in word
-        if (script := unicodedata.name(one, "").partition(" ")[0]) in {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN"}
+        if (script := unicodedata.name(one, "").partition(" ")[0])
+        in {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN"}
     }

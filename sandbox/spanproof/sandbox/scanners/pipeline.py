@@ -21,6 +21,8 @@ from spanproof.sandbox.scanners.source import START, Source
 MAX_CHARACTERS: Final = 2_000_000
 """A longer source is denied; no agent writes one, and trees of it would not fit in memory."""
 
+_DEFAULT_POLICY: Final = Policy()
+
 _BASE_S: Final = 2.0
 _S_PER_CHARACTER: Final = 20e-6
 
@@ -49,7 +51,9 @@ class Scanner:
 class Pipeline:
     """Scans snippets against one policy. Thread-safe: it keeps nothing between scans."""
 
-    def __init__(self, policy: Policy = Policy(), *, scanners: Sequence[Scanner] | None = None) -> None:
+    def __init__(
+        self, policy: Policy = _DEFAULT_POLICY, *, scanners: Sequence[Scanner] | None = None
+    ) -> None:
         """Args are the boundary to judge by, and the scanners to run (all of them by default)."""
         self.policy = policy
         self._boundary = Boundary(policy)
@@ -69,7 +73,9 @@ class Pipeline:
         deadline = time.monotonic() + _BASE_S + _S_PER_CHARACTER * len(source)
         context = Context(self._boundary, report, deadline)
         if len(source) > MAX_CHARACTERS:
-            context.add("source.too-large", START, f"{len(source)} characters; at most {MAX_CHARACTERS} are judged")
+            context.add(
+                "source.too-large", START, f"{len(source)} characters; at most {MAX_CHARACTERS} are judged"
+            )
         else:
             self._run(context, Source(name, source))
         findings = report.findings()
@@ -89,7 +95,9 @@ class Pipeline:
                 told = f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
                 context.report.add("scanner_error", START, f"the {scanner.name} scanner failed: {told}")
         if not understood:
-            context.add("language.unscanned", START, f"no scanner reads {source.language or 'an unnamed language'}")
+            context.add(
+                "language.unscanned", START, f"no scanner reads {source.language or 'an unnamed language'}"
+            )
 
 
 def verdict_of(findings: Sequence[Finding]) -> Verdict:

@@ -37,7 +37,11 @@ class Report:
         key = (rule, place.line, place.column, message)
         asked = described.verdict if verdict is None else verdict
         full = len(self._findings) >= MAX_FINDINGS
-        if key in self._findings or (full and asked is not Verdict.DENY) or len(self._findings) > 2 * MAX_FINDINGS:
+        if (
+            key in self._findings
+            or (full and asked is not Verdict.DENY)
+            or len(self._findings) > 2 * MAX_FINDINGS
+        ):
             return
         shown = message if len(message) <= _MAX_MESSAGE else message[: _MAX_MESSAGE - 1] + "…"
         self._findings[key] = Finding(
@@ -54,4 +58,6 @@ class Report:
 
     def findings(self) -> tuple[Finding, ...]:
         """What was found, in the order of the source."""
-        return tuple(sorted(self._findings.values(), key=lambda one: (one.line, one.column, one.rule, one.message)))
+        return tuple(
+            sorted(self._findings.values(), key=lambda one: (one.line, one.column, one.rule, one.message))
+        )

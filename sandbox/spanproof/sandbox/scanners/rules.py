@@ -47,7 +47,9 @@ RULES: Final[dict[str, Rule]] = {
     "network.dynamic": Rule(_MEDIUM, _REVIEW, _SANDBOX),
     "network.implicit": Rule(_LOW, _REVIEW, "Load the data from a file in the work directory."),
     "network.raw": Rule(_HIGH, _DENY, "Use an HTTP client with a host the policy names."),
-    "environment.read": Rule(_HIGH, _DENY, "Pass the value in as an argument, or name the variable in the policy."),
+    "environment.read": Rule(
+        _HIGH, _DENY, "Pass the value in as an argument, or name the variable in the policy."
+    ),
     "environment.write": Rule(_MEDIUM, _REVIEW, "Leave variables that change how programs load alone."),
     "process.start": Rule(_HIGH, _DENY, "Use a library call instead of another program."),
     "process.signal": Rule(_CRITICAL, _DENY, "Never signal processes the snippet did not start."),
@@ -68,8 +70,12 @@ RULES: Final[dict[str, Rule]] = {
     "exec.dynamic": Rule(_MEDIUM, _REVIEW, "Write the code out, or use ast.literal_eval for data."),
     "exec.payload": Rule(_CRITICAL, _DENY, "Write code out; text that hides code is not run."),
     "exec.native": Rule(_CRITICAL, _DENY, "Leave native code and foreign memory alone."),
-    "escape.dunder": Rule(_CRITICAL, _DENY, "Use names, not the interpreter's internals, to reach a function."),
-    "escape.internals": Rule(_MEDIUM, _REVIEW, "Use names, not the interpreter's internals, to reach a function."),
+    "escape.dunder": Rule(
+        _CRITICAL, _DENY, "Use names, not the interpreter's internals, to reach a function."
+    ),
+    "escape.internals": Rule(
+        _MEDIUM, _REVIEW, "Use names, not the interpreter's internals, to reach a function."
+    ),
     "attribute.dynamic": Rule(_MEDIUM, _REVIEW, "Name the attribute."),
     "deserialize.code": Rule(_CRITICAL, _DENY, "Load data with json; a pickle can call any function."),
     "deserialize.untrusted": Rule(_MEDIUM, _REVIEW, "Load data with json or parquet."),
@@ -86,7 +92,9 @@ RULES: Final[dict[str, Rule]] = {
     "statement.several": Rule(_MEDIUM, _REVIEW, "Send one statement at a time."),
     "statement.unknown": Rule(_LOW, _REVIEW, "Use standard SQL, or let the sandbox settle it."),
     "table.unlisted": Rule(_HIGH, _DENY, "Use a table `sql_tables` names, or add it there."),
-    "function.outside": Rule(_CRITICAL, _DENY, "Leave functions that reach files, programs or the network alone."),
+    "function.outside": Rule(
+        _CRITICAL, _DENY, "Leave functions that reach files, programs or the network alone."
+    ),
     "query.dynamic": Rule(_NOTE, _ADVISORY, "Pass values as parameters (CWE-89)."),
     # --- any text
     "secret.provider": Rule(_CRITICAL, _DENY, "Revoke it, and hand secrets over outside the code."),
@@ -97,12 +105,16 @@ RULES: Final[dict[str, Rule]] = {
     "url.scheme": Rule(_MEDIUM, _REVIEW, "Use https."),
     "url.raw-ip": Rule(_NOTE, _ADVISORY, "Use a host name the policy can judge."),
     "url.punycode": Rule(_MEDIUM, _REVIEW, "Use a host name in plain letters."),
-    "text.bidirectional": Rule(_HIGH, _DENY, "Remove the character; it shows the code in another order than it runs."),
+    "text.bidirectional": Rule(
+        _HIGH, _DENY, "Remove the character; it shows the code in another order than it runs."
+    ),
     "text.invisible": Rule(_MEDIUM, _REVIEW, "Remove the invisible character."),
     "text.confusable": Rule(_MEDIUM, _REVIEW, "Write the name in one script."),
     "text.control": Rule(_MEDIUM, _REVIEW, "Remove the control character."),
     # --- the gate itself
-    "language.unscanned": Rule(_LOW, _REVIEW, "Use a language a scanner reads, or let the sandbox settle it."),
+    "language.unscanned": Rule(
+        _LOW, _REVIEW, "Use a language a scanner reads, or let the sandbox settle it."
+    ),
     "source.too-large": Rule(_HIGH, _DENY, "Split the source; what is larger is not judged."),
     "scanner_error": Rule(_HIGH, _DENY, "Install the parser the message names, or report this snippet."),
 }

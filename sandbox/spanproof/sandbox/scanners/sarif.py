@@ -1,7 +1,7 @@
 """Scans as a SARIF 2.1.0 log, which code hosts and editors read.
 
-In: file names and their scans. Out: one JSON-ready document. Messages are those of the findings, so no secret's
-value is in it.
+In: file names and their scans. Out: one JSON-ready document. Messages are those of the findings, so no
+secret's value is in it.
 """
 
 from __future__ import annotations

@@ -30,7 +30,9 @@ def _format(name: str, keywords: str, pattern: str) -> Format:
 
 
 FORMATS: Final = (
-    _format("aws-access-key", "akia asia abia acca a3t", r"\b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
+    _format(
+        "aws-access-key", "akia asia abia acca a3t", r"\b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"
+    ),
     _format("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"\bgh[pousr]_[0-9A-Za-z]{36,251}\b"),
     _format("github-fine-grained", "github_pat_", r"\bgithub_pat_\w{50,100}\b"),
     _format("gitlab-token", "glpat- gldt- glrt-", r"\bgl(?:pat|dt|rt|ptt|soat|cbt)-[0-9A-Za-z_-]{20,60}"),
@@ -40,9 +42,17 @@ FORMATS: Final = (
     _format("stripe-key", "sk_ rk_ pk_live", r"\b(?:[sr]k_(?:live|test|prod)|pk_live)_[0-9A-Za-z]{10,99}\b"),
     _format("stripe-webhook", "whsec_", r"\bwhsec_[A-Za-z0-9+/=]{24,80}"),
     _format("google-api-key", "aiza", r"\bAIza[0-9A-Za-z_-]{35}"),
-    _format("google-oauth", "ya29. gocspx-", r"\b(?:ya29\.[0-9A-Za-z_-]{20,300}|GOCSPX-[0-9A-Za-z_-]{20,40})"),
-    _format("slack-token", "xox xapp-", r"\b(?:xox[abeoprs]-[0-9A-Za-z-]{10,250}|xapp-\d-[0-9A-Za-z-]{20,200})"),
-    _format("slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{40,80}"),
+    _format(
+        "google-oauth", "ya29. gocspx-", r"\b(?:ya29\.[0-9A-Za-z_-]{20,300}|GOCSPX-[0-9A-Za-z_-]{20,40})"
+    ),
+    _format(
+        "slack-token", "xox xapp-", r"\b(?:xox[abeoprs]-[0-9A-Za-z-]{10,250}|xapp-\d-[0-9A-Za-z-]{20,200})"
+    ),
+    _format(
+        "slack-webhook",
+        "hooks.slack.com",
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{40,80}",
+    ),
     _format("discord-webhook", "discord", r"discord(?:app)?\.com/api/webhooks/\d{15,22}/[\w-]{50,90}"),
     _format("discord-token", "discord", r"\b[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,45}\b"),
     _format("telegram-token", ":aa", r"\b\d{8,10}:AA[0-9A-Za-z_-]{33}\b"),
@@ -73,25 +83,29 @@ FORMATS: Final = (
     _format("perplexity-key", "pplx-", r"\bpplx-[0-9A-Za-z]{46,60}\b"),
     _format("replicate-token", "r8_", r"\br8_[0-9A-Za-z]{37}\b"),
     _format("azure-storage-key", "accountkey=", r"(?i:AccountKey)=[A-Za-z0-9+/]{86}=="),
-    _format("json-web-token", "eyj", r"\beyJ[A-Za-z0-9_-]{14,2000}\.eyJ[A-Za-z0-9_-]{14,4000}\.[A-Za-z0-9_-]{10,1000}"),
+    _format(
+        "json-web-token",
+        "eyj",
+        r"\beyJ[A-Za-z0-9_-]{14,2000}\.eyJ[A-Za-z0-9_-]{14,4000}\.[A-Za-z0-9_-]{10,1000}",
+    ),
     _format("fly-token", "fo1_ fm2_", r"\b(?:fo1_[\w-]{43}|fm2_[A-Za-z0-9+/=]{100,500})"),
     _format("airtable-token", "pat", r"\bpat[0-9A-Za-z]{14}\.[0-9a-f]{64}\b"),
     _format("pulumi-token", "pul-", r"\bpul-[0-9a-f]{40}\b"),
     _format("docker-token", "dckr_pat_", r"\bdckr_pat_[\w-]{27}"),
     _format("dynatrace-token", "dt0c01.", r"\bdt0c01\.[0-9A-Z]{24}\.[0-9A-Z]{64}\b"),
-    _format("private-key", "private key", r"-----BEGIN (?:[A-Z]{2,10} )?(?:ENCRYPTED )?PRIVATE KEY(?: BLOCK)?-----"),
+    _format(
+        "private-key",
+        "private key",
+        r"-----BEGIN (?:[A-Z]{2,10} )?(?:ENCRYPTED )?PRIVATE KEY(?: BLOCK)?-----",
+    ),
 )
 """Formats providers give their secrets, by prefix or shape."""
 
 _ASSIGNED = re.compile(
-    r"""(?ix)
-    (?P<name>[a-z0-9_.\-]{0,40}
-        (?:secret|token|passw(?:or)?d|passwd|pwd|api[_-]?key|apikey|access[_-]?key|auth[_-]?key|private[_-]?key
-          |client[_-]?secret|credential)
-     [a-z0-9_]{0,20})
-    ["'\]]{0,2}\s{0,4}(?:=|:|=>)\s{0,4}
-    [rbuf]{0,2}["'](?P<value>[^"'\s\\]{8,200})["']
-    """
+    # The possessive quantifier keeps a long run of such names linear.
+    r"(?i)(?:secret|token|passw(?:or)?d|passwd|pwd|api[_-]?key|apikey|access[_-]?key|auth[_-]?key|private[_-]?key"
+    r"|client[_-]?secret|credential)[a-z0-9_]{0,20}+"
+    r"[\"'\]]{0,2}\s{0,4}(?:=|:|=>)\s{0,4}[rbuf]{0,2}[\"'](?P<value>[^\"'\s\\]{8,200})[\"']"
 )
 _ASSIGNED_WORDS: Final = ("secret", "token", "passw", "pwd", "key", "credential")
 
@@ -111,10 +125,16 @@ def scan(context: Context, source: Source) -> None:
     for form in FORMATS:
         if any(word in lowered for word in form.keywords):
             for found in form.pattern.finditer(text):
-                if _PLACEHOLDER.match(found[0][8:]) and form.name != "private-key" or _overlaps(told, found.span()):
+                if (_PLACEHOLDER.match(found[0][8:]) and form.name != "private-key") or _overlaps(
+                    told, found.span()
+                ):
                     continue
                 told.append(found.span())
-                context.add(f"secret.{form.name}", source.place(*found.span()), f"holds a secret of the form {form.name}")
+                context.add(
+                    f"secret.{form.name}",
+                    source.place(*found.span()),
+                    f"holds a secret of the form {form.name}",
+                )
     if any(word in lowered for word in _ASSIGNED_WORDS):
         _scan_assigned(context, source, told)
     if len(text) < 200_000:
@@ -131,9 +151,19 @@ def _scan_assigned(context: Context, source: Source, told: list[tuple[int, int]]
         context.add(
             "secret.assigned",
             source.place(*found.span("value")),
-            f"a name that says secret ({found['name'][-40:]}) holds a literal",
+            f"a name that says secret ({_name(source.text, found)}) holds a literal",
             Verdict.REVIEW if real else None,
         )
+
+
+def _name(text: str, found: re.Match[str]) -> str:
+    """The whole identifier a match is the end of."""
+    start = found.start()
+    while (
+        start > 0 and found.start() - start < 40 and (text[start - 1].isalnum() or text[start - 1] in "_.-")
+    ):
+        start -= 1
+    return re.split(r"[\"'\]\s=:]", text[start : found.start("value")], maxsplit=1)[0]
 
 
 def _scan_entropy(context: Context, source: Source, told: list[tuple[int, int]]) -> None:

@@ -1,0 +1,325 @@
+"""The SQL scanner: what statements do, by their parsed meaning.
+
+In: a source of one or more statements in any common dialect. Out: findings for statements and tables the
+policy does not allow, schema and privilege changes, unbounded deletes, and functions that reach files,
+programs or the network. Needs sqlglot; without it the pipeline denies.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.context import Context
+from spanproof.sandbox.scanners.source import START, Place, Source
+from spanproof.sandbox.words import words
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+LANGUAGES = frozenset({"sql"})
+
+_DIALECTS: Final = ("", "postgres", "mysql", "sqlite", "duckdb", "tsql", "snowflake", "bigquery")
+_MAX_STATEMENTS: Final = 500
+_MAX_SOURCE: Final = 200_000
+"""Characters; the parser is pure Python and its trees are large."""
+
+_OUTSIDE_FUNCTIONS: Final = words(
+    # PostgreSQL, MySQL, SQLite, SQL Server, Oracle, DuckDB, ClickHouse
+    "pg_read_file pg_read_binary_file pg_ls_dir pg_stat_file lo_import lo_export pg_write_file dblink"
+    " dblink_connect dblink_exec pg_execute_server_program pg_terminate_backend pg_cancel_backend"
+    " pg_reload_conf pg_sleep load_file sys_exec sys_eval sys_get sys_set load_extension readfile"
+    " writefile edit fts3_tokenizer xp_cmdshell xp_dirtree xp_fileexist xp_regread xp_regwrite"
+    " sp_oacreate sp_oamethod sp_configure openrowset opendatasource openquery utl_http utl_file"
+    " utl_tcp utl_smtp dbms_scheduler dbms_java dbms_lob httpuritype url file remote s3 hdfs mysql"
+    " postgresql jdbc executable benchmark sleep waitfor query_to_xml database_to_xml"
+)
+
+_READING_FUNCTIONS: Final = words(
+    "read_csv read_csv_auto read_parquet parquet_scan read_json read_json_auto read_ndjson read_text"
+    " read_blob glob sniff_csv csv_scan"
+)
+"""DuckDB's functions that read a path: judged by it."""
+
+_COMMANDS: Final = re.compile(
+    r"(?im)^\s{0,40}(?:\.(?:shell|system|import|output|once|read|load|open|save|backup|restore|excel|dump|clone|log)\b"
+    r"|\\(?:!|copy|i|ir|o|g\s*\||w|c|connect|lo_import|lo_export)(?=\s|$))"
+)
+"""Commands of the sqlite3 and psql shells."""
+
+_TEXT_REACHES: Final = re.compile(
+    r"(?i)\b(?:into\s{1,8}(?:outfile|dumpfile)|copy\s[^;]{1,400}?\bprogram\b|attach\s{1,8}(?:database\s{1,8})?'"
+    r"|load\s{1,8}data\b|create\s{1,8}(?:or\s{1,8}replace\s{1,8})?(?:function|extension|server)\b"
+    r"|install\s{1,8}\w+|load\s{1,8}'|xp_cmdshell|bulk\s{1,8}insert|into\s{1,8}outfile|vacuum\s{1,8}into|from\s{1,8}program)"
+)
+
+
+_SETTINGS: Final = re.compile(
+    r"(?i)^(?:set\s+(?:global|persist|role|session authorization)\b|pragma\s+[\w.]+\s*=)"
+)
+"""Statements whose verb only reads, and which change settings all the same."""
+
+_WRITING_VERBS: Final = words(
+    "insert update delete drop truncate alter create grant revoke replace merge rename attach detach"
+    " copy load"
+)
+
+_STATEMENT_KEYS: Final = words(
+    "alter altertable analyze attach cache clone comment commit copy deny describe detach drop"
+    " explain export grant"
+    " install into kill load loaddata merge pragma refresh renametable revoke rollback set show summarize"
+    " switch transaction truncatetable uncache use values vacuum"
+)
+
+
+def scan(context: Context, source: Source) -> None:
+    """Report what SQL statements would do beyond their boundary."""
+    text = source.text.replace("\0", " ")
+    text = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    _scan_text(context, Source("sql", text))
+    try:
+        statements = _parse(text) if len(text) <= _MAX_SOURCE else None
+    except RecursionError:
+        context.add("sql.too-deep", START, "nests deeper than can be judged")
+        return
+    if statements is None:
+        context.add("sql.statement.unknown", START, "does not parse as SQL")
+        _judge_unparsed(context, text)
+        return
+    if len(statements) > 1:
+        context.add("sql.statement.several", START, f"holds {len(statements)} statements")
+    places = _places(source, len(statements))
+    for statement, place in list(zip(statements, places, strict=True))[:_MAX_STATEMENTS]:
+        context.check_time()
+        # What is found inside a statement stands at the statement: its tree has no places.
+        _judge(replace(context, fixed_place=context.fixed_place or place), source, statement)
+
+
+def scan_functions(context: Context, text: str) -> None:
+    """Judge only what reaches out of the database, for statements inside another program."""
+    source = Source("sql", text)
+    _scan_text(context, source)
+    try:
+        statements = _parse(text[:_MAX_SOURCE]) or []
+    except RecursionError:
+        context.add("sql.too-deep", START, "nests deeper than can be judged")
+        return
+    for statement in statements:
+        _judge_functions(context, source, statement)
+        _judge_attach(context, statement)
+
+
+def _parse(text: str) -> list[exp.Expr] | None:
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    _quiet()
+    for dialect in _DIALECTS:
+        try:
+            parsed = sqlglot.parse(text, read=dialect or None)
+        except (SqlglotError, ValueError, IndexError, AttributeError, TypeError):
+            continue
+        found = [statement for statement in parsed if statement is not None and statement.key != "semicolon"]
+        if not all(_is_statement(statement) for statement in found):
+            continue
+        if not any(_is_opaque(statement) for statement in found) or dialect == _DIALECTS[-1]:
+            return found
+    return None
+
+
+@lru_cache(maxsize=1)
+def _quiet() -> None:
+    """The parser warns of each statement it keeps as text; the findings say that better."""
+    logger = logging.getLogger("sqlglot")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.ERROR)
+
+
+def _is_statement(statement: exp.Expr) -> bool:
+    """Dialects read a lone expression too (`{"a": 1}` is a struct to DuckDB), which is no SQL to run."""
+    from sqlglot import exp
+
+    return (
+        isinstance(statement, exp.Query | exp.DDL | exp.DML | exp.Command) or statement.key in _STATEMENT_KEYS
+    )
+
+
+def _judge_unparsed(context: Context, text: str) -> None:
+    """A text no dialect reads is still judged by the verbs its parts begin with."""
+    for part in text.split(";")[:_MAX_STATEMENTS]:
+        verb = part.split(maxsplit=1)[0].lower() if part.strip() else ""
+        if verb in _WRITING_VERBS and verb not in context.boundary.policy.sql_verbs:
+            context.add("sql.statement.denied", START, f"the statement {verb.upper()} is not allowed")
+
+
+def _places(source: Source, count: int) -> list[Place]:
+    """Where each statement stands, by its first and last token."""
+    from sqlglot import tokenize
+    from sqlglot.errors import SqlglotError
+    from sqlglot.tokenizer_core import TokenType
+
+    try:
+        tokens = tokenize(source.text)
+    except SqlglotError:
+        return [START] * count
+    places: list[Place] = []
+    first = None
+    for index, token in enumerate(tokens):
+        ends = token.token_type is TokenType.SEMICOLON
+        if not ends and first is None:
+            first = token
+        if first is not None and (ends or index == len(tokens) - 1):
+            places.append(source.place(first.start, tokens[index - 1].end + 1 if ends else token.end + 1))
+            first = None
+    return places if len(places) == count else [START] * count
+
+
+def _is_opaque(statement: exp.Expr) -> bool:
+    return statement.key == "command" and str(statement.this).upper() not in {
+        "EXPLAIN",
+        "SHOW",
+        "CALL",
+        "VACUUM",
+    }
+
+
+def _judge(context: Context, source: Source, statement: exp.Expr) -> None:
+    from sqlglot import exp
+
+    verb = _verb(statement)
+    policy = context.boundary.policy
+    if _SETTINGS.match(statement.sql()):
+        context.add("sql.statement.privilege", START, "changes settings of the database")
+    allowed = verb in policy.sql_verbs or (verb == "create" and _is_temporary(statement))
+    if not allowed:
+        context.add(_verb_rule(statement, verb), START, f"the statement {verb.upper()} is not allowed")
+    if isinstance(statement, exp.Delete | exp.Update) and statement.args.get("where") is None:
+        context.add("sql.statement.unbounded", START, f"{verb.upper()} without WHERE changes every row")
+    # A writing statement may hide inside a CTE or a function's body.
+    for inner in statement.find_all(exp.Insert, exp.Update, exp.Delete, exp.Drop, exp.Into):
+        if inner is not statement and _verb(inner) not in policy.sql_verbs:
+            context.add(
+                "sql.statement.denied",
+                START,
+                f"the statement {_verb(inner).upper()} inside another is not allowed",
+            )
+    _judge_tables(context, statement)
+    _judge_functions(context, source, statement)
+    _judge_attach(context, statement)
+
+
+def _verb(statement: exp.Expr) -> str:
+    from sqlglot import exp
+
+    if isinstance(statement, exp.Query):
+        return "select"
+    if isinstance(statement, exp.Command):
+        return str(statement.this).partition(" ")[0].lower()
+    return {"altertable": "alter", "alter": "alter", "truncatetable": "truncate", "into": "insert"}.get(
+        statement.key, statement.key
+    )
+
+
+def _verb_rule(statement: exp.Expr, verb: str) -> str:
+    if verb in {
+        "create",
+        "drop",
+        "alter",
+        "truncate",
+        "rename",
+        "comment",
+        "reindex",
+        "vacuum",
+        "attach",
+        "detach",
+    }:
+        return "sql.statement.schema"
+    if verb in {"grant", "revoke", "deny"} or re.search(
+        r"(?i)\b(?:user|role|login|password)\b", str(statement)[:200]
+    ):
+        return "sql.statement.privilege"
+    return "sql.statement.denied"
+
+
+def _is_temporary(statement: exp.Expr) -> bool:
+    from sqlglot import exp
+
+    properties = statement.args.get("properties")
+    temporary = properties is not None and any(
+        isinstance(one, exp.TemporaryProperty) for one in properties.expressions
+    )
+    return temporary and str(statement.args.get("kind", "")).upper() in {"TABLE", "VIEW"}
+
+
+def _judge_tables(context: Context, statement: exp.Expr) -> None:
+    from sqlglot import exp
+
+    allowed = context.boundary.policy.sql_tables
+    ctes = {cte.alias.lower() for cte in statement.find_all(exp.CTE)}
+    for table in statement.find_all(exp.Table):
+        name = table.name.lower()
+        if not name or name in ctes:
+            continue
+        if "/" in name or name.endswith((".csv", ".parquet", ".json", ".tsv", ".xlsx")):
+            _judge_path(context, table.name)
+        elif allowed is not None and name not in allowed and f"{table.db}.{name}".lower() not in allowed:
+            context.add("sql.table.unlisted", START, f"the table {name} is not one the policy names")
+
+
+def _judge_functions(context: Context, source: Source, statement: exp.Expr) -> None:
+    from sqlglot import exp
+
+    for function in statement.find_all(exp.Func):
+        name = (function.name if isinstance(function, exp.Anonymous) else function.sql_name()).lower()
+        if name in _READING_FUNCTIONS or isinstance(function, exp.ReadCSV):
+            for argument in function.find_all(exp.Literal):
+                if argument.is_string and argument.parent in {
+                    function,
+                    *function.args.get("expressions", []),
+                }:
+                    _judge_path(context, argument.name)
+        elif name in _OUTSIDE_FUNCTIONS:
+            context.add(
+                "sql.function.outside",
+                _place_of(source, name),
+                f"the function {name} reaches out of the database",
+            )
+
+
+def _judge_path(context: Context, text: str) -> None:
+    if "://" in text:
+        context.crossed("sql", context.boundary.url((text,)), START, "a table function")
+    else:
+        context.crossed("sql", context.boundary.path(Action.READ, (text,)), START, "a table function")
+
+
+def _judge_attach(context: Context, statement: exp.Expr) -> None:
+    from sqlglot import exp
+
+    for copy in statement.find_all(exp.Copy, exp.Attach):
+        for literal in copy.find_all(exp.Literal):
+            if literal.is_string and ("/" in literal.name or "~" in literal.name):
+                crossing = context.boundary.path(Action.WRITE, (literal.name,))
+                context.crossed("sql", crossing, START, copy.key.upper())
+
+
+def _scan_text(context: Context, source: Source) -> None:
+    for found in _COMMANDS.finditer(source.text):
+        context.add(
+            "sql.function.outside", source.place(*found.span()), f"the shell command {found[0].strip()}"
+        )
+    for found in _TEXT_REACHES.finditer(source.text):
+        told = " ".join(found[0].split())[:60]
+        if not told.lower().startswith(("attach", "install")) or context.depth == 0:
+            context.add(
+                "sql.function.outside", source.place(*found.span()), f"{told} reaches out of the database"
+            )
+
+
+def _place_of(source: Source, name: str) -> Place:
+    at = source.text.lower().find(name)
+    return source.place(at, at + len(name)) if at >= 0 else START

@@ -12,11 +12,14 @@ import re
 
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.source import Source
+from spanproof.sandbox.words import words
 
 _URL = re.compile(r"\b([A-Za-z][A-Za-z0-9+.\-]{1,20})://([^\s\"'`<>\\)\]}]{1,2048})")
 _SCRIPT_URL = re.compile(r"(?i)[\"'=(\s](javascript|vbscript):\s{0,3}[a-z(]")
-_METADATA = re.compile(r"169\.254\.169\.254|169\.254\.170\.2|metadata\.google\.internal|100\.100\.100\.200|fd00:ec2::254")
-_ODD_SCHEMES = frozenset({"gopher", "dict", "jar", "ldap", "ldaps", "tftp", "netdoc", "telnet", "smb", "phar", "expect"})
+_METADATA = re.compile(
+    r"169\.254\.169\.254|169\.254\.170\.2|metadata\.google\.internal|100\.100\.100\.200|fd00:ec2::254"
+)
+_ODD_SCHEMES = words("gopher dict jar ldap ldaps tftp netdoc telnet smb phar expect")
 
 
 def scan(context: Context, source: Source) -> None:
@@ -48,7 +51,11 @@ def _judge(context: Context, source: Source, found: re.Match[str]) -> None:
 
 
 def _is_template(userinfo: str) -> bool:
-    return any(mark in userinfo for mark in "{}$<%*") or userinfo in {"user:password", "username:password", "user:pass"}
+    return any(mark in userinfo for mark in "{}$<%*") or userinfo in {
+        "user:password",
+        "username:password",
+        "user:pass",
+    }
 
 
 def _is_address(name: str) -> bool:

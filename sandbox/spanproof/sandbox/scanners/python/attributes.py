@@ -37,11 +37,12 @@ from spanproof.sandbox.scanners.python.values import (
     taint_of,
     text_value,
 )
+from spanproof.sandbox.words import words
 
 _NAMESPACES = frozenset({"__globals__", "__builtins__", "f_globals", "f_builtins", "func_globals"})
-_INTERNALS = frozenset(
-    {"__code__", "__closure__", "gi_frame", "cr_frame", "ag_frame", "tb_frame", "f_back", "f_locals", "gi_code",
-     "func_code", "__getattribute__", "__reduce_ex__"}
+_INTERNALS = words(
+    "__code__ __closure__ gi_frame cr_frame ag_frame tb_frame f_back f_locals gi_code func_code"
+    " __getattribute__ __reduce_ex__"
 )  # fmt: skip
 _TYPES = frozenset({"__class__", "__base__", "__bases__", "__mro__"})
 
@@ -50,11 +51,12 @@ _MAX_NAME = 160
 
 _CONSTANTS = {
     "os.sep": "/", "os.path.sep": "/", "os.linesep": "\n", "os.curdir": ".", "os.pardir": "..",
-    "os.path.pardir": "..", "os.path.curdir": ".", "os.devnull": "/dev/null", "os.pathsep": ":", "os.name": "posix",
+    "os.path.pardir": "..", "os.path.curdir": ".", "os.devnull": "/dev/null", "os.pathsep": ":",
+    "os.name": "posix",
     "os.extsep": ".", "sys.platform": "linux", "sys.executable": "python3",
     **{f"string.{name}": getattr(string, name) for name in
-       ("ascii_letters", "ascii_lowercase", "ascii_uppercase", "digits", "hexdigits", "octdigits", "punctuation",
-        "printable", "whitespace")},
+       ("ascii_letters", "ascii_lowercase", "ascii_uppercase", "digits", "hexdigits", "octdigits",
+       "punctuation", "printable", "whitespace")},
 }  # fmt: skip
 
 
@@ -62,12 +64,14 @@ def load(m: Machine, value: Value, name: str, node: ast.expr) -> Value:
     """What `value.name` gives."""
     if isinstance(value, OneOf):
         return join_all(load(m, option, name, node) for option in value.options)
-    if name.startswith("__") or name.startswith(("f_", "gi_", "cr_", "tb_", "ag_", "func_")):
+    if name.startswith(("__", "f_", "gi_", "cr_", "tb_", "ag_", "func_")):
         found = _internal(m, value, name, node)
         if found is not None:
             return found
     if isinstance(value, Ref):
-        return _of_reference(m, value, name)
+        return _of_reference(m, value, name, node)
+    if name == "value" and isinstance(value, Const):
+        return value  # a member of an enumeration
     if isinstance(value, Instance | Klass):
         found = member(m, value, name, node)
         return found if found is not None else Ref(f"?.{name}", taint_of(value), value)
@@ -92,7 +96,9 @@ def member(m: Machine, value: Value, name: str, node: ast.expr) -> Value | None:
         return found
     if isinstance(value, Klass):
         found = _inherited(value, name)
-        return bound(found, value) if isinstance(found, Function) and _decorated(found, "classmethod") else found
+        return (
+            bound(found, value) if isinstance(found, Function) and _decorated(found, "classmethod") else found
+        )
     return None
 
 
@@ -208,12 +214,14 @@ def _internal(m: Machine, value: Value, name: str, node: ast.expr) -> Value | No
     return None
 
 
-def _of_reference(m: Machine, value: Ref, name: str) -> Value:
+def _of_reference(m: Machine, value: Ref, name: str, node: ast.expr) -> Value:
     if value.name == "type" and name in {"mro", "__mro__"}:
         return Ref("type")
     if len(value.name) > _MAX_NAME:
         return Ref(f"?.{name}", value.taint, value.owner)
     resolved = canonical(f"{value.name}.{name}")
+    if value.name == "os.environ" and (name.startswith("_") and not name.endswith("__")):
+        return m.call(Ref("os.environ.copy"), Arguments([], {}), node)
     override = m.overrides.get(resolved)
     if override is not None:
         return override
@@ -236,7 +244,9 @@ def _of_path(value: Path, name: str) -> Value:
             return Path((posixpath.dirname(text.rstrip("/")) or ".",), value.taint)
         return Path(_parent(value.pieces), value.taint)
     if name == "parents":
-        return Items([Path((text.rsplit("/", depth)[0] or "/",)) for depth in (1, 2, 3)] if text else [], more=True)
+        return Items(
+            [Path((text.rsplit("/", depth)[0] or "/",)) for depth in (1, 2, 3)] if text else [], more=True
+        )
     return Ref(f"pathlib.Path().{name}", value.taint, value)
 
 
@@ -327,7 +337,11 @@ def _store_item(m: Machine, owner: Value, key: Value, value: Value, node: ast.ex
                 option.rest.append(value)
         elif isinstance(option, Items):
             index = key.value if isinstance(key, Const) else None
-            if isinstance(index, int) and not isinstance(index, bool) and -len(option.items) <= index < len(option.items):
+            if (
+                isinstance(index, int)
+                and not isinstance(index, bool)
+                and -len(option.items) <= index < len(option.items)
+            ):
                 option.items[index] = value
             else:
                 option.items.append(value)
@@ -365,6 +379,7 @@ def _inherited(klass: Klass, name: str, depth: int = 0) -> Value | None:
 def _decorated(function: Function, *names: str) -> bool:
     decorators = getattr(function.node, "decorator_list", [])
     return any(
-        (isinstance(one, ast.Name) and one.id in names) or (isinstance(one, ast.Attribute) and one.attr in names)
+        (isinstance(one, ast.Name) and one.id in names)
+        or (isinstance(one, ast.Attribute) and one.attr in names)
         for one in decorators
     )

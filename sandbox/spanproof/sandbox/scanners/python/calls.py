@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from spanproof.sandbox.scanners.python import attributes, effects, models
+from spanproof.sandbox.scanners.python import attributes, effects, models, reflection
 from spanproof.sandbox.scanners.python.fold import FUNCTIONS, fold, fold_method
 from spanproof.sandbox.scanners.python.machine import MAX_CALL_DEPTH, Arguments, Frame, Machine
 from spanproof.sandbox.scanners.python.names import module_of
@@ -32,13 +32,15 @@ from spanproof.sandbox.scanners.python.values import (
     join_all,
     taint_of,
 )
+from spanproof.sandbox.words import words
 
 _NAME_MODULES = frozenset({"datetime", "time", "uuid", "random", "math", "statistics", "numpy"})
 """Modules whose results are numbers, dates and ids: no path gets out of the boundary by them."""
 
-_NAME_FUNCTIONS = frozenset({"len", "int", "float", "id", "hash", "round", "sum", "abs", "os.getpid", "ord"})
-_REFLECTIVE_ENDS = frozenset({"__", "et", "op"})
-"""Last letters of `__call__`, `get`, `pop`: a quick way past the names that cannot be reflective."""
+_NAME_FUNCTIONS = words("len int float id hash round sum abs os.getpid ord")
+_REFLECTIVE_ENDS = frozenset({"__", "et", "op", "le"})
+"""Last letters of `__call__`, `get`, `pop`, `load_module`: a quick way past names that are not
+reflective."""
 
 _CARRIERS = frozenset({"environment", "secret", "file", "network", "input"})
 
@@ -55,7 +57,9 @@ def call(m: Machine, function: Value, arguments: Arguments, node: ast.expr) -> V
         return _instantiate(m, function, arguments, node)
     if isinstance(function, Partial):
         merged = Arguments(
-            [*function.positional, *arguments.positional], {**function.named, **arguments.named}, arguments.more
+            [*function.positional, *arguments.positional],
+            {**function.named, **arguments.named},
+            arguments.more,
         )
         return call(m, function.called, merged, node)
     if isinstance(function, Instance):
@@ -96,6 +100,10 @@ def _read_through(m: Machine, function: Value, arguments: Arguments) -> Value:
         if isinstance(node, ast.Lambda):
             return m.evaluate(node.body)
         m.execute(node.body)
+    except RecursionError:
+        if len(m.frames) == 1:
+            raise
+        m.add("too-complex", node, "calls nest deeper than can be followed")
     finally:
         m.frames.pop()
         m.scope = outer
@@ -134,7 +142,9 @@ def _bind_parameters(m: Machine, function: Function, arguments: Arguments) -> No
 
 def _instantiate(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr) -> Value:
     instance = m.new_instance(klass)
-    start = attributes.member(m, instance, "__init__", node) or attributes.member(m, instance, "__post_init__", node)
+    start = attributes.member(m, instance, "__init__", node) or attributes.member(
+        m, instance, "__post_init__", node
+    )
     if start is not None:
         call(m, start, arguments, node)
     else:
@@ -157,8 +167,8 @@ def _reference(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) 
         m.add("call.denied", node, f"calls {name}, which the policy denies")
     model = models.MODELS.get(name)
     if model is None and "." in name:
-        method = models.METHODS.get(name.rpartition(".")[2]) if function.owner is not None else None
-        model = method or (models.reflective(name) if name[-2:] in _REFLECTIVE_ENDS else None)
+        named = models.METHODS.get(name.rpartition(".")[2]) if function.owner is not None else None
+        model = named or (reflection.reflective(name) if name[-2:] in _REFLECTIVE_ENDS else None)
     if model is not None:
         modelled = model(m, function, arguments, node)
         if modelled is not None:
@@ -166,6 +176,12 @@ def _reference(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) 
     pure = FUNCTIONS.get(name)
     if pure is not None:
         folded = fold(pure, arguments.positional, arguments.named) if not arguments.more else None
+        if folded is not None:
+            return folded
+    elif name.startswith(("str.", "bytes.", "list.")) and arguments.positional and not arguments.more:
+        folded = fold_method(
+            arguments.positional[0], name.partition(".")[2], arguments.positional[1:], arguments.named
+        )
         if folded is not None:
             return folded
     elif function.owner is not None and not arguments.more:
@@ -179,6 +195,8 @@ def _reference(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) 
 def _effects_and_result(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
     name = function.name
     found = SINKS.get(name)
+    if found is None and name.startswith("pandas."):
+        found = SINKS.get("pandas." + name.rpartition(".")[2])
     if found is None and ("()" in name or name.startswith(("?.", "pandas.")) or function.owner is not None):
         found = METHOD_SINKS.get(name.rpartition(".")[2])
     result = None
@@ -213,7 +231,24 @@ def _hand_over(m: Machine, arguments: Arguments, node: ast.expr) -> None:
     """A function given to code that is not read here is taken to be called, with what is not known."""
     for value in arguments.all():
         if isinstance(value, Function | Partial):
-            if not (isinstance(value, Function) and id(value.node) in m.called):
-                call(m, value, Arguments([], {}, more=True), node)
+            if not (isinstance(value, Function) and id(value.node) in m.called and m.exhausted):
+                call(m, value, _given_along(value, arguments), node)
         elif isinstance(value, Ref) and value.name in SINKS and "()" not in value.name:
-            effects.handed_over(m, value, node)
+            given = _given_along(value, arguments)
+            if given.positional:
+                call(m, value, given, node)
+            else:
+                effects.handed_over(m, value, node)
+
+
+def _given_along(function: Value, arguments: Arguments) -> Arguments:
+    """What a function handed to other code may be called with: the arguments beside it."""
+    others = [value for value in arguments.all() if value is not function]
+    for value in others:
+        if isinstance(value, Items) and value.items:
+            if value.kind == "tuple":
+                return Arguments(list(value.items), {}, value.more)
+            return Arguments([join_all(value.items[:64])], {}, value.more)
+    if isinstance(function, Ref):
+        return Arguments([value for value in others if isinstance(value, Const)], {}, more=True)
+    return Arguments([], {}, more=True)

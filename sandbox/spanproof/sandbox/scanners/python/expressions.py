@@ -1,17 +1,19 @@
 """What each kind of expression evaluates to. One function per node class, in the table at the end."""
 
+# ruff: noqa: ARG001 - functions of one table share one signature
+
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 
 from spanproof.sandbox.scanners.python import attributes, fold
+from spanproof.sandbox.scanners.python.loops import COMPREHENSIONS
 from spanproof.sandbox.scanners.python.machine import Arguments, Evaluator, Machine
 from spanproof.sandbox.scanners.python.names import BUILTINS, COMMON_ALIASES, KNOWN_MODULES, canonical
+from spanproof.sandbox.scanners.python.operators import operate
 from spanproof.sandbox.scanners.python.sinks import SINKS
 from spanproof.sandbox.scanners.python.values import (
     CLEAN,
-    MAX_SIZE,
     NAME,
     UNKNOWN,
     Const,
@@ -19,10 +21,7 @@ from spanproof.sandbox.scanners.python.values import (
     Instance,
     Items,
     Mapping,
-    Path,
     Ref,
-    Scope,
-    Text,
     Unknown,
     Value,
     elements_of,
@@ -33,9 +32,6 @@ from spanproof.sandbox.scanners.python.values import (
     taint_of,
     text_value,
 )
-
-MAX_UNROLLED = 4096
-"""Elements of a comprehension or loop that are read one by one."""
 
 _MODULE_NAMES = {"__name__": Const("__main__"), "__file__": Const("snippet.py"), "__doc__": Const(None)}
 _IN_OPERATORS = (ast.In, ast.NotIn)
@@ -81,7 +77,9 @@ def _subscript(m: Machine, node: ast.Subscript) -> Value:
 
 
 def _slice(m: Machine, node: ast.Slice) -> Value:
-    bounds = [Const(None) if part is None else m.evaluate(part) for part in (node.lower, node.upper, node.step)]
+    bounds = [
+        Const(None) if part is None else m.evaluate(part) for part in (node.lower, node.upper, node.step)
+    ]
     try:
         return Const(slice(*[fold.concrete(bound) for bound in bounds]))
     except fold.NotKnown:
@@ -126,76 +124,6 @@ def _binary(m: Machine, node: ast.BinOp) -> Value:
     for link in reversed(chain):
         value = operate(m, type(link.op), value, m.evaluate(link.right), link)
     return value
-
-
-def operate(m: Machine, kind: type[ast.operator], left: Value, right: Value, node: ast.expr) -> Value:
-    """What an operator gives, alternatives included."""
-    lefts, rights = options_of(left), options_of(right)
-    if len(lefts) * len(rights) == 1:
-        return _operate_one(m, kind, left, right, node)
-    if len(lefts) * len(rights) > 36:
-        return Unknown(taint_of(left) | taint_of(right))
-    return join_all(_operate_one(m, kind, one, other, node) for one in lefts for other in rights)
-
-
-def _operate_one(m: Machine, kind: type[ast.operator], left: Value, right: Value, node: ast.expr) -> Value:
-    if isinstance(left, Const) and isinstance(right, Const):
-        folded = fold.binary(kind, left, right)
-        return folded if folded is not None else Unknown(left.taint | right.taint)
-    if isinstance(left, Instance):
-        method = attributes.method_of(left, _OPERATOR_METHODS.get(kind, ""))
-        if method is not None:
-            return m.call(method, Arguments([right], {}), node)
-    taint = taint_of(left) | taint_of(right)
-    if kind is ast.Div and (isinstance(left, Path) or isinstance(right, Path)):
-        return attributes.join_path([left, right], as_path=True)
-    if kind is ast.Add:
-        return _add(left, right)
-    if kind is ast.Mod and isinstance(left, Const | Text) and _is_text(left):
-        return percent_format(left, right)
-    folded = fold.binary(kind, left, right)
-    if folded is not None:
-        return folded
-    if isinstance(left, Items) and isinstance(right, Const):
-        return Items(left.items, left.kind, more=True)
-    numeric = kind in (ast.Sub, ast.Div, ast.FloorDiv, ast.Pow) or NAME == left.taint == right.taint
-    return Unknown(NAME if numeric and taint <= NAME else taint)
-
-
-def _is_text(value: Value) -> bool:
-    return isinstance(value, Text) or (isinstance(value, Const) and isinstance(value.value, str))
-
-
-def _add(left: Value, right: Value) -> Value:
-    if isinstance(left, Items) and isinstance(right, Items):
-        return Items([*left.items, *right.items], left.kind, left.more or right.more)
-    taint = taint_of(left) | taint_of(right)
-    if _is_text(left) or _is_text(right):
-        return text_value((*pieces_of(left), *pieces_of(right)), taint)
-    folded = fold.binary(ast.Add, left, right)
-    return folded if folded is not None else Unknown(taint)
-
-
-def percent_format(template: Value, values: Value) -> Value:
-    """`%` with values that are known only in part: what stands before and between them stays known."""
-    head = pieces_of(template)
-    if len(head) != 1 or head[0] is None:
-        return Unknown(taint_of(template) | taint_of(values))
-    arguments = list(values.items) if isinstance(values, Items) else [values]
-    pieces: list[str | None] = []
-    rest = head[0]
-    while "%" in rest:
-        before, _, rest = rest.partition("%")
-        pieces.append(before)
-        if rest.startswith("%"):
-            pieces.append("%")
-            rest = rest[1:]
-            continue
-        simple = rest[:1] in {"s", "d", "i"}
-        pieces.extend(pieces_of(arguments.pop(0)) if arguments and simple else (None,))
-        rest = rest[1:] if simple else rest.lstrip("0123456789.-+ #(abcdefghijklmnopqrstuvwxyz_)")
-    pieces.append(rest)
-    return text_value(pieces, taint_of(template) | taint_of(values))
 
 
 def _unary(m: Machine, node: ast.UnaryOp) -> Value:
@@ -326,66 +254,6 @@ def make_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef | ast
     return function
 
 
-def _comprehension(m: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
-    items: list[Value] = []
-    whole = _iterate(m, node.generators, 0, lambda: items.append(m.evaluate(node.elt)))
-    return Items(items, "set" if isinstance(node, ast.SetComp) else "list", not whole)
-
-
-def _dictionary_comprehension(m: Machine, node: ast.DictComp) -> Value:
-    entries: dict[object, Value] = {}
-    rest: list[Value] = []
-
-    def add() -> None:
-        key, value = m.evaluate(node.key), m.evaluate(node.value)
-        try:
-            entries[fold.concrete(key)] = value
-        except (fold.NotKnown, TypeError):
-            rest.append(value)
-
-    whole = _iterate(m, node.generators, 0, add)
-    return Mapping(entries, rest if whole else [*rest, UNKNOWN])
-
-
-def _iterate(m: Machine, generators: list[ast.comprehension], index: int, body: Callable[[], None]) -> bool:
-    """Read a comprehension's body once per element; tells whether all elements were known."""
-    if index == len(generators):
-        body()
-        return True
-    generator = generators[index]
-    outer = m.scope
-    elements, whole = elements_of(iterated(m, m.evaluate(generator.iter), generator.iter))
-    if len(elements) > MAX_UNROLLED or m.exhausted:
-        elements, whole = [join_all(elements[:64])], False
-    m.scope = Scope(outer)
-    try:
-        for element in list(elements):
-            attributes.bind(m, generator.target, element)
-            conditions = [fold.truth(m.evaluate(condition)) for condition in generator.ifs]
-            if False in conditions:
-                continue
-            whole = whole and None not in conditions
-            whole = _iterate(m, generators, index + 1, body) and whole
-            if m.exhausted:
-                return False
-    finally:
-        m.scope = outer
-    return whole
-
-
-def iterated(m: Machine, value: Value, node: ast.expr) -> Value:
-    """What a loop over a value goes through."""
-    if isinstance(value, Ref) and value.name == "os.environ":
-        m.call(Ref("os.environ.__iter__"), Arguments([], {}), node)
-    if isinstance(value, Instance):
-        method = attributes.method_of(value, "__iter__")
-        if method is not None:
-            return m.call(method, Arguments([], {}), node)
-    if isinstance(value, Const) and isinstance(value.value, str | bytes) and len(value.value) > MAX_SIZE:
-        return UNKNOWN
-    return value
-
-
 def _await(m: Machine, node: ast.Await) -> Value:
     return m.evaluate(node.value)
 
@@ -414,19 +282,30 @@ def _starred(m: Machine, node: ast.Starred) -> Value:
     return m.evaluate(node.value)
 
 
-_OPERATOR_METHODS = {
-    ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__", ast.Mod: "__mod__",
-    ast.BitOr: "__or__", ast.BitAnd: "__and__", ast.BitXor: "__xor__", ast.MatMult: "__matmul__",
-    ast.LShift: "__lshift__", ast.RShift: "__rshift__", ast.FloorDiv: "__floordiv__", ast.Pow: "__pow__",
-}  # fmt: skip
-
 EXPRESSIONS: dict[type, Evaluator] = {
-    ast.Constant: _constant, ast.Name: _name, ast.Attribute: _attribute, ast.Subscript: _subscript,
-    ast.Slice: _slice, ast.Call: _call, ast.BinOp: _binary, ast.UnaryOp: _unary, ast.BoolOp: _boolean,
-    ast.Compare: _comparison, ast.IfExp: _conditional, ast.JoinedStr: _joined_text,
-    ast.FormattedValue: _formatted, ast.List: _list, ast.Tuple: _list, ast.Set: _list, ast.Dict: _dictionary,
-    ast.Lambda: _lambda, ast.ListComp: _comprehension, ast.SetComp: _comprehension,
-    ast.GeneratorExp: _comprehension, ast.DictComp: _dictionary_comprehension, ast.Await: _await,
-    ast.Yield: _yield, ast.YieldFrom: _yield_from, ast.NamedExpr: _named, ast.Starred: _starred,
-}  # type: ignore[dict-item]  # fmt: skip - each function takes the node class it stands for
+    **COMPREHENSIONS,
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.Subscript: _subscript,
+    ast.Slice: _slice,
+    ast.Call: _call,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _boolean,
+    ast.Compare: _comparison,
+    ast.IfExp: _conditional,
+    ast.JoinedStr: _joined_text,
+    ast.FormattedValue: _formatted,
+    ast.List: _list,
+    ast.Tuple: _list,
+    ast.Set: _list,
+    ast.Dict: _dictionary,
+    ast.Lambda: _lambda,
+    ast.Await: _await,
+    ast.Yield: _yield,
+    ast.YieldFrom: _yield_from,
+    ast.NamedExpr: _named,
+    ast.Starred: _starred,
+}
 """The evaluator of each kind of expression."""

@@ -18,6 +18,7 @@ import json
 import lzma
 import operator
 import re
+import shlex
 import struct
 import textwrap
 import urllib.parse
@@ -31,11 +32,13 @@ from spanproof.sandbox.scanners.python.values import (
     Const,
     Items,
     Mapping,
+    Span,
     Taint,
     Value,
 )
+from spanproof.sandbox.words import words
 
-_MAX_ITEMS = 16_384
+_MAX_ITEMS = 4096
 _LONG_NUMBER = re.compile(r"\d{5}")
 _ATOMS = (str, bytes, int, float, bool, complex, type(None))
 
@@ -54,6 +57,8 @@ def concrete(value: Value, depth: int = 0) -> Any:
         return value.value
     if depth > 6:
         raise NotKnown
+    if isinstance(value, Span) and len(value.numbers) <= _MAX_ITEMS:
+        return value.numbers
     if isinstance(value, Items) and not value.more and len(value.items) <= _MAX_ITEMS:
         items = [concrete(item, depth + 1) for item in value.items]
         if value.kind != "set":
@@ -87,7 +92,11 @@ def abstract(value: Any, taint: Taint = CLEAN, depth: int = 0) -> Value:
         raise NotKnown
     if isinstance(value, dict):
         return Mapping({key: abstract(item, taint, depth + 1) for key, item in value.items()})
+    if isinstance(value, range):
+        return Span(value)
     if isinstance(value, list | tuple | set | frozenset):
+        if len(value) > _MAX_ITEMS:
+            raise NotKnown
         kind = "list" if isinstance(value, list) else "tuple" if isinstance(value, tuple) else "set"
         items = sorted(value, key=repr) if kind == "set" else value
         return Items([abstract(item, taint, depth + 1) for item in items], kind)
@@ -111,7 +120,9 @@ def fold(function: Callable[..., Any], arguments: Sequence[Value], named: dict[s
         return None
 
 
-def fold_method(receiver: Value, method: str, arguments: Sequence[Value], named: dict[str, Value]) -> Value | None:
+def fold_method(
+    receiver: Value, method: str, arguments: Sequence[Value], named: dict[str, Value]
+) -> Value | None:
     """Apply a pure method of a text, number or container; None where that cannot be told."""
     try:
         subject = concrete(receiver)
@@ -189,7 +200,8 @@ def _as_text(value: str | bytes) -> str:
 def _product_is_bounded(first: object, second: object) -> bool:
     for sized, times in ((first, second), (second, first)):
         if isinstance(sized, str | bytes | list | tuple):
-            return isinstance(times, int) and len(sized) * max(times, 0) <= MAX_SIZE
+            bound = MAX_SIZE if isinstance(sized, str | bytes) else _MAX_ITEMS
+            return isinstance(times, int) and len(sized) * max(times, 0) <= bound
     return all(not isinstance(one, int) or one.bit_length() < 65_536 for one in (first, second))
 
 
@@ -210,7 +222,9 @@ def _growth_is_bounded(subject: Any, method: str, arguments: Sequence[Value]) ->
 
 
 def _too_large(values: Sequence[Any]) -> bool:
-    return sum(len(one) for one in values if isinstance(one, str | bytes | list | tuple | dict)) > 2 * MAX_SIZE
+    return (
+        sum(len(one) for one in values if isinstance(one, str | bytes | list | tuple | dict)) > 2 * MAX_SIZE
+    )
 
 
 def _inflate(data: bytes, wbits: int = zlib.MAX_WBITS, bufsize: int = 0) -> bytes:
@@ -228,13 +242,6 @@ def _unbzip(data: bytes) -> bytes:
 
 def _unxz(data: bytes) -> bytes:
     return lzma.LZMADecompressor().decompress(data, MAX_SIZE)
-
-
-def _bounded_range(*arguments: int) -> list[int]:
-    numbers = range(*arguments)
-    if len(numbers) > _MAX_ITEMS:
-        raise NotKnown
-    return list(numbers)
 
 
 def _bounded_bytes(content: Any = b"", encoding: str = "utf-8", errors: str = "strict") -> bytes:
@@ -263,6 +270,13 @@ def _text_of(content: Any = "", encoding: str | None = None, errors: str = "stri
     return str(content)
 
 
+def _plain_substitute(pattern: str, replacement: str, text: str) -> str:
+    """`re.sub` where neither side has a meaning of its own; other patterns could take any time."""
+    if re.escape(pattern) != pattern or "\\" in replacement or not pattern:
+        raise NotKnown
+    return text.replace(pattern, replacement)
+
+
 def _decode(content: Any, encoding: str = "utf-8", errors: str = "strict") -> Any:
     if encoding.replace("_", "").replace("-", "").lower() in {"zlib", "zip", "bz2", "zlibcodec", "bz2codec"}:
         return (_unbzip if "bz2" in encoding else _inflate)(content)
@@ -273,8 +287,9 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "abs": abs, "all": all, "any": any, "ascii": ascii, "bin": bin, "bool": bool, "bytearray": _bounded_bytes,
     "bytes": _bounded_bytes, "chr": chr, "complex": complex, "dict": dict, "divmod": divmod,
     "enumerate": enumerate, "float": float, "format": _bounded_format, "frozenset": frozenset, "hex": hex,
-    "int": int, "iter": iter, "len": len, "list": list, "max": max, "memoryview": bytes, "min": min, "oct": oct,
-    "ord": ord, "pow": _bounded_power, "range": _bounded_range, "repr": repr, "reversed": reversed,
+    "int": int, "iter": iter, "len": len, "list": list, "max": max, "memoryview": bytes, "min": min,
+    "oct": oct,
+    "ord": ord, "pow": _bounded_power, "range": range, "repr": repr, "reversed": reversed,
     "round": round, "set": set, "slice": slice, "sorted": sorted, "str": _text_of, "sum": sum, "tuple": tuple,
     "zip": zip, "bytes.fromhex": bytes.fromhex, "bytearray.fromhex": bytes.fromhex, "str.join": str.join,
     "int.from_bytes": int.from_bytes, "str.maketrans": str.maketrans, "bytes.maketrans": bytes.maketrans,
@@ -300,9 +315,15 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "lzma.decompress": _unxz, "lzma.compress": lzma.compress,
     "json.loads": json.loads, "json.dumps": json.dumps, "textwrap.dedent": textwrap.dedent,
     "urllib.parse.quote": urllib.parse.quote, "urllib.parse.unquote": urllib.parse.unquote,
-    "urllib.parse.quote_plus": urllib.parse.quote_plus, "urllib.parse.unquote_plus": urllib.parse.unquote_plus,
+    "urllib.parse.quote_plus": urllib.parse.quote_plus,
+    "urllib.parse.unquote_plus": urllib.parse.unquote_plus,
     "urllib.parse.urljoin": urllib.parse.urljoin, "urllib.parse.urlencode": urllib.parse.urlencode,
     "urllib.parse.urlunparse": urllib.parse.urlunparse, "urllib.parse.urlunsplit": urllib.parse.urlunsplit,
+    "shlex.split": shlex.split,
+    "shlex.quote": shlex.quote,
+    "shlex.join": shlex.join,
+    "re.sub": _plain_substitute,
+    "re.escape": re.escape,
     "struct.pack": struct.pack, "struct.unpack": struct.unpack,
     "operator.add": operator.add, "operator.concat": operator.concat, "operator.xor": operator.xor,
     "operator.getitem": operator.getitem, "operator.sub": operator.sub,
@@ -313,11 +334,12 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
 }  # fmt: skip
 """Pure functions by resolved name."""
 
-_SHARED_METHODS: Final = frozenset(
-    "capitalize casefold center count endswith expandtabs find index isalnum isalpha isascii isdigit islower"
-    " isspace istitle isupper isnumeric isdecimal isidentifier join ljust lower lstrip partition removeprefix"
-    " removesuffix replace rfind rindex rjust rpartition rsplit rstrip split splitlines startswith strip"
-    " swapcase title translate upper zfill __add__ __mod__ __getitem__ __len__ __str__ __radd__ __contains__".split()
+_SHARED_METHODS: Final = words(
+    "capitalize casefold center count endswith expandtabs find index isalnum isalpha isascii isdigit"
+    " islower isspace istitle isupper isnumeric isdecimal isidentifier join ljust lower lstrip"
+    " partition removeprefix removesuffix replace rfind rindex rjust rpartition rsplit rstrip split"
+    " splitlines startswith strip swapcase title translate upper zfill __add__ __mod__ __getitem__"
+    " __len__ __str__ __radd__ __contains__"
 )
 
 _METHODS: Final[dict[type, frozenset[str]]] = {
@@ -331,24 +353,23 @@ _METHODS: Final[dict[type, frozenset[str]]] = {
     set: frozenset({"union", "intersection", "difference", "copy"}),
 }
 
-_GROWING: Final = frozenset(
-    {"center", "expandtabs", "format", "format_map", "join", "ljust", "replace", "rjust", "translate", "zfill",
-     "to_bytes", "__mod__"}
+_GROWING: Final = words(
+    "center expandtabs format format_map join ljust replace rjust translate zfill to_bytes __mod__"
 )  # fmt: skip
 
 _OPERATORS: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift, ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.BitAnd: operator.and_,
-}  # fmt: skip
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.LShift:
+    operator.lshift, ast.RShift: operator.rshift, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
+    ast.BitAnd: operator.and_, }  # fmt: skip
 
 _UNARY: Final[dict[type[ast.unaryop], Callable[[Any], Any]]] = {
     ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert, ast.Not: operator.not_,
 }  # fmt: skip
 
 _COMPARISONS: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
-    ast.GtE: operator.ge, ast.Is: operator.eq, ast.IsNot: operator.ne,
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt:
+    operator.gt, ast.GtE: operator.ge, ast.Is: operator.eq, ast.IsNot: operator.ne,
     ast.In: lambda item, container: item in container,
     ast.NotIn: lambda item, container: item not in container,
 }  # fmt: skip

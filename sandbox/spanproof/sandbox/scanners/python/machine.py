@@ -5,20 +5,25 @@ node class over the tables of `expressions` and `statements`. Nothing of the pro
 bound unrolling and inlining, so that the time of a scan is linear in the size of the source.
 """
 
+# ruff: noqa: ARG001 - models share one signature
+
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
+from spanproof.sandbox.scanners.python.sinks import Effect
 from spanproof.sandbox.scanners.python.values import (
     UNKNOWN,
     Function,
     Instance,
     Klass,
+    Ref,
     Scope,
     Value,
 )
@@ -27,12 +32,22 @@ from spanproof.sandbox.scanners.source import Place
 Flow: TypeAlias = str | None
 """How a block ended when it did not run to its end: `return`, `raise`, `break`, `continue`."""
 
-Evaluator = Callable[["Machine", ast.expr], Value]
-Executor = Callable[["Machine", ast.stmt], Flow]
-Caller = Callable[["Machine", Value, "Arguments", ast.expr], Value]
+Evaluator = Callable[["Machine", Any], Value]
+"""Takes the node class its table names, which a type cannot say."""
 
-FREE_STEPS = 20_000
+Executor = Callable[["Machine", Any], Flow]
+Caller = Callable[["Machine", Value, "Arguments", ast.expr], Value]
+Model = Callable[["Machine", Ref, "Arguments", ast.expr], Value | None]
+"""What a call outside the program gives; None where it is like any other."""
+
+Check = Callable[["Machine", Ref, Value, Effect, "Arguments", ast.expr], Value | None]
+"""Judges one effect of a call; gives the call's result where the effect decides it."""
+
+FREE_STEPS = 4_000
 """Nodes that unrolled loops and inlined calls may read beyond the source's own."""
+
+DECODING_STEPS = 60_000
+"""The same for loops that put a text together, which is how payloads hide."""
 
 MAX_CALL_DEPTH = 12
 _CHECK_EVERY = 1024
@@ -70,7 +85,7 @@ class Frame:
 
 @dataclass(slots=True)
 class Tables:
-    """What the machine dispatches over; handed in so that the modules need not import each other in a ring."""
+    """What the machine dispatches over; handed in so that modules need not import one another."""
 
     expressions: dict[type, Evaluator]
     statements: dict[type, Executor]
@@ -82,7 +97,8 @@ class Machine:
 
     __slots__ = (
         "_base_row", "_lines", "_next_check", "called", "classes", "context", "frames", "functions",
-        "imported_all", "overrides", "parse", "scope", "soft_limit", "steps", "tables", "visited_dead",
+        "hard_limit", "imported_all", "overrides", "parse", "scope", "soft_limit", "steps", "tables",
+        "visited_dead",
     )  # fmt: skip
 
     def __init__(
@@ -101,6 +117,7 @@ class Machine:
         self.visited_dead: set[int] = set()
         self.steps = 0
         self.soft_limit = FREE_STEPS + len(text) // 2
+        self.hard_limit = DECODING_STEPS + len(text) // 2
         self._next_check = _CHECK_EVERY
         self._lines: list[str] | None = None if text.isascii() else text.split("\n")
 
@@ -110,14 +127,19 @@ class Machine:
         if self.steps > self._next_check:
             self._next_check += _CHECK_EVERY
             self.context.check_time()
-        return self.tables.expressions[node.__class__](self, node)
+        evaluator = self.tables.expressions.get(node.__class__)
+        return evaluator(self, node) if evaluator is not None else self._newer_syntax(node)
 
     def execute(self, block: Sequence[ast.stmt]) -> Flow:
         """Read statements in order; tells how the block ended early, if it surely did."""
         statements = self.tables.statements
         for statement in block:
             self.steps += 1
-            flow = statements[statement.__class__](self, statement)
+            executor = statements.get(statement.__class__)
+            if executor is None:
+                self._newer_syntax(statement)
+                continue
+            flow = executor(self, statement)
             if flow is not None:
                 return flow
         return None
@@ -125,6 +147,19 @@ class Machine:
     def call(self, function: Value, arguments: Arguments, node: ast.expr) -> Value:
         """What calling a value gives."""
         return self.tables.call(self, function, arguments, node)
+
+    @contextmanager
+    def patience(self, *, decoding: bool) -> Iterator[None]:
+        """Read what is inside with the larger budget, if it decodes."""
+        before, started = self.soft_limit, self.steps
+        outermost = decoding and before < self.hard_limit
+        if outermost:
+            self.soft_limit = self.hard_limit
+        try:
+            yield
+        finally:
+            if outermost:
+                self.soft_limit = before + (self.steps - started)
 
     @property
     def exhausted(self) -> bool:
@@ -150,9 +185,29 @@ class Machine:
         """An object of a class of the program, before its `__init__`."""
         return Instance(klass)
 
+    def _newer_syntax(self, node: ast.AST) -> Value:
+        """A node of a Python newer than the tables: what is inside it is read all the same."""
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self.evaluate(child)
+            elif isinstance(child, ast.stmt):
+                self.execute([child])
+            else:
+                self._newer_syntax(child)
+        return UNKNOWN
+
     def _characters(self, line: int, column: int) -> int:
         """The parser counts columns in UTF-8 bytes; people count characters."""
         assert self._lines is not None
         if not 0 < line <= len(self._lines):
             return column
         return len(self._lines[line - 1].encode("utf-8", "replace")[:column].decode("utf-8", "ignore"))
+
+
+def gives(value: Value) -> Model:
+    """A model that gives the same whatever the arguments."""
+
+    def model(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+        return value
+
+    return model

@@ -10,6 +10,8 @@ import builtins
 from functools import lru_cache
 from typing import Final
 
+from spanproof.sandbox.words import words
+
 BUILTINS: Final = frozenset(name for name in dir(builtins) if not name.startswith("_")) | {
     "__import__", "__builtins__", "__build_class__", "get_ipython",
 }  # fmt: skip
@@ -35,7 +37,8 @@ _SAME_NAME: Final = {
     "socket.create_connection()": "socket.socket()", "socket.SocketType": "socket.socket",
     "importlib.__import__": "__import__", "os.exec": "os.execv", "socket.socket.socket": "socket.socket",
     "subprocess.Popen.Popen": "subprocess.Popen", "requests.api.get": "requests.get",
-    "requests.api.post": "requests.post", "tempfile._os": "os", "ssl.SSLContext().wrap_socket()": "socket.socket()",
+    "requests.api.post": "requests.post", "tempfile._os": "os",
+    "ssl.SSLContext().wrap_socket()": "socket.socket()",
     "ssl.wrap_socket()": "socket.socket()", "ssl.create_default_context().wrap_socket()": "socket.socket()",
     "threading.os": "os", "getpass.getuser": "os.getlogin", "io.FileIO": "open", "os.fdopen": "os.fdopen",
 }  # fmt: skip
@@ -47,19 +50,18 @@ COMMON_ALIASES: Final = {
 }  # fmt: skip
 """Names agents bind in an earlier step of the same session, as everybody spells them."""
 
-KNOWN_MODULES: Final = frozenset(
-    "os sys subprocess socket shutil requests urllib httpx aiohttp pathlib glob io json re math random time"
-    " datetime collections itertools functools base64 binascii codecs zlib gzip bz2 lzma pickle marshal shelve"
-    " ctypes importlib builtins posix pty signal tempfile platform psutil paramiko smtplib ftplib telnetlib http"
-    " ssl select multiprocessing threading asyncio concurrent sqlite3 csv statistics numpy pandas scipy sklearn"
-    " yaml dill joblib runpy pkgutil inspect operator string struct types copy hashlib hmac secrets uuid logging"
-    " webbrowser getpass pwd grp fcntl mmap zipfile tarfile boto3 openai torch seaborn matplotlib".split()
+KNOWN_MODULES: Final = words(
+    "os sys subprocess socket shutil requests urllib httpx aiohttp pathlib glob io json re math"
+    " random time datetime collections itertools functools base64 binascii codecs zlib gzip bz2 lzma"
+    " pickle marshal shelve ctypes importlib builtins posix pty signal tempfile platform psutil"
+    " paramiko smtplib ftplib telnetlib http ssl select multiprocessing threading asyncio concurrent"
+    " sqlite3 csv statistics numpy pandas scipy sklearn yaml dill joblib runpy pkgutil inspect"
+    " operator string struct types copy hashlib hmac secrets uuid logging webbrowser getpass pwd grp"
+    " fcntl mmap zipfile tarfile boto3 openai torch seaborn matplotlib"
 )
 """Modules a free name may mean: what an earlier step of the session imported."""
 
-LEAKED_MODULES: Final = frozenset(
-    {"os", "sys", "subprocess", "socket", "shutil", "builtins", "importlib", "posix", "ctypes", "__builtins__"}
-)
+LEAKED_MODULES: Final = words("os sys subprocess socket shutil builtins importlib posix ctypes __builtins__")
 """Modules that other modules hold as an attribute (`glob.os`), which is a way around an import list."""
 
 
@@ -69,11 +71,17 @@ def canonical(name: str) -> str:
     head, dot, tail = name.partition(".")
     if head in _SAME_MODULE:
         name = head = _SAME_MODULE[head] + (dot + tail if dot else "")
-    if name.startswith("builtins.") and name.count(".") == 1:
+    if name.startswith("builtins.") and name.count(".") == 1 and not name.endswith("__"):
         name = name[9:]
     parts = name.split(".")
     for index in range(len(parts) - 1, 0, -1):
-        if parts[index] in LEAKED_MODULES and "()" not in parts[index] and parts[0] not in {"pandas", "?"}:
+        # `socket.socket` is a class of its module, not the module held by another.
+        if (
+            parts[index] in LEAKED_MODULES
+            and parts[index] != parts[index - 1]
+            and "()" not in parts[index]
+            and parts[0] not in {"pandas", "?"}
+        ):
             return canonical(".".join(parts[index:]))
     for prefix, same in _SAME_NAME.items():
         if name == prefix or name.startswith(prefix + "."):

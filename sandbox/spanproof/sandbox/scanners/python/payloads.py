@@ -5,6 +5,8 @@ call, or a review where the source is not known. Nothing is executed or unpickle
 opcode.
 """
 
+# ruff: noqa: ARG001 - functions of one table share one signature
+
 from __future__ import annotations
 
 import ast
@@ -23,7 +25,9 @@ from spanproof.sandbox.scanners.python.values import (
     Const,
     Instance,
     Items,
+    Mapping,
     Ref,
+    Scope,
     Taint,
     Unknown,
     Value,
@@ -69,7 +73,21 @@ def code_effect(
     m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
 ) -> Value | None:
     """`exec`, `eval` and their like: what folds to source is read in its turn."""
-    return join_all(_run_source(m, function.name, option, node) for option in options_of(value))
+    namespaces = [arguments.get(index, name) for index, name in ((1, "globals"), (2, "locals"))]
+    given = (
+        [one for one in namespaces if isinstance(one, Mapping)] if function.name in {"exec", "eval"} else []
+    )
+    if not given:
+        return join_all(_run_source(m, function.name, option, node) for option in options_of(value))
+    outer = m.scope
+    m.scope = Scope(outer)
+    for namespace in given:
+        m.scope.names.update({str(key): entry for key, entry in namespace.entries.items()})
+    try:
+        return join_all(_run_source(m, function.name, option, node) for option in options_of(value))
+    finally:
+        given[-1].entries.update(m.scope.names)
+        m.scope = outer
 
 
 def pickle_effect(
@@ -108,7 +126,9 @@ def unsafe_yaml_effect(
             if _YAML_CODE.search(option.value):
                 m.add("deserialize.code", node, f"{function.name} builds objects a YAML text names")
         elif "network" in taint_of(option):
-            m.add("deserialize.code", node, f"{function.name} builds any object from what came over the network")
+            m.add(
+                "deserialize.code", node, f"{function.name} builds any object from what came over the network"
+            )
         else:
             m.add("deserialize.untrusted", node, f"{function.name} can build any object")
     return None
@@ -195,7 +215,10 @@ def _pickled_names(data: bytes) -> list[str]:
                 names.append(argument.replace(" ", "."))
             elif opcode.name == "STACK_GLOBAL":
                 names.append(".".join(texts[-2:]))
-            elif isinstance(argument, str) and "UNICODE" in opcode.name or opcode.name in {"STRING", "SHORT_BINSTRING"}:
+            elif (isinstance(argument, str) and "UNICODE" in opcode.name) or opcode.name in {
+                "STRING",
+                "SHORT_BINSTRING",
+            }:
                 texts.append(str(argument))
     except Exception:  # noqa: BLE001 - not a pickle, or cut: what was read so far counts
         return names

@@ -21,10 +21,10 @@ from typing import Final, NamedTuple
 
 
 class Effect(NamedTuple):
-    """One thing a call does; `index` -1 is the receiver, -2 no argument at all."""
+    """One thing a call does; `position` -1 is the receiver, -2 no argument at all."""
 
     kind: str
-    index: int
+    position: int
     keyword: str
 
 
@@ -32,6 +32,9 @@ _SINKS = """
 open                              open 0 file
 os.open                           osopen 0 path
 os.fdopen                         none
+aiofiles.open                     open 0 file
+anyio.open_file                   open 0 file
+anyio.Path().read_text            pathself read
 io.open_code                      read 0 path
 fileinput.input                   read 0 files
 linecache.getline                 read 0 filename
@@ -169,6 +172,11 @@ bz2.open                          open 0 filename
 bz2.BZ2File                       open 0 filename
 lzma.open                         open 0 filename
 mmap.mmap                         none
+watchdog.observers.Observer().schedule  read 1 path
+watchdog.observers.polling.PollingObserver().schedule  read 1 path
+pyinotify.WatchManager().add_watch read 0 path
+inotify.adapters.Inotify().add_watch read 0 path_unicode
+inotify.adapters.InotifyTree      read 0 path
 shelve.open                       write 0 filename
 dbm.open                          write 0 file
 sqlite3.connect                   dbfile 0 database
@@ -423,7 +431,7 @@ scapy.all.send                    deny network.raw
 os.getenv                         env 0 key
 os.environ.get                    env 0 key
 os.environ.pop                    env 0 key
-os.environ.setdefault             env 0 key
+os.environ.setdefault             envset 0 key
 os.environ.__getitem__            env 0 key
 os.environ.__contains__           env 0 key
 os.environ.items                  envall

@@ -4,22 +4,20 @@ Branches are read on copies of the names and joined; loops over known elements a
 lasts, others are read once with what they assign made uncertain.
 """
 
+# ruff: noqa: ARG001 - functions of one table share one signature
+
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 
-from spanproof.sandbox.scanners.python import attributes, fold
-from spanproof.sandbox.scanners.python.expressions import (
-    MAX_UNROLLED,
-    free_name,
-    iterated,
-    make_function,
-    operate,
-)
+from spanproof.sandbox.scanners.python import attributes
+from spanproof.sandbox.scanners.python.branches import BRANCHES
+from spanproof.sandbox.scanners.python.expressions import free_name, make_function
 from spanproof.sandbox.scanners.python.machine import Arguments, Executor, Flow, Machine
 from spanproof.sandbox.scanners.python.names import canonical
+from spanproof.sandbox.scanners.python.operators import operate
 from spanproof.sandbox.scanners.python.values import (
+    MAX_UNROLLED,
     UNKNOWN,
     Const,
     Items,
@@ -30,13 +28,8 @@ from spanproof.sandbox.scanners.python.values import (
     Unknown,
     Value,
     elements_of,
-    join,
-    join_all,
-    taint_of,
 )
-
-_MAX_TURNS = 600
-"""Turns of a `while` loop that are read one by one."""
+from spanproof.sandbox.words import words
 
 
 def _expression(m: Machine, node: ast.Expr) -> Flow:
@@ -73,128 +66,6 @@ def _augmented(m: Machine, node: ast.AugAssign) -> Flow:
     return None
 
 
-def _if(m: Machine, node: ast.If) -> Flow:
-    # `elif` nests in the tree; walked with a loop, a long chain cannot exhaust the stack.
-    before = m.scope.names
-    outcomes: list[tuple[dict[str, Value], Flow]] = []
-    current: ast.If | None = node
-    while current is not None:
-        condition = fold.truth(m.evaluate(current.test))
-        m.scope.names = dict(before)
-        if condition is False:
-            _read_dead(m, current.body)
-        else:
-            outcomes.append((m.scope.names, m.execute(current.body)))
-            outcomes[-1] = (m.scope.names, outcomes[-1][1])
-        m.scope.names = before
-        follow = current.orelse
-        if condition is True:
-            _read_dead(m, follow)
-            return _settle(m, outcomes)
-        if len(follow) == 1 and isinstance(follow[0], ast.If):
-            m.steps += 1
-            current = follow[0]
-            continue
-        m.scope.names = dict(before)
-        flow = m.execute(follow)
-        outcomes.append((m.scope.names, flow))
-        current = None
-    return _settle(m, outcomes)
-
-
-def _settle(m: Machine, outcomes: Sequence[tuple[dict[str, Value], Flow]]) -> Flow:
-    going_on = [names for names, flow in outcomes if flow is None]
-    if not going_on:
-        m.scope.names = outcomes[-1][0]
-        flows = {flow for _, flow in outcomes}
-        # Ways that end differently (one returns, one raises) end the block all the same.
-        return flows.pop() if len(flows) == 1 else "return" if "break" not in flows else "break"
-    merged = going_on[0]
-    for names in going_on[1:]:
-        merged = _merge(merged, names)
-    m.scope.names = merged
-    return None
-
-
-def _merge(first: dict[str, Value], second: dict[str, Value]) -> dict[str, Value]:
-    merged = dict(first)
-    for name, value in second.items():
-        kept = merged.get(name)
-        merged[name] = value if kept is None else join(kept, value)
-    return merged
-
-
-def _read_dead(m: Machine, block: Sequence[ast.stmt]) -> None:
-    """Read a branch that is not taken, once: what it would do is told all the same."""
-    if not block or id(block[0]) in m.visited_dead:
-        return
-    m.visited_dead.add(id(block[0]))
-    before = m.scope.names
-    m.scope.names = dict(before)
-    m.execute(block)
-    m.scope.names = before
-
-
-def _for(m: Machine, node: ast.For | ast.AsyncFor) -> Flow:
-    elements, whole = elements_of(iterated(m, m.evaluate(node.iter), node.iter))
-    if whole and len(elements) <= MAX_UNROLLED and not m.exhausted:
-        for element in list(elements):
-            attributes.bind(m, node.target, element)
-            flow = m.execute(node.body)
-            if flow == "break":
-                return None
-            if flow in {"return", "raise"}:
-                return flow
-            if m.exhausted:
-                _read_loosely(m, node.body, node.target, join_all(elements))
-                break
-    else:
-        _read_loosely(m, node.body, node.target, join_all(elements[:64]) if elements else UNKNOWN)
-    return m.execute(node.orelse)
-
-
-def _read_loosely(m: Machine, body: Sequence[ast.stmt], target: ast.expr | None, element: Value) -> None:
-    """Read a loop's body once, for any turn: what it assigns may hold an earlier turn's value."""
-    before = m.scope.names
-    m.scope.names = dict(before)
-    for name in _assigned(body):
-        value = m.scope.names.get(name)
-        if value is not None:
-            m.scope.names[name] = join(value, Unknown(taint_of(value)))
-    if target is not None:
-        attributes.bind(m, target, element)
-    m.execute(body)
-    m.scope.names = _merge(m.scope.names, before)
-
-
-def _assigned(body: Sequence[ast.stmt]) -> set[str]:
-    names: set[str] = set()
-    pending: list[ast.AST] = list(body)
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            pending.extend(ast.iter_child_nodes(node))
-    return names
-
-
-def _while(m: Machine, node: ast.While) -> Flow:
-    for _ in range(_MAX_TURNS):
-        condition = fold.truth(m.evaluate(node.test))
-        if condition is False:
-            return m.execute(node.orelse)
-        if condition is None or isinstance(node.test, ast.Constant) or m.exhausted:
-            break
-        flow = m.execute(node.body)
-        if flow == "break":
-            return None
-        if flow in {"return", "raise"}:
-            return flow
-    _read_loosely(m, node.body, None, UNKNOWN)
-    return m.execute(node.orelse)
-
-
 def _with(m: Machine, node: ast.With | ast.AsyncWith) -> Flow:
     for manager in node.items:
         value = m.evaluate(manager.context_expr)
@@ -204,47 +75,6 @@ def _with(m: Machine, node: ast.With | ast.AsyncWith) -> Flow:
         if manager.optional_vars is not None:
             attributes.bind(m, manager.optional_vars, value)
     return m.execute(node.body)
-
-
-def _try(m: Machine, node: ast.Try | ast.TryStar) -> Flow:
-    before = m.scope.names
-    m.scope.names = dict(before)
-    flow = m.execute(node.body)
-    if flow is None:
-        flow = m.execute(node.orelse)
-    outcomes: list[tuple[dict[str, Value], Flow]] = [(m.scope.names, flow)]
-    entered = _merge(before, m.scope.names)
-    for handler in node.handlers:
-        m.scope.names = dict(entered)
-        if handler.type is not None:
-            m.evaluate(handler.type)
-        if handler.name is not None:
-            m.scope.bind(handler.name, UNKNOWN)
-        handled = m.execute(handler.body)
-        outcomes.append((m.scope.names, handled))
-    if flow == "raise" and len(outcomes) > 1:
-        outcomes = outcomes[1:]
-    ended = _settle(m, outcomes)
-    finally_ended = m.execute(node.finalbody)
-    return finally_ended or ended
-
-
-def _match(m: Machine, node: ast.Match) -> Flow:
-    subject = m.evaluate(node.subject)
-    before = m.scope.names
-    outcomes: list[tuple[dict[str, Value], Flow]] = [(before, None)]
-    for case in node.cases:
-        m.scope.names = dict(before)
-        for part in ast.walk(case.pattern):
-            if isinstance(part, ast.MatchAs | ast.MatchStar) and part.name is not None:
-                m.scope.bind(part.name, subject if part is case.pattern else Unknown(taint_of(subject)))
-            elif isinstance(part, ast.MatchMapping) and part.rest is not None:
-                m.scope.bind(part.rest, Unknown(taint_of(subject)))
-        if case.guard is not None:
-            m.evaluate(case.guard)
-        flow = m.execute(case.body)
-        outcomes.append((m.scope.names, flow))
-    return _settle(m, outcomes)
 
 
 def _function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Flow:
@@ -260,9 +90,9 @@ def _function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Flow:
     return None
 
 
-_PLAIN_DECORATORS = frozenset(
-    {"property", "staticmethod", "classmethod", "functools.wraps()", "functools.lru_cache", "functools.cache",
-     "dataclasses.dataclass", "contextlib.contextmanager", "abc.abstractmethod", "functools.cached_property"}
+_PLAIN_DECORATORS = words(
+    "property staticmethod classmethod functools.wraps() functools.lru_cache functools.cache"
+    " dataclasses.dataclass contextlib.contextmanager abc.abstractmethod functools.cached_property"
 )  # fmt: skip
 
 
@@ -329,7 +159,9 @@ def _import_from(m: Machine, node: ast.ImportFrom) -> Flow:
             m.imported_all.append(canonical(module))
             continue
         resolved = canonical(f"{module}.{alias.name}")
-        value = m.overrides.get(resolved) or attributes.load(m, Ref(canonical(module)), alias.name, _AT_IMPORT)
+        value = m.overrides.get(resolved) or attributes.load(
+            m, Ref(canonical(module)), alias.name, _AT_IMPORT
+        )
         m.scope.bind(alias.asname or alias.name, value if node.level == 0 else UNKNOWN)
     return None
 
@@ -398,11 +230,26 @@ def _continue(m: Machine, node: ast.Continue) -> Flow:
 
 
 STATEMENTS: dict[type, Executor] = {
-    ast.Expr: _expression, ast.Assign: _assign, ast.AnnAssign: _annotated, ast.AugAssign: _augmented,
-    ast.If: _if, ast.For: _for, ast.AsyncFor: _for, ast.While: _while, ast.With: _with, ast.AsyncWith: _with,
-    ast.Try: _try, ast.TryStar: _try, ast.Match: _match, ast.FunctionDef: _function,
-    ast.AsyncFunctionDef: _function, ast.ClassDef: _class, ast.Return: _return, ast.Import: _import,
-    ast.ImportFrom: _import_from, ast.Global: _global, ast.Nonlocal: _nonlocal, ast.Delete: _delete,
-    ast.Raise: _raise, ast.Assert: _assert, ast.Pass: _pass, ast.Break: _break, ast.Continue: _continue,
-}  # type: ignore[dict-item]  # fmt: skip - each function takes the node class it stands for
+    **BRANCHES,
+    ast.Expr: _expression,
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augmented,
+    ast.With: _with,
+    ast.AsyncWith: _with,
+    ast.FunctionDef: _function,
+    ast.AsyncFunctionDef: _function,
+    ast.ClassDef: _class,
+    ast.Return: _return,
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+    ast.Global: _global,
+    ast.Nonlocal: _nonlocal,
+    ast.Delete: _delete,
+    ast.Raise: _raise,
+    ast.Assert: _assert,
+    ast.Pass: _pass,
+    ast.Break: _break,
+    ast.Continue: _continue,
+}
 """The executor of each kind of statement."""

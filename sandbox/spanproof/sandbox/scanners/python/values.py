@@ -23,6 +23,15 @@ _ANY: Final[Taint] = frozenset({"any"})
 MAX_OPTIONS = 12
 """Alternatives kept for one value; more become unknown, which is reviewed where it matters."""
 
+MAX_BRANCHED = 512
+"""Names of a scope that are copied for each branch; with more, copying would make the time quadratic."""
+
+MAX_UNROLLED = 4096
+"""Elements of a comprehension or loop that are read one by one."""
+
+_MAX_LOOK = 128
+"""Values looked at inside a container."""
+
 MAX_SIZE = 262_144
 """Characters or items of a folded value."""
 
@@ -98,6 +107,16 @@ class Items(Value):
         self.more = more
 
 
+class Span(Value):
+    """A range of numbers, not spelled out before something goes through it."""
+
+    __slots__ = ("numbers",)
+
+    def __init__(self, numbers: range) -> None:
+        self.taint = CLEAN
+        self.numbers = numbers
+
+
 class Mapping(Value):
     """A dictionary with constant keys; `rest` holds values under keys that are not known."""
 
@@ -137,7 +156,9 @@ class Klass(Value):
 
     __slots__ = ("attributes", "bases", "fields", "name")
 
-    def __init__(self, name: str, bases: list[Value], attributes: dict[str, Value], fields: list[str]) -> None:
+    def __init__(
+        self, name: str, bases: list[Value], attributes: dict[str, Value], fields: list[str]
+    ) -> None:
         self.taint = CLEAN
         self.name = name
         self.bases = bases
@@ -201,8 +222,14 @@ class Scope:
 
     def bind(self, name: str, value: Value) -> None:
         """Give a name a value, where `global` and `nonlocal` say."""
-        target = self.declared_global.get(name)
-        (target or self).names[name] = value
+        scope = self.declared_global.get(name, self)
+        if len(scope.names) > MAX_BRANCHED and name in scope.names:
+            value = join(scope.names[name], value)
+        scope.names[name] = value
+
+    def branched(self) -> dict[str, Value]:
+        """The names to read a branch on: a copy, or in a huge scope the same, where `bind` joins instead."""
+        return dict(self.names) if len(self.names) <= MAX_BRANCHED else self.names
 
 
 UNKNOWN: Final = Unknown()
@@ -250,21 +277,27 @@ def same(first: Value, second: Value) -> bool:
     return isinstance(first, Unknown)
 
 
-def taint_of(value: Value, depth: int = 0) -> Taint:
-    """Where a value may stem from, containers included."""
-    if depth > 4:
+def taint_of(value: Value) -> Taint:
+    """Where a value may stem from, containers included, as far as a bounded look shows."""
+    if not isinstance(value, Items | Mapping | OneOf | Instance):
         return value.taint
-    if isinstance(value, Items):
-        inner: Iterable[Value] = value.items[:64]
-    elif isinstance(value, Mapping):
-        inner = [*list(value.entries.values())[:64], *value.rest[:64]]
-    elif isinstance(value, OneOf):
-        inner = value.options
-    elif isinstance(value, Instance):
-        inner = list(value.attributes.values())[:64]
-    else:
-        return value.taint
-    return value.taint.union(*[taint_of(one, depth + 1) for one in inner])
+    taint = value.taint
+    pending: list[Value] = [value]
+    seen = 0
+    while pending and seen < _MAX_LOOK:
+        one = pending.pop()
+        seen += 1
+        taint |= one.taint
+        if isinstance(one, Items):
+            pending.extend(one.items[:_MAX_LOOK])
+        elif isinstance(one, Mapping):
+            pending.extend([*one.entries.values()][:_MAX_LOOK])
+            pending.extend(one.rest[:_MAX_LOOK])
+        elif isinstance(one, OneOf):
+            pending.extend(one.options)
+        elif isinstance(one, Instance):
+            pending.extend(one.attributes.values())
+    return taint
 
 
 def pieces_of(value: Value) -> Pieces:
@@ -284,6 +317,11 @@ def pieces_of(value: Value) -> Pieces:
     if isinstance(value, Text | Path):
         return value.pieces
     return (None,)
+
+
+def constant_text(value: Value | None) -> str | None:
+    """The text of a value that is wholly known."""
+    return value.value if isinstance(value, Const) and isinstance(value.value, str) else None
 
 
 def text_value(pieces: Iterable[str | None], taint: Taint) -> Value:
@@ -312,8 +350,12 @@ def elements_of(value: Value) -> tuple[list[Value], bool]:
     """What iterating a value gives, and whether that is all of it."""
     if isinstance(value, Items):
         return value.items, not value.more
-    if isinstance(value, Const) and isinstance(value.value, str | bytes) and len(value.value) <= MAX_SIZE:
+    if isinstance(value, Const) and isinstance(value.value, str | bytes) and len(value.value) <= MAX_UNROLLED:
         return [Const(one, value.taint) for one in value.value], True
+    if isinstance(value, Span):
+        if len(value.numbers) > MAX_UNROLLED:
+            return [Unknown(NAME)], False
+        return [Const(one) for one in value.numbers], True
     if isinstance(value, Mapping):
         return [Const(key) for key in value.entries], not value.rest
     if isinstance(value, OneOf):

@@ -13,12 +13,13 @@ import zlib
 from collections.abc import Sequence
 
 from spanproof.sandbox.scanners.shell.state import ENTRY, HOLE, Stream, Words, joined, known
+from spanproof.sandbox.words import words
 
 _MAX_TEXT = 262_144
 _ENCODED = frozenset({"encoded"})
-_NAMES = frozenset(
-    "date seq wc basename nproc id whoami hostname uname pwd expr bc factor cal uuidgen arch tty md5sum sha1sum"
-    " sha256sum sha512sum cksum stat du df uptime free lscpu logname getconf locale".split()
+_NAMES = words(
+    "date seq wc basename nproc id whoami hostname uname pwd expr bc factor cal uuidgen arch tty"
+    " md5sum sha1sum sha256sum sha512sum cksum stat du df uptime free lscpu logname getconf locale"
 )
 """Programs that write numbers, names and dates only."""
 
@@ -26,7 +27,9 @@ _KEEPERS = frozenset({"cat", "tac", "tee", "sort", "uniq", "nl", "less", "more"}
 _FORMAT = re.compile(r"%(?:[-+ 0#]*\d{0,4}(?:\.\d{0,4})?)([sdbqxofegcXuiq%])")
 
 
-def written(program: str, arguments: Sequence[Words], operands: Sequence[Words], stdin: Stream) -> Stream | None:
+def written(
+    program: str, arguments: Sequence[Words], operands: Sequence[Words], stdin: Stream
+) -> Stream | None:
     """What a command writes, where it can be told."""
     if program == "echo":
         return Stream(_echo(arguments), stdin.origin)
@@ -139,7 +142,8 @@ def _translate(text: str, operands: Sequence[str | None], options: set[str | Non
 
 
 _CLASSES = {
-    "[:lower:]": "abcdefghijklmnopqrstuvwxyz", "[:upper:]": "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "[:digit:]": "0123456789",
+    "[:lower:]": "abcdefghijklmnopqrstuvwxyz", "[:upper:]": "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "[:digit:]": "0123456789",
     "[:space:]": " \t\n\r\v\f", "[:punct:]": "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~",
 }  # fmt: skip
 
@@ -149,5 +153,7 @@ def _characters(text: str) -> str:
         text = text.replace(name, members)
     text = text.replace("\\n", "\n").replace("\\t", "\t")
     return re.sub(
-        r"(.)-(.)", lambda found: "".join(chr(code) for code in range(ord(found[1]), min(ord(found[2]), 0x17F) + 1)), text
+        r"(.)-(.)",
+        lambda found: "".join(chr(code) for code in range(ord(found[1]), min(ord(found[2]), 0x17F) + 1)),
+        text,
     )

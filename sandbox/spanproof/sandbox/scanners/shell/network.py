@@ -3,13 +3,17 @@
 In: a program and its expanded operands. Out: findings, and a stream that remembers it came from outside.
 """
 
+# ruff: noqa: ARG001 - handlers of one table share one signature
+
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final
 
 from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.shell.options import split_options
 from spanproof.sandbox.scanners.shell.state import HOLE, Stream, Words, known
+from spanproof.sandbox.words import words
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -18,9 +22,9 @@ if TYPE_CHECKING:
 
 _ANSWER: Final = Stream(HOLE, frozenset({"network"}))
 _DATABASES: Final = frozenset({"mysql", "psql", "mongo", "mongosh", "redis-cli"})
-_CLOUD: Final = frozenset("aws gcloud az gsutil s3cmd rclone gh".split())
+_CLOUD: Final = words("aws gcloud az gsutil s3cmd rclone gh")
 _MAILERS: Final = frozenset({"mail", "mailx", "sendmail", "mutt"})
-_FETCHERS: Final = frozenset("curl wget aria2c axel http https xh lynx links w3m elinks websocat".split())
+_FETCHERS: Final = words("curl wget aria2c axel http https xh lynx links w3m elinks websocat")
 
 _PATH_OPTIONS: Final = {
     "-o": Action.WRITE, "--output": Action.WRITE, "-O": Action.WRITE, "--output-document": Action.WRITE,
@@ -32,14 +36,18 @@ _PATH_OPTIONS: Final = {
 }  # fmt: skip
 _FLAGS_OF_CURL: Final = frozenset({"-O", "-i", "-a", "-P", "-c"})
 """Options that take a path with wget and none with curl (`-c` does with both, for other things)."""
-_DATA_OPTIONS: Final = frozenset(
-    "-d --data --data-binary --data-raw --data-ascii --data-urlencode -F --form --json --form-string".split()
+_SWITCHES_OF_CURL: Final = frozenset("OisSLkfvIgG#JaP")
+_SWITCHES_OF_WGET: Final = words("-q -nc -c -r -N -nv -S -b -np -k -p -m -d")
+"""Options that take no value."""
+
+_DATA_OPTIONS: Final = words(
+    "-d --data --data-binary --data-raw --data-ascii --data-urlencode -F --form --json --form-string"
 )
-_OTHER_VALUED: Final = frozenset(
-    "-H --header -X --request -A --user-agent -u --user -e --referer -b --cookie -m --max-time --connect-timeout -w"
-    " --write-out --retry -U --timeout --tries -t -r --range --limit-rate --cacert --capath --resolve --post-data"
-    " --method --body-data --proxy-user -Q -T-none -S-none --http-user --http-password --password --username -y -Y"
-    " --retry-delay -z -C --max-redirs".split()
+_OTHER_VALUED: Final = words(
+    "-H --header -X --request -A --user-agent -u --user -e --referer -b --cookie -m --max-time"
+    " --connect-timeout -w --write-out --retry -U --timeout --tries -t -r --range --limit-rate"
+    " --cacert --capath --resolve --post-data --method --body-data --proxy-user -Q -T-none -S-none"
+    " --http-user --http-password --password --username -y -Y --retry-delay -z -C --max-redirs"
 )
 
 
@@ -49,7 +57,18 @@ def reach(shell: Shell, program: str, arguments: list[Words], stdin: Stream, nod
         _fetch(shell, program, arguments, node)
     elif program in {"nc", "ncat", "netcat", "socat"}:
         _netcat(shell, program, arguments, node)
-    elif program in {"ssh", "scp", "sftp", "rsync", "sshpass", "autossh", "mosh", "rcp", "rsh", "ssh-copy-id"}:
+    elif program in {
+        "ssh",
+        "scp",
+        "sftp",
+        "rsync",
+        "sshpass",
+        "autossh",
+        "mosh",
+        "rcp",
+        "rsh",
+        "ssh-copy-id",
+    }:
         _remote_copy(shell, program, arguments, node)
     elif program == "openssl":
         _openssl(shell, arguments, node)
@@ -85,7 +104,9 @@ def _fetch(shell: Shell, program: str, arguments: list[Words], node: Node) -> No
             _data(shell, program, argument, node)
         elif option in {"-x", "--proxy", "--preproxy", "--socks5"}:
             judge_url(shell, argument, program, node)
-        elif option in _PATH_OPTIONS and not (program == "curl" and option in _FLAGS_OF_CURL and option != "-c"):
+        elif option in _PATH_OPTIONS and not (
+            program == "curl" and option in _FLAGS_OF_CURL and option != "-c"
+        ):
             shell.judge_path(_PATH_OPTIONS[option], argument, program, node)
         elif option in _OTHER_VALUED or option in {"--url"}:
             if option == "--url":
@@ -111,9 +132,9 @@ def _option(shell: Shell, program: str, text: str, node: Node) -> str:
         elif name in _DATA_OPTIONS:
             _data(shell, program, ((value,),), node)
         return ""
-    takes_none = program == "curl" and text[-1:] in {"O", "i", "s", "S", "L", "k", "f", "v", "I", "g", "G", "#", "J", "a", "P"}
-    takes_none = takes_none or (program == "wget" and text in {"-q", "-nc", "-c", "-r", "-N", "-nv", "-S", "-b", "-np", "-k", "-p", "-m", "-d"})
-    if takes_none:
+    if (program == "curl" and text[-1:] in _SWITCHES_OF_CURL) or (
+        program == "wget" and text in _SWITCHES_OF_WGET
+    ):
         return ""
     if len(text) > 2 and text[:2] in {"-o", "-O", "-T", "-d", "-F", "-x"} and not text[1:].isalpha():
         if text[:2] in _DATA_OPTIONS:
@@ -130,7 +151,14 @@ def _data(shell: Shell, program: str, argument: Words, node: Node) -> None:
         head = pieces[0] or ""
         found = re.match(r"^(?:[\w.\[\]-]{0,80}=)?[@<](.*)$", head, re.DOTALL)
         if found is not None and found[1] != "-":
-            shell.judge_path(Action.READ, ((found[1] or None, *pieces[1:]),) if not found[1] and len(pieces) == 1 else (_path(found[1], pieces),), program, node)
+            shell.judge_path(
+                Action.READ,
+                ((found[1] or None, *pieces[1:]),)
+                if not found[1] and len(pieces) == 1
+                else (_path(found[1], pieces),),
+                program,
+                node,
+            )
             shell.add("flow.file-to-network", node, f"{program} sends a file")
 
 
@@ -140,23 +168,18 @@ def _path(head: str, pieces: tuple[str | None, ...]) -> tuple[str | None, ...]:
 
 
 def _operands(arguments: list[Words], valued: str) -> list[Words]:
-    from spanproof.sandbox.scanners.shell.programs import split_options
-
     return split_options(arguments, valued)[0]
 
 
 def _judge_host(shell: Shell, word: Words, who: str, node: Node, port: int | None = None) -> None:
     for pieces in word:
-        if len(pieces) == 1 and pieces[0] is not None:
-            crossing = shell.context.boundary.host(pieces[0].rpartition("@")[2], port)
-        else:
-            crossing = shell.context.boundary.url((None,))
+        if pieces[0] is not None:
+            pieces = (pieces[0].rpartition("@")[2], *pieces[1:])
+        crossing = shell.context.boundary.host_in_pieces(pieces, port)
         shell.context.crossed("shell", crossing, shell.place(node), f"{who}:")
 
 
 def _netcat(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
-    from spanproof.sandbox.scanners.shell.programs import split_options
-
     operands, options = split_options(arguments, "pwsqiIoOxXTecg")
     flags = "".join(option[1:] for option in options if not option.startswith("--"))
     texts = [known(argument) or "" for argument in arguments]
@@ -177,7 +200,13 @@ def _netcat(shell: Shell, program: str, arguments: list[Words], node: Node) -> N
         return
     if operands:
         port = known(operands[1]) if len(operands) > 1 else None
-        _judge_host(shell, operands[0], program, node, int(port) if port and port.isascii() and port.isdigit() else None)
+        _judge_host(
+            shell,
+            operands[0],
+            program,
+            node,
+            int(port) if port and port.isascii() and port.isdigit() else None,
+        )
     else:
         shell.add("network.dynamic", node, f"{program} reaches a host that is not known")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tree_sitter import Node
 
@@ -12,6 +12,12 @@ from spanproof.sandbox.scanners.boundary import Pieces
 
 Words = tuple[Pieces, ...]
 """The alternatives of one word."""
+
+if TYPE_CHECKING:
+    from spanproof.sandbox.scanners.shell.walk import Shell
+
+_MAX_TEXT = 262_144
+"""Characters of a word that is followed."""
 
 MAX_ALTERNATIVES = 8
 
@@ -26,12 +32,17 @@ OWN_JOB: Final = "%own-job"
 ENTRY: Final = "entry"
 """Stands for a file name inside a directory that may be listed, or for a number or a date."""
 
+_TEMPORARY: Final = "/tmp"  # noqa: S108 - inside the sandbox
+
 PREDEFINED: Final[Mapping[str, str]] = {
-    "HOME": "~", "PWD": ".", "OLDPWD": ".", "USER": "user", "LOGNAME": "user", "HOSTNAME": "host", "SHELL": "/bin/sh",
-    "TMPDIR": "/tmp", "IFS": " ", "RANDOM": "1", "SECONDS": "1", "LINENO": "1", "UID": "1000", "EUID": "1000",
+    "HOME": "~", "PWD": ".", "OLDPWD": ".", "USER": "user", "LOGNAME": "user", "HOSTNAME": "host",
+    "SHELL": "/bin/sh",
+    "TMPDIR": _TEMPORARY, "IFS": " ", "RANDOM": "1", "SECONDS": "1", "LINENO": "1",
+    "UID": "1000", "EUID": "1000",
     "PPID": "1", "BASHPID": "1", "LANG": "C", "LC_ALL": "C", "TERM": "dumb", "COLUMNS": "80", "LINES": "24",
     "BASH_VERSION": "5", "BASH": "/bin/bash", "SHLVL": "1", "OSTYPE": "linux-gnu", "HOSTTYPE": "x86_64",
-    "MACHTYPE": "x86_64", "EPOCHSECONDS": "1", "EPOCHREALTIME": "1", "?": "0", "#": "1", "$": "1", "!": OWN_JOB,
+    "MACHTYPE": "x86_64", "EPOCHSECONDS": "1", "EPOCHREALTIME": "1", "?": "0", "#": "1", "$": "1",
+    "!": OWN_JOB,
     "0": "snippet.sh", "_": "entry", "-": "",
 }  # fmt: skip
 """Variables every shell has, by a value that stands for any they may hold."""
@@ -57,6 +68,7 @@ class State:
     positional: tuple[Words, ...] | None = None
     origins: dict[str, frozenset[str]] = field(default_factory=dict)
     calls: tuple[str, ...] = ()
+    aliases: set[str] = field(default_factory=set)
 
 
 def joined(parts: list[Words]) -> Words:
@@ -68,7 +80,9 @@ def joined(parts: list[Words]) -> Words:
 
 
 def merged(pieces: list[str | None]) -> Pieces:
-    """Pieces with neighbours joined; never empty."""
+    """Pieces with neighbours joined; never empty, and not known when they grow too large."""
+    if sum(len(piece) for piece in pieces if piece is not None) > _MAX_TEXT:
+        return (None,)
     kept: list[str | None] = []
     for piece in pieces:
         if kept and piece is not None and kept[-1] is not None:
@@ -90,3 +104,7 @@ def either(first: Words, second: Words) -> Words:
 def known(words: Words) -> str | None:
     """The text of a word with one alternative that is wholly known."""
     return words[0][0] if len(words) == 1 and len(words[0]) == 1 else None
+
+
+Handler = Callable[["Shell", str, list[Words], Stream, Node], Stream]
+"""Judges one command: the shell, the program, its operands, what it reads; gives what it writes."""

@@ -4,6 +4,8 @@ In: the tree of a script. Out: findings, by `programs`. Variables are propagated
 function is read with each call's arguments, and once with unknown ones if nothing calls it.
 """
 
+# ruff: noqa: SLF001 - the table of handlers stands outside its class
+
 from __future__ import annotations
 
 import re
@@ -35,12 +37,16 @@ from spanproof.sandbox.scanners.shell.state import (
 )
 from spanproof.sandbox.scanners.shell.words import Expander
 from spanproof.sandbox.scanners.source import START, Place
+from spanproof.sandbox.words import words
 
 _MAX_CALLS = 8
 _MAX_COMMANDS = 20_000
+_MAX_BRANCHED = 128
+"""Variables that are copied for each branch; with more, copying would make the time quadratic."""
+
 _CHECK_EVERY = 256
 _SECRET_NAME = re.compile(r"(?i)secret|token|passw|api_?key|access_?key|private_?key|credential|_key$")
-_TESTS_OF_FILES = frozenset("-e -f -d -r -w -x -s -L -h -b -c -p -S -O -G -N -nt -ot -ef".split())
+_TESTS_OF_FILES = words("-e -f -d -r -w -x -s -L -h -b -c -p -S -O -G -N -nt -ot -ef")
 
 
 @lru_cache(maxsize=1)
@@ -101,10 +107,21 @@ class Shell:
     def call_function(self, name: str, arguments: list[Words], stdin: Stream) -> Stream:
         """Read a function of the script with these arguments."""
         self.called.add(name)
-        if self.state.calls.count(name) >= 2 or len(self.state.calls) >= _MAX_CALLS or self.commands > _MAX_COMMANDS:
+        if (
+            self.state.calls.count(name) >= 2
+            or len(self.state.calls) >= _MAX_CALLS
+            or self.commands > _MAX_COMMANDS
+        ):
             return UNKNOWN_STREAM
         outer = self.state
-        self.state = State(outer.variables, outer.functions, tuple(arguments), outer.origins, (*outer.calls, name))
+        self.state = State(
+            outer.variables,
+            outer.functions,
+            tuple(arguments),
+            outer.origins,
+            (*outer.calls, name),
+            outer.aliases,
+        )
         self.words.state = self.state
         try:
             return self.run(outer.functions[name], stdin)
@@ -136,6 +153,7 @@ class Shell:
             self.context.check_time()
         fields: list[Words] = []
         assignments: list[Node] = []
+        self._last_origin = frozenset()
         name_node = node.child_by_field_name("name")
         for child in node.named_children:
             if child.type == "variable_assignment":
@@ -146,7 +164,7 @@ class Shell:
                 stdin = self._redirect(child) or stdin
             elif child.type != "comment":
                 fields.extend(self.words.fields(child))
-        origins = self._origins_of(node)
+        origins = self._origins_of(node) | self._last_origin
         for assignment in assignments:
             self._assign(assignment, keep=name_node is None)
         if not fields:
@@ -159,7 +177,11 @@ class Shell:
             return frozenset()
         text = self.words.text(node)
         return frozenset().union(
-            *[origin for name, origin in self.state.origins.items() if f"${name}" in text or f"${{{name}" in text]
+            *[
+                origin
+                for name, origin in self.state.origins.items()
+                if f"${name}" in text or f"${{{name}" in text
+            ]
         )
 
     def _pipeline(self, node: Node, stdin: Stream) -> Stream:
@@ -222,7 +244,7 @@ class Shell:
         for destination in node.children_by_field_name("destination"):
             word = self.words.word(destination)
             text = known(word)
-            if "&" in operator and text is not None and text.strip("-").isdigit() or text == "-":
+            if ("&" in operator and text is not None and text.strip("-").isdigit()) or text == "-":
                 continue
             self.judge_path(Action.READ if reads else Action.WRITE, word, "a redirection", node)
             if destination.type == "process_substitution":
@@ -270,6 +292,9 @@ class Shell:
         if text[len(name) :].startswith("+="):
             value = joined([self.state.variables.get(name, EMPTY), value])
         if keep:
+            before = self.state.variables.get(name)
+            if before is not None and len(self.state.variables) > _MAX_BRANCHED:
+                value = either(before, value)
             self.state.variables[name] = value
             if self._last_origin:
                 self.state.origins[name] = self._last_origin
@@ -284,13 +309,21 @@ class Shell:
             else:
                 fields.append(self.words.word(child))
         keyword = node.children[0].type if node.children else ""
-        printing = not node.named_children or any(known(word) in {"-p", "-x", "-xp", "-px"} for word in fields)
-        if printing and len(node.named_children) == len(fields) <= 1 and keyword in {"export", "declare", "typeset"}:
+        printing = not node.named_children or any(
+            known(word) in {"-p", "-x", "-xp", "-px"} for word in fields
+        )
+        if (
+            printing
+            and len(node.named_children) == len(fields) <= 1
+            and keyword in {"export", "declare", "typeset"}
+        ):
             crossing = self.context.boundary.environment("")
             self.context.crossed("shell", crossing, self.place(node), f"{keyword}:")
         return NOTHING
 
     def _branches(self, node: Node, stdin: Stream) -> Stream:
+        if len(self.state.variables) > _MAX_BRANCHED:
+            return self._sequence(node, stdin)  # `_assign` joins instead
         before = dict(self.state.variables)
         merged_variables: dict[str, Words] = dict(before)
         written: list[Stream] = []

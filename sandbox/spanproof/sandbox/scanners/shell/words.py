@@ -1,7 +1,7 @@
 """Words of a script, expanded as far as they are known.
 
-In: nodes of the tree. Out: alternatives of text in pieces. Quotes, escapes, `$'…'`, braces, defaults, slices and
-command substitutions are followed; nothing is run, and globs stay as they are written.
+In: nodes of the tree. Out: alternatives of text in pieces. Quotes, escapes, `$'…'`, braces, defaults,
+slices and command substitutions are followed; nothing is run, and globs stay as they are written.
 """
 
 from __future__ import annotations
@@ -27,9 +27,22 @@ from spanproof.sandbox.scanners.shell.state import (
 Substitute = Callable[[Node], Words]
 Missing = Callable[[str, Node], None]
 
+_PROTECT = {ord(" "): "\ue000", ord("\t"): "\ue001", ord("\n"): "\ue002"}
+_UNPROTECT = {ord(mark): chr(blank) for blank, mark in _PROTECT.items()}
+
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ANSI = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)
-_ANSI_NAMED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
+_ANSI_NAMED = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "a": "\a",
+    "b": "\b",
+    "e": "\x1b",
+    "E": "\x1b",
+    "f": "\f",
+    "v": "\v",
+}
 _BRACES = re.compile(r"\{([^{}\s]{1,400})\}")
 _RANGE = re.compile(r"^(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])$")
 _NUMBER = re.compile(r"^-?\d{1,9}$")
@@ -84,16 +97,28 @@ class Expander:
 
     def fields(self, node: Node) -> list[Words]:
         """The fields one argument becomes: braces expanded, unquoted expansions split."""
-        word = self.word(node)
+        if node.type == "command_name" and node.named_children:
+            node = node.named_children[0]
         kind = node.type
+        if kind == "concatenation":
+            word = joined([self._part(child) for child in node.named_children])
+        else:
+            word = self.word(node)
         fields = [word]
         if kind in {"word", "concatenation", "brace_expression"} and any(
             piece is not None and "{" in piece for pieces in word for piece in pieces
         ):
             fields = [field for one in fields for field in _braces(one)]
         if kind in {"simple_expansion", "expansion", "concatenation", "command_substitution"}:
-            fields = [field for one in fields for field in _split(one)]
+            fields = [_unprotected(field) for one in fields for field in _split(one)]
         return fields
+
+    def _part(self, node: Node) -> Words:
+        """A part of a concatenation; blanks that are quoted do not split it."""
+        word = self.word(node)
+        if node.type in {"simple_expansion", "expansion", "command_substitution"}:
+            return word
+        return tuple(tuple(piece and piece.translate(_PROTECT) for piece in pieces) for pieces in word)
 
     def text(self, node: Node) -> str:
         """The source text of a node."""
@@ -129,7 +154,7 @@ class Expander:
             return self.variable(self.text(names[0]), node) if names else HOLE
         name = self.text(first)
         raw = self.text(node)
-        if node.type == "simple_expansion" or len(children) == 1 and raw == "${" + name + "}":
+        if node.type == "simple_expansion" or (len(children) == 1 and raw == "${" + name + "}"):
             return self.variable(name, node)
         return self._modified(node, name, raw, children[1:])
 
@@ -190,11 +215,16 @@ class Expander:
 
 def _quoted_text(data: bytes) -> str:
     text = data.decode("utf-8", "replace")
-    return re.sub(r"\\([$`\"\\\n])", lambda found: "" if found[1] == "\n" else found[1], text) if "\\" in text else text
+    return (
+        re.sub(r"\\([$`\"\\\n])", lambda found: "" if found[1] == "\n" else found[1], text)
+        if "\\" in text
+        else text
+    )
 
 
 def ansi(text: str) -> str:
     """A text with the escapes of `$'…'` and `echo -e` resolved."""
+
     def character(found: re.Match[str]) -> str:
         code = found[1]
         if code[0] in "xuU" and len(code) > 1:
@@ -214,7 +244,11 @@ def _braces(word: Words) -> list[Words]:
         return [word]
     span = _RANGE.match(found[1])
     if span is not None:
-        return [((text[: found.start()] + ENTRY + text[found.end() :],),)] if not text.startswith("{") else [word]
+        return (
+            [((text[: found.start()] + ENTRY + text[found.end() :],),)]
+            if not text.startswith("{")
+            else [word]
+        )
     if "," not in found[1]:
         return [word]
     options = found[1].split(",")[:32]
@@ -223,7 +257,9 @@ def _braces(word: Words) -> list[Words]:
 
 def _split(word: Words) -> list[Words]:
     """Fields of an unquoted expansion, where its text is known."""
-    if not any(piece is not None and any(one in piece for one in " \t\n") for pieces in word for piece in pieces):
+    if not any(
+        piece is not None and any(one in piece for one in " \t\n") for pieces in word for piece in pieces
+    ):
         return [word]
     if len(word) > 1:
         return [field for one in word for field in _split((one,))][: 4 * MAX_ALTERNATIVES]
@@ -235,9 +271,14 @@ def _split(word: Words) -> list[Words]:
         parts = re.split(r"[ \t\n]+", piece)
         if parts[0]:
             fields[-1].append(parts[0])
-        for part in parts[1:]:
-            fields.append([part] if part else [])
-    return [(tuple(field),) for field in fields if field][:64] or [EMPTY]
+        fields.extend([part] if part else [] for part in parts[1:])
+    split: list[Words] = []
+    split.extend((tuple(field),) for field in fields[:64] if field)
+    return split or [EMPTY]
+
+
+def _unprotected(word: Words) -> Words:
+    return tuple(tuple(piece and piece.translate(_UNPROTECT) for piece in pieces) for pieces in word)
 
 
 def _sliced(value: Words, bounds: str) -> Words:
@@ -270,7 +311,8 @@ def _trimmed(value: Words, operator: str) -> Words:
         return ((text.upper() if operator == "^^" else text[:1].upper() + text[1:],),)
     if operator.startswith(","):
         return ((text.lower() if operator == ",," else text[:1].lower() + text[1:],),)
-    # `${path##*/}` and `${name%.txt}` leave a part of what was there: a plain name where the whole was inside.
+    # `${path##*/}` and `${name%.txt}` leave a part of what was there: a plain name where the whole was
+    # inside.
     pattern = operator.lstrip("#%")
     if operator.startswith("##*/"):
         return ((text.rpartition("/")[2],),)

@@ -1,0 +1,135 @@
+"""Calls: functions of the script are read through, known values answer, names outside are looked up.
+
+In: a called value and its arguments. Out: the result as far as it is known; effects are reported on the way.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from spanproof.sandbox.scanners.ecma import effects, fold
+from spanproof.sandbox.scanners.ecma.values import (
+    UNKNOWN,
+    Array,
+    Function,
+    Method,
+    Ref,
+    Unknown,
+    Value,
+    either,
+    options_of,
+    text_of,
+)
+
+if TYPE_CHECKING:
+    from spanproof.sandbox.scanners.ecma.walk import Script
+
+
+def evaluate_call(script: Script, node: Node) -> Value:
+    """What a call or `new` gives."""
+    callee = node.child_by_field_name("function") or node.child_by_field_name("constructor")
+    if callee is None:
+        return UNKNOWN
+    arguments = _arguments(script, node)
+    if callee.type == "import":
+        return script.require(arguments[0] if arguments else UNKNOWN, node)
+    function = script.evaluate(callee)
+    results = [_call_one(script, option, arguments, node) for option in options_of(function)]
+    result = results[0]
+    for one in results[1:]:
+        result = either(result, one)
+    return result
+
+
+def _arguments(script: Script, node: Node) -> list[Value]:
+    given = node.child_by_field_name("arguments")
+    values: list[Value] = []
+    for child in given.named_children if given is not None else ():
+        if child.type == "spread_element":
+            inner = script.evaluate(child.named_children[0]) if child.named_children else UNKNOWN
+            values.extend(inner.items if isinstance(inner, Array) else [UNKNOWN])
+        elif child.type != "comment":
+            values.append(script.evaluate(child))
+    return values
+
+
+def _call_one(script: Script, function: Value, arguments: list[Value], node: Node) -> Value:
+    for argument in arguments:
+        if isinstance(argument, Ref) and argument.name == "process.env":
+            script.member(argument, "", node)
+    if isinstance(function, Function):
+        return script.call_function(function, arguments)
+    if isinstance(function, Method):
+        return _call_method(script, function, arguments, node)
+    if isinstance(function, Ref):
+        return _call_reference(script, function, arguments, node)
+    _hand_over(script, arguments)
+    return function if isinstance(function, Unknown) else UNKNOWN
+
+
+def _call_method(script: Script, function: Method, arguments: list[Value], node: Node) -> Value:
+    if function.name in {"call", "apply", "bind"}:
+        given = arguments[1:]
+        if function.name == "apply" and given and isinstance(given[0], Array):
+            given = list(given[0].items)
+        return _call_one(script, function.owner, given, node) if function.name != "bind" else function.owner
+    folded = fold.method(function.owner, function.name, arguments)
+    if folded is not None:
+        return folded
+    if isinstance(function.owner, Array) and function.name in {
+        "map",
+        "forEach",
+        "filter",
+        "reduce",
+        "flatMap",
+    }:
+        return _over_items(script, function.owner, function.name, arguments)
+    _hand_over(script, arguments)
+    return UNKNOWN
+
+
+def _over_items(script: Script, owner: Array, name: str, arguments: list[Value]) -> Value:
+    called = arguments[0] if arguments else UNKNOWN
+    results: list[Value] = []
+    for item in owner.items[:512]:
+        if isinstance(called, Function):
+            results.append(script.call_function(called, [item] if name != "reduce" else [UNKNOWN, item]))
+        elif isinstance(called, Ref):
+            folded = fold.function(called.name, [item])
+            results.append(folded if folded is not None else UNKNOWN)
+    return Array(results, owner.more or len(owner.items) > 512) if name == "map" else owner
+
+
+def _call_reference(script: Script, function: Ref, arguments: list[Value], node: Node) -> Value:
+    name = function.name
+    for suffix in (".call", ".apply", ".bind"):
+        if name.endswith(suffix) and name != suffix:
+            given = arguments[1:]
+            if suffix == ".apply" and given and isinstance(given[0], Array):
+                given = list(given[0].items)
+            inner = Ref(name.removesuffix(suffix))
+            return inner if suffix == ".bind" else _call_one(script, inner, given, node)
+    if name in {"require", "module.createRequire()", "createRequire()"}:
+        return script.require(arguments[0] if arguments else UNKNOWN, node)
+    if name in {"util.promisify", "promisify"} and arguments:
+        return arguments[0]
+    if name == "Reflect.get" and len(arguments) > 1:
+        known = text_of(arguments[1])
+        return script.member(arguments[0], known, node) if known is not None else UNKNOWN
+    if name == "Reflect.apply" and len(arguments) > 2 and isinstance(arguments[2], Array):
+        return _call_one(script, arguments[0], list(arguments[2].items), node)
+    folded = fold.function(name, arguments)
+    if folded is not None:
+        return folded
+    result = effects.apply(script, name, arguments, node)
+    _hand_over(script, arguments)
+    return result if result is not None else Ref(f"{name}()")
+
+
+def _hand_over(script: Script, arguments: list[Value]) -> None:
+    """A function given to code that is not read here is taken to be called."""
+    for argument in arguments:
+        if isinstance(argument, Function) and argument.node.id not in script.called:
+            script.call_function(argument, [])

@@ -1,0 +1,166 @@
+"""From a call that reaches outside to findings, for JavaScript."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.ecma.sinks import DENIED_MODULES, SINKS
+from spanproof.sandbox.scanners.ecma.values import (
+    Array,
+    Function,
+    Object,
+    Ref,
+    Text,
+    Unknown,
+    Value,
+    options_of,
+    pieces_of,
+    text,
+    text_of,
+)
+from spanproof.sandbox.scanners.model import Verdict
+
+if TYPE_CHECKING:
+    from spanproof.sandbox.scanners.ecma.walk import Script
+
+_ACTIONS = {
+    "read": Action.READ,
+    "write": Action.WRITE,
+    "delete": Action.DELETE,
+    "permission": Action.PERMISSION,
+}
+
+
+def apply(script: Script, name: str, arguments: Sequence[Value], node: Node) -> Value | None:
+    """Judge a call by its resolved name; gives the result where an effect decides it."""
+    top = name.partition(".")[0].partition("(")[0]
+    if top in DENIED_MODULES:
+        script.add("module.denied", node, f"calls {name}, in a module that reaches the host")
+    result: Value | None = None
+    for kind, detail in SINKS.get(name, ()):
+        if kind in {"deny", "review"}:
+            script.add(detail, node, f"calls {name}", Verdict.DENY if kind == "deny" else Verdict.REVIEW)
+            continue
+        index = int(detail) if detail else 0
+        value = arguments[index] if index < len(arguments) else None
+        for option in options_of(value) if value is not None else ():
+            found = _judge(script, kind, name, option, arguments, node)
+            result = found if found is not None else result
+        if kind == "envall":
+            crossing = script.context.boundary.environment("")
+            script.context.crossed("javascript", crossing, script.place(node), f"{name}:")
+    return result
+
+
+def _judge(
+    script: Script, kind: str, name: str, value: Value, arguments: Sequence[Value], node: Node
+) -> Value | None:
+    boundary, place = script.context.boundary, script.place(node)
+    if kind in _ACTIONS:
+        _path(script, _ACTIONS[kind], value, name, node)
+    elif kind == "openflags":
+        flags = text_of(arguments[1]) if len(arguments) > 1 else "r"
+        _path(script, Action.READ if flags in {"r", "rs"} else Action.WRITE, value, name, node)
+    elif kind == "url":
+        _url(script, value, name, node)
+        return Unknown("network")
+    elif kind in {"address", "host", "hostat"}:
+        _address(script, kind, value, name, arguments, node)
+        return Unknown("network")
+    elif kind == "shell":
+        run_command(script, value, name, node)
+    elif kind in {"argv", "spawnlist"}:
+        _argv(script, kind, value, name, arguments, node)
+    elif kind == "env":
+        script.context.crossed("javascript", boundary.environment(text_of(value) or ""), place, f"{name}:")
+    elif kind in {"code", "codelast", "codetext"}:
+        source = arguments[-1] if kind == "codelast" else value
+        if kind == "codetext" and not isinstance(source, Text):
+            return None
+        return script.run_source(source, name, node)
+    elif kind == "require":
+        return script.require(value, node)
+    return None
+
+
+def _path(script: Script, action: Action, value: Value, name: str, node: Node) -> None:
+    if isinstance(value, Ref | Object | Function):
+        return
+    crossing = script.context.boundary.path(action, pieces_of(value))
+    script.context.crossed("javascript", crossing, script.place(node), f"{name}:")
+
+
+def _url(script: Script, value: Value, name: str, node: Node) -> None:
+    boundary, place = script.context.boundary, script.place(node)
+    if isinstance(value, Object):
+        target = value.entries.get("url") or value.entries.get("uri")
+        host = value.entries.get("hostname") or value.entries.get("host")
+        if target is None and host is not None:
+            _address(script, "host", host, name, [host], node)
+            return
+        value = target if target is not None else Unknown()
+    for option in options_of(value):
+        pieces = pieces_of(option)
+        if (
+            pieces[0] is not None
+            and pieces[0].startswith(("/", "./", "data:", "blob:"))
+            and not pieces[0].startswith("//")
+        ):
+            continue  # relative to the page, which is no host of ours
+        script.context.crossed("javascript", boundary.url(pieces), place, f"{name}:")
+
+
+def _address(
+    script: Script, kind: str, value: Value, name: str, arguments: Sequence[Value], node: Node
+) -> None:
+    host: Value | None = value
+    if kind == "hostat":
+        host = next((one for one in arguments[2:] if (text_of(one) or "").strip("0123456789")), None)
+    elif isinstance(value, Object):
+        host = value.entries.get("host") or value.entries.get("hostname") or Text(("localhost",))
+        if "path" in value.entries:
+            return
+    elif kind == "address":
+        host = arguments[1] if len(arguments) > 1 and isinstance(arguments[1], Text) else Text(("localhost",))
+    crossing = script.context.boundary.host_in_pieces(pieces_of(host) if host is not None else (None,))
+    script.context.crossed("javascript", crossing, script.place(node), f"{name}:")
+
+
+def run_command(script: Script, value: Value, name: str, node: Node) -> None:
+    """Scan a command line; holes in it become variables that nothing sets."""
+    from spanproof.sandbox.scanners.shell import scan_nested
+
+    pieces = pieces_of(value)
+    if pieces[0] is None:
+        network = isinstance(value, Unknown) and value.origin == "network"
+        script.add(
+            "exec.download" if network else "command.dynamic",
+            node,
+            f"{name} runs a command that is not known",
+        )
+        return
+    line = "".join("$__unknown" if piece is None else piece for piece in pieces)
+    scan_nested(script.context.nested(script.place(node), f"{name} runs a command that "), line)
+
+
+def _argv(script: Script, kind: str, value: Value, name: str, arguments: Sequence[Value], node: Node) -> None:
+    items: list[Value] = list(value.items) if isinstance(value, Array) else [value]
+    rest = arguments[1] if len(arguments) > 1 else None
+    if isinstance(rest, Object):
+        rest = rest.entries.get("args")
+    if kind == "argv" and isinstance(rest, Array):
+        items.extend(rest.items)
+    pieces: list[str | None] = []
+    for index, item in enumerate(items):
+        if index:
+            pieces.append(" ")
+        words = pieces_of(item)
+        # `spawn('ls -la', {shell: true})` hands a line on; one word needs no quotes either way.
+        quote = len(items) > 1
+        pieces.extend(piece if piece is None or not quote else shlex.quote(piece) for piece in words)
+    run_command(script, text(pieces), name, node)

@@ -1,0 +1,163 @@
+"""Constant folding for JavaScript: what pure methods and functions give for known texts and arrays."""
+
+# ruff: noqa: ARG005 - methods of one table share one signature
+
+from __future__ import annotations
+
+import base64
+import binascii
+import posixpath
+import urllib.parse
+from collections.abc import Callable, Sequence
+
+from spanproof.sandbox.scanners.ecma.values import UNKNOWN, Array, Text, Value, pieces_of, text, text_of
+
+_MAX_TEXT = 262_144
+
+
+def method(owner: Value, name: str, arguments: Sequence[Value]) -> Value | None:
+    """A pure method of a text or array; None where it cannot be told."""
+    if isinstance(owner, Array):
+        return _array_method(owner, name, arguments)
+    if not isinstance(owner, Text):
+        return None
+    known = text_of(owner)
+    if name in {"toString", "valueOf", "trim", "normalize", "trimEnd", "trimStart"} and known is None:
+        return owner
+    if name == "concat":
+        return text([piece for one in (owner, *arguments) for piece in pieces_of(one)])
+    if known is None:
+        return None
+    given = [text_of(argument) for argument in arguments]
+    if any(one is None for one in given):
+        return None
+    apply = _TEXT_METHODS.get(name)
+    if apply is None:
+        return None
+    try:
+        return apply(known, [one or "" for one in given])
+    except (ValueError, IndexError, OverflowError, binascii.Error):
+        return None
+
+
+def function(name: str, arguments: Sequence[Value]) -> Value | None:
+    """A pure function by its resolved name; None where it cannot be told."""
+    if name in {"path.join", "path.resolve", "path.normalize", "path.posix.join"}:
+        return _path_join(name, arguments)
+    given = [text_of(argument) for argument in arguments]
+    if not given or any(one is None for one in given):
+        return None
+    known = [one or "" for one in given]
+    try:
+        if name == "String.fromCharCode" or name == "String.fromCodePoint":
+            return Text(("".join(chr(int(float(one))) for one in known),))
+        if name == "atob":
+            return Text((base64.b64decode(known[0]).decode("latin-1"),))
+        if name == "btoa":
+            return Text((base64.b64encode(known[0].encode("latin-1")).decode(),))
+        if name == "Buffer.from":
+            return Text((_buffer(known[0], known[1] if len(known) > 1 else "utf8"),))
+        if name in {"decodeURIComponent", "decodeURI", "unescape"}:
+            return Text((urllib.parse.unquote(known[0]),))
+        if name in {"encodeURIComponent", "encodeURI", "escape"}:
+            return Text((urllib.parse.quote(known[0]),))
+        if name == "parseInt":
+            return Text((str(int(known[0], int(known[1]) if len(known) > 1 else 10)),))
+        if name in {"String", "JSON.stringify"}:
+            return Text((known[0],)) if name == "String" else None
+        if name == "path.dirname":
+            return Text((posixpath.dirname(known[0]),))
+        if name == "path.basename":
+            return Text((posixpath.basename(known[0]),))
+    except (ValueError, OverflowError, binascii.Error):
+        return None
+    return None
+
+
+def _buffer(content: str, encoding: str) -> str:
+    if encoding in {"base64", "base64url"}:
+        return base64.b64decode(content.replace("-", "+").replace("_", "/") + "===").decode(
+            "utf-8", "replace"
+        )
+    if encoding == "hex":
+        return binascii.unhexlify(content).decode("utf-8", "replace")
+    return content
+
+
+def _path_join(name: str, arguments: Sequence[Value]) -> Value:
+    pieces: list[str | None] = []
+    for argument in arguments:
+        part = pieces_of(argument)
+        if name == "path.resolve" and part[0] is not None and part[0].startswith("/"):
+            pieces = []
+        if pieces:
+            pieces.append("/")
+        pieces.extend(part)
+    return text(pieces)
+
+
+def _array_method(owner: Array, name: str, arguments: Sequence[Value]) -> Value | None:
+    if name == "join" and not owner.more:
+        separator = text_of(arguments[0]) if arguments else ","
+        if separator is None:
+            return UNKNOWN
+        pieces: list[str | None] = []
+        for index, item in enumerate(owner.items):
+            if index:
+                pieces.append(separator)
+            pieces.extend(pieces_of(item))
+        return text(pieces)
+    if name == "reverse":
+        return Array(list(reversed(owner.items)), owner.more)
+    if name == "push":
+        owner.items.extend(arguments)
+        return UNKNOWN
+    if name == "concat":
+        items = list(owner.items)
+        for argument in arguments:
+            items.extend(argument.items if isinstance(argument, Array) else [argument])
+        return Array(items, owner.more)
+    if name in {"toString", "slice", "flat"}:
+        return owner
+    return None
+
+
+def _slice(known: str, given: list[str]) -> Value:
+    bounds = [int(float(one)) for one in given]
+    return Text((known[slice(*bounds)] if len(bounds) > 1 else known[bounds[0] :] if bounds else known,))
+
+
+def _split(known: str, given: list[str]) -> Value:
+    parts = list(known) if given and given[0] == "" else known.split(given[0]) if given else [known]
+    return Array([Text((part,)) for part in parts[:4096]], len(parts) > 4096)
+
+
+def _repeat(known: str, given: list[str]) -> Value:
+    times = int(float(given[0]))
+    return Text((known * times,)) if 0 <= times * len(known) <= _MAX_TEXT else UNKNOWN
+
+
+def _replace_all(known: str, given: list[str]) -> Value:
+    bounded = (len(known) + 1) * (len(given[1]) + 1) <= 16 * _MAX_TEXT
+    return text([known.replace(given[0], given[1])]) if bounded else UNKNOWN
+
+
+_TEXT_METHODS: dict[str, Callable[[str, list[str]], Value]] = {
+    "toLowerCase": lambda known, given: Text((known.lower(),)),
+    "toUpperCase": lambda known, given: Text((known.upper(),)),
+    "trim": lambda known, given: Text((known.strip(),)),
+    "toString": lambda known, given: Text((known,)),
+    "valueOf": lambda known, given: Text((known,)),
+    "normalize": lambda known, given: Text((known,)),
+    "slice": _slice,
+    "substring": _slice,
+    "substr": lambda known, given: Text(
+        (known[int(given[0]) :][: int(given[1]) if len(given) > 1 else None],)
+    ),
+    "charAt": lambda known, given: Text((known[int(given[0])],)),
+    "at": lambda known, given: Text((known[int(given[0])],)),
+    "split": _split,
+    "repeat": _repeat,
+    "replace": lambda known, given: Text((known.replace(given[0], given[1], 1),)),
+    "replaceAll": _replace_all,
+}

@@ -1,0 +1,309 @@
+"""What each kind of node evaluates to. One function per kind, in the table at the end.
+
+In: a node. Out: its value; a statement's effects on the names of the script.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from tree_sitter import Node
+
+from spanproof.sandbox.scanners.ecma.calls import evaluate_call
+from spanproof.sandbox.scanners.ecma.sinks import GLOBALS
+from spanproof.sandbox.scanners.ecma.values import (
+    UNKNOWN,
+    Array,
+    Function,
+    Object,
+    Ref,
+    Text,
+    Value,
+    either,
+    options_of,
+    pieces_of,
+    text,
+    text_of,
+)
+
+if TYPE_CHECKING:
+    from spanproof.sandbox.scanners.ecma.walk import Script
+
+
+_ESCAPE = re.compile(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
+
+
+_NAMED_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
+
+
+def _identifier(script: Script, node: Node) -> Value:
+    name = script.text(node)
+    scope = script.scope.owner_of(name)
+    return scope.names[name] if scope is not None else script.free(name)
+
+
+def _string(script: Script, node: Node) -> Value:
+    return Text((_unescaped(script.text(node)[1:-1]),))
+
+
+def _unescaped(source: str) -> str:
+    def one(found: re.Match[str]) -> str:
+        code = found[1] or found[2] or found[3]
+        if code:
+            return chr(min(int(code, 16), 0x10FFFF))
+        return _NAMED_ESCAPES.get(found[4], found[4])
+
+    return _ESCAPE.sub(one, source) if "\\" in source else source
+
+
+def _template(script: Script, node: Node) -> Value:
+    pieces: list[str | None] = []
+    at = node.start_byte + 1
+    for child in node.named_children:
+        if child.type == "template_substitution":
+            pieces.append(_unescaped(script.data[at : child.start_byte].decode("utf-8", "replace")))
+            inner = child.named_children
+            pieces.extend(pieces_of(script.evaluate(inner[0])) if inner else (None,))
+            at = child.end_byte
+    pieces.append(_unescaped(script.data[at : node.end_byte - 1].decode("utf-8", "replace")))
+    return text(pieces)
+
+
+def _number(script: Script, node: Node) -> Value:
+    source = script.text(node).replace("_", "").rstrip("n")
+    try:
+        return Text((str(int(source, 0)),))
+    except ValueError:
+        return Text((source,))
+
+
+def _binary(script: Script, node: Node) -> Value:
+    # Long chains lean to the left; walked with a list, they cannot exhaust the stack.
+    chain = [node]
+    while (left := chain[-1].child_by_field_name("left")) is not None and left.type == "binary_expression":
+        chain.append(left)
+    first = chain[-1].child_by_field_name("left")
+    value = script.evaluate(first) if first is not None else UNKNOWN
+    for link in reversed(chain):
+        right_node = link.child_by_field_name("right")
+        right = script.evaluate(right_node) if right_node is not None else UNKNOWN
+        operator = link.child_by_field_name("operator")
+        sign = operator.type if operator is not None else ""
+        if sign == "+":
+            value = _plus(value, right)
+        else:
+            value = either(value, right) if sign in {"||", "&&", "??"} else UNKNOWN
+    return value
+
+
+def _plus(left: Value, right: Value) -> Value:
+    known = [one for one in (left, right) if isinstance(one, Text)]
+    if not known or not any((piece or "").strip("0123456789.") for one in known for piece in one.pieces):
+        return UNKNOWN
+    combined = [
+        text([*pieces_of(one), *pieces_of(other)]) for one in options_of(left) for other in options_of(right)
+    ]
+    result = combined[0]
+    for one in combined[1:8]:
+        result = either(result, one)
+    return result
+
+
+def _member(script: Script, node: Node) -> Value:
+    owner_node = node.child_by_field_name("object")
+    owner = script.evaluate(owner_node) if owner_node is not None else UNKNOWN
+    member = node.child_by_field_name("property")
+    return script.member(owner, script.text(member), node) if member is not None else UNKNOWN
+
+
+def _subscript(script: Script, node: Node) -> Value:
+    owner_node, index = node.child_by_field_name("object"), node.child_by_field_name("index")
+    owner = script.evaluate(owner_node) if owner_node is not None else UNKNOWN
+    key = script.evaluate(index) if index is not None else UNKNOWN
+    result: Value | None = None
+    for option in options_of(key):
+        name = text_of(option)
+        known = name is not None
+        found = script.member(owner, name or "", node) if known else _dynamic_member(script, owner, node)
+        result = found if result is None else either(result, found)
+    return result if result is not None else UNKNOWN
+
+
+def _dynamic_member(script: Script, owner: Value, node: Node) -> Value:
+    if isinstance(owner, Ref):
+        if owner.name == "process.env":
+            return script.member(owner, "", node)
+        if owner.name in {*GLOBALS, "child_process", "fs", "process", "require"}:
+            script.add("attribute.dynamic", node, f"takes a member that is not known out of {owner.name}")
+    if isinstance(owner, Array) and owner.items:
+        result = owner.items[0]
+        for item in owner.items[1:8]:
+            result = either(result, item)
+        return result
+    return UNKNOWN
+
+
+def _declarator(script: Script, node: Node) -> Value:
+    name, value_node = node.child_by_field_name("name"), node.child_by_field_name("value")
+    value = script.evaluate(value_node) if value_node is not None else UNKNOWN
+    if name is not None:
+        script.bind(name, value, declare=True)
+    return UNKNOWN
+
+
+def _assignment(script: Script, node: Node) -> Value:
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    value = script.evaluate(right) if right is not None else UNKNOWN
+    if left is None:
+        return value
+    if node.type == "augmented_assignment_expression":
+        value = _plus(script.evaluate(left), value)
+    script.bind(left, value, declare=False)
+    return value
+
+
+def _function(script: Script, node: Node) -> Value:
+    function = Function(node, script.scope)
+    script.functions.append(function)
+    name = node.child_by_field_name("name")
+    if name is not None and node.type in {"function_declaration", "generator_function_declaration"}:
+        script.scope.names[script.text(name)] = function
+    return function
+
+
+def _return(script: Script, node: Node) -> Value:
+    for child in node.named_children:
+        value = script.evaluate(child)
+        if isinstance(value, Ref) and value.name == "process.env":
+            script.member(value, "", node)
+        if script.returned:
+            script.returned[-1].append(value)
+    return UNKNOWN
+
+
+def _import(script: Script, node: Node) -> Value:
+    source = node.child_by_field_name("source")
+    module = script.require(script.evaluate(source), node) if source is not None else UNKNOWN
+    pending = list(node.named_children)
+    while pending:
+        child = pending.pop()
+        if child.type == "identifier":
+            script.scope.names[script.text(child)] = module
+        elif child.type == "namespace_import" and child.named_children:
+            script.scope.names[script.text(child.named_children[0])] = module
+        elif child.type == "import_specifier":
+            name, alias = child.child_by_field_name("name"), child.child_by_field_name("alias")
+            if name is not None:
+                script.scope.names[script.text(alias or name)] = script.member(
+                    module, script.text(name), child
+                )
+        elif child.type in {"import_clause", "named_imports"}:
+            pending.extend(child.named_children)
+    return UNKNOWN
+
+
+def _object(script: Script, node: Node) -> Value:
+    made = Object()
+    for child in node.named_children:
+        if child.type == "pair":
+            key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
+            if key is not None and value is not None:
+                made.entries[script.text(key).strip("'\"[]")] = script.evaluate(value)
+        elif child.type == "shorthand_property_identifier":
+            made.entries[script.text(child)] = _identifier(script, child)
+        elif child.type == "spread_element" and child.named_children:
+            inner = script.evaluate(child.named_children[0])
+            if isinstance(inner, Object):
+                made.entries.update(inner.entries)
+            elif isinstance(inner, Ref) and inner.name == "process.env":
+                script.member(inner, "", child)
+        elif child.type == "method_definition":
+            name = child.child_by_field_name("name")
+            made.entries[script.text(name) if name is not None else ""] = _function(script, child)
+    return made
+
+
+def _array(script: Script, node: Node) -> Value:
+    return Array([script.evaluate(child) for child in node.named_children if child.type != "comment"])
+
+
+def _only_child(script: Script, node: Node) -> Value:
+    children = [child for child in node.named_children if child.type != "comment"]
+    if len(children) == 1:
+        return script.evaluate(children[0])
+    value: Value = UNKNOWN
+    for child in children:
+        value = script.evaluate(child)
+    return value
+
+
+def _first_child(script: Script, node: Node) -> Value:
+    return script.evaluate(node.named_children[0]) if node.named_children else UNKNOWN
+
+
+def _conditional(script: Script, node: Node) -> Value:
+    parts = [script.evaluate(child) for child in node.named_children]
+    return either(parts[1], parts[2]) if len(parts) == 3 else UNKNOWN
+
+
+def _branch(script: Script, node: Node) -> Value:
+    script.conditional += 1
+    try:
+        for child in node.named_children:
+            script.evaluate(child)
+    finally:
+        script.conditional -= 1
+    return UNKNOWN
+
+
+def _for_in(script: Script, node: Node) -> Value:
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    value = script.evaluate(right) if right is not None else UNKNOWN
+    element: Value = UNKNOWN
+    if isinstance(value, Array) and value.items:
+        element = value.items[0]
+        for item in value.items[1:8]:
+            element = either(element, item)
+    if isinstance(value, Ref) and value.name == "process.env":
+        script.member(value, "", node)
+    if left is not None:
+        script.bind(left, element, declare=True)
+    body = node.child_by_field_name("body")
+    script.conditional += 1
+    if body is not None:
+        script.evaluate(body)
+    script.conditional -= 1
+    return UNKNOWN
+
+
+def _block(script: Script, node: Node) -> Value:
+    # Functions are hoisted: a call may stand before its function.
+    for child in node.named_children:
+        if child.type in {"function_declaration", "generator_function_declaration"}:
+            _function(script, child)
+    for child in node.named_children:
+        if child.type not in {"function_declaration", "generator_function_declaration", "comment"}:
+            script.evaluate(child)
+    return UNKNOWN
+
+
+HANDLERS: Final[dict[str, Callable[[Script, Node], Value]]] = {
+    "program": _block, "statement_block": _block, "identifier": _identifier, "string": _string,
+    "template_string": _template, "number": _number, "binary_expression": _binary,
+    "member_expression": _member,
+    "subscript_expression": _subscript, "call_expression": evaluate_call, "new_expression": evaluate_call,
+    "variable_declarator": _declarator, "assignment_expression": _assignment,
+    "augmented_assignment_expression": _assignment, "function_declaration": _function,
+    "generator_function_declaration": _function, "function_expression": _function,
+    "arrow_function": _function,
+    "generator_function": _function, "function": _function, "method_definition": _function,
+    "return_statement": _return, "import_statement": _import, "object": _object, "array": _array,
+    "parenthesized_expression": _only_child, "await_expression": _only_child,
+    "sequence_expression": _only_child,
+    "non_null_expression": _only_child, "as_expression": _first_child, "ternary_expression": _conditional,
+    "if_statement": _branch, "while_statement": _branch, "do_statement": _branch, "for_statement": _branch,
+    "switch_statement": _branch, "try_statement": _branch, "for_in_statement": _for_in,
+}  # fmt: skip
+"""What evaluates each kind of node."""

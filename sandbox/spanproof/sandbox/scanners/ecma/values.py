@@ -1,0 +1,132 @@
+"""What the JavaScript scanner knows about a value: text in pieces, a name outside the script, a container."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from tree_sitter import Node
+
+from spanproof.sandbox.scanners.boundary import Pieces
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Nothing is known; `origin` names where it came from, `network` for one."""
+
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text, or a number as text, known as far as its pieces."""
+
+    pieces: Pieces
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """Something outside the script by its resolved name; `x()` is what calling `x` gives."""
+
+    name: str
+
+
+@dataclass(slots=True)
+class Array:
+    """An array; `more` when it may hold other items."""
+
+    items: list[Value]
+    more: bool = False
+
+
+@dataclass(slots=True)
+class Object:
+    """An object with known keys."""
+
+    entries: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Function:
+    """A function of the script."""
+
+    node: Node
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Method:
+    """A method of a value that is known."""
+
+    owner: Value
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """One of several values, after branches met."""
+
+    options: tuple[Value, ...]
+
+
+Value: TypeAlias = "Unknown | Text | Ref | Array | Object | Function | Method | OneOf"
+
+UNKNOWN: Final = Unknown()
+_MAX_OPTIONS = 8
+_MAX_TEXT = 262_144
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """Names and their values, looked up outwards."""
+
+    parent: Scope | None = None
+    names: dict[str, Value] = field(default_factory=dict)
+
+    def owner_of(self, name: str) -> Scope | None:
+        """The scope that binds a name."""
+        scope: Scope | None = self
+        while scope is not None and name not in scope.names:
+            scope = scope.parent
+        return scope
+
+
+def options_of(value: Value) -> tuple[Value, ...]:
+    """The alternatives of a value; itself when it has none."""
+    return value.options if isinstance(value, OneOf) else (value,)
+
+
+def either(first: Value, second: Value) -> Value:
+    """A value that may be either."""
+    options = list(options_of(first))
+    for option in options_of(second):
+        if not any(option is kept or option == kept for kept in options):
+            options.append(option)
+    return options[0] if len(options) == 1 else OneOf(tuple(options[:_MAX_OPTIONS]))
+
+
+def pieces_of(value: Value) -> Pieces:
+    """A value as text in pieces."""
+    return value.pieces if isinstance(value, Text) else (None,)
+
+
+def text_of(value: Value | None) -> str | None:
+    """The text of a value that is wholly known."""
+    return value.pieces[0] if isinstance(value, Text) and len(value.pieces) == 1 else None
+
+
+def text(pieces: list[str | None]) -> Value:
+    """A text of pieces, neighbours joined; unknown when it grows too large."""
+    if sum(len(piece) for piece in pieces if piece is not None) > _MAX_TEXT:
+        return UNKNOWN
+    kept: list[str | None] = []
+    for piece in pieces:
+        if kept and piece is not None and kept[-1] is not None:
+            kept[-1] += piece
+        elif piece is not None or not kept or kept[-1] is not None:
+            kept.append(piece)
+    if len(kept) > 1 and kept[0] == "":
+        kept.pop(0)
+    if len(kept) > 1 and kept[-1] == "":
+        kept.pop()
+    return Text(tuple(kept)) if kept != [None] and kept else UNKNOWN if kept else Text(("",))

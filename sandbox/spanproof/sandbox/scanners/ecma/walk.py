@@ -1,0 +1,312 @@
+"""Follows a script: names, constants and calls, in one pass over the tree.
+
+In: the text of a script. Out: findings, by `effects`. Functions of the script are read with each call's
+arguments while the budget lasts, and once with unknown ones if nothing calls them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import tree_sitter
+from tree_sitter import Node
+
+from spanproof.sandbox.scanners.context import MAX_NESTING, Context
+from spanproof.sandbox.scanners.ecma import effects
+from spanproof.sandbox.scanners.ecma.nodes import HANDLERS
+from spanproof.sandbox.scanners.ecma.sinks import GLOBALS
+from spanproof.sandbox.scanners.ecma.values import (
+    UNKNOWN,
+    Array,
+    Function,
+    Method,
+    Object,
+    OneOf,
+    Ref,
+    Scope,
+    Text,
+    Unknown,
+    Value,
+    either,
+    text_of,
+)
+from spanproof.sandbox.scanners.model import Verdict
+from spanproof.sandbox.scanners.source import START, Place
+
+_MAX_DEPTH = 8
+_FREE_STEPS = 20_000
+_CHECK_EVERY = 1024
+
+
+@lru_cache(maxsize=4)
+def _language(name: str) -> tree_sitter.Language:
+    if name == "typescript":
+        import tree_sitter_typescript
+
+        return tree_sitter.Language(tree_sitter_typescript.language_typescript())
+    import tree_sitter_javascript
+
+    return tree_sitter.Language(tree_sitter_javascript.language())
+
+
+class Script:
+    """Reads one script."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.scope = Scope()
+        self.data = b""
+        self.steps = 0
+        self.budget = _FREE_STEPS
+        self.conditional = 0
+        self.functions: list[Function] = []
+        self.called: set[int] = set()
+        self.stack: list[int] = []
+        self.returned: list[list[Value]] = []
+        self._lines: list[bytes] = []
+
+    def read(self, source: str, language: str = "javascript") -> None:
+        """Read a whole script."""
+        tree = self._parse(source, language)
+        if tree.root_node.has_error:
+            self.context.add("javascript.syntax", START, "does not parse as " + language)
+        self.evaluate(tree.root_node)
+        index = 0
+        while index < len(self.functions):
+            function = self.functions[index]
+            index += 1
+            if function.node.id not in self.called:
+                self.call_function(function, [])
+
+    def evaluate(self, node: Node) -> Value:
+        """The value of an expression, or the effects of a statement."""
+        self.steps += 1
+        if self.steps % _CHECK_EVERY == 0:
+            self.context.check_time()
+        handler = HANDLERS.get(node.type)
+        if handler is not None:
+            return handler(self, node)
+        for child in node.named_children:
+            self.evaluate(child)
+        return UNKNOWN
+
+    def place(self, node: Node) -> Place:
+        """Where a node stands, in characters."""
+        (row, column), (end_row, end_column) = node.start_point, node.end_point
+        return Place(row + 1, self._column(row, column), end_row + 1, self._column(end_row, end_column))
+
+    def add(self, rule: str, node: Node, message: str, verdict: Verdict | None = None) -> None:
+        """Report one finding; `rule` without the language."""
+        self.context.add(f"javascript.{rule}", self.place(node), message, verdict)
+
+    def text(self, node: Node) -> str:
+        """The source text of a node."""
+        return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def require(self, value: Value, node: Node) -> Value:
+        """What `require(value)` gives."""
+        name = text_of(value)
+        if name is None:
+            self.add("attribute.dynamic", node, "loads a module that is not known")
+            return UNKNOWN
+        if name.startswith(("/", "../")):
+            effects.apply(self, "fs.readFile", [value], node)
+        name = name.removeprefix("node:")
+        if name.startswith(("http://", "https://")):
+            effects.apply(self, "fetch", [value], node)
+            self.add("exec.download", node, "runs a module from the network")
+        return Ref({"fs/promises": "fs", "dns/promises": "dns"}.get(name, name))
+
+    def run_source(self, value: Value, name: str, node: Node) -> Value:
+        """Scan code made from text."""
+        source = text_of(value)
+        if source is None:
+            network = isinstance(value, Unknown) and value.origin == "network"
+            self.add(
+                "exec.download" if network else "exec.dynamic", node, f"{name} runs code that is not known"
+            )
+            return UNKNOWN
+        if self.context.depth >= MAX_NESTING:
+            self.add("exec.payload", node, f"{name} hides code in too many layers")
+            return UNKNOWN
+        inner = Script(self.context.nested(self.place(node), f"{name} runs code that "))
+        inner.scope = Scope(self.scope)
+        inner.read(source)
+        return UNKNOWN
+
+    def call_function(self, function: Function, arguments: Sequence[Value]) -> Value:
+        """Read a function of the script with these arguments."""
+        node = function.node
+        spent = self.steps > self.budget and node.id in self.called
+        if self.stack.count(node.id) >= 2 or len(self.stack) >= _MAX_DEPTH or spent:
+            return UNKNOWN
+        self.called.add(node.id)
+        outer = self.scope
+        self.scope = Scope(function.scope)
+        self.stack.append(node.id)
+        self.returned.append([])
+        try:
+            self._bind_parameters(node, arguments)
+            body = node.child_by_field_name("body")
+            value = self.evaluate(body) if body is not None else UNKNOWN
+            if body is not None and body.type != "statement_block":
+                return value
+            result: Value | None = None
+            for one in self.returned[-1]:
+                result = one if result is None else either(result, one)
+            return result if result is not None else UNKNOWN
+        finally:
+            self.returned.pop()
+            self.stack.pop()
+            self.scope = outer
+
+    def _bind_parameters(self, node: Node, arguments: Sequence[Value]) -> None:
+        single = node.child_by_field_name("parameter")
+        parameters = node.child_by_field_name("parameters")
+        targets = (
+            [single] if single is not None else parameters.named_children if parameters is not None else []
+        )
+        for index, target in enumerate(targets):
+            value = arguments[index] if index < len(arguments) else UNKNOWN
+            if target.type == "rest_pattern" and target.named_children:
+                self.bind(target.named_children[0], Array(list(arguments[index:])), declare=True)
+            else:
+                self.bind(target, value, declare=True)
+
+    def bind(self, target: Node, value: Value, *, declare: bool) -> None:
+        """Give the names of a pattern their values."""
+        kind = target.type
+        if kind in {"identifier", "shorthand_property_identifier_pattern"}:
+            self._set(self.text(target), value, declare)
+        elif kind in {"required_parameter", "optional_parameter"}:
+            inner = target.child_by_field_name("pattern")
+            if inner is not None:
+                self.bind(inner, value, declare=declare)
+        elif kind in {"assignment_pattern", "object_assignment_pattern"}:
+            left, right = target.child_by_field_name("left"), target.child_by_field_name("right")
+            if left is not None and right is not None:
+                default = self.evaluate(right)
+                self.bind(left, default if value is UNKNOWN else value, declare=declare)
+        elif kind == "object_pattern":
+            self._bind_object(target, value, declare)
+        elif kind == "array_pattern":
+            items = value.items if isinstance(value, Array) else []
+            for index, child in enumerate(target.named_children):
+                self.bind(child, items[index] if index < len(items) else UNKNOWN, declare=declare)
+        elif kind in {"member_expression", "subscript_expression"}:
+            self._store(target, value)
+
+    def _bind_object(self, target: Node, value: Value, declare: bool) -> None:
+        for child in target.named_children:
+            if child.type == "shorthand_property_identifier_pattern":
+                self._set(self.text(child), self.member(value, self.text(child), child), declare)
+            elif child.type == "pair_pattern":
+                key, inner = child.child_by_field_name("key"), child.child_by_field_name("value")
+                if key is not None and inner is not None:
+                    name = self.text(key).strip("'\"")
+                    self.bind(inner, self.member(value, name, child), declare=declare)
+            elif child.type == "object_assignment_pattern":
+                left = child.child_by_field_name("left")
+                if left is not None:
+                    self.bind(child, self.member(value, self.text(left), child), declare=declare)
+            elif child.type == "rest_pattern" and child.named_children:
+                self.bind(child.named_children[0], value, declare=declare)
+
+    def _set(self, name: str, value: Value, declare: bool) -> None:
+        scope = self.scope if declare else (self.scope.owner_of(name) or self.scope)
+        before = scope.names.get(name)
+        if before is not None and self.conditional and not declare:
+            value = either(before, value)
+        scope.names[name] = value
+
+    def _store(self, target: Node, value: Value) -> None:
+        owner_node = target.child_by_field_name("object")
+        owner = self.evaluate(owner_node) if owner_node is not None else UNKNOWN
+        key = self._key(target)
+        if isinstance(owner, Object) and key is not None:
+            owner.entries[key] = value
+        elif isinstance(owner, Array):
+            owner.items.append(value)
+        elif (
+            isinstance(owner, Ref)
+            and owner.name == "process.env"
+            and (key or "").startswith(("LD_", "NODE_OPTIONS"))
+        ):
+            self.add("environment.write", target, f"sets {key}, which changes how programs load")
+
+    def _key(self, node: Node) -> str | None:
+        member = node.child_by_field_name("property")
+        if member is not None:
+            return self.text(member)
+        index = node.child_by_field_name("index")
+        return text_of(self.evaluate(index)) if index is not None else None
+
+    def member(self, owner: Value, name: str, node: Node) -> Value:
+        """What `owner.name` gives."""
+        if isinstance(owner, OneOf):
+            found = [self.member(option, name, node) for option in owner.options]
+            result = found[0]
+            for one in found[1:]:
+                result = either(result, one)
+            return result
+        if isinstance(owner, Object):
+            return owner.entries.get(name, UNKNOWN)
+        if isinstance(owner, Ref):
+            return self._member_of_reference(owner, name, node)
+        if name == "constructor":
+            return Ref("Function") if isinstance(owner, Function | Method) else Ref("Object")
+        if isinstance(owner, Array) and name.isdigit():
+            return owner.items[int(name)] if int(name) < len(owner.items) else UNKNOWN
+        known = text_of(owner)
+        if known is not None and name.isdigit() and int(name) < len(known):
+            return Text((known[int(name)],))
+        if isinstance(owner, Unknown) and owner.origin:
+            return owner
+        return Method(owner, name)
+
+    def _member_of_reference(self, owner: Ref, name: str, node: Node) -> Value:
+        if owner.name in GLOBALS:
+            return self.free(name)
+        if owner.name == "process.env":
+            crossing = self.context.boundary.environment(name)
+            self.context.crossed("javascript", crossing, self.place(node), "process.env:")
+            return Unknown("environment")
+        if name == "constructor" and owner.name not in {"Object", "Function"}:
+            return Ref("Object")
+        if name == "constructor":
+            self.add("escape.dunder", node, "walks through constructors to the function that makes code")
+            return Ref("Function")
+        if name == "default" or (owner.name == "fs" and name == "promises"):
+            return owner
+        if name in {"mainModule", "constructor"} and owner.name == "process":
+            return Ref("module")
+        resolved = f"{owner.name}.{name}"
+        if resolved in {"module.require", "require.main", "module.constructor"}:
+            return Ref("require" if name == "require" else "module")
+        if len(resolved) > 120:
+            return UNKNOWN
+        top = owner.name.partition(".")[0]
+        if top in {"fs", "child_process", "Deno", "fs-extra"} and name.endswith("Sync"):
+            resolved = resolved.removesuffix("Sync")
+        return Ref(resolved)
+
+    def free(self, name: str) -> Value:
+        """What a name means that the script does not bind."""
+        if name in {"undefined", "NaN"}:
+            return UNKNOWN
+        if name == "__dirname":
+            return Text((".",))
+        if name == "__filename":
+            return Text(("snippet.js",))
+        return Ref(name)
+
+    def _parse(self, source: str, language: str) -> tree_sitter.Tree:
+        self.data = source.replace("\0", " ").encode("utf-8", "replace")
+        self._lines = self.data.split(b"\n")
+        self.budget = _FREE_STEPS + len(self.data) // 2
+        return tree_sitter.Parser(_language(language)).parse(self.data)
+
+    def _column(self, row: int, column: int) -> int:
+        line = self._lines[row] if row < len(self._lines) else b""
+        return column + 1 if line.isascii() else len(line[:column].decode("utf-8", "ignore")) + 1

@@ -1,0 +1,31 @@
+"""The JavaScript and TypeScript scanner: what a script reaches outside, by resolved names.
+
+In: a source. Out: findings for child processes, the file system, sockets and HTTP, the environment and code
+made from text. Constants and aliases are propagated in one pass: strings folded, `require` and `import`
+followed through names and destructuring. Needs the tree-sitter wheels; without them the pipeline denies.
+"""
+
+from __future__ import annotations
+
+from spanproof.sandbox.scanners.context import MAX_NESTING, Context
+from spanproof.sandbox.scanners.source import START, Source
+
+LANGUAGES = frozenset({"javascript", "typescript"})
+
+
+def scan(context: Context, source: Source) -> None:
+    """Report what a script would do beyond its boundary."""
+    from spanproof.sandbox.scanners.ecma.walk import Script
+
+    try:
+        Script(context).read(source.text, source.language)
+    except RecursionError:
+        context.add("javascript.too-deep", START, "nests deeper than can be judged")
+
+
+def scan_nested(context: Context, text: str) -> None:
+    """Scan JavaScript found inside another source, `node -e '…'` for one."""
+    if context.depth > MAX_NESTING:
+        context.add("javascript.exec.payload", START, "hides code in too many layers")
+        return
+    scan(context, Source("javascript", text))

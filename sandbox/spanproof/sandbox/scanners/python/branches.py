@@ -1,0 +1,219 @@
+"""Branches, loops, handlers and cases: read on copies of the names, and joined where they meet.
+
+In: a compound statement. Out: how it ended, if that is sure. A branch that is not taken is read once all
+the same; a loop whose turns cannot be told is read once, with what it assigns made uncertain.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Final
+
+from spanproof.sandbox.scanners.python import attributes, fold
+from spanproof.sandbox.scanners.python.loops import iterated, puts_text_together, turns
+from spanproof.sandbox.scanners.python.machine import Executor, Flow, Machine
+from spanproof.sandbox.scanners.python.values import (
+    UNKNOWN,
+    Unknown,
+    Value,
+    join,
+    join_all,
+    taint_of,
+)
+
+_MAX_TURNS = 600
+"""Turns of a `while` loop that are read one by one."""
+
+
+def _if(m: Machine, node: ast.If) -> Flow:
+    # `elif` nests in the tree; walked with a loop, a long chain cannot exhaust the stack.
+    before = m.scope.names
+    outcomes: list[tuple[dict[str, Value], Flow]] = []
+    current: ast.If | None = node
+    while current is not None:
+        condition = fold.truth(m.evaluate(current.test))
+        m.scope.names = m.scope.branched()
+        if condition is False:
+            _read_dead(m, current.body)
+        else:
+            ended = m.execute(current.body)
+            outcomes.append((m.scope.names, ended))
+        m.scope.names = before
+        follow = current.orelse
+        if condition is True:
+            _read_dead(m, follow)
+            return _settle(m, outcomes)
+        if len(follow) == 1 and isinstance(follow[0], ast.If):
+            m.steps += 1
+            current = follow[0]
+            continue
+        m.scope.names = m.scope.branched()
+        flow = m.execute(follow)
+        outcomes.append((m.scope.names, flow))
+        current = None
+    return _settle(m, outcomes)
+
+
+def _settle(m: Machine, outcomes: Sequence[tuple[dict[str, Value], Flow]]) -> Flow:
+    going_on = [names for names, flow in outcomes if flow is None]
+    if not going_on:
+        m.scope.names = outcomes[-1][0]
+        flows = {flow for _, flow in outcomes}
+        # Ways that end differently (one returns, one raises) end the block all the same.
+        return flows.pop() if len(flows) == 1 else "return" if "break" not in flows else "break"
+    merged = going_on[0]
+    for names in going_on[1:]:
+        merged = _merge(merged, names)
+    m.scope.names = merged
+    return None
+
+
+def _merge(first: dict[str, Value], second: dict[str, Value]) -> dict[str, Value]:
+    if first is second:
+        return first
+    merged = dict(first)
+    for name, value in second.items():
+        kept = merged.get(name)
+        merged[name] = value if kept is None else join(kept, value)
+    return merged
+
+
+def _read_dead(m: Machine, block: Sequence[ast.stmt]) -> None:
+    """Read a branch that is not taken, once: what it would do is told all the same."""
+    if not block or id(block[0]) in m.visited_dead:
+        return
+    m.visited_dead.add(id(block[0]))
+    before = m.scope.names
+    m.scope.names = m.scope.branched()
+    m.execute(block)
+    m.scope.names = before
+
+
+def _for(m: Machine, node: ast.For | ast.AsyncFor) -> Flow:
+    value = iterated(m, m.evaluate(node.iter), node.iter)
+    elements, whole, decoding = turns(m, value, node.body)
+    if not whole:
+        _read_loosely(m, node.body, node.target, join_all(elements))
+        return m.execute(node.orelse)
+    with m.patience(decoding=decoding):
+        for element in elements:
+            attributes.bind(m, node.target, element)
+            flow = m.execute(node.body)
+            if flow == "break":
+                return None
+            if flow in {"return", "raise"}:
+                return flow
+            if m.exhausted:
+                _read_loosely(m, node.body, node.target, join_all(elements[:64]))
+                break
+    return m.execute(node.orelse)
+
+
+def _read_loosely(m: Machine, body: Sequence[ast.stmt], target: ast.expr | None, element: Value) -> None:
+    """Read a loop's body once, for any turn: what it assigns may hold an earlier turn's value."""
+    before = m.scope.names
+    m.scope.names = m.scope.branched()
+    for name in _assigned(body):
+        value = m.scope.names.get(name)
+        if value is not None:
+            m.scope.names[name] = join(value, Unknown(taint_of(value)))
+    if target is not None:
+        attributes.bind(m, target, element)
+    m.execute(body)
+    m.scope.names = _merge(m.scope.names, before)
+
+
+def _assigned(body: Sequence[ast.stmt]) -> set[str]:
+    names: set[str] = set()
+    pending: list[ast.AST] = list(body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            pending.extend(ast.iter_child_nodes(node))
+    return names
+
+
+def _while(m: Machine, node: ast.While) -> Flow:
+    with m.patience(decoding=puts_text_together(node.body)):
+        flow = _turn(m, node)
+    if flow is not _UNSETTLED:
+        return flow
+    _read_loosely(m, node.body, None, UNKNOWN)
+    return m.execute(node.orelse)
+
+
+_UNSETTLED = "unsettled"
+
+
+def _turn(m: Machine, node: ast.While) -> Flow:
+    """Read a loop turn by turn while its condition is known."""
+    for _ in range(_MAX_TURNS):
+        condition = fold.truth(m.evaluate(node.test))
+        if condition is False:
+            return m.execute(node.orelse)
+        if condition is None or isinstance(node.test, ast.Constant) or m.exhausted:
+            break
+        flow = m.execute(node.body)
+        if flow == "break":
+            return None
+        if flow in {"return", "raise"}:
+            return flow
+    return _UNSETTLED
+
+
+def _try(m: Machine, node: ast.Try | ast.TryStar) -> Flow:
+    before = m.scope.names
+    m.scope.names = m.scope.branched()
+    flow = m.execute(node.body)
+    if flow is None:
+        flow = m.execute(node.orelse)
+    outcomes: list[tuple[dict[str, Value], Flow]] = [(m.scope.names, flow)]
+    entered = _merge(before, m.scope.names)
+    for handler in node.handlers:
+        m.scope.names = entered
+        m.scope.names = m.scope.branched()
+        if handler.type is not None:
+            m.evaluate(handler.type)
+        if handler.name is not None:
+            m.scope.bind(handler.name, UNKNOWN)
+        handled = m.execute(handler.body)
+        outcomes.append((m.scope.names, handled))
+    if flow == "raise" and len(outcomes) > 1:
+        outcomes = outcomes[1:]
+    ended = _settle(m, outcomes)
+    finally_ended = m.execute(node.finalbody)
+    return finally_ended or ended
+
+
+def _match(m: Machine, node: ast.Match) -> Flow:
+    subject = m.evaluate(node.subject)
+    before = m.scope.names
+    outcomes: list[tuple[dict[str, Value], Flow]] = [(before, None)]
+    for case in node.cases:
+        m.scope.names = before
+        m.scope.names = m.scope.branched()
+        for part in ast.walk(case.pattern):
+            if isinstance(part, ast.MatchAs | ast.MatchStar) and part.name is not None:
+                m.scope.bind(part.name, subject if part is case.pattern else Unknown(taint_of(subject)))
+            elif isinstance(part, ast.MatchMapping) and part.rest is not None:
+                m.scope.bind(part.rest, Unknown(taint_of(subject)))
+        if case.guard is not None:
+            m.evaluate(case.guard)
+        flow = m.execute(case.body)
+        outcomes.append((m.scope.names, flow))
+    return _settle(m, outcomes)
+
+
+BRANCHES: Final[dict[type, Executor]] = {
+    ast.If: _if,
+    ast.For: _for,
+    ast.AsyncFor: _for,
+    ast.While: _while,
+    ast.Try: _try,
+    ast.TryStar: _try,
+    ast.Match: _match,
+}
+"""The executor of each kind of compound statement that branches."""

@@ -1,0 +1,90 @@
+"""Targets held against the boundary: paths, hosts and what flows to them.
+
+In: an abstract value that is a path or a host, and the call it reached. Out: findings.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.python.machine import Arguments, Machine
+from spanproof.sandbox.scanners.python.values import (
+    NAME,
+    Const,
+    Items,
+    Ref,
+    Value,
+    options_of,
+    pieces_of,
+    taint_of,
+)
+
+_BUFFERS = (
+    "io.",
+    "open()",
+    "requests.",
+    "urllib.",
+    "tempfile.",
+    "sys.",
+    "gzip.",
+    "zipfile.",
+    "httpx.",
+    "sqlite3.",
+)
+
+NETWORK: Final = frozenset({"network"})
+"""The taint of what came over the network."""
+
+
+def judge_path(m: Machine, action: Action, value: Value, who: str, node: ast.expr) -> None:
+    """Hold a path, in each of its alternatives, against the boundary."""
+    for option in options_of(value):
+        if isinstance(option, Const) and not isinstance(option.value, str | bytes):
+            continue
+        if isinstance(option, Items):
+            for one in option.items:
+                judge_path(m, action, one, who, node)
+            continue
+        if isinstance(option, Ref) and _is_buffer(option):
+            continue
+        pieces = pieces_of(option)
+        crossing = m.context.boundary.path(action, pieces, holes_are_names=taint_of(option) == NAME)
+        m.context.crossed("python", crossing, m.place(node), f"{plain_name(who)}:")
+
+
+def _is_buffer(value: Ref) -> bool:
+    return value.name.startswith(_BUFFERS) and not value.name.startswith("sys.argv")
+
+
+def judge_flow(m: Machine, arguments: Arguments, node: ast.expr, who: str) -> None:
+    """A network call may carry what was read from a secret or a file."""
+    taint = (
+        frozenset().union(*[taint_of(value) for value in arguments.all()]) if arguments.all() else frozenset()
+    )
+    if taint & {"environment", "secret"}:
+        m.add(
+            "flow.secret-to-network",
+            node,
+            f"{plain_name(who)} sends what was read from the environment or a secret",
+        )
+    elif "file" in taint:
+        m.add("flow.file-to-network", node, f"{plain_name(who)} sends what was read from a file")
+
+
+def judge_host(m: Machine, value: Value, port: Value | None, who: str, node: ast.expr) -> None:
+    """Hold a host, in each of its alternatives, against the boundary."""
+    number = port.value if isinstance(port, Const) and isinstance(port.value, int) else None
+    for option in options_of(value):
+        pieces = pieces_of(option)
+        if isinstance(option, Items) and option.items:
+            judge_host(m, option.items[0], port, who, node)
+            continue
+        crossing = m.context.boundary.host_in_pieces(pieces, number)
+        m.context.crossed("python", crossing, m.place(node), f"{plain_name(who)}:")
+
+
+def plain_name(name: str) -> str:
+    """A resolved name as people write it."""
+    return name.replace("()", "").removeprefix("?.")

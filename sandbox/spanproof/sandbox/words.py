@@ -1,0 +1,8 @@
+"""Sets of names, written as a text of words: the long lists of the policy and the scanners stay readable."""
+
+from __future__ import annotations
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from spanproof.sandbox.scanners.model import Verdict
+from spanproof.sandbox.scanners.pipeline import Pipeline
+
+_TABLE = yaml.safe_load((Path(__file__).parent / "benign.yaml").read_text(encoding="utf-8"))
+_PIPELINE = Pipeline()
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        pytest.param(language, code, id=f"{language}: {name}")
+        for language, entries in _TABLE.items()
+        for name, code in entries.items()
+    ],
+)
+def test_ordinary_analysis_is_allowed(language: str, code: str) -> None:
+    scan = _PIPELINE.scan(language, code)
+
+    assert scan.verdict is Verdict.ALLOW, scan.findings

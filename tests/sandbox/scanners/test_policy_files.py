@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from spanproof.sandbox.errors import PolicyError
+from spanproof.sandbox.policy import Policy, load_policy, policy_from
+
+
+def _write(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "policy.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_what_a_file_does_not_name_keeps_its_default(tmp_path: Path) -> None:
+    policy = load_policy(
+        _write(tmp_path, "hosts: [data.test, '*.corp.test']\nports: [443]\nsql_tables: [Sales]\n")
+    )
+
+    assert policy.hosts == ("data.test", "*.corp.test")
+    assert policy.ports == frozenset({443})
+    assert policy.sql_tables == frozenset({"sales"})
+    assert policy.read_roots == Policy().read_roots
+    assert policy.environment == frozenset()
+
+
+def test_an_empty_file_is_the_default_policy(tmp_path: Path) -> None:
+    assert load_policy(_write(tmp_path, "# nothing\n")) == Policy()
+
+
+def test_an_unknown_key_names_the_nearest_one(tmp_path: Path) -> None:
+    path = _write(tmp_path, "host: [data.test]\n")
+
+    with pytest.raises(PolicyError) as problem:
+        load_policy(path)
+
+    assert str(path) in str(problem.value)
+    assert "'host'" in str(problem.value)
+    assert "did you mean 'hosts'?" in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("hosts: data.test", ["hosts", "'data.test'", "hosts: [a, b]"]),
+        ("hosts: ['https://data.test/x']", ["hosts", "host name alone"]),
+        ("hosts: ['a*.test']", ["hosts", "*.example.org"]),
+        ("ports: [99999]", ["ports", "99999", "65535"]),
+        ("ports: [true]", ["ports", "True"]),
+        ("read_roots: [data]", ["read_roots", "'data'", "absolute"]),
+        ("work_directory: 3", ["work_directory", "3"]),
+        ("- a\n- b", ["list", "keys and values"]),
+        ("hosts: [", ["YAML"]),
+        ("environment: [1]", ["environment", "1"]),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_remedy(tmp_path: Path, text: str, told: list[str]) -> None:
+    with pytest.raises(PolicyError) as problem:
+        load_policy(_write(tmp_path, text))
+
+    assert all(part in str(problem.value) for part in [*told, "policy.yaml"])
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(PolicyError, match=r"absent\.yaml"):
+        load_policy(tmp_path / "absent.yaml")
+
+
+def test_each_field_can_be_set_and_is_documented() -> None:
+    documentation = (Path(__file__).parents[3] / "docs" / "policy.md").read_text(encoding="utf-8")
+    example = {
+        "name": "x", "work_directory": "/w", "ports": [1], "sql_tables": None, "read_roots": ["/a"],
+        "write_roots": ["/a"],
+        "hosts": ["a.test"],
+    }  # fmt: skip
+    for field in fields(Policy):
+        policy_from({field.name: example.get(field.name, ["a"])}, "test")
+        assert f"`{field.name}`" in documentation
+
+
+def test_a_root_is_normalised(tmp_path: Path) -> None:
+    assert load_policy(_write(tmp_path, "read_roots: [/srv/data/../x/]")).read_roots == ("/srv/x",)
