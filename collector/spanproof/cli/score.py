@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     from spanproof.sandbox.scanners.pipeline import Pipeline
 
 
+_json_option = click.option(
+    "--json", is_flag=True, expose_value=False, help="JSON is the only form of output; taken like everywhere."
+)
+
+
 @click.group("score")
 def command() -> None:
     """Score answers and trajectories without a trace."""
@@ -36,8 +41,8 @@ def command() -> None:
 
 @command.command("groundedness")
 @click.option("--jsonl", is_flag=True, help="Read JSON Lines from stdin, write one line per line.")
-@click.option("--json", "as_json", is_flag=True, help="JSON is the only output form; accepted for symmetry.")
-def groundedness(*, jsonl: bool, as_json: bool) -> None:
+@_json_option
+def groundedness(*, jsonl: bool) -> None:
     """Hold answers against outputs.
 
     In: {"id", "task"?, "outputs": […], "answer"}. Out: {"id", "verdict", "value", "claims"}.
@@ -48,8 +53,8 @@ def groundedness(*, jsonl: bool, as_json: bool) -> None:
 
 @command.command("trajectory")
 @click.option("--jsonl", is_flag=True, help="Read JSON Lines from stdin, write one line per line.")
-@click.option("--json", "as_json", is_flag=True, help="JSON is the only output form; accepted for symmetry.")
-def trajectory(*, jsonl: bool, as_json: bool) -> None:
+@_json_option
+def trajectory(*, jsonl: bool) -> None:
     """Measure trajectories.
 
     In: {"id", "task", "steps": [{"code", "observation", "error"}], "final_answer"}.
@@ -84,7 +89,9 @@ def score_trajectory(row: Row, pipeline: Pipeline) -> Row:
     steps = row.get("steps")
     if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
         raise BadRow("field 'steps' must be a list of objects with 'code', 'observation' and 'error'")
-    scans = [pipeline.scan("python", step["code"]) if isinstance(step.get("code"), str) else None for step in steps]
+    scans = [
+        pipeline.scan("python", step["code"]) if isinstance(step.get("code"), str) else None for step in steps
+    ]
     actions = of_steps(steps, scans)
     answer = row.get("final_answer")
     outcomes = measure(actions, Completion(answer is not None and str(answer).strip() != ""))
@@ -94,7 +101,9 @@ def score_trajectory(row: Row, pipeline: Pipeline) -> Row:
         "loop": find_loop(actions) is not None,
         "steps_wasted": len(wasted(actions)),
         "execution_failures": len(failures(actions)),
-        "scores": {name: round(outcome.value, 4) for name, outcome in outcomes.items() if isinstance(outcome, Scored)},
+        "scores": {
+            name: round(outcome.value, 4) for name, outcome in outcomes.items() if isinstance(outcome, Scored)
+        },
     }
 
 
@@ -121,7 +130,7 @@ def _as_text(output: Any) -> str:
     return output if isinstance(output, str) else orjson.dumps(output).decode()
 
 
-def _require_jsonl(jsonl: bool, name: str) -> None:  # noqa: FBT001 - passes on a flag
+def _require_jsonl(jsonl: bool, name: str) -> None:
     if not jsonl:
         raise UsageProblem(
             f"score {name} reads JSON Lines from stdin and was not told to.",

@@ -65,7 +65,7 @@ def test_a_total_is_grounded_and_one_beside_it_is_not(values, off):
     assert ground([output], f"Total sales were {total + off}.").verdict is Verdict.CONTRADICTED
 
 
-@settings(max_examples=300)
+@settings(max_examples=600)
 @given(st.lists(st.text(max_size=300), max_size=3), st.text(max_size=300), st.none() | st.text(max_size=60))
 def test_any_text_gives_a_verdict(outputs, answer, task):
     grounding = ground(outputs, answer, task)

@@ -8,20 +8,22 @@ never contradicted.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from spanproof.evaluators.layers.groundedness.absences import absence_claims
-from spanproof.evaluators.layers.groundedness.binding import Binding, bind
-from spanproof.evaluators.layers.groundedness.comparisons import comparison_claims
-from spanproof.evaluators.layers.groundedness.dates import DateMention
-from spanproof.evaluators.layers.groundedness.days import date_claim, time_claim
-from spanproof.evaluators.layers.groundedness.directions import direction_claims
-from spanproof.evaluators.layers.groundedness.entities import entity_claims
-from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Grounding, Verdict
-from spanproof.evaluators.layers.groundedness.numbers import number_claim
-from spanproof.evaluators.layers.groundedness.quantities import Quantity
-from spanproof.evaluators.layers.groundedness.reading import read_outputs
-from spanproof.evaluators.layers.groundedness.statuses import status_claims
-from spanproof.evaluators.layers.groundedness.superlatives import superlative_claims
+from spanproof.evaluators.layers.groundedness.language.dates import DateMention
+from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
+from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Grounding, Verdict
+from spanproof.evaluators.layers.groundedness.outputs.reading import read_outputs
+from spanproof.evaluators.layers.groundedness.rules.absences import absence_claims
+from spanproof.evaluators.layers.groundedness.rules.binding import Binding, bind
+from spanproof.evaluators.layers.groundedness.rules.comparisons import comparison_claims
+from spanproof.evaluators.layers.groundedness.rules.days import date_claim, time_claim
+from spanproof.evaluators.layers.groundedness.rules.directions import direction_claims
+from spanproof.evaluators.layers.groundedness.rules.entities import entity_claims
+from spanproof.evaluators.layers.groundedness.rules.matching import number_text
+from spanproof.evaluators.layers.groundedness.rules.numbers import number_claim
+from spanproof.evaluators.layers.groundedness.rules.statuses import status_claims
+from spanproof.evaluators.layers.groundedness.rules.superlatives import superlative_claims
 
 _SOFT = frozenset((ClaimKind.ENTITY, ClaimKind.PROSE))
 """Kinds whose uncertainty does not make a bound answer uncertain."""
@@ -37,6 +39,8 @@ def ground(outputs: Sequence[str], answer: str, task: str | None = None) -> Grou
     """
     binding = bind(answer, read_outputs(outputs), task)
     claims = sorted(_claims(binding), key=lambda claim: (claim.start, claim.end))
+    if binding.facts.cut:
+        claims = [_as_far_as_read(found) for found in claims]
     return Grounding(_overall(claims), _value(claims), tuple(claims))
 
 
@@ -51,6 +55,7 @@ def _claims(binding: Binding) -> list[Claim]:
             found = time_claim(stated, binding)
         if found is not None:
             claims.append(found)
+    claims = [_as_factor(found, binding) for found in claims]
     claims.extend(status_claims(binding))
     claims.extend(direction_claims(binding))
     claims.extend(comparison_claims(binding))
@@ -58,6 +63,32 @@ def _claims(binding: Binding) -> list[Claim]:
     claims.extend(absence_claims(binding))
     claims.extend(entity_claims(binding))
     return claims
+
+
+def _as_far_as_read(found: Claim) -> Claim:
+    """What a cut output contradicts, the rest of it may bear out."""
+    if found.verdict is not Verdict.CONTRADICTED:
+        return found
+    reason = f"{found.reason}, in the part of the outputs that was read"
+    return replace(found, verdict=Verdict.UNCERTAIN, reason=reason)
+
+
+def _as_factor(found: Claim, binding: Binding) -> Claim:
+    """A number the answer sets itself and reckons with: "three nights come to $289.50"."""
+    if found.kind is not ClaimKind.COUNT or found.verdict is not Verdict.CONTRADICTED:
+        return found
+    stated = next(each for each in binding.answer.stated if each.what.start == found.start)
+    if not isinstance(stated.what, Quantity):
+        return found
+    factor = f"{number_text(stated.what.value)} × "
+    for other in binding.answer.stated:
+        derived = binding.derived.get(other.what.start)
+        if derived is not None and other.sentence == stated.sentence and derived.text.startswith(factor):
+            evidence = ClaimEvidence(None, found.text, derived.text)
+            return replace(
+                found, verdict=Verdict.GROUNDED, reason="the answer reckons with it", evidence=evidence
+            )
+    return found
 
 
 def _overall(claims: Sequence[Claim]) -> Verdict:

@@ -8,6 +8,7 @@ cannot be bound is skipped with the reason, never failed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from spanproof.evaluators.layers.groundedness.ground import ground
@@ -18,8 +19,16 @@ from spanproof.trace import Ending, Errored, Evidence, Judgement, Label, Layer, 
 
 EVALUATOR = "claim-binding"
 VERSION = "1"
-_NUMERIC = frozenset((ClaimKind.NUMBER, ClaimKind.CURRENCY, ClaimKind.PERCENT, ClaimKind.QUANTITY, ClaimKind.COUNT))
+_NUMERIC = frozenset(
+    (ClaimKind.NUMBER, ClaimKind.CURRENCY, ClaimKind.PERCENT, ClaimKind.QUANTITY, ClaimKind.COUNT)
+)
 _MAX_EVIDENCE = 20
+_NOTHING = '{"": 0.5}'
+"""Stands in for outputs where every execution failed: it bears out no number that is stated."""
+_OWNS_UP = re.compile(
+    r"\b(?:could not|cannot|unable|failed|error|sorry|did not work|no result|not available)\b|n['’]t\b",
+    re.IGNORECASE,
+)
 
 
 def judge(evidence: RunEvidence) -> list[Judgement]:
@@ -27,7 +36,9 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     try:
         outcomes = _outcomes(evidence)
     except RecursionError as failure:
-        outcomes = {Layer.GROUNDEDNESS.value: Errored(type(failure).__name__, "the outputs are nested too deeply")}
+        outcomes = {
+            Layer.GROUNDEDNESS.value: Errored(type(failure).__name__, "the outputs are nested too deeply")
+        }
     return [
         Judgement(Layer.GROUNDEDNESS, name, evidence.run.span_id, outcome, EVALUATOR, VERSION)
         for name, outcome in outcomes.items()
@@ -41,9 +52,15 @@ def _outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
         return {layer: Skipped(_why_no_answer(evidence))}
     returned = returned_by(evidence)
     if run.hidden and not returned.outputs:
-        return {layer: Skipped("content is hidden by the producer: there are no outputs to compare the answer with")}
+        return {
+            layer: Skipped(
+                "content is hidden by the producer: there are no outputs to compare the answer with"
+            )
+        }
     if run.truncated and not returned.outputs:
-        return {layer: Skipped("content is cut on the trace: there are no outputs to compare the answer with")}
+        return {
+            layer: Skipped("content is cut on the trace: there are no outputs to compare the answer with")
+        }
     if not returned.outputs:
         if not returned.failures:
             return {layer: Skipped("no execution output on the trace to compare the answer with")}
@@ -76,11 +93,19 @@ def _why_uncertain(grounding: Grounding) -> str:
 
 
 def _from_nothing(evidence: RunEvidence) -> Outcome:
-    """Every execution failed: numbers in the answer come from nowhere, but for those of the task."""
+    """Every execution failed: numbers in the answer come from nowhere.
+
+    The task's own numbers are taken as given only where the answer owns up to having failed.
+    """
     run = evidence.run
     assert run.answer is not None
-    grounding = ground(["0"], run.answer.text, run.task)
-    stated = [claim for claim in grounding.claims if claim.kind in _NUMERIC and claim.verdict is Verdict.CONTRADICTED]
+    task = run.task if _OWNS_UP.search(run.answer.text) else None
+    grounding = ground([_NOTHING], run.answer.text, task)
+    stated = [
+        claim
+        for claim in grounding.claims
+        if claim.kind in _NUMERIC and claim.verdict is Verdict.CONTRADICTED
+    ]
     if not stated:
         return Skipped("no execution returned anything to compare the answer with, and it states no numbers")
     said = ", ".join(claim.text for claim in stated[:5])
@@ -120,11 +145,20 @@ def _adherence(grounding: Grounding) -> Scored:
 def _drift(grounding: Grounding, returned: Returned) -> Outcome:
     if len({output.step for output in returned.outputs}) < 2:
         return Skipped("the run has one turn with output: nothing to drift between")
-    stale = [claim for claim in grounding.claims if claim.verdict is Verdict.CONTRADICTED and "later output" in claim.reason]
+    stale = [
+        claim
+        for claim in grounding.claims
+        if claim.verdict is Verdict.CONTRADICTED and "later output" in claim.reason
+    ]
     if not stale:
         return Scored(1.0, Label.PASS, "the answer keeps to the last word of the outputs")
     claim = stale[0]
-    return Scored(0.0, Label.FAIL, f"{_quoted(claim)}: {claim.reason}{_turn(claim, returned)}", _evidence(grounding, returned))
+    return Scored(
+        0.0,
+        Label.FAIL,
+        f"{_quoted(claim)}: {claim.reason}{_turn(claim, returned)}",
+        _evidence(grounding, returned),
+    )
 
 
 def _with(grounding: Grounding, verdict: Verdict) -> list[Claim]:

@@ -53,12 +53,18 @@ def returned_by(evidence: RunEvidence) -> Returned:
     for step in evidence.run.steps:
         seen: list[str] = []
         for found in _of_step(step, evidence):
-            text = found.text.strip()
-            if text and not any(text in known for known in seen):
-                seen.append(text)
+            if _says_more(found.text, seen):
+                seen.append(found.text)
                 outputs.append(found)
         failures += _failures(step)
     return Returned(tuple(outputs), failures, tuple(_differences(evidence)))
+
+
+def _says_more(text: str, seen: list[str]) -> bool:
+    """Whether a text holds a line that those before it do not: an observation repeats its results."""
+    return any(
+        line.strip() and not any(line.strip() in known for known in seen) for line in text.splitlines()
+    )
 
 
 def _of_step(step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
@@ -74,7 +80,7 @@ def _of_step(step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
         if final:
             text = _LAST_OUTPUT.sub("", text)
         text = _LOGS_HEADER.sub("", text)
-        if not any(text.strip() == _answer_text(evidence).strip() for _ in (0,)):
+        if text.strip() != _answer_text(evidence).strip():
             yield ReturnedOutput(text, step.number, step.span_id)
 
 
@@ -109,7 +115,8 @@ def _replayed(snippet: Snippet, step: Step, evidence: RunEvidence) -> Iterator[R
 def _computed(answer: str, source: str) -> str:
     """The words of an answer that do not stand in the code that gave it: those the code worked out."""
     kept = [
-        token if token.strip(_EDGES) and token.strip(_EDGES) not in source else "…" for token in _TOKEN.findall(answer)
+        token if token.strip(_EDGES) and token.strip(_EDGES) not in source else "…"
+        for token in _TOKEN.findall(answer)
     ]
     return " ".join(kept) if any(any(character.isdigit() for character in token) for token in kept) else ""
 
@@ -119,7 +126,9 @@ def _answer_text(evidence: RunEvidence) -> str:
 
 
 def _only_final_answer(step: Step) -> bool:
-    return bool(step.calls) and not step.snippets and all(call.tool in FINAL_ANSWER_TOOLS for call in step.calls)
+    return (
+        bool(step.calls) and not step.snippets and all(call.tool in FINAL_ANSWER_TOOLS for call in step.calls)
+    )
 
 
 def _failures(step: Step) -> int:

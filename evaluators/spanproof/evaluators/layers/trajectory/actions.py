@@ -24,8 +24,12 @@ ANSWER_TOOLS = frozenset(("final_answer", "final_result", "submit", "submit_answ
 MAX_PARSED_CHARS = 100_000
 _COMMENT = re.compile(r"(?m)(?<=\s)#.*$|^#.*$")
 _LITERAL = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|\b\d[\w.]*")
+_NAME = re.compile(r"[^\W\d]\w*")
 _VOLATILE = re.compile(r"0x[0-9a-fA-F]+|\"[^\"\n]*\"|'[^'\n]*'|(?:/[\w.-]+)+|\d+(?:\.\d+)?")
-_DESTRUCTIVE_NAME = re.compile(r"(?:^|[_.\-])(?:delete|drop|destroy|purge|wipe|truncate|erase|rm|format)(?:$|[_.\-])", re.IGNORECASE)
+_LAST_OUTPUT = re.compile(r"\n?Last output from code snippet:\s*\n.*\Z", re.DOTALL)
+_DESTRUCTIVE_NAME = re.compile(
+    r"(?:^|[_.\-])(?:delete|drop|destroy|purge|wipe|truncate|erase|rm|format)(?:$|[_.\-])", re.IGNORECASE
+)
 _DESTRUCTIVE_TEXT = re.compile(
     r"\brm\s+-\w*[rf]|\bDROP\s+(?:TABLE|DATABASE|SCHEMA)\b|\bTRUNCATE\s+TABLE\b"
     r"|\bDELETE\s+FROM\s+\w+\s*(?:;|$)|\bmkfs\b|\bdd\s+if=|\bgit\s+push\s+--force|\bshutil\.rmtree\b",
@@ -41,6 +45,7 @@ class Action:
         name: the tool, or `code`.
         exact: digest of what was done, white space and comments aside.
         shape: the same with literals masked.
+        words: the names in it, by which nearly the same action is told.
         error: the error's signature, None where it succeeded.
         error_text: the error as it was told.
         outcome: digest of what came back, None where nothing did.
@@ -54,6 +59,7 @@ class Action:
     name: str
     exact: str
     shape: str
+    words: frozenset[str] = frozenset()
     error: str | None = None
     error_text: str = ""
     outcome: str | None = None
@@ -89,6 +95,7 @@ def code_action(
         name="code",
         exact=digest("code", plain),
         shape=digest("code", _LITERAL.sub("?", plain)),
+        words=frozenset(_NAME.findall(plain[:MAX_PARSED_CHARS])),
         error=error_signature(error) if error is not None else None,
         error_text=(error or "")[:300],
         outcome=digest("outcome", observation.strip()) if observation and observation.strip() else None,
@@ -109,6 +116,7 @@ def call_action(
         name=tool,
         exact=digest("call", tool, written),
         shape=digest("call", tool, _LITERAL.sub("?", written)),
+        words=frozenset((tool, *_NAME.findall(written[:MAX_PARSED_CHARS]))),
         error=error_signature(error) if error is not None else None,
         error_text=(error or "")[:300],
         outcome=digest("outcome", result.strip()) if result and result.strip() else None,
@@ -151,6 +159,7 @@ def _hands_over_a_constant(statement: ast.stmt) -> bool:
 def _of_step(step: Step, evidence: RunEvidence) -> Iterator[Action]:
     executed = [snippet for snippet in step.snippets if snippet.executed]
     in_code = {call.span_id for snippet in executed for call in snippet.tape if call.span_id}
+    in_code |= {snippet.span_id for snippet in executed}
     for snippet in executed:
         error = _snippet_error(snippet, step, evidence)
         yield code_action(
@@ -161,15 +170,38 @@ def _of_step(step: Step, evidence: RunEvidence) -> Iterator[Action]:
             observation=snippet.observation or snippet.logs or step.observation,
             scan=evidence.scans.get(snippet.id),
         )
-    outer = [call for call in step.calls if not executed or (call.span_id not in in_code and not _in_tape(call, executed))]
+    outer = [call for call in step.calls if not executed or not _within(call, executed, in_code)]
     for call in outer:
         yield _of_call(step, call)
+    if not executed:
+        yield from _unseen(step)
     if not executed and not outer:
         yield from _asked_in_vain(step)
 
 
-def _in_tape(call: RecordedCall, executed: list[Snippet]) -> bool:
-    return any(call in snippet.tape for snippet in executed)
+def _within(call: RecordedCall, executed: list[Snippet], spans: set[str | None] | set[str]) -> bool:
+    """Whether a call was made by a snippet, or is the very call that ran one."""
+    if call.span_id in spans or any(call in snippet.tape for snippet in executed):
+        return True
+    given = [*call.args, *call.kwargs.values()]
+    return any(snippet.source == value for snippet in executed for value in given)
+
+
+def _unseen(step: Step) -> Iterator[Action]:
+    """Code that is not on the trace but whose printed output is."""
+    if step.error is not None or not step.observation:
+        return
+    left = _LAST_OUTPUT.sub("", step.observation)
+    if "Execution logs:" not in left:
+        return
+    left = left.partition("Execution logs:")[2]
+    for call in step.calls:
+        left = left.replace(call.result.text, "") if call.result else left
+    if left.strip():
+        outcome = digest("outcome", left.strip())
+        yield Action(
+            step.number, step.span_id, "code", digest("unseen", str(step.number)), "unseen", outcome=outcome
+        )
 
 
 def _of_call(step: Step, call: RecordedCall) -> Action:
@@ -178,7 +210,12 @@ def _of_call(step: Step, call: RecordedCall) -> Action:
         arguments["args"] = list(call.args)
     result = call.result.text if call.result else None
     return call_action(
-        step.number, call.span_id or step.span_id, call.tool, arguments, error=_told(call.error), result=result
+        step.number,
+        call.span_id or step.span_id,
+        call.tool,
+        arguments,
+        error=_told(call.error),
+        result=result,
     )
 
 
@@ -186,11 +223,24 @@ def _asked_in_vain(step: Step) -> Iterator[Action]:
     """Calls the model asked for that never ran: they failed where the step did."""
     for call in step.asked:
         yield call_action(
-            step.number, step.span_id, call.name, call.arguments, error=_told(step.error), result=step.observation
+            step.number,
+            step.span_id,
+            call.name,
+            call.arguments,
+            error=_told(step.error),
+            result=step.observation,
         )
     if not step.asked and step.error is not None:
         error = _told(step.error)
-        yield Action(step.number, step.span_id, "reply", digest("reply", step.text), digest("reply"), error and error_signature(error), error or "")
+        yield Action(
+            step.number,
+            step.span_id,
+            "reply",
+            digest("reply", step.text),
+            digest("reply"),
+            error=error and error_signature(error),
+            error_text=error or "",
+        )
 
 
 def _snippet_error(snippet: Snippet, step: Step, evidence: RunEvidence) -> str | None:
@@ -201,7 +251,11 @@ def _snippet_error(snippet: Snippet, step: Step, evidence: RunEvidence) -> str |
     if snippet.observation or snippet.logs or snippet.output or step.observation:
         return None
     again = evidence.replay.step(snippet.id) if isinstance(evidence.replay, Replay) else None
-    if again is None or again.divergences or again.execution.failure_class in (FailureClass.OK, FailureClass.SANDBOX_UNAVAILABLE):
+    if (
+        again is None
+        or again.divergences
+        or again.execution.failure_class in (FailureClass.OK, FailureClass.SANDBOX_UNAVAILABLE)
+    ):
         return None
     raised = again.execution.raised
     return f"{raised.type}: {raised.message}" if raised else again.execution.failure_class.value

@@ -30,15 +30,19 @@ def _completion(evidence: RunEvidence) -> Completion:
     run = evidence.run
     answered = run.answer is not None and bool(run.answer.text.strip())
     if run.ending is Ending.MAX_STEPS:
-        return Completion(False, how="the run ended at its step limit")
+        return Completion(answered=False, how="the run ended at its step limit")
     if run.ending is Ending.FAILED:
         why = f": {run.error.type or 'error'}: {run.error.message}" if run.error else ""
-        return Completion(False, how=f"the run failed{why}"[:200])
+        return Completion(answered=False, how=f"the run failed{why}"[:200])
     if answered or run.ending is Ending.ANSWERED:
-        return Completion(True)
+        return Completion(answered=True)
     if run.hidden:
-        return Completion(False, known=False, how="content is hidden by the producer: the answer is not on the trace")
-    return Completion(False, known=False)
+        return Completion(
+            answered=False,
+            known=False,
+            how="content is hidden by the producer: the answer is not on the trace",
+        )
+    return Completion(answered=False, known=False)
 
 
 def _spent(evidence: RunEvidence) -> dict[str, Outcome]:

@@ -8,9 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from spanproof.evaluators.layers.trajectory.actions import Action
-from spanproof.evaluators.layers.trajectory.weights import FAILING, LOOP_GAP, LOOP_REPEATS, WEIGHTS
+from spanproof.evaluators.layers.trajectory.weights import (
+    ALIKE,
+    FAILING,
+    LOOP_GAP,
+    LOOP_REPEATS,
+    STUCK_REPEATS,
+    USUAL_ACTIONS,
+    WEIGHTS,
+)
 from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
 
 
@@ -68,11 +77,18 @@ def recovery(actions: Sequence[Action]) -> Outcome:
     if not failed:
         return Skipped("no step failed")
     last = failed[-1]
-    mended = sum(any(later.succeeded and later.step > failure.step for later in actions) for failure in failed)
+    mended = sum(
+        any(later.succeeded and later.step > failure.step for later in actions) for failure in failed
+    )
     evidence = tuple(Evidence(f"step {f.step} failed: {_first_line(f)}", f.span_id) for f in failed[:10])
     if not recovered(actions):
         if not any(action.succeeded for action in actions):
-            return Scored(0.0, Label.FAIL, f"step {last.step} failed ({_first_line(last)}) and no step ever succeeded", evidence)
+            return Scored(
+                0.0,
+                Label.FAIL,
+                f"step {last.step} failed ({_first_line(last)}) and no step ever succeeded",
+                evidence,
+            )
         return Scored(
             mended / len(failed),
             Label.FAIL,
@@ -105,7 +121,30 @@ def find_loop(actions: Sequence[Action]) -> Loop | None:
         longest = max(runs.values(), key=len, default=[])
         if len(longest) >= LOOP_REPEATS:
             return Loop(tuple(action for _, action in longest), what)
+    return _stuck(actions)
+
+
+def _stuck(actions: Sequence[Action]) -> Loop | None:
+    """Failures in a row with one error: of nearly the same action, or too many to call it trying."""
+    run: list[Action] = []
+    for action in actions:
+        if action.error is None or (run and action.error != run[-1].error):
+            run = []
+        if action.error is None:
+            continue
+        run.append(action)
+        if len(run) >= STUCK_REPEATS:
+            return Loop(tuple(run), "the same error")
+        alike = all(_similarity(one, other) >= ALIKE for one, other in pairwise(run))
+        if len(run) >= LOOP_REPEATS and alike:
+            return Loop(tuple(run), "nearly the same action")
     return None
+
+
+def _similarity(one: Action, other: Action) -> float:
+    """The share of names two actions have in common."""
+    together = one.words | other.words
+    return len(one.words & other.words) / len(together) if together else 0.0
 
 
 def loops(actions: Sequence[Action]) -> Outcome:
@@ -147,11 +186,14 @@ def wasted(actions: Sequence[Action]) -> list[Action]:
 
 
 def step_efficiency(actions: Sequence[Action]) -> Outcome:
-    """The share of actions that were not wasted."""
+    """The share of actions that were not wasted, less in proportion where there were more than usual."""
     if not actions:
         return Skipped("the run took no action")
-    lost = len(wasted(actions))
-    return Scored(1 - lost / len(actions), None, f"{lost} of {len(actions)} actions failed or repeated an earlier one")
+    lost, taken = len(wasted(actions)), len(actions)
+    told = f"{lost} of {taken} actions failed or repeated an earlier one"
+    if taken > USUAL_ACTIONS:
+        told += f"; more than {USUAL_ACTIONS} is long"
+    return Scored((1 - lost / taken) * min(1.0, USUAL_ACTIONS / taken), None, told)
 
 
 def goal_progress(actions: Sequence[Action]) -> Outcome:
@@ -192,19 +234,24 @@ def action_safety(actions: Sequence[Action]) -> Outcome:
         )
     doubtful = sum(action.doubtful for action in actions)
     if doubtful:
-        return Scored(1 - doubtful / len(actions) / 2, None, f"{doubtful} of {len(actions)} actions need a review")
+        return Scored(
+            1 - doubtful / len(actions) / 2, None, f"{doubtful} of {len(actions)} actions need a review"
+        )
     return Scored(1.0, Label.PASS, "no action is denied or destructive")
 
 
 def composite(metrics: dict[str, Outcome]) -> Outcome:
     """The layer's value: the weighted mean of what could be measured; fails where one of `FAILING` does."""
-    measured = {name: outcome for name, outcome in metrics.items() if isinstance(outcome, Scored) and name in WEIGHTS}
+    measured = {
+        name: outcome for name, outcome in metrics.items() if isinstance(outcome, Scored) and name in WEIGHTS
+    }
     if "loops" not in measured and "task_completion" not in measured:
         return Skipped("the run has neither actions nor a known ending")
     weight = sum(WEIGHTS[name] for name in measured)
     value = sum(WEIGHTS[name] * outcome.value for name, outcome in measured.items()) / weight
     evidence = tuple(
-        Evidence(f"{name} {outcome.value:.2f} × {WEIGHTS[name]}: {outcome.explanation}") for name, outcome in measured.items()
+        Evidence(f"{name} {outcome.value:.2f} × {WEIGHTS[name]}: {outcome.explanation}")
+        for name, outcome in measured.items()
     )
     failed = [name for name in FAILING if name in measured and measured[name].label is Label.FAIL]
     if failed:

@@ -21,8 +21,17 @@ WEIGHTS = {
 FAILING = ("loops", "recovery", "task_completion", "action_safety")
 """A failed metric among these fails the trajectory, in this order of telling."""
 
+USUAL_ACTIONS = 5
+"""A run that takes more actions than this is less efficient in proportion: long runs fail more often."""
+
 LOOP_REPEATS = 3
 """So many times the same action with the same outcome is a loop."""
+
+STUCK_REPEATS = 4
+"""So many failures in a row with the same error are a loop whatever was changed between them."""
+
+ALIKE = 0.6
+"""Share of names two pieces of code must have in common to be nearly the same action."""
 
 LOOP_GAP = 3
 """Repeats further apart than this many actions are no loop: something else was done in between."""

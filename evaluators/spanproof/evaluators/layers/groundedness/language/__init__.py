@@ -1,0 +1,1 @@
+"""What an answer says, as words, quantities, units and dates."""

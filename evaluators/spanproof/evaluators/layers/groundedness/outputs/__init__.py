@@ -1,0 +1,1 @@
+"""What execution returned, in any format, as facts."""

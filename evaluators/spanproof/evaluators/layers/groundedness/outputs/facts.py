@@ -1,0 +1,109 @@
+"""Facts: the single values that outputs hold, each under the words that name it.
+
+A `Fact` is one value with its key, its row and its unit; a `Records` is a list or table, so that values can
+be counted, added up and compared along a column. `Facts` is all of one answer's outputs. Values only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from spanproof.evaluators.layers.groundedness.language.units import Dimension, Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One value of an output.
+
+    Attributes:
+        output: index of the output.
+        label: the place, readable: `orders[2].qty`.
+        key: the canonical words of the value's own key, its unit's word left out.
+        scope: words of the keys above it and of what its row is about ("Oslo").
+        number: the value where it is one; `step` is the last digit it was written with, 0 where it is exact.
+        weak: found in prose, so its words are only what stands near it.
+        records, row: the list or table it stands in, -1 where it stands alone.
+    """
+
+    output: int
+    label: str
+    text: str
+    key: tuple[str, ...] = ()
+    scope: frozenset[str] = frozenset()
+    number: float | None = None
+    unit: Unit | None = None
+    day: date | None = None
+    string: str | None = None
+    flag: bool | None = None
+    null: bool = False
+    weak: bool = False
+    records: int = -1
+    row: int = -1
+    scale: float = 1.0
+    """What the key says the number counts in: 1e6 for `revenue_m`."""
+    fraction: bool = False
+    """The key names a share of a whole."""
+    money: bool = False
+    """The key names an amount of money."""
+    counted: bool = False
+    """The key names a number of things."""
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Everything that names it."""
+        return self.scope.union(self.key)
+
+    @property
+    def dimension(self) -> Dimension | None:
+        """What it measures, as far as its unit or its key says."""
+        if self.unit is not None:
+            return self.unit.dimension
+        if self.fraction:
+            return Dimension.FRACTION
+        return Dimension.MONEY if self.money else None
+
+
+@dataclass(slots=True)
+class Records:
+    """A list, a table, or a mapping of like values.
+
+    Attributes:
+        index: its number among all records.
+        words: what names it: the key it stands under.
+        rows: how many entries it has.
+        columns: its facts by column key, in order of the rows.
+    """
+
+    index: int
+    output: int
+    label: str
+    words: tuple[str, ...]
+    rows: int = 0
+    columns: dict[str, list[Fact]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Facts:
+    """All facts of the outputs, and what was not read.
+
+    Attributes:
+        empty: indices of outputs that hold nothing (`[]`, `null`, "no results").
+        cut: an output was longer than what is read: a value not found may stand in the rest.
+        scales: what an output says its amounts are in ("in millions"), by its index.
+        documents: objects that stand for themselves, as output and the range of their facts.
+        texts: the outputs as text.
+    """
+
+    facts: list[Fact] = field(default_factory=list)
+    records: list[Records] = field(default_factory=list)
+    empty: set[int] = field(default_factory=set)
+    cut: bool = False
+    scales: dict[int, float] = field(default_factory=dict)
+    documents: list[tuple[int, int, int]] = field(default_factory=list)
+    texts: Sequence[str] = ()
+
+    def numbers(self) -> list[Fact]:
+        """Facts with a number, those in prose included."""
+        return [fact for fact in self.facts if fact.number is not None]

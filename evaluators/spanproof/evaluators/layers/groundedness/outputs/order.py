@@ -1,0 +1,132 @@
+"""Which of two facts comes first in time, as far as their names say.
+
+In: two facts. Out: 1 where the first is the earlier, -1 where it is the later, None where the names have no
+order. Quarters, years, months, numbered turns and pairs such as old/new are read; the order in which values
+happen to be listed says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+from spanproof.evaluators.layers.groundedness.language.words import canonical, canonical_set
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+
+_MONTHS = {
+    canonical(name): number
+    for number, name in enumerate(
+        [
+            "january",
+            "february",
+            "march",
+            "april",
+            "may",
+            "june",
+            "july",
+            "august",
+            "september",
+            "october",
+            "november",
+            "december",
+        ]
+    )
+}
+_EARLY = canonical_set(
+    "before old previous prior last start first initial begin beginning baseline pre yesterday open"
+    " opening past original from"
+)
+_LATE = canonical_set(
+    "after new current this end final latest now post today close closing present updated to"
+)
+_NUMBERED = re.compile(r"^(?P<stem>[a-z]{1,12}?)(?P<number>\d{1,4})$")
+_PERIODS = frozenset(
+    (
+        "q",
+        "quarter",
+        "week",
+        "w",
+        "day",
+        "d",
+        "month",
+        "m",
+        "year",
+        "y",
+        "fy",
+        "h",
+        "turn",
+        "step",
+        "round",
+        "epoch",
+        "phase",
+        "period",
+        "t",
+        "v",
+    )
+)
+
+
+def before_after(first: Fact, second: Fact) -> int | None:
+    """1 where `first` is earlier, -1 where it is later, None where nothing says so."""
+    for rank in (_day, _year, _numbered, _month, _side):
+        one, other = rank(first), rank(second)
+        if one is not None and other is not None and one != other:
+            return 1 if one < other else -1
+    if is_later(second, first):
+        return 1
+    return -1 if is_later(first, second) else None
+
+
+def is_later(fact: Fact, earlier: Fact) -> bool:
+    """Whether the fact is a later output's word on the very same thing."""
+    return (
+        fact.output > earlier.output
+        and not fact.weak
+        and not earlier.weak
+        and bool(fact.key)
+        and fact.label == earlier.label
+        and fact.scope == earlier.scope
+    )
+
+
+def _ordered_words(fact: Fact) -> list[str]:
+    return [*fact.key, *sorted(fact.scope)]
+
+
+def _year(fact: Fact) -> float | None:
+    for word in _ordered_words(fact):
+        if len(word) == 4 and word.isdigit() and 1900 <= int(word) <= 2100:
+            return float(word)
+    return None
+
+
+def _numbered(fact: Fact) -> float | None:
+    words = _ordered_words(fact)
+    for place, word in enumerate(words):
+        found = _NUMBERED.match(word)
+        if found and found["stem"] in _PERIODS:
+            return float(found["number"])
+        if word.isdigit() and place and words[place - 1] in _PERIODS:
+            return float(word)
+    return None
+
+
+def _month(fact: Fact) -> float | None:
+    return next((float(_MONTHS[word]) for word in _ordered_words(fact) if word in _MONTHS), None)
+
+
+def _side(fact: Fact) -> float | None:
+    words = set(fact.key) | fact.scope
+    early, late = bool(words & _EARLY), bool(words & _LATE)
+    return None if early == late else float(late)
+
+
+def _day(fact: Fact) -> float | None:
+    """The date of the fact's row."""
+    for word in fact.scope:
+        if len(word) == 10 and word[4] == word[7] == "-":
+            try:
+                return float(date.fromisoformat(word).toordinal())
+            except ValueError:
+                continue
+    return None

@@ -1,0 +1,229 @@
+"""Outputs to facts: what format a text is in, block by block.
+
+In: outputs as text. Out: `Facts`. Each text is read as JSON or a Python literal where it is one as a whole;
+else its lines are taken as tables (markdown, CSV, pandas), `key: value` lines, lines with a literal in them,
+and prose whose numbers keep the words near them. Linear in the length; what lies beyond `MAX_CHARS` is left
+out and said.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from spanproof.evaluators.layers.groundedness.language.dates import dates_in
+from spanproof.evaluators.layers.groundedness.language.quantities import quantities_in
+from spanproof.evaluators.layers.groundedness.language.words import words_of
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts
+from spanproof.evaluators.layers.groundedness.outputs.literal import read_literal
+from spanproof.evaluators.layers.groundedness.outputs.tables import Lines, read_table
+from spanproof.evaluators.layers.groundedness.outputs.tree import (
+    MAX_FACTS,
+    add_document,
+    add_value,
+    join_documents,
+)
+
+MAX_CHARS = 1_000_000
+MAX_JSON_CHARS = 8_000_000
+_MAX_PROSE_LINE = 4_000
+_MAX_PROSE = 100_000
+_KEY_VALUE = re.compile(
+    r"^[ \t]*(?:(?:[-*•]|\d{1,3}[.)])\s+)?(?:\*\*)?"
+    r"(?P<key>[^\W\d][^:=|,{}\[\]]{0,60}?|[\w .%/-]{1,40}?)(?:\*\*)?[ \t]*"
+    r"(?::(?![/\d])|=(?!=)|->|=>|→)(?:\*\*)?[ \t]*(?P<value>\S.*)$"
+)
+_PAIR = re.compile(r"(?P<key>[A-Za-z][\w .%/-]{0,40}?)\s*(?:=(?!=)|:(?![/\d]))\s*(?P<value>[^=:]{1,80}|\S+)")
+_EMPTY = re.compile(
+    r"^\s*(?:\[\s*\]|\{\s*\}|\(\s*\)|null|none|nan|n/?a|set\(\)|\"\"|''|empty"
+    r"|(?:empty dataframe|no (?:\w+ )?(?:rows?|results?|data|matches|records?|entries|orders?"
+    r"|items?)\b|not found|0 rows?\b|\(0 rows?\)"
+    r"|nothing (?:was )?found)[^\n]{0,60})\s*\.?\s*$",
+    re.IGNORECASE,
+)
+_IN_SCALE = re.compile(
+    r"\b(?:in|of|usd|eur|[$€£])\s*(thousands|millions|billions|000s)\b|\(\s*(?:[$€£]|usd|eur)?\s*(?:in\s+)?(mn|bn|m|k)\s*\)",
+    re.IGNORECASE,
+)
+_SCALE = {"th": 1e3, "00": 1e3, "k": 1e3, "mi": 1e6, "mn": 1e6, "m": 1e6, "bi": 1e9, "bn": 1e9}
+_SHAPE = re.compile(r"\[(?P<rows>\d+) rows x (?P<columns>\d+) columns\]")
+_DTYPE = re.compile(r"^(?:Name: (?P<name>[^,]+), )?(?:Length: \d+, )?dtype: \w+")
+_PREAMBLE = re.compile(
+    r"^\s*(?:Execution logs:|Last output from code snippet:|Observation:|Output:|Result:|stdout:|```\w*)\s*$",
+    re.IGNORECASE,
+)
+
+
+def read_outputs(outputs: Sequence[str]) -> Facts:
+    """The facts of these outputs, in order."""
+    facts = Facts(texts=tuple(outputs))
+    for index, text in enumerate(outputs):
+        if len(text) > MAX_CHARS:
+            text = _within_bounds(facts, text)
+        _read(facts, index, text)
+    join_documents(facts)
+    return facts
+
+
+def _within_bounds(facts: Facts, text: str) -> str:
+    """The text itself where it is one JSON document, which is walked only so far; else its beginning."""
+    if len(text) <= MAX_JSON_CHARS and text.lstrip()[:1] in "{[" and text.rstrip()[-1:] in "}]":
+        return text
+    facts.cut = True
+    return text[:MAX_CHARS]
+
+
+def _read(facts: Facts, output: int, text: str) -> None:
+    stripped = text.strip()
+    declared = _IN_SCALE.search(stripped[:_MAX_PROSE_LINE])
+    if declared:
+        facts.scales[output] = _SCALE[(declared[1] or declared[2]).lower()[:2]]
+    if not stripped or _EMPTY.match(stripped):
+        facts.empty.add(output)
+        return
+    document = _document(stripped)
+    if document is None and len(stripped) > MAX_CHARS:
+        stripped, facts.cut = stripped[:MAX_CHARS], True
+    if document is not None:
+        value = document[0]
+        if value in ([], {}, None, ""):
+            facts.empty.add(output)
+        add_document(facts, output, value)
+        return
+    _read_lines(facts, output, stripped)
+
+
+def _document(text: str) -> tuple[Any] | None:
+    if not text:
+        return None
+    if text[0] in '{["-0123456789tfn':
+        try:
+            return (json.loads(text),)
+        except (ValueError, RecursionError):
+            pass
+    if text[0] in "{[(" or re.match(r"[\w.]{1,60}\(", text):
+        found = read_literal(text)
+        if found is not None and not text[found[1] :].strip():
+            return (found[0],)
+    return None
+
+
+def _read_lines(facts: Facts, output: int, text: str) -> None:
+    lines = text.splitlines()
+    source = Lines(lines)
+    place = 0
+    while place < len(lines):
+        if len(facts.facts) >= MAX_FACTS:
+            facts.cut = True
+            return
+        line = lines[place]
+        if not line.strip() or _PREAMBLE.match(line):
+            place += 1
+            continue
+        table = read_table(source, place)
+        if table is not None:
+            add_document(facts, output, table.rows, table.name)
+            place = table.end
+            continue
+        consumed = _literal_block(facts, output, lines, place)
+        if consumed:
+            place += consumed
+            continue
+        _read_line(facts, output, line)
+        place += 1
+
+
+def _literal_block(facts: Facts, output: int, lines: list[str], place: int) -> int:
+    """Read a JSON document or literal that begins with this line; how many lines it took, 0 for none."""
+    first = lines[place].lstrip()
+    if not first or first[0] not in "{[(":
+        return 0
+    if _SHAPE.match(first):
+        return 0
+    joined = "\n".join(lines[place : place + 2_000]) if first.rstrip()[-1:] in "{[(," else first
+    found = read_literal(joined.lstrip())
+    if found is None or not isinstance(found[0], dict | list):
+        return 0
+    add_document(facts, output, found[0])
+    return joined.lstrip().count("\n", 0, found[1]) + 1
+
+
+def _read_line(facts: Facts, output: int, line: str) -> None:
+    if _DTYPE.match(line):
+        return
+    shape = _SHAPE.search(line)
+    if shape:
+        for key in ("rows", "columns"):
+            add_value(facts, output, int(shape[key]), key, key, frozenset())
+        return
+    pairs = _inline_pairs(line)
+    if pairs:
+        add_document(facts, output, pairs)
+        return
+    match = _KEY_VALUE.match(line) if len(line) < _MAX_PROSE_LINE else None
+    if match is None:
+        _read_prose(facts, output, line)
+        return
+    key, value = match["key"].strip(), match["value"].strip().rstrip(",;")
+    document = _document(value)
+    if document is not None:
+        add_document(facts, output, document[0], key)
+        return
+    add_value(facts, output, value.strip("\"'"), key, key, frozenset())
+    if facts.facts[-1].number is None and facts.facts[-1].day is None:
+        _read_prose(facts, output, value, tuple(words_of(key)))
+        for part in _further_pairs(value):
+            _read_line(facts, output, part)
+
+
+def _inline_pairs(line: str) -> dict[str, Any] | None:
+    """`statistic=2.41, pvalue=0.016, df=318`: a line of nothing but pairs."""
+    if line.count("=") + line.count(":") < 2 or len(line) > _MAX_PROSE_LINE:
+        return None
+    found: dict[str, Any] = {}
+    for part in re.split(r"[,;|]\s+|\s{2,}", line.strip().strip("()")):
+        match = _PAIR.fullmatch(part)
+        if match is None:
+            return None
+        document = _document(match["value"])
+        found[match["key"].strip()] = document[0] if document else match["value"]
+    return found if len(found) > 1 else None
+
+
+def _further_pairs(value: str) -> list[str]:
+    """`120, errors: 3` after a first key holds further pairs."""
+    parts = re.split(r"[,;|]\s+", value)[1:] if value.count(":") + value.count("=") else []
+    return [part for part in parts[:50] if _KEY_VALUE.match(part)]
+
+
+def _read_prose(facts: Facts, output: int, line: str, key: tuple[str, ...] = ()) -> None:
+    """Numbers and dates of prose, under the words that stand near them."""
+    if len(line) > _MAX_PROSE:
+        line, facts.cut = line[:_MAX_PROSE], True
+    dated: list[tuple[int, int]] = []
+    for mention in dates_in(line, prose=False):
+        dated.append((mention.start, mention.end))
+        add_value(facts, output, mention.text, "", "", frozenset(key), weak=True)
+    for quantity in quantities_in(line):
+        if any(start <= quantity.start < end for start, end in dated):
+            continue
+        near = (
+            line[max(0, quantity.start - 60) : quantity.start] + " " + line[quantity.end : quantity.end + 30]
+        )
+        facts.facts.append(
+            Fact(
+                output=output,
+                label="",
+                text=_around(line, quantity.start, quantity.end),
+                key=tuple(words_of(near)) + key,
+                number=quantity.value,
+                unit=quantity.unit,
+                weak=True,
+            )
+        )
+
+
+def _around(line: str, start: int, end: int) -> str:
+    return line[max(0, start - 40) : end + 40].strip()

@@ -1,0 +1,179 @@
+"""The rules for absence and for flags: "no orders were found", "it is not enabled".
+
+In: the `Binding`. Out: claims. An absence is borne out by empty outputs, by a zero or a null under the name,
+by a table without such a row; it is contradicted by the opposite. A flag is held against the negation around
+its name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from itertools import islice
+
+from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
+from spanproof.evaluators.layers.groundedness.language.words import canonical_set, content_words, words_of
+from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Records
+from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
+from spanproof.evaluators.layers.groundedness.rules.naming import best_named
+
+_ABSENT = re.compile(
+    r"\b(?:no|without(?: any)?)\s+(?P<what>(?:[\w-]+\s+){0,2}[\w-]+)"
+    r"|\b(?:could\s?n[o'’]t|could not|cannot|can['’]?t|did not|didn['’]t|unable to|failed"
+    r" to)\s+(?:find|locate|identify|retrieve)\s+(?:any\s+)?(?P<sought>(?:[\w-]+\s+){0,2}[\w-]+)"
+    r"|\b(?P<nothing>nothing|none)\s+(?:was|were|has been)\s+(?:found|returned)",
+    re.IGNORECASE,
+)
+_GENERIC = canonical_set(
+    "items item rows records entries results result data products customers orders order elements"
+    " files users matches matching"
+    " match objects names employees transactions tickets events information anything record entry"
+)
+_FILLER = canonical_set(
+    "found such any longer matching more other further relevant available existing your the for in on"
+    " were was are is of this that to returned listed doubt need problem worries"
+)
+_IDIOM = re.compile(
+    r"\bno\s+(?:longer|doubt|need|problem|worries|later|less|more|one|matter|way|change)\b", re.IGNORECASE
+)
+_NOT_FOUND = re.compile(
+    r"\b(?:not found|no such|does not exist|doesn't exist|no (?:results?|match\w*|data|rows|records)"
+    r"|404|nothing found)\b",
+    re.IGNORECASE,
+)
+_FLAG_PREFIXES = canonical_set("is has have can was are does should allow allows") | {"is", "has", "can"}
+_NEGATION = re.compile(
+    r"\b(?:no|not|never|without|neither|nor|none|isn|aren|wasn|hasn|haven|doesn|don|cannot|off|disabled|false|inactive)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+
+
+def absence_claims(binding: Binding) -> list[Claim]:
+    """Every absence the answer states, and every flag it speaks of."""
+    claims = [
+        found
+        for match in islice(_ABSENT.finditer(binding.answer.text), MAX_CLAIMS)
+        if not _IDIOM.match(match.group()) and (found := _absent(match, binding)) is not None
+    ]
+    claims.extend(_flags(binding))
+    return claims
+
+
+def all_empty(binding: Binding) -> bool:
+    """Whether every output is empty."""
+    return bool(binding.facts.texts) and len(binding.facts.empty) == len(binding.facts.texts)
+
+
+def _absent(match: re.Match[str], binding: Binding) -> Claim | None:
+    place = (binding, match.start(), match.end(), ClaimKind.ABSENCE)
+    if all_empty(binding):
+        return claim(
+            *place, Verdict.GROUNDED, "the outputs are empty", ClaimEvidence(0, binding.facts.texts[0][:60])
+        )
+    what = set(content_words(words_of(match["what"] or match["sought"] or ""))) - _FILLER
+    named, one_row = _called(what, match, binding)
+    for fact in named:
+        absent = fact.null or fact.number == 0 or fact.flag is False
+        if absent:
+            return claim(*place, Verdict.GROUNDED, "an output says so", evidence_of(fact))
+        if (fact.records < 0 or one_row) and (fact.number or fact.flag):
+            return claim(
+                *place, Verdict.CONTRADICTED, f"`{fact.text}` is what the outputs say", evidence_of(fact)
+            )
+    for fact in binding.facts.facts:
+        if fact.string and _NOT_FOUND.search(fact.string):
+            return claim(*place, Verdict.GROUNDED, "an output says so", evidence_of(fact))
+    for index, text in enumerate(binding.facts.texts):
+        if len(text) < 500 and _NOT_FOUND.search(text):
+            return claim(*place, Verdict.GROUNDED, "an output says so", ClaimEvidence(index, text[:80]))
+    for records in binding.facts.records:
+        found = _in_records(records, what, sought=match["sought"] is not None)
+        if found is not None:
+            number, told = found
+            evidence = ClaimEvidence(records.output, records.label or "the list", told)
+            if number == 0:
+                return claim(*place, Verdict.GROUNDED, "the outputs hold none", evidence)
+            return claim(*place, Verdict.CONTRADICTED, f"the outputs hold {told}", evidence)
+    return None
+
+
+def _called(what: AbstractSet[str], match: re.Match[str], binding: Binding) -> tuple[list[Fact], bool]:
+    """The facts that bear the name, of the row that the clause names where it names one."""
+    found = [
+        fact
+        for fact in binding.facts.facts
+        if not fact.weak and fact.key and set(fact.key) - _FLAG_PREFIXES <= what
+    ]
+    sentence = next(each for each in binding.answer.sentences if each.start <= match.start() <= each.end)
+    start, end = sentence.piece_at(match.start())
+    rows = best_named(found, frozenset(words_of(binding.answer.text[start:end])))
+    if rows and len(rows) < len(found):
+        return rows, len(rows) == 1
+    return found, False
+
+
+def _in_records(records: Records, what: AbstractSet[str], *, sought: bool) -> tuple[int, str] | None:
+    """How many entries answer to the name; None where the name is not of these records."""
+    if records.rows < 0:
+        return None
+    names = _GENERIC | set(records.words)
+    for name, column in records.columns.items():
+        names |= set(words_of(name)) if not column or column[0].number is None else set()
+    qualifiers = what - names
+    if not what & names and not (sought and what):
+        return None
+    if not qualifiers:
+        return records.rows, f"{records.rows} entries"
+    for column in records.columns.values():
+        counted = sum(
+            1 for fact in column if fact.string is not None and qualifiers <= set(words_of(fact.string))
+        )
+        if counted:
+            return counted, f"{counted} entries with {' '.join(sorted(qualifiers))}"
+    values = {
+        word
+        for column in records.columns.values()
+        for fact in column
+        if fact.string
+        for word in words_of(fact.string)
+    }
+    return (0, "no such entry") if records.rows and values and what & names else None
+
+
+def _flags(binding: Binding) -> Iterator[Claim]:
+    flags = [fact for fact in binding.facts.facts if fact.flag is not None and fact.key and not fact.weak]
+    if not flags:
+        return
+    for start, end in (piece for sentence in binding.answer.sentences for piece in sentence.pieces):
+        words = set(words_of(binding.answer.text[start:end]))
+        for fact in flags:
+            if (
+                not (wanted := set(fact.key) - _FLAG_PREFIXES)
+                or not wanted <= words
+                or _other_row(fact, flags, words)
+            ):
+                continue
+            said = _NEGATION.search(binding.answer.text, start, end) is None
+            right = said == fact.flag
+            yield claim(
+                binding,
+                start,
+                end,
+                ClaimKind.STATUS,
+                Verdict.GROUNDED if right else Verdict.CONTRADICTED,
+                "an output says so" if right else f"`{fact.text}` is what the outputs say",
+                evidence_of(fact),
+            )
+
+
+def _other_row(fact: Fact, flags: list[Fact], words: AbstractSet[str]) -> bool:
+    """Whether the words name another row's flag of this name."""
+    return any(
+        other is not fact
+        and other.key == fact.key
+        and not (other.scope - fact.scope).isdisjoint(words)
+        and (fact.scope - other.scope).isdisjoint(words)
+        for other in flags
+    )

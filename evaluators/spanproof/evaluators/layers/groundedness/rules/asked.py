@@ -1,0 +1,108 @@
+"""A stated quantity with all that is asked about it, as the rules for numbers share it.
+
+In: the quantity and the `Binding`. Out: an `Asked`, and the facts its words are about.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from spanproof.evaluators.layers.groundedness.language.answer import Stated
+from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
+from spanproof.evaluators.layers.groundedness.language.units import Dimension
+from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim
+from spanproof.evaluators.layers.groundedness.rules.matching import comparable, fits
+from spanproof.evaluators.layers.groundedness.rules.naming import best_named
+
+_ARTICLE = r"(?:the\s+|a\s+|an\s+|our\s+|your\s+)?$"
+
+
+ABOUT = re.compile(
+    r"(?:\b(?:about|around|roughly|approximately|approx\.?|nearly|almost|some|circa|ca\.?)|~|≈)\s*$",
+    re.IGNORECASE,
+)
+
+
+OVER = re.compile(
+    r"\b(?:over|above|more than|greater than|at least|exceed(?:s|ed|ing)?|higher than|no less than)\s+"
+    + _ARTICLE,
+    re.IGNORECASE,
+)
+
+
+UNDER = re.compile(
+    r"\b(?:under|below|less than|fewer than|at most|lower than|up to|no more than|within)\s+" + _ARTICLE,
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A stated quantity with all that is asked about it."""
+
+    stated: Stated
+    quantity: Quantity
+    binding: Binding
+    words: frozenset[str]
+    before: str
+    coarse: bool
+
+    def claim(self, verdict: Verdict, reason: str, evidence: ClaimEvidence | None = None) -> Claim:
+        """The claim on this quantity."""
+        quantity = self.quantity
+        return claim(
+            self.binding,
+            quantity.start,
+            quantity.end,
+            kind_of(quantity, self.stated),
+            verdict,
+            reason,
+            evidence,
+        )
+
+
+def kind_of(quantity: Quantity, stated: Stated) -> ClaimKind:
+    """What sort of claim a quantity makes."""
+    if quantity.dimension is Dimension.MONEY:
+        return ClaimKind.CURRENCY
+    if quantity.dimension is Dimension.FRACTION:
+        return ClaimKind.PERCENT
+    if quantity.unit is not None:
+        return ClaimKind.QUANTITY
+    return (
+        ClaimKind.COUNT
+        if quantity.value.is_integer() and stated.noun and not quantity.decimals
+        else ClaimKind.NUMBER
+    )
+
+
+def same_value(asked: Asked, given: Quantity) -> bool:
+    """Whether a quantity the task gives is this one."""
+    mine = asked.quantity
+    same_unit = mine.unit is None or given.unit is None or mine.dimension is given.dimension
+    return same_unit and (fits(mine, given.value) or fits(mine, -given.value))
+
+
+def subjects(asked: Asked) -> list[Fact]:
+    """The facts the words are about: the best named, or the only one there is."""
+    usable = [fact for fact in asked.binding.numbers if comparable(asked.quantity, fact)]
+    return best_named(usable, asked.words) or (usable if len(usable) == 1 else [])
+
+
+def subject_of(asked: Asked) -> Fact | None:
+    """The one fact the words are about, None where that is open."""
+    named = subjects(asked)
+    return named[0] if len(named) == 1 and not named[0].weak else None
+
+
+def in_unit(quantity: Quantity, fact: Fact) -> float:
+    """The fact's value in the unit of the quantity."""
+    assert fact.number is not None
+    if quantity.unit and fact.unit and quantity.unit.dimension is fact.unit.dimension:
+        return fact.number * fact.unit.factor / quantity.unit.factor
+    if quantity.dimension is Dimension.FRACTION and fact.fraction and abs(fact.number) <= 1 and quantity.unit:
+        return fact.number / quantity.unit.factor
+    return fact.number

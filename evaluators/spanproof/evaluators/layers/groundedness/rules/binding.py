@@ -1,0 +1,161 @@
+"""One answer against its facts: what every rule may look at, and what has been bound so far.
+
+A `Binding` holds the answer, the facts, the task's own values and the words by which facts are named, so that
+each rule is a function from a stated thing and a `Binding` to a `Claim`. Rules add the facts they bound to
+`bound`, for the rules about directions that come after.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from spanproof.evaluators.layers.groundedness.language.answer import AnswerText, Stated, read_answer
+from spanproof.evaluators.layers.groundedness.language.dates import DateMention, dates_in
+from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, quantities_in
+from spanproof.evaluators.layers.groundedness.language.words import content_words, words_of
+from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts
+from spanproof.evaluators.layers.groundedness.rules.derive import Derived
+from spanproof.evaluators.layers.groundedness.rules.naming import row_words, vocabulary
+
+_SHORT_ANSWER_WORDS = 3
+_AGAINST = re.compile(r"\s*(?:vs\b|versus\b|against\b|compared\b|than\b)", re.IGNORECASE)
+
+
+@dataclass
+class Binding:
+    """What the rules share about one answer.
+
+    Attributes:
+        bound: facts a stated number was bound to, by its start in the answer.
+        derived: derivations found, by the start of the number.
+    """
+
+    answer: AnswerText
+    facts: Facts
+    task: str
+    bound: dict[int, tuple[Fact, ...]] = field(default_factory=dict)
+    derived: dict[int, Derived] = field(default_factory=dict)
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """Words by which facts are named."""
+        return vocabulary(self.facts)
+
+    @cached_property
+    def key_words(self) -> frozenset[str]:
+        """Words of keys, prose left out."""
+        return frozenset(word for fact in self.facts.facts if not fact.weak for word in fact.key)
+
+    @cached_property
+    def by_label(self) -> dict[str, list[Fact]]:
+        """Facts with a number by their label."""
+        found: dict[str, list[Fact]] = {}
+        for fact in self.numbers:
+            if not fact.weak:
+                found.setdefault(fact.label, []).append(fact)
+        return found
+
+    @cached_property
+    def row_words(self) -> frozenset[str]:
+        """Words by which rows of tables are known."""
+        return row_words(self.facts)
+
+    @cached_property
+    def numbers(self) -> list[Fact]:
+        """Facts with a number."""
+        return self.facts.numbers()
+
+    @cached_property
+    def task_words(self) -> frozenset[str]:
+        """Canonical words of the task."""
+        return frozenset(words_of(self.task))
+
+    @cached_property
+    def task_quantities(self) -> list[Quantity]:
+        """Numbers the task gives."""
+        return list(quantities_in(self.task, spelled=True))
+
+    @cached_property
+    def task_dates(self) -> list[DateMention]:
+        """Dates the task gives."""
+        return list(dates_in(self.task))
+
+    @cached_property
+    def is_short(self) -> bool:
+        """Whether the answer is a bare value, so that the task's words say what it is about."""
+        words = [word for sentence in self.answer.sentences for word in content_words(sentence.words)]
+        return (
+            sum(not word[0].isdigit() for word in words) <= _SHORT_ANSWER_WORDS
+            and len(self.answer.sentences) <= 1
+        )
+
+    def words_at(self, stated: Stated) -> frozenset[str]:
+        """The words that name what is stated.
+
+        Its segment's, those of the row last spoken of, and for a bare answer the task's.
+        """
+        words = self._respective(stated) or stated.words
+        if self.is_short:
+            return words | self.task_words
+        if self.row_words and words.isdisjoint(self.row_words) and not self._is_set_against(stated):
+            words = words | self._row_spoken_of(stated)
+        return words
+
+    def _respective(self, stated: Stated) -> frozenset[str]:
+        """Each number with the name in its place: "the min and max are 4 and 19 respectively"."""
+        sentence = self.answer.sentences[stated.sentence]
+        if "respectively" not in sentence.text:
+            return frozenset()
+        values = [each for each in self.answer.stated if each.sentence == stated.sentence]
+        before = words_of(self.answer.text[sentence.start : values[0].what.start])
+        strong = [fact.words for fact in self.numbers if not fact.weak]
+        telling = [
+            word for word in dict.fromkeys(before) if 0 < sum(word in words for words in strong) < len(strong)
+        ]
+        if len(telling) != len(values):
+            return frozenset()
+        own = telling[next(place for place, each in enumerate(values) if each is stated)]
+        return frozenset(word for word in before if word == own or word not in telling)
+
+    def _is_set_against(self, stated: Stated) -> bool:
+        """Whether the number stands behind "vs" or "against": then it is another row's."""
+        start, _ = self.answer.sentences[stated.sentence].segments[stated.segment]
+        return _AGAINST.match(self.answer.text, start) is not None
+
+    def _row_spoken_of(self, stated: Stated) -> frozenset[str]:
+        segment, sentence = stated.segment - 1, stated.sentence
+        while sentence >= 0 and sentence >= stated.sentence - 1:
+            while segment >= 0:
+                found = self.row_words.intersection(self.answer.segment_words(sentence, segment))
+                if found:
+                    return found
+                segment -= 1
+            sentence -= 1
+            segment = len(self.answer.sentences[sentence].segments) - 1 if sentence >= 0 else -1
+        return frozenset()
+
+
+def bind(answer: str, facts: Facts, task: str | None) -> Binding:
+    """Prepare an answer for the rules."""
+    return Binding(read_answer(answer), facts, task or "")
+
+
+def claim(
+    binding: Binding,
+    start: int,
+    end: int,
+    kind: ClaimKind,
+    verdict: Verdict,
+    reason: str,
+    evidence: ClaimEvidence | None = None,
+) -> Claim:
+    """A claim on this stretch of the answer."""
+    return Claim(binding.answer.text[start:end], start, end, kind, verdict, reason, evidence)
+
+
+def evidence_of(fact: Fact, derivation: str = "") -> ClaimEvidence:
+    """A fact as evidence."""
+    return ClaimEvidence(fact.output, fact.text, derivation)

@@ -1,0 +1,93 @@
+"""The rule for numbers that bound: "over 1,300 units", "above the $100 minimum".
+
+True of a fact that lies on that side of a round number near it; a threshold that neither the outputs nor the
+task give is made up.
+"""
+
+from __future__ import annotations
+
+from spanproof.evaluators.layers.groundedness.language.words import canonical_set
+from spanproof.evaluators.layers.groundedness.model import Claim, Verdict
+from spanproof.evaluators.layers.groundedness.rules.asked import (
+    OVER,
+    UNDER,
+    Asked,
+    in_unit,
+    same_value,
+    subject_of,
+    subjects,
+)
+from spanproof.evaluators.layers.groundedness.rules.binding import evidence_of
+from spanproof.evaluators.layers.groundedness.rules.matching import binds, number_text
+
+_ROUND_DIGITS = 2
+
+
+_NORM = canonical_set(
+    "threshold minimum maximum limit required requirement target quota cap budget benchmark standard"
+    " goal baseline allowance"
+)
+
+
+def bound_claim(asked: Asked) -> Claim | None:
+    """A bound is true of a fact that rounds to it ("over 1,300 units"); one nobody gave is made up."""
+    over, under = OVER.search(asked.before), UNDER.search(asked.before)
+    if not over and not under:
+        return None
+    given = any(same_value(asked, quantity) for quantity in asked.binding.task_quantities)
+    if not given and not _NORM.isdisjoint(asked.stated.noun) and not _names_a_norm(asked):
+        return asked.claim(
+            Verdict.CONTRADICTED, f"neither the outputs nor the task give a bound of {asked.quantity.text}"
+        )
+    wrong = _comparison_fails(asked)
+    if wrong is not None or given:
+        return wrong
+    subject = subject_of(asked)
+    stated = [
+        fact
+        for fact in asked.binding.numbers
+        if fact is not subject and binds(asked.quantity, fact) is not None
+    ]
+    if subject is not None and stated:
+        return asked.claim(
+            Verdict.GROUNDED, f"`{subject.text}` is on that side of it", evidence_of(stated[0])
+        )
+    if (
+        len(asked.quantity.text.strip("$€£ ").replace(",", "").rstrip("0")) > _ROUND_DIGITS
+        and asked.quantity.unit is None
+    ):
+        return None  # "over 40,400 requests" gives a number, not a bound
+    for fact in subjects(asked):
+        value = in_unit(asked.quantity, fact)
+        near = value and abs(value - asked.quantity.value) <= abs(value) / 4
+        if near and (value > asked.quantity.value) == bool(over):
+            sign = ">" if over else "<"
+            return asked.claim(
+                Verdict.GROUNDED,
+                "the outputs' value is on that side of it",
+                evidence_of(fact, f"{number_text(value)} {sign} {number_text(asked.quantity.value)}"),
+            )
+    return None
+
+
+def _comparison_fails(asked: Asked) -> Claim | None:
+    over, under = OVER.search(asked.before), UNDER.search(asked.before)
+    subject = subject_of(asked)
+    if subject is None or not (over or under):
+        return None
+    value = in_unit(asked.quantity, subject)
+    if value == asked.quantity.value or (value > asked.quantity.value) == bool(over):
+        return None
+    return asked.claim(
+        Verdict.CONTRADICTED,
+        f"`{subject.text}` is not {'over' if over else 'under'} it",
+        evidence_of(subject),
+    )
+
+
+def _names_a_norm(asked: Asked) -> bool:
+    """Whether an output holds the bound itself (`min_balance: 100`)."""
+    return any(
+        not _NORM.isdisjoint(fact.key) and binds(asked.quantity, fact) is not None
+        for fact in asked.binding.numbers
+    )

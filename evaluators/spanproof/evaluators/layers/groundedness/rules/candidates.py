@@ -1,0 +1,156 @@
+"""Which facts a stated quantity may be bound to, and what speaks against each.
+
+A fact of the right value is no candidate where the words name another fact instead, where they ask for a
+total or an extreme and it is merely one value of several, or where a later output says otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
+from spanproof.evaluators.layers.groundedness.language.words import canonical_set, content_words
+from spanproof.evaluators.layers.groundedness.model import Claim, Verdict
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+from spanproof.evaluators.layers.groundedness.outputs.order import is_later
+from spanproof.evaluators.layers.groundedness.rules.asked import (
+    Asked,
+)
+from spanproof.evaluators.layers.groundedness.rules.binding import evidence_of
+from spanproof.evaluators.layers.groundedness.rules.matching import binds, comparable
+from spanproof.evaluators.layers.groundedness.rules.naming import named_instead
+from spanproof.evaluators.layers.groundedness.rules.superlatives import column_of, extreme_asked, is_extreme
+
+_MAX_MATCHES = 40
+"""Facts of the right value that are looked at, the best named first."""
+
+
+_LOWERING = canonical_set(
+    "lose lost loss decline declined decrease decreased drop dropped fell fall fallen deficit down"
+    " below negative minus"
+    " lower less fewer reduced reduction short shortfall debt owe owed under overdrawn shrank shrunk"
+)
+
+
+_AGGREGATES = canonical_set("total mean median max min")
+
+
+_PAST = re.compile(
+    r"\b(?:was|were|had|from|previously|before|initially|originally|earlier|at first|used to|started)\b",
+    re.IGNORECASE,
+)
+
+
+def matches_of(asked: Asked) -> list[tuple[Fact, str]]:
+    """Facts of the quantity's value with how they give it, the best named first where there are many."""
+    found: list[tuple[Fact, str]] = []
+    for fact in asked.binding.numbers:
+        how = binds(asked.quantity, fact, coarse=asked.coarse)
+        if (
+            how is not None
+            and _counts(asked)
+            and not (fact.number or 0.0).is_integer()
+            and not _names(asked, fact)
+        ):
+            continue  # "32 lamps" is no rounding of a price of 31.5
+        if how is None and fact.number and (fact.number < 0) != (asked.quantity.value < 0):
+            how = _with_sign_in_words(asked, fact)
+        if how is not None:
+            found.append((fact, how))
+    if len(found) > _MAX_MATCHES:
+        found.sort(key=lambda pair: -len(pair[0].words & asked.words))
+    return found[:_MAX_MATCHES]
+
+
+def _counts(asked: Asked) -> bool:
+    quantity = asked.quantity
+    return quantity.unit is None and not quantity.decimals and not quantity.scaled and bool(asked.stated.noun)
+
+
+def _names(asked: Asked, fact: Fact) -> bool:
+    return not asked.words.isdisjoint(fact.key)
+
+
+def _with_sign_in_words(asked: Asked, fact: Fact) -> str | None:
+    """A negative fact told as a "loss of 500", or a negative change of what the key calls a decrease."""
+    assert fact.number is not None
+    lowering = asked.words if asked.quantity.value > 0 else frozenset(fact.key)
+    if lowering.isdisjoint(_LOWERING):
+        return None
+    flipped = replace(asked.quantity, value=-asked.quantity.value)
+    how = binds(flipped, fact, coarse=asked.coarse)
+    return None if how is None else how or "the sign is told in words"
+
+
+def rivals_of(asked: Asked, fact: Fact) -> list[Fact]:
+    """Facts that the words name instead of this one, and whose value is another."""
+    if not fact.words or asked.quantity.text in fact.scope or (fact.weak and not asked.stated.noun):
+        return []
+    found = [
+        rival
+        for rival in asked.binding.numbers
+        if not rival.weak
+        and rival is not fact
+        and (_bears_noun(asked, rival, fact) if fact.weak else named_instead(rival, fact, asked.words))
+        and comparable(asked.quantity, rival)
+        and binds(asked.quantity, rival, coarse=asked.coarse) is None
+    ]
+    return [rival for rival in found if not _told_beside(asked, rival)] if found else []
+
+
+def _told_beside(asked: Asked, rival: Fact) -> bool:
+    """Whether another number of the same segment is the rival's: then its name stands there for that one."""
+    place = (asked.stated.sentence, asked.stated.segment)
+    return any(
+        isinstance(other.what, Quantity) and binds(other.what, rival) is not None
+        for other in asked.binding.answer.stated
+        if other is not asked.stated and (other.sentence, other.segment) == place
+    )
+
+
+def _bears_noun(asked: Asked, rival: Fact, fact: Fact) -> bool:
+    """Whether what is counted is the rival's name, and nothing near the value found in prose."""
+    nouns = set(content_words(asked.stated.noun[:2]))
+    return bool(nouns & set(rival.key)) and nouns.isdisjoint(fact.key)
+
+
+def aggregate_asked(asked: Asked, fact: Fact) -> bool:
+    """Whether the words ask for a total, mean or extreme of the column, and this is merely one value."""
+    wanted = _AGGREGATES & asked.words
+    column = column_of(fact, asked.binding) if wanted and not wanted & fact.words else []
+    if len(column) < 2 or any(not _AGGREGATES.isdisjoint(each.key) for each in column):
+        return False
+    common = frozenset.intersection(*(each.words for each in column))
+    if not asked.words.isdisjoint(fact.words - common):
+        return False  # one row is named: "total sales in Leeds"
+    extreme = extreme_asked(wanted)
+    if wanted <= {"max", "min"}:
+        return extreme != 0 and not is_extreme(fact, column, extreme)
+    return "max" not in wanted and "min" not in wanted
+
+
+def overtaken_claim(asked: Asked, named: list[tuple[Fact, str]]) -> Claim | None:
+    """The claim where every fact it could mean has been overtaken by a later output that says otherwise."""
+    if not named or len(asked.binding.facts.texts) < 2:
+        return None
+    overtaking: list[Fact] = []
+    for fact, _ in named:
+        later = [
+            other
+            for other in asked.binding.by_label.get(fact.label, ())
+            if is_later(other, fact) and binds(asked.quantity, other, coarse=asked.coarse) is None
+        ]
+        if not later:
+            return None
+        overtaking.append(later[-1])
+    sentence = asked.binding.answer.sentences[asked.stated.sentence]
+    told_as_past = _PAST.search(asked.binding.answer.text, sentence.start, asked.quantity.start) is not None
+    last = overtaking[0]
+    tells_both = any(
+        isinstance(other.what, Quantity) and other is not asked.stated and binds(other.what, last) is not None
+        for other in asked.binding.answer.stated
+    )
+    if told_as_past or tells_both:
+        return None
+    return asked.claim(Verdict.CONTRADICTED, f"a later output says `{last.text}`", evidence_of(last))

@@ -1,0 +1,132 @@
+"""The rule for comparisons: "the mean is higher than the median", "3 fewer in May than in April".
+
+In: the `Binding`. Out: a claim where a sentence sets two named facts beside each other with "than" (or with
+"exceeds", "trails") and the outputs say which is greater. Where the two sides do not name a pair, nothing is
+claimed.
+"""
+
+from __future__ import annotations
+
+import re
+
+from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS, Sentence
+from spanproof.evaluators.layers.groundedness.language.words import words_of
+from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim
+from spanproof.evaluators.layers.groundedness.rules.derive import scaled_value
+from spanproof.evaluators.layers.groundedness.rules.matching import number_text
+
+_MORE = "higher|greater|more|larger|bigger|older|longer|slower|warmer|hotter|heavier|above|pricier"
+_LESS = "lower|less|fewer|smaller|younger|shorter|faster|cooler|colder|lighter|cheaper|below"
+_THAN = re.compile(
+    rf"\b(?:(?P<more>{_MORE})|(?P<less>{_LESS}))\b(?P<between>[^.;\n]{{0,60}}?)\bthan\b(?P<right>[^.;\n]{{1,80}})",
+    re.IGNORECASE,
+)
+_VERB = re.compile(
+    r"\b(?:(?P<more>exceeds?|exceeded|outnumbers?|outweighs?)|(?P<less>trails?|trailed|falls short of"
+    r"|fell short of))\b"
+    r"(?P<between>)(?P<right>[^.;\n]{1,80})",
+    re.IGNORECASE,
+)
+_OPPOSITE = re.compile(
+    r"\b(?:more|less)\s+(?:cheap|expensive|costly|fast|slow|efficient|popular|likely)", re.IGNORECASE
+)
+_NOT = re.compile(r"(?:\bnot|\bno|n['’]t)\s+$", re.IGNORECASE)
+_MEASURED = {
+    "lighter": "weight", "heavier": "weight", "cheaper": "price", "pricier": "price", "older": "age",
+    "younger": "age", "warmer": "temperature", "hotter": "temperature", "cooler": "temperature",
+    "colder": "temperature", "slower": "duration", "faster": "duration", "longer": "length",
+}  # fmt: skip
+"""What an adjective compares, where the sentence does not say."""
+
+_MAX_FACTS = 120
+
+
+def comparison_claims(binding: Binding) -> list[Claim]:
+    """Every comparison of two named facts."""
+    claims: list[Claim] = []
+    for sentence in binding.answer.sentences[:MAX_CLAIMS]:
+        for pattern in (_THAN, _VERB):
+            match = pattern.search(binding.answer.text, sentence.start, sentence.end)
+            if match is None or _OPPOSITE.match(match.group()):
+                continue
+            found = _settle(match, sentence.start, binding)
+            if found is not None:
+                claims.append(found)
+    return claims
+
+
+def pair_compared(sentence: Sentence, binding: Binding) -> tuple[Fact, Fact] | None:
+    """The two facts that a sentence sets beside each other, None where it names no pair."""
+    for pattern in (_THAN, _VERB):
+        match = pattern.search(binding.answer.text, sentence.start, sentence.end)
+        if match is not None:
+            return _named_pair(match, sentence.start, binding)
+    return None
+
+
+def _named_pair(match: re.Match[str], start: int, binding: Binding) -> tuple[Fact, Fact] | None:
+    text = binding.answer.text
+    left = set(words_of(text[start : match.start()])) | set(words_of(match["between"]))
+    left |= {
+        _MEASURED[word] for word in (match["more"] or match["less"]).lower().split() if word in _MEASURED
+    }
+    return _pair(binding, left, set(words_of(match["right"])))
+
+
+def _settle(match: re.Match[str], start: int, binding: Binding) -> Claim | None:
+    text = binding.answer.text
+    pair = _named_pair(match, start, binding)
+    if pair is None:
+        return None
+    one, other = pair
+    more = match["more"] is not None
+    if _NOT.search(text[max(0, match.start() - 5) : match.start()]):
+        return None
+    first, second = scaled_value(one), scaled_value(other)
+    right_way = first > second if more else first < second
+    sign = ">" if first > second else "<" if first < second else "="
+    return claim(
+        binding,
+        match.start(),
+        match.end(),
+        ClaimKind.COMPARISON,
+        Verdict.GROUNDED if right_way else Verdict.CONTRADICTED,
+        f"`{one.text}` beside `{other.text}`",
+        ClaimEvidence(
+            one.output, f"{one.text}; {other.text}", f"{number_text(first)} {sign} {number_text(second)}"
+        ),
+    )
+
+
+def _pair(binding: Binding, left: set[str], right: set[str]) -> tuple[Fact, Fact] | None:
+    """The best named pair; None where none is, or where the best ones disagree about which is greater."""
+    facts = [fact for fact in binding.numbers if not fact.weak and not fact.words.isdisjoint(left | right)][
+        :_MAX_FACTS
+    ]
+    best: list[tuple[Fact, Fact]] = []
+    top = 0
+    for one in facts:
+        for other in facts:
+            ours, theirs = one.words - other.words, other.words - one.words
+            if not ours & left or not theirs & right or not (ours & right).issubset(left):
+                continue
+            if one.dimension is not other.dimension and one.dimension and other.dimension:
+                continue
+            like = 2 * (one.key == other.key) + ((one.records, one.row) == (other.records, other.row))
+            score = (
+                4
+                * (
+                    len(one.words & left)
+                    + len(other.words & right)
+                    + len(one.words & other.words & (left | right))
+                )
+                + like
+            )
+            if score > top:
+                best, top = [(one, other)], score
+            elif score == top:
+                best.append((one, other))
+    signs = {scaled_value(one) > scaled_value(other) for one, other in best}
+    return best[0] if len(signs) == 1 else None

@@ -1,0 +1,84 @@
+"""Derived values: a number that no output holds but that follows from what they hold.
+
+In: a quantity, the words around it, the facts. Out: the derivation as text, or None. A derivation is looked
+for only where the answer's words ask for it ("total", "difference", "by 12 %"), because among many numbers
+some pair always gives any sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
+from spanproof.evaluators.layers.groundedness.language.units import Dimension
+from spanproof.evaluators.layers.groundedness.language.words import canonical_set
+from spanproof.evaluators.layers.groundedness.rules.derive.changes import (
+    day_differences,
+    differences,
+    per_each,
+    portions,
+    ratios,
+    shares,
+)
+from spanproof.evaluators.layers.groundedness.rules.derive.cues import (
+    AVERAGE_CUES,
+    DIFFERENCE_CUES,
+    EACH_CUES,
+    EITHER_CUES,
+    PRODUCT_CUES,
+    RATIO_CUES,
+    SHARE_CUES,
+    SUM_CUES,
+    WITH_CUES,
+)
+from spanproof.evaluators.layers.groundedness.rules.derive.products import given_products, products
+from spanproof.evaluators.layers.groundedness.rules.derive.search import Derived, Search, scaled_value
+from spanproof.evaluators.layers.groundedness.rules.derive.sums import (
+    averages,
+    deviations,
+    named_pair_sums,
+    named_sums,
+    pair_sums,
+    sums,
+)
+
+
+def derive(search: Search) -> Derived | None:
+    """The first derivation that gives the quantity."""
+    for wanted, attempt in _ATTEMPTS:
+        cues = search.near if attempt is pair_sums else search.cues
+        if wanted.isdisjoint(cues) and not _asked_by_unit(attempt, search.quantity):
+            continue
+        found = attempt(search)
+        if found is not None:
+            return found
+    return None
+
+
+def _asked_by_unit(attempt: Callable[[Search], Derived | None], quantity: Quantity) -> bool:
+    """A percentage asks for a share, a number of days for the time between two dates."""
+    if attempt is shares:
+        return quantity.dimension is Dimension.FRACTION
+    if attempt is named_sums:
+        return quantity.dimension is not Dimension.FRACTION
+    return attempt is day_differences and quantity.dimension is Dimension.TIME
+
+
+_ATTEMPTS: tuple[tuple[frozenset[str], Callable[[Search], Derived | None]], ...] = (
+    (SUM_CUES, sums),
+    (WITH_CUES, pair_sums),
+    (EITHER_CUES, named_pair_sums),
+    (EITHER_CUES, portions),
+    (AVERAGE_CUES, averages),
+    (canonical_set("std"), deviations),
+    (SHARE_CUES, shares),
+    (DIFFERENCE_CUES, differences),
+    (DIFFERENCE_CUES, day_differences),
+    (RATIO_CUES, ratios),
+    (EACH_CUES, per_each),
+    (PRODUCT_CUES, products),
+    (PRODUCT_CUES, given_products),
+    (frozenset(), named_sums),
+)
+
+__all__ = ["Derived", "Search", "derive", "scaled_value"]

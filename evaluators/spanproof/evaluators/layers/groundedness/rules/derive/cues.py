@@ -1,0 +1,61 @@
+"""The words that ask for a derived value.
+
+In one place, so that what an answer must say for a derivation to be looked for can be read at a glance.
+"""
+
+from __future__ import annotations
+
+from spanproof.evaluators.layers.groundedness.language.words import canonical_set
+
+MINUS_CUES = canonical_set("minus subtract subtracted subtracting")
+
+
+SUM_CUES = canonical_set("total sum combined overall together altogether across aggregate whole hold")
+
+
+CHANGE_CUES = canonical_set(
+    "change changed increase increased decrease decreased rise rises rose risen grew grow grown"
+    " growth fall fell fallen"
+    " drop dropped decline declined gain gained improved reduced reduction jumped surged climbed"
+    " slipped up down higher"
+    " lower more less fewer discount"
+)
+
+
+DIFFERENCE_CUES = (
+    CHANGE_CUES
+    | MINUS_CUES
+    | canonical_set(
+        "difference gap free available unused save saved remaining left net spread range margin profit extra"
+        " additional above below loss short behind ahead older younger longer shorter faster slower between"
+        " apart later earlier than exceeds exceeded trails"
+    )
+)
+RATIO_CUES = canonical_set("times ratio fold twice double doubled triple tripled per each every x")
+
+
+EACH_CUES = canonical_set("each per every apiece")
+SHARE_CUES = CHANGE_CUES | canonical_set(
+    "of share percent portion makes represents accounts contributes proportion rate success succeeded"
+    " failed passed"
+    " remaining rest other return uptime"
+)
+
+
+COMPLEMENT_CUES = canonical_set(
+    "success succeeded successful remaining rest other passed uptime failed available"
+)
+
+
+WITH_CUES = canonical_set("plus with including incl together after")
+
+
+EITHER_CUES = canonical_set("or and of")
+
+
+AVERAGE_CUES = canonical_set("mean median typical per")
+
+
+PRODUCT_CUES = canonical_set(
+    "come comes came total value worth revenue price for times sum amount overall all"
+)

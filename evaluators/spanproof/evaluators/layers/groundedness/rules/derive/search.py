@@ -1,0 +1,184 @@
+"""What a derivation may take as operands.
+
+In: a `Search`: the quantity, the words around it, the facts. Out: columns, named rows, and pairs that can be
+set against each other. Bounded by `MAX_PAIRS`: among many numbers some pair always gives any result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
+from spanproof.evaluators.layers.groundedness.language.units import CENTS, Dimension
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts, Records
+from spanproof.evaluators.layers.groundedness.outputs.order import before_after
+from spanproof.evaluators.layers.groundedness.rules.matching import fits
+
+MAX_PAIRS = 4_000
+
+
+_MAX_OPERANDS = 60
+
+
+FEW = 8
+
+
+_CROWD = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A derivation found; `operands` are the facts it uses, in order (later minus earlier)."""
+
+    text: str
+    operands: tuple[Fact, ...]
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a search looks at: the claim's cue words and its sentence's words."""
+
+    quantity: Quantity
+    cues: frozenset[str]
+    words: frozenset[str]
+    facts: Facts
+    near: frozenset[str] = frozenset()
+    """Words of the claim's own segment."""
+    given: tuple[float, ...] = ()
+    """Whole numbers of the task and of the sentence."""
+    bases: tuple[tuple[Fact, ...], tuple[Fact, ...]] | None = None
+    """Facts behind "from A to B" in the same sentence: then the pair is given."""
+
+
+def scaled_value(fact: Fact) -> float:
+    """A fact's number in the unit people state it in: cents as currency units, shares as they are."""
+    assert fact.number is not None
+    return fact.number / 100 if fact.unit is CENTS else fact.number
+
+
+def columns(search: Search, *, least: int = 2) -> Iterator[tuple[Records, str, list[Fact]]]:
+    """Columns of numbers, and named rows whose entries differ only in when."""
+    for records in search.facts.records:
+        for name, column in records.columns.items():
+            numbers = [fact for fact in column if fact.number is not None]
+            if len(numbers) >= least and len(numbers) == len([fact for fact in column if not fact.null]):
+                yield records, name, numbers
+        yield from _named_rows(search, records, least)
+
+
+def _named_rows(search: Search, records: Records, least: int) -> Iterator[tuple[Records, str, list[Fact]]]:
+    """The numbers of a row that the words name, where its columns are of one kind (years, quarters)."""
+    if not 2 <= len(records.columns) <= _MAX_OPERANDS or not 1 < records.rows <= _MAX_OPERANDS:
+        return
+    rows: dict[int, list[Fact]] = {}
+    for column in records.columns.values():
+        for fact in column:
+            if fact.number is not None:
+                rows.setdefault(fact.row, []).append(fact)
+    for members in rows.values():
+        about = members[0].scope
+        if len(members) >= least and not about.isdisjoint(search.words) and _alike(members):
+            yield records, members[0].label.partition(".")[0], members
+
+
+def _alike(facts: Sequence[Fact]) -> bool:
+    """Whether facts measure the same at different times: they differ only in when."""
+    return all(before_after(facts[0], fact) is not None for fact in facts[1:])
+
+
+def agrees(search: Search, fact: Fact) -> bool:
+    """Whether the quantity's dimension allows this operand."""
+    mine, its = search.quantity.dimension, fact.dimension
+    if mine is None or mine is Dimension.FRACTION:
+        return True
+    if mine is Dimension.MONEY:
+        return its is Dimension.MONEY or (its is None and not fact.counted)
+    return its is mine or its is None
+
+
+def fits_operand(search: Search, value: float, operand: Fact) -> bool:
+    """Whether the quantity is the value, in the operand's unit or in the quantity's."""
+    quantity = search.quantity
+    if fits(quantity, value):
+        return True
+    unit = operand.unit
+    if (
+        quantity.unit is None
+        or unit is None
+        or unit.dimension is not quantity.unit.dimension
+        or unit is CENTS
+    ):
+        return False
+    return unit.factor != quantity.unit.factor and fits(quantity, value * unit.factor / quantity.unit.factor)
+
+
+def groups(search: Search, column: list[Fact]) -> list[list[Fact]]:
+    """The rows of a column that the words name, where they name some, before the whole column."""
+    telling = search.words - _common_scope(column)
+    named = [fact for fact in column if not fact.scope.isdisjoint(telling)]
+    return [named, column] if 1 < len(named) < len(column) else [column]
+
+
+def _common_scope(column: Sequence[Fact]) -> frozenset[str]:
+    return frozenset.intersection(*(fact.scope for fact in column))
+
+
+def common_words(column: Sequence[Fact]) -> frozenset[str]:
+    """The words every fact of a column has."""
+    return frozenset.intersection(*(fact.words for fact in column))
+
+
+def operands(search: Search) -> list[Fact]:
+    """The numbers a derivation may use: all, or in a crowd those that the words name."""
+    numbers = [fact for fact in search.facts.facts if fact.number is not None and fact.day is None]
+    if len(numbers) <= _MAX_OPERANDS:
+        return numbers
+    named = [fact for fact in numbers if not fact.words.isdisjoint(search.words)]
+    return (named or numbers)[:_MAX_OPERANDS]
+
+
+def pairs(search: Search) -> Iterator[tuple[Fact, Fact]]:
+    """The pairs that may be set against each other, at most `MAX_PAIRS`; or the given pair."""
+    if search.bases is not None:
+        for first in search.bases[0]:
+            for second in search.bases[1]:
+                yield first, second
+        return
+    numbers = operands(search)
+    few = len(numbers) <= _CROWD
+    tried = 0
+    for place, first in enumerate(numbers):
+        for second in numbers[place + 1 :]:
+            if not _kindred(first, second) or not (few or _either_named(first, second, search.words)):
+                continue
+            tried += 1
+            if tried > MAX_PAIRS:
+                return
+            yield first, second
+
+
+def _kindred(first: Fact, second: Fact) -> bool:
+    """Whether two facts can be set against each other: of one table in one row or column, of one kind.
+
+    Without a common key or dimension they must be neighbours of one number kind: whole with whole.
+    """
+    if (
+        first.records >= 0
+        and second.records == first.records
+        and first.row != second.row
+        and first.key != second.key
+    ):
+        return False
+    if first.dimension is not second.dimension:
+        return False
+    if first.dimension is not None or not set(first.key).isdisjoint(second.key):
+        return True
+    return (first.number or 0.0).is_integer() == (second.number or 0.0).is_integer()
+
+
+def _either_named(first: Fact, second: Fact, words: AbstractSet[str]) -> bool:
+    """In a crowd of numbers one of the two must be named."""
+    return not first.words.isdisjoint(words) or not second.words.isdisjoint(words)

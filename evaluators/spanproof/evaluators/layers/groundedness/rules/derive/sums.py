@@ -1,0 +1,150 @@
+"""Sums, means and deviations: of a column, of a named row, of a few named values."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from spanproof.evaluators.layers.groundedness.language.units import Dimension
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+from spanproof.evaluators.layers.groundedness.rules.derive.search import (
+    FEW,
+    Derived,
+    Search,
+    agrees,
+    columns,
+    common_words,
+    fits_operand,
+    groups,
+    operands,
+    scaled_value,
+)
+from spanproof.evaluators.layers.groundedness.rules.matching import number_text
+
+
+def sums(search: Search) -> Derived | None:
+    """The sum of a column, of its named rows, or of a family of values."""
+    for records, name, column in columns(search):
+        if not agrees(search, column[0]):
+            continue
+        for group in groups(search, column):
+            value = sum(map(scaled_value, group))
+            if fits_operand(search, value, group[0]):
+                return Derived(
+                    f"sum of {name or records.label or 'values'} = {number_text(value)}",
+                    tuple(group[:8]),
+                    value,
+                )
+    named = [fact for fact in operands(search) if fact.records < 0 or len(fact.key) > 0]
+    families: dict[tuple[str, ...], list[Fact]] = {}
+    for fact in named:
+        if not fact.weak:
+            for word in fact.key:
+                families.setdefault((word,), []).append(fact)
+    if len(named) <= 24 and len({fact.output for fact in named}) == 1:
+        families[("",)] = [fact for fact in named if not fact.weak]
+    families[()] = [fact for fact in named if not fact.words.isdisjoint(search.words)]
+    for family in families.values():
+        if 2 <= len(family) <= 24 and agrees(search, family[0]) and _of_one_kind(family):
+            value = sum(map(scaled_value, family))
+            if fits_operand(search, value, family[0]):
+                terms = " + ".join(number_text(scaled_value(fact)) for fact in family[:6])
+                return Derived(
+                    f"{terms}{' + …' if len(family) > 6 else ''} = {number_text(value)}",
+                    tuple(family[:8]),
+                    value,
+                )
+    return None
+
+
+def _of_one_kind(family: Sequence[Fact]) -> bool:
+    first = family[0]
+    sizes = [abs(fact.number or 0.0) for fact in family]
+    mixed = any(0 < size < 1 for size in sizes) and any(size >= FEW for size in sizes)
+    return not mixed and all(fact.dimension is first.dimension for fact in family)
+
+
+def named_sums(search: Search) -> Derived | None:
+    """The sum of a whole column that the words name, where no row is: "77 units over 3 SKUs"."""
+    for records, name, column in columns(search):
+        shared = common_words(column)
+        if shared.isdisjoint(search.near) or not agrees(search, column[0]):
+            continue
+        if any(not (fact.words - shared).isdisjoint(search.near) for fact in column):
+            continue
+        value = sum(map(scaled_value, column))
+        if fits_operand(search, value, column[0]):
+            return Derived(f"sum of {name or records.label} = {number_text(value)}", tuple(column[:8]), value)
+    return None
+
+
+def pair_sums(search: Search) -> Derived | None:
+    """Two of a few values together: "with the fee"."""
+    numbers = [fact for fact in operands(search) if agrees(search, fact) and not fact.weak]
+    if len(numbers) > FEW:
+        return None
+    for place, first in enumerate(numbers):
+        for second in numbers[place + 1 :]:
+            value = scaled_value(first) + scaled_value(second)
+            if first.dimension is second.dimension and fits_operand(search, value, first):
+                text = (
+                    f"{number_text(scaled_value(first))} + {number_text(scaled_value(second))} ="
+                    f" {number_text(value)}"
+                )
+                return Derived(text, (first, second), value)
+    return None
+
+
+def named_pair_sums(search: Search) -> Derived | None:
+    """Two shares that the words name, together: "87 % were satisfied or neutral"."""
+    if search.quantity.dimension is not Dimension.FRACTION:
+        return None
+    named = [
+        fact
+        for fact in operands(search)
+        if fact.dimension is Dimension.FRACTION and not search.near.isdisjoint(fact.key)
+    ][:FEW]
+    for place, first in enumerate(named):
+        for second in named[place + 1 :]:
+            value = (first.number or 0.0) + (second.number or 0.0)
+            if first.unit is second.unit and fits_operand(search, value * (1 if first.unit else 100), first):
+                text = (
+                    f"{number_text(first.number or 0)} + {number_text(second.number or 0)} ="
+                    f" {number_text(value)}"
+                )
+                return Derived(text, (first, second), value)
+    return None
+
+
+def averages(search: Search) -> Derived | None:
+    """The mean or median of a column, of its named rows, or of a few named values."""
+    for records, name, column in columns(search):
+        for word, measure in (("mean", statistics.fmean), ("median", statistics.median)):
+            if word not in search.cues and not (word == "mean" and "per" in search.cues):
+                continue
+            for group in groups(search, column):
+                value = float(measure(map(scaled_value, group)))
+                if agrees(search, group[0]) and fits_operand(search, value, group[0]):
+                    told = f"{word} of {name or records.label or 'values'} = {number_text(value)}"
+                    return Derived(told, tuple(group[:8]), value)
+    family = [fact for fact in operands(search) if not fact.words.isdisjoint(search.words) and not fact.weak]
+    if 2 <= len(family) <= 24 and "mean" in search.cues:
+        value = statistics.fmean(map(scaled_value, family))
+        if fits_operand(search, value, family[0]):
+            return Derived(f"mean of {len(family)} values = {number_text(value)}", tuple(family[:8]), value)
+    return None
+
+
+def deviations(search: Search) -> Derived | None:
+    """The standard deviation of a column, of a sample or of the whole."""
+    for records, name, column in columns(search, least=3):
+        values = [scaled_value(fact) for fact in column]
+        for measure in (statistics.stdev, statistics.pstdev):
+            value = measure(values)
+            if fits_operand(search, value, column[0]):
+                return Derived(
+                    f"standard deviation of {name or records.label} = {number_text(value)}",
+                    tuple(column[:8]),
+                    value,
+                )
+    return None

@@ -1,0 +1,118 @@
+"""What is handed to the search for derivations: the quantity's readings, the cue words, the given pair.
+
+In: an `Asked`. Out: the first `Derived` found, also where the answer writes the sum out itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, whole_quantity
+from spanproof.evaluators.layers.groundedness.language.units import PERCENT
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+from spanproof.evaluators.layers.groundedness.rules.asked import (
+    Asked,
+)
+from spanproof.evaluators.layers.groundedness.rules.comparisons import pair_compared
+from spanproof.evaluators.layers.groundedness.rules.derive import Derived, Search, derive
+from spanproof.evaluators.layers.groundedness.rules.matching import binds, fits, number_text
+
+_EQUATION = re.compile(r"([$€£]?\d[\d,.]*%?)\s*([-+−–×x*/÷])\s*([$€£]?\d[\d,.]*%?)\s*=\s*$")
+
+
+def derived_value(asked: Asked) -> Derived | None:
+    """The first derivation that gives the quantity in one of its readings."""
+    sentence = frozenset(asked.binding.answer.sentences[asked.stated.sentence].words)
+    cues = asked.words | asked.binding.task_words if asked.binding.is_short else sentence
+    if asked.quantity.spelled and asked.quantity.unit is None and "than" not in sentence:
+        return None
+    words = sentence | asked.words | (asked.binding.task_words if asked.binding.is_short else frozenset())
+    given = tuple(
+        each.value
+        for each in (*asked.binding.task_quantities, *_beside(asked))
+        if each.unit is None and each.value.is_integer()
+    )
+    taken = _names_of_facts(asked)
+    cues, near = cues - taken, asked.words - taken
+    for quantity in _readings(asked):
+        found = derive(Search(quantity, cues, words, asked.binding.facts, near, given, _bases(asked)))
+        if found is not None:
+            return found
+    return _equation(asked)
+
+
+def _names_of_facts(asked: Asked) -> frozenset[str]:
+    """Words that are a fact's whole name: "mean fare" then speaks of that fact and asks for no mean."""
+    records = asked.binding.facts.records
+    return frozenset(
+        word
+        for fact in asked.binding.numbers
+        if not fact.weak
+        and len(fact.key) > 1
+        and (fact.records < 0 or records[fact.records].rows < 0)
+        and asked.words.issuperset(fact.key)
+        for word in fact.key
+    )
+
+
+def _readings(asked: Asked) -> Iterator[Quantity]:
+    """The quantity as written, in the scale the outputs declare, and as the percentage a bare answer is."""
+    quantity = asked.quantity
+    yield quantity
+    for scale in set(asked.binding.facts.scales.values()):
+        if quantity.scaled or abs(quantity.value) >= scale:
+            yield replace(quantity, value=quantity.value / scale, ulp=quantity.ulp / scale, scaled=False)
+    if asked.binding.is_short and quantity.unit is None and "percent" in asked.binding.task_words:
+        yield replace(quantity, unit=PERCENT)
+
+
+def _equation(asked: Asked) -> Derived | None:
+    """A sum the answer writes out: "4 × $6.50 = $26.00". Its parts are claims of their own."""
+    match = _EQUATION.search(asked.before)
+    if match is None:
+        return None
+    parts = [whole_quantity(match[1]), whole_quantity(match[3])]
+    if parts[0] is None or parts[1] is None:
+        return None
+    one, other = parts[0].value, parts[1].value
+    operations = {"+": one + other, "-": one - other, "×": one * other, "/": one / other if other else 0.0}
+    sign = {"−": "-", "–": "-", "x": "×", "*": "×", "÷": "/"}.get(match[2], match[2])
+    value = operations[sign]
+    if not fits(asked.quantity, value):
+        return None
+    return Derived(f"{number_text(one)} {sign} {number_text(other)} = {number_text(value)}", (), value)
+
+
+def _beside(asked: Asked) -> Iterator[Quantity]:
+    """The other quantities of the sentence."""
+    for other in asked.binding.answer.stated:
+        if (
+            other.sentence == asked.stated.sentence
+            and other is not asked.stated
+            and isinstance(other.what, Quantity)
+        ):
+            yield other.what
+
+
+def _bases(asked: Asked) -> tuple[tuple[Fact, ...], tuple[Fact, ...]] | None:
+    """The facts behind "from A to B" around this quantity."""
+    ends: dict[str, tuple[Fact, ...]] = {}
+    for other in asked.binding.answer.stated:
+        if (
+            other.sentence != asked.stated.sentence
+            or other is asked.stated
+            or not isinstance(other.what, Quantity)
+        ):
+            continue
+        leading = asked.binding.answer.text[max(0, other.what.start - 12) : other.what.start].lower()
+        found = re.search(r"\b(from|to)\s+$", leading)
+        if found:
+            facts = tuple(fact for fact in asked.binding.numbers if binds(other.what, fact) is not None)
+            if facts:
+                ends.setdefault(found[1], facts)
+    if len(ends) == 2:
+        return ends["from"], ends["to"]
+    pair = pair_compared(asked.binding.answer.sentences[asked.stated.sentence], asked.binding)
+    return ((pair[0],), (pair[1],)) if pair is not None else None

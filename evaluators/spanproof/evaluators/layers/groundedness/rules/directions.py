@@ -1,0 +1,248 @@
+"""The rule for directions: "increased by 25 %", "fell from A to B", "is down".
+
+In: the `Binding` after its numbers are bound. Out: a claim for each word of direction. What it is compared
+with, strongest first: the two ends the sentence itself states, the pair a change was derived from, a fact
+that is a signed change, a pair of facts whose names have an order in time. Without any of these it stays
+uncertain.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS, Sentence
+from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
+from spanproof.evaluators.layers.groundedness.language.words import canonical_set, words_of
+from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+from spanproof.evaluators.layers.groundedness.outputs.order import before_after
+from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
+from spanproof.evaluators.layers.groundedness.rules.derive import scaled_value
+from spanproof.evaluators.layers.groundedness.rules.matching import number_text
+from spanproof.evaluators.layers.groundedness.rules.naming import best_named
+
+_UP = (
+    r"increases|increased|increasing|rose|rises|risen|rising|grew|grow|grows|grown|growing|climbed"
+    r"|gained|jumped|surged|soared|went up|gone up|up by|up from|up(?=\s+\d)"
+)
+_DOWN = (
+    r"decreases|decreased|decreasing|fell|falls|fallen|falling|dropped|drops|declined|declines"
+    r"|declining|shrank|shrunk|slipped|plunged|plummeted|reduced|went down|gone down|down by|down"
+    r" from|down(?=\s+\d)"
+)
+_WORD = re.compile(
+    rf"\b(?:(?P<up>{_UP}|(?:increase|rise|gain|growth|jump)(?=\s+of\b))"
+    rf"|(?P<down>{_DOWN}|(?:decrease|fall|drop|decline|reduction)(?=\s+of\b)))\b",
+    re.IGNORECASE,
+)
+_RELATIVE = re.compile(
+    r"\s+(?:(?P<up>higher|more|larger|greater|longer|slower)|(?P<down>lower|less|fewer|smaller|shorter|faster))\b(?![^.;\n]*\bthan\b)",
+    re.IGNORECASE,
+)
+"""A difference told without its other end: "168 ms lower after the change"."""
+_OBJECT = re.compile(r"\s+[\d,.]+\s+[a-z]", re.IGNORECASE)
+"""What was dropped or gained: "dropped 37 duplicates" tells no change of a value."""
+_NOT = re.compile(r"(?:\b(?:not|never|no|without)|n['’]t)\s+(?:\w+\s+)?$", re.IGNORECASE)
+_FROM_TO = re.compile(r"\b(from|to)\s+$", re.IGNORECASE)
+_CHANGE_KEYS = canonical_set(
+    "change changed growth delta diff difference increase decrease decline drop trend return gain"
+    " loss pct_change yoy mom qoq"
+)
+_FALLING_KEYS = canonical_set("decrease decline drop loss reduction")
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A word of direction and where it stands."""
+
+    match: re.Match[str]
+    binding: Binding
+    upward: bool
+
+    def claim(self, change: float, why: str, evidence: ClaimEvidence | None) -> Claim:
+        """The claim, given the change the outputs show."""
+        right = change > 0 if self.upward else change < 0
+        verdict = Verdict.GROUNDED if right else Verdict.CONTRADICTED
+        start, end = self.match.start(), self.match.end()
+        return claim(self.binding, start, end, ClaimKind.DIRECTION, verdict, why, evidence)
+
+
+def direction_claims(binding: Binding) -> list[Claim]:
+    """Every direction the answer states."""
+    claims: list[Claim] = []
+    for sentence in binding.answer.sentences[:MAX_CLAIMS]:
+        for match in islice(_WORD.finditer(binding.answer.text, sentence.start, sentence.end), MAX_CLAIMS):
+            if _is_a_name(match, binding):
+                continue
+            found = _settle(match, sentence, binding)
+            if found is not None:
+                claims.append(found)
+        claims.extend(_relative(sentence, binding))
+    return claims
+
+
+def _relative(sentence: Sentence, binding: Binding) -> Iterator[Claim]:
+    for quantity in _quantities(sentence, binding):
+        match = _RELATIVE.match(binding.answer.text, quantity.end, sentence.end)
+        if match is not None and quantity.start in binding.derived:
+            found = _from_derived([quantity], binding, _Said(match, binding, match["up"] is not None))
+            if found is not None:
+                yield found
+
+
+def _is_a_name(match: re.Match[str], binding: Binding) -> bool:
+    """Whether the word is a key's name: in "the increase is 5" the value tells, not the word."""
+    words = set(words_of(match.group()))
+    return bool(words & binding.vocabulary) and not _CHANGE_KEYS & words
+
+
+def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim | None:
+    upward = match["up"] is not None
+    if _NOT.search(binding.answer.text[max(0, match.start() - 24) : match.start()]):
+        return None  # "did not increase" leaves both "fell" and "stayed": nothing to hold it to
+
+    said = _Said(match, binding, upward)
+    quantities = _quantities(sentence, binding)
+    ends = _stated_ends(match, quantities, binding)
+    if ends is not None:
+        first, last = ends
+        order = _order_of_ends(first, last, binding)
+        change = last.value - first.value
+        if order is not None and order < 0:
+            return said.claim(
+                -1 if upward else 1, f"{last.text} comes before {first.text} in the outputs", None
+            )
+        return said.claim(change, f"{first.text} to {last.text}", _derivation(first.value, last.value))
+    return (
+        _from_derived(quantities, binding, said)
+        or _from_signed(quantities, binding, said)
+        or _from_named(sentence, binding, said)
+        or _unsettled(match, binding)
+    )
+
+
+def _quantities(sentence: Sentence, binding: Binding) -> list[Quantity]:
+    return [
+        stated.what
+        for stated in binding.answer.stated
+        if isinstance(stated.what, Quantity) and sentence.start <= stated.what.start < sentence.end
+    ]
+
+
+def _stated_ends(
+    match: re.Match[str], quantities: list[Quantity], binding: Binding
+) -> tuple[Quantity, Quantity] | None:
+    """The quantities behind "from" and "to" of this word; "then rose to C" begins at the last end."""
+    text = binding.answer.text
+    sentence = next(each for each in binding.answer.sentences if each.start <= match.start() < each.end)
+    others = [each.start() for each in _WORD.finditer(text, sentence.start, sentence.end)]
+    stop = next((start for start in others if start > match.start()), sentence.end)
+    ends: dict[str, Quantity] = {}
+    reached: Quantity | None = None
+    for quantity in quantities:
+        found = _FROM_TO.search(text[max(0, quantity.start - 8) : quantity.start])
+        if found is None:
+            continue
+        side = found[1].lower()
+        if len(others) == 1 or match.end() <= quantity.start < stop:
+            ends.setdefault(side, quantity)
+        if side == "to" and quantity.start < match.start():
+            reached = quantity
+    if "from" not in ends and "to" in ends and reached is not None and ends["to"] is not reached:
+        ends["from"] = reached
+    if len(ends) == 2 and ends["from"].dimension is ends["to"].dimension:
+        return ends["from"], ends["to"]
+    return None
+
+
+def _order_of_ends(first: Quantity, last: Quantity, binding: Binding) -> int | None:
+    before, after = binding.bound.get(first.start), binding.bound.get(last.start)
+    if not before or not after or len(before) != 1 or len(after) != 1:
+        return None
+    return before_after(before[0], after[0])
+
+
+def _derivation(first: float, last: float) -> ClaimEvidence:
+    sign = "<" if first < last else ">" if first > last else "="
+    return ClaimEvidence(
+        None, "the two ends the answer states", f"{number_text(first)} {sign} {number_text(last)}"
+    )
+
+
+def _from_derived(quantities: list[Quantity], binding: Binding, said: _Said) -> Claim | None:
+    for quantity in quantities:
+        derived = binding.derived.get(quantity.start)
+        if derived is None or len(derived.operands) != 2:
+            continue
+        first, last = derived.operands
+        order = before_after(first, last)
+        if order is None:
+            continue
+        change = (scaled_value(last) - scaled_value(first)) * order
+        return said.claim(
+            change,
+            "the change the outputs give",
+            ClaimEvidence(first.output, f"{first.text}; {last.text}", derived.text),
+        )
+    return None
+
+
+def _from_signed(quantities: list[Quantity], binding: Binding, said: _Said) -> Claim | None:
+    for quantity in quantities:
+        for fact in binding.bound.get(quantity.start, ()):
+            if fact.weak or _CHANGE_KEYS.isdisjoint(fact.key):
+                continue
+            falling = not _FALLING_KEYS.isdisjoint(fact.key)
+            change = -abs(fact.number or 0.0) if falling else (fact.number or 0.0)
+            return said.claim(change, f"`{fact.text}`", evidence_of(fact))
+    return None
+
+
+def _from_named(sentence: Sentence, binding: Binding, said: _Said) -> Claim | None:
+    family = _ordered_family(sentence, binding)
+    if family is None:
+        return None
+    first, last = family
+    return said.claim(
+        scaled_value(last) - scaled_value(first),
+        f"`{first.text}` to `{last.text}`",
+        ClaimEvidence(last.output, f"{first.text}; {last.text}"),
+    )
+
+
+def _ordered_family(sentence: Sentence, binding: Binding) -> tuple[Fact, Fact] | None:
+    """First and last in time of the facts that the sentence names."""
+    usable = [fact for fact in binding.numbers if not fact.weak]
+    named = best_named(usable, frozenset(sentence.words)) or best_named(usable, binding.task_words)
+    if not named:
+        named = usable if len(usable) == 2 else []
+    if len(named) == 1:
+        stem = set(named[0].key)
+        named = [fact for fact in usable if stem & set(fact.key)]
+    if not 2 <= len(named) <= 60:
+        return None
+    first = last = named[0]
+    for fact in named[1:]:
+        if before_after(fact, first) is None and before_after(first, last) is None and fact is not first:
+            return None
+        if (before_after(fact, first) or 0) > 0:
+            first = fact
+        if (before_after(last, fact) or 0) > 0:
+            last = fact
+    return (first, last) if first is not last else None
+
+
+def _unsettled(match: re.Match[str], binding: Binding) -> Claim | None:
+    if not binding.numbers or _OBJECT.match(binding.answer.text, match.end()):
+        return None
+    return claim(
+        binding,
+        match.start(),
+        match.end(),
+        ClaimKind.DIRECTION,
+        Verdict.UNCERTAIN,
+        "the outputs give no order in time",
+    )

@@ -1,0 +1,134 @@
+"""The rules for names: identifiers, and what a key is said to be ("the carrier is DHL").
+
+In: the `Binding`. Out: claims. An identifier that no output and no task holds is contradicted only where they
+hold one of the same form; a name said under a key is held against the key's value. Names elsewhere in the
+prose are no claims: nothing tells what is said of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
+from spanproof.evaluators.layers.groundedness.language.words import content_words, words_of
+from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
+
+_IDENTIFIER = re.compile(
+    r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*(?![\w-])"
+)
+_IS = re.compile(
+    r"\b(?P<key>[A-Za-z][\w-]*(?:[ _][\w-]+){0,3}?)\s*(?:\s(?:is|are|was|were)\s|:\s|\s=\s)(?:the\s|an?\s)?"
+    r"[\"'`*]*(?P<value>[^\s.,;:()\"'`*][^.,;:()\"`*\n]{0,48})",
+)
+_LABEL = re.compile(r"(?<![\w-])[A-Za-z]{1,6}\d{1,4}(?![\w-])")
+_MAX_TEXT = 200_000
+
+
+def entity_claims(binding: Binding) -> list[Claim]:
+    """Identifiers and named values."""
+    return [*_identifiers(binding), *_numbered_labels(binding), *_named_values(binding)]
+
+
+def _numbered_labels(binding: Binding) -> Iterator[Claim]:
+    """Short labels such as Q3, p99 or T1: one the outputs lack, where they hold others of its row."""
+    known: set[str] | None = None
+    for match in islice(_LABEL.finditer(binding.answer.text), MAX_CLAIMS):
+        if known is None:
+            texts = (text[:_MAX_TEXT] for text in (*binding.facts.texts, binding.task))
+            known = {
+                found.lower() for text in texts for found in _LABEL.findall(text.replace("_", " "))
+            } | set(binding.vocabulary)
+        label = match.group().lower()
+        if label in known:
+            continue
+        stem = label.rstrip("0123456789")
+        if any(word.startswith(stem) and word[len(stem) :].isdigit() for word in known):
+            reason = "the outputs hold labels of this kind, but not this one"
+            yield claim(
+                binding, match.start(), match.end(), ClaimKind.IDENTIFIER, Verdict.CONTRADICTED, reason
+            )
+
+
+def _identifiers(binding: Binding) -> Iterator[Claim]:
+    if not binding.answer.identifiers:
+        return
+    haystack = [text[:_MAX_TEXT].lower() for text in binding.facts.texts]
+    shapes: set[str] | None = None
+    for start, end, written in binding.answer.identifiers[:MAX_CLAIMS]:
+        lowered = written.lower()
+        index = next((number for number, text in enumerate(haystack) if lowered in text), None)
+        place = (binding, start, end, ClaimKind.IDENTIFIER)
+        if index is not None:
+            yield claim(*place, Verdict.GROUNDED, "an output names it", ClaimEvidence(index, written))
+        elif lowered in binding.task.lower():
+            yield claim(*place, Verdict.GROUNDED, "the task names it", ClaimEvidence(None, written))
+        else:
+            if shapes is None:
+                shapes = {_shape(found) for text in haystack for found in _IDENTIFIER.findall(text)}
+            if _shape(lowered) in shapes:
+                yield claim(
+                    *place,
+                    Verdict.CONTRADICTED,
+                    "the outputs hold identifiers of this form, but not this one",
+                )
+
+
+def _shape(identifier: str) -> str:
+    return re.sub(r"[a-z]", "a", re.sub(r"\d", "9", identifier.lower()))
+
+
+def _named_values(binding: Binding) -> Iterator[Claim]:
+    strings = [
+        fact
+        for fact in binding.facts.facts[:5_000]
+        if fact.string
+        and fact.key
+        and not fact.weak
+        and fact.number is None
+        and fact.day is None
+        and len(fact.string) < 60
+    ]
+    if not strings:
+        return
+    for match in islice(_IS.finditer(binding.answer.text), MAX_CLAIMS):
+        said = frozenset(content_words(words_of(match["key"])))
+        facts = [fact for fact in strings if _is_key(fact, said)]
+        if not facts:
+            continue
+        found = _hold(match, facts, said, binding)
+        if found is not None:
+            yield found
+
+
+def _is_key(fact: Fact, said: frozenset[str]) -> bool:
+    """Whether the words before "is" are the fact's key, or end in its last word."""
+    return bool(said) and said <= fact.words | {"nam"} and (fact.key[-1] in said or set(fact.key) <= said)
+
+
+def _hold(match: re.Match[str], facts: list[Fact], said: frozenset[str], binding: Binding) -> Claim | None:
+    place = (binding, match.start("value"), match.end("value"), ClaimKind.ENTITY)
+    value = match["value"].strip()
+    words = set(words_of(value))
+    for fact in facts:
+        assert fact.string is not None
+        wanted = set(words_of(fact.string))
+        if wanted and (wanted <= words or (len(words) > 1 and words < wanted)):
+            return claim(*place, Verdict.GROUNDED, "an output says so", evidence_of(fact))
+    named = [fact for fact in facts if fact.records < 0 or fact.scope & said - set(fact.key)]
+    if not named or not _is_a_name(value):
+        return None
+    return claim(
+        *place, Verdict.CONTRADICTED, f"`{named[0].text}` is what the outputs say", evidence_of(named[0])
+    )
+
+
+def _is_a_name(value: str) -> bool:
+    """Whether the whole value reads as a name: capitalised words, or a word with digits."""
+    words = value.split()
+    return len(words) <= 3 and all(
+        word[:1].isupper() or any(character.isdigit() for character in word) for word in words
+    )

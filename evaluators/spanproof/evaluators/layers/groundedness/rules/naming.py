@@ -1,0 +1,66 @@
+"""Which fact a stretch of the answer names.
+
+In: the words of a segment and the facts. Out: whether one fact is named better than another. Naming is
+decided pairwise, by the words in which two facts differ: a word both share says nothing about which is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts
+
+
+def vocabulary(facts: Facts) -> frozenset[str]:
+    """Every word by which some fact is named, prose left out."""
+    words: set[str] = set()
+    for fact in facts.facts:
+        if not fact.weak:
+            words.update(fact.key, fact.scope)
+    return frozenset(words)
+
+
+def row_words(facts: Facts) -> frozenset[str]:
+    """Words by which rows of tables are known."""
+    words: set[str] = set()
+    for fact in facts.facts:
+        if fact.records >= 0:
+            words |= fact.scope
+    return frozenset(words)
+
+
+def named_instead(rival: Fact, fact: Fact, words: AbstractSet[str]) -> bool:
+    """Whether the words name `rival` and not `fact`.
+
+    They must hold what sets the rival apart (its row, or most of its key) and nothing that sets the fact
+    apart.
+    """
+    ours, theirs = fact.words, rival.words
+    if not (ours - theirs).isdisjoint(words):
+        return False
+    if not (rival.scope - ours).isdisjoint(words):
+        return True
+    telling = set(rival.key) - ours
+    return 2 * len(telling & words) > len(telling)
+
+
+def coverage(fact: Fact, words: AbstractSet[str]) -> float:
+    """The share of the fact's own key that the words hold; 0 for a fact without a key."""
+    return sum(word in words for word in fact.key) / len(fact.key) if fact.key else 0.0
+
+
+def best_named(facts: Iterable[Fact], words: AbstractSet[str]) -> list[Fact]:
+    """The facts that share most words with these, none where no word is shared."""
+    best: list[Fact] = []
+    top = 0.0
+    for fact in facts:
+        shared = len(fact.words & words)
+        if not shared:
+            continue
+        score = shared + coverage(fact, words)
+        if score > top:
+            best, top = [fact], score
+        elif score == top:
+            best.append(fact)
+    return best

@@ -1,0 +1,175 @@
+"""The rule for stated numbers: bound to a fact, derived, counted, given by the task, or contradicted.
+
+In: a stated quantity and the `Binding`. Out: one claim, or None where the digits are part of a name. Among
+facts of the right value the one that is named counts: where the words name another fact instead, whose value
+differs, the answer has put a right number in the wrong place.
+"""
+
+from __future__ import annotations
+
+import re
+
+from spanproof.evaluators.layers.groundedness.language.answer import Stated
+from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
+from spanproof.evaluators.layers.groundedness.language.units import Dimension
+from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, Verdict
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+from spanproof.evaluators.layers.groundedness.rules.absences import all_empty
+from spanproof.evaluators.layers.groundedness.rules.asked import (
+    ABOUT,
+    OVER,
+    UNDER,
+    Asked,
+    same_value,
+    subject_of,
+    subjects,
+)
+from spanproof.evaluators.layers.groundedness.rules.binding import Binding, evidence_of
+from spanproof.evaluators.layers.groundedness.rules.bounds import bound_claim
+from spanproof.evaluators.layers.groundedness.rules.candidates import (
+    aggregate_asked,
+    matches_of,
+    overtaken_claim,
+    rivals_of,
+)
+from spanproof.evaluators.layers.groundedness.rules.counting import Count, counted
+from spanproof.evaluators.layers.groundedness.rules.deriving import derived_value
+from spanproof.evaluators.layers.groundedness.rules.naming import coverage
+from spanproof.evaluators.layers.groundedness.rules.years import is_part_of_a_name, is_year, year_claim
+
+_EXISTS = re.compile(
+    r"\b(?:there (?:are|were|is)|found|returned|contains?|lists?|listed)\s+(?:a total of\s+)?$", re.IGNORECASE
+)
+
+
+_SAID = re.compile(r"(?:\b(?:is|was|are|were|of|at|=)|[:=])\s*$", re.IGNORECASE)
+
+
+def number_claim(stated: Stated, binding: Binding) -> Claim | None:
+    """The claim of one stated quantity."""
+    quantity = stated.what
+    assert isinstance(quantity, Quantity)
+    if is_part_of_a_name(quantity, binding):
+        return None
+    before = binding.answer.text[max(0, quantity.start - 40) : quantity.start]
+    coarse = any(pattern.search(before) for pattern in (ABOUT, OVER, UNDER))
+    asked = Asked(stated, quantity, binding, binding.words_at(stated), before, coarse)
+    if is_year(quantity, before):
+        return year_claim(asked)
+    return _bound(asked)
+
+
+def _bound(asked: Asked) -> Claim | None:
+    compared = bound_claim(asked)
+    if compared is not None:
+        return compared
+    matches = matches_of(asked)
+    named = [
+        (fact, how)
+        for fact, how in matches
+        if not rivals_of(asked, fact) and not aggregate_asked(asked, fact)
+    ]
+    stale = overtaken_claim(asked, named)
+    if stale is not None:
+        return stale
+    count = counted(asked.stated, asked.binding) if asked.quantity.unit is None else None
+    if count is not None and count.agrees:
+        return asked.claim(Verdict.GROUNDED, "the outputs count to it", count.evidence)
+    if named and not _miscounted(asked, named, count):
+        fact, how = max(
+            named, key=lambda pair: (not pair[0].weak, len(pair[0].words & asked.words), pair[0].output)
+        )
+        asked.binding.bound[asked.quantity.start] = tuple(each for each, _ in named)
+        return asked.claim(Verdict.GROUNDED, "an output says so", evidence_of(fact, how))
+    derived = derived_value(asked)
+    if derived is not None:
+        asked.binding.derived[asked.quantity.start] = derived
+        output = derived.operands[0].output if derived.operands else None
+        text = "; ".join(fact.text for fact in derived.operands[:4])
+        return asked.claim(
+            Verdict.GROUNDED, "it follows from the outputs", ClaimEvidence(output, text, derived.text)
+        )
+    if count is not None:
+        return asked.claim(Verdict.CONTRADICTED, f"the outputs hold {count.what}", count.evidence)
+    if matches:
+        return _misplaced(asked, matches[0][0])
+    return _unsupported(asked)
+
+
+def _misplaced(asked: Asked, fact: Fact) -> Claim:
+    """A right number in the wrong place."""
+    rivals = rivals_of(asked, fact)
+    if rivals:
+        rival = rivals[0]
+        return asked.claim(
+            Verdict.CONTRADICTED,
+            f"that is the value of `{fact.text}`; the words name `{rival.text}`",
+            evidence_of(rival),
+        )
+    return asked.claim(
+        Verdict.CONTRADICTED,
+        f"`{fact.text}` is one value of several, and not what is asked of them",
+        evidence_of(fact),
+    )
+
+
+def _unsupported(asked: Asked) -> Claim | None:
+    quantity, binding = asked.quantity, asked.binding
+    given = _given_by_task(asked)
+    if given is not None:
+        return given
+    if (
+        quantity.spelled
+        and asked.words.isdisjoint(binding.vocabulary)
+        and not (binding.facts.records and _EXISTS.search(asked.before))
+    ):
+        return None  # "two options are open to you": a figure of speech more often than a claim
+    if all_empty(binding):
+        right = quantity.value == 0
+        return asked.claim(
+            Verdict.GROUNDED if right else Verdict.CONTRADICTED,
+            "the outputs are empty",
+            ClaimEvidence(0, binding.facts.texts[0][:60]),
+        )
+    if not binding.numbers and not binding.facts.records and not _between_days(asked):
+        return asked.claim(Verdict.UNCERTAIN, "the outputs hold no numbers to compare it with")
+    if binding.facts.cut:
+        return asked.claim(Verdict.UNCERTAIN, "not found in the part of the outputs that was read")
+    nearest = _nearest(asked)
+    if nearest is None:
+        return asked.claim(Verdict.CONTRADICTED, f"no output gives {quantity.text}")
+    return asked.claim(
+        Verdict.CONTRADICTED,
+        f"no output gives {quantity.text}; `{nearest.text}` is what they say",
+        evidence_of(nearest),
+    )
+
+
+def _between_days(asked: Asked) -> bool:
+    """Whether the outputs hold days and the quantity could be the time between two."""
+    return (
+        asked.quantity.dimension is Dimension.TIME
+        and sum(fact.day is not None for fact in asked.binding.facts.facts) > 1
+    )
+
+
+def _miscounted(asked: Asked, named: list[tuple[Fact, str]], count: Count | None) -> bool:
+    """Whether the noun names what was counted to another number, and no bound fact bears the noun."""
+    if count is None or not count.specific:
+        return False
+    return all(not fact.weak and set(fact.key).isdisjoint(asked.stated.noun) for fact, _ in named)
+
+
+def _given_by_task(asked: Asked) -> Claim | None:
+    for quantity in asked.binding.task_quantities:
+        if same_value(asked, quantity):
+            subject = subject_of(asked) if _SAID.search(asked.before) else None
+            if subject is not None and not asked.coarse and coverage(subject, asked.words) == 1.0:
+                return None  # the words name a fact of the outputs, and its value is another
+            return asked.claim(Verdict.GROUNDED, "the task gives it", ClaimEvidence(None, quantity.text))
+    return None
+
+
+def _nearest(asked: Asked) -> Fact | None:
+    named = subjects(asked)
+    return named[0] if named else None

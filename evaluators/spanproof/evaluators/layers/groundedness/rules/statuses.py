@@ -1,0 +1,163 @@
+"""The rule for statuses and enumerations: "your refund is pending", "the order was not shipped".
+
+In: the `Binding`. Out: a claim for each status word in a place where it is said of something. Statuses are
+told by families: within one family the words exclude each other, so another member in the outputs
+contradicts; a word that is the name of a key or of something counted is no status.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
+from spanproof.evaluators.layers.groundedness.language.status_words import COMPATIBLE, FAMILIES, FORMS, STATUS
+from spanproof.evaluators.layers.groundedness.language.words import words_of
+from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+from spanproof.evaluators.layers.groundedness.outputs.order import is_later
+from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
+from spanproof.evaluators.layers.groundedness.rules.naming import best_named
+
+_SAID_OF = re.compile(
+    r"(?:\b(?:is|are|was|were|been|be|being|remains?|currently|still|now|already|status|state|as|has|have|got|gets|became|looks|shows?|not|yet|never)|n['’]t|[(:=])\s*['\"*]*\s*(?:\w+ly\s+)?$",
+    re.IGNORECASE,
+)
+_NOT = re.compile(
+    r"(?:\b(?:not|never|no longer|neither|nor|hardly)|n['’]t)\s+(?:yet\s+|been\s+|being\s+"
+    r"|currently\s+|\w+ly\s+)*$",
+    re.IGNORECASE,
+)
+_VERBS = frozenset(["failed", "succeeded", "passed", "crashed", "expired", "completed", "finished"])
+_OUTCOMES = frozenset(["success", "succeeded", "successful", "ok", "passed"])
+"""Flags that say how something ended."""
+
+_WILL = re.compile(
+    r"\b(?:will|would|can|could|may|might|should|to|once|if|when|until)\s+(?:it\s+is\s+|be\s+|soon\s+|then\s+)*$",
+    re.IGNORECASE,
+)
+_FIRST_PERSON = re.compile(r"\b(?:I|we)(?:['’]ve|\s+have|\s+was|\s+were)?(?:\s+\w+)?\s+$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Status:
+    """A fact whose value is a status."""
+
+    fact: Fact
+    family: int
+    head: str
+
+
+def status_claims(binding: Binding) -> list[Claim]:
+    """Every status the answer says of something."""
+    known = _statuses(binding)
+    claims: list[Claim] = []
+    for match in islice(STATUS.finditer(binding.answer.text), MAX_CLAIMS):
+        if not _is_said(match, binding):
+            continue
+        found = _settle(match, binding, known)
+        if found is not None:
+            claims.append(found)
+    return claims
+
+
+def _statuses(binding: Binding) -> list[_Status]:
+    found: list[_Status] = []
+    for fact in binding.facts.facts:
+        if fact.flag is not None:
+            found.extend(_flag(fact))
+        if fact.string is None or len(fact.string) > 40:
+            continue
+        value = fact.string.strip().lower()
+        for form in (value, value.replace("_", " "), value.replace("-", " ")):
+            if form in FORMS:
+                found.extend(_Status(fact, family, head) for family, head in FORMS[form])
+                break
+    return found
+
+
+def _flag(fact: Fact) -> Iterator[_Status]:
+    """`is_enabled: false` is the other member of its family, where the family has two."""
+    name = fact.label.rpartition(".")[2].lower().removeprefix("is_").replace("_", " ")
+    if name in _OUTCOMES:
+        yield _Status(fact, 0, "completed" if fact.flag else "failed")
+        return
+    for family, head in FORMS.get(name, ()):
+        heads = list(FAMILIES[family])
+        if len(heads) == 2:
+            yield _Status(fact, family, head if fact.flag else heads[1 - heads.index(head)])
+
+
+def _is_said(match: re.Match[str], binding: Binding) -> bool:
+    """Whether the word stands where something is said of a thing, and is not the name of a key."""
+    text = binding.answer.text
+    before = text[max(0, match.start() - 40) : match.start()]
+    if _FIRST_PERSON.search(before) or _WILL.search(before):
+        return False
+    if set(words_of(match[1])) & binding.key_words:
+        return False
+    if _SAID_OF.search(before) or not before.strip() or _NOT.search(before):
+        return True
+    subject = words_of(before)[-1:]
+    if binding.row_words.intersection(subject):
+        return True
+    if match[1].lower() in _VERBS and subject and not _counts_something(match, binding):
+        return True
+    after = words_of(text[match.end() : match.end() + 30])[:2]
+    return bool(binding.vocabulary.intersection(after))
+
+
+def _counts_something(match: re.Match[str], binding: Binding) -> bool:
+    """Whether a number in the clause says how many: "2 tests failed" counts, and says nothing of one."""
+    sentence = next(each for each in binding.answer.sentences if each.start <= match.start() < each.end)
+    start, end = sentence.piece_at(match.start())
+    return any(start <= stated.what.start < end for stated in binding.answer.stated)
+
+
+def _settle(match: re.Match[str], binding: Binding, known: list[_Status]) -> Claim | None:
+    meanings = FORMS[match[1].lower()]
+    families = {family for family, _ in meanings}
+    rivals = [status for status in known if status.family in families]
+    if not rivals:
+        return None
+    rivals = _about(match, binding, rivals)
+    negated = _NOT.search(binding.answer.text[max(0, match.start() - 40) : match.start()]) is not None
+    same = [status for status in rivals if (status.family, status.head) in meanings]
+    place = (binding, match.start(), match.end(), ClaimKind.STATUS)
+    if negated:
+        if same and len(same) == len(rivals):
+            return claim(
+                *place, Verdict.CONTRADICTED, f"`{same[0].fact.text}` says it is", evidence_of(same[0].fact)
+            )
+        return claim(
+            *place,
+            Verdict.GROUNDED,
+            "the outputs say otherwise, as the answer does",
+            evidence_of(rivals[0].fact),
+        )
+    if same:
+        return claim(*place, Verdict.GROUNDED, "an output says so", evidence_of(same[0].fact))
+    if any(frozenset((head, status.head)) in COMPATIBLE for _, head in meanings for status in rivals):
+        return None
+    return claim(
+        *place,
+        Verdict.CONTRADICTED,
+        f"`{rivals[0].fact.text}` is what the outputs say",
+        evidence_of(rivals[0].fact),
+    )
+
+
+def _about(match: re.Match[str], binding: Binding, rivals: list[_Status]) -> list[_Status]:
+    """Of several statuses those that the clause or the sentence names; of one that changed the last."""
+    if len(rivals) < 2:
+        return rivals
+    sentence = next(each for each in binding.answer.sentences if each.start <= match.start() < each.end)
+    start, end = sentence.piece_at(match.start())
+    for words in (words_of(binding.answer.text[start:end]), sentence.words):
+        named = best_named((status.fact for status in rivals), frozenset(words))
+        if named and len(named) < len(rivals):
+            rivals = [status for status in rivals if any(status.fact is fact for fact in named)]
+            break
+    return [status for status in rivals if not any(is_later(other.fact, status.fact) for other in rivals)]

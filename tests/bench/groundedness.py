@@ -1,0 +1,86 @@
+"""Measure claim binding on pairs of outputs and answers.
+
+Usage: python tests/bench/groundedness.py PAIRS.jsonl [--show N]
+
+Each line is {"out", "ans", "label", "kind"} with an optional "q": label 1 is a faithful answer, 0 one that
+was corrupted in the way `kind` names. Prints, per kind, how many were grounded, contradicted and left
+uncertain, then the shares the layer is held to and the time per pair. With --show, the first pairs that were
+judged wrongly, with their claims.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import statistics
+import time
+from pathlib import Path
+
+from spanproof.evaluators.layers.groundedness import Grounding, Verdict, ground
+
+NUMERIC = frozenset(
+    (
+        "digit_flip",
+        "magnitude",
+        "sign",
+        "derived_wrong",
+        "count_wrong",
+        "drift",
+        "prior_knowledge",
+        "date_shift",
+    )
+)
+BOUND = frozenset(("swap", "unit", "direction"))
+
+
+def main() -> None:
+    """Read the pairs, judge each, print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("pairs", type=Path, help="JSON Lines with out, ans, label, kind")
+    parser.add_argument("--show", type=int, default=0, help="how many wrongly judged pairs to print")
+    options = parser.parse_args()
+    verdicts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+    seconds: list[float] = []
+    wrong: list[tuple[dict[str, str], Grounding]] = []
+    for line in options.pairs.read_text(encoding="utf-8").splitlines():
+        pair = json.loads(line)
+        started = time.perf_counter()
+        grounding = ground([pair["out"]], pair["ans"], pair.get("q") or None)
+        seconds.append(time.perf_counter() - started)
+        verdicts[pair["kind"]][grounding.verdict.value] += 1
+        expected = Verdict.GROUNDED if pair["label"] else Verdict.CONTRADICTED
+        if grounding.verdict is not expected:
+            wrong.append((pair, grounding))
+    show(verdicts, seconds)
+    for pair, grounding in wrong[: options.show]:
+        print(
+            f"\n{pair['kind']}: {grounding.verdict.value}\n  out: {pair['out'][:300]}\n  ans: {pair['ans']}"
+        )
+        for claim in grounding.claims:
+            print(f"    {claim.text!r}: {claim.verdict.value}: {claim.reason}")
+
+
+def show(verdicts: dict[str, collections.Counter[str]], seconds: list[float]) -> None:
+    """Print the table."""
+    print(f"{'kind':18}{'pairs':>6}{'grounded':>10}{'contradicted':>14}{'uncertain':>11}")
+    for kind, counted in sorted(verdicts.items()):
+        print(
+            f"{kind:18}{counted.total():6}{counted['grounded']:10}{counted['contradicted']:14}{counted['uncertain']:11}"
+        )
+    print(f"faithful accepted   {share(verdicts, frozenset(('faithful',)), 'grounded')}")
+    print(f"numeric rejected    {share(verdicts, NUMERIC, 'contradicted')}")
+    print(f"swap/unit/direction {share(verdicts, BOUND, 'contradicted')}")
+    deciles = statistics.quantiles(seconds, n=20)
+    print(f"per pair: p50 {statistics.median(seconds) * 1e3:.2f} ms, p95 {deciles[-1] * 1e3:.2f} ms")
+
+
+def share(verdicts: dict[str, collections.Counter[str]], kinds: frozenset[str], verdict: str) -> str:
+    """The share of these kinds with this verdict, in words."""
+    total = sum(verdicts[kind].total() for kind in kinds if kind in verdicts)
+    hit = sum(verdicts[kind][verdict] for kind in kinds if kind in verdicts)
+    return f"{hit} of {total} ({hit / total:.1%})" if total else "no such pairs"
+
+
+if __name__ == "__main__":
+    main()
