@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from spanproof.evaluators.layers import trajectory
 from spanproof.evaluators.layers.trajectory.weights import FAILING, WEIGHTS
 from spanproof.sandbox import FailureClass
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.trace import Ending, Label, Payload, RecordedCall, Skipped, SpanError, Step, ToolCall, Usage
+from spanproof.trace import (
+    Ending,
+    Label,
+    Payload,
+    RecordedCall,
+    Skipped,
+    SpanError,
+    SpanKind,
+    Step,
+    ToolCall,
+    Usage,
+    trace_of,
+)
 
 ANSWERED = {"ending": Ending.ANSWERED}
 NO_ANSWER = {"ending": Ending.MAX_STEPS, "answer": None}
@@ -171,6 +185,31 @@ def test_hidden_content_is_not_a_missing_answer(build, score_of):
     found = judged(build, [build.snippet("print(1)", observation="1")], answer=None, hidden=True)
     assert isinstance(score_of(found, "task_completion"), Skipped)
     assert score_of(found, "trajectory").label is Label.PASS
+
+
+def test_calls_whose_content_is_hidden_are_not_judged(build, score_of):
+    found = judged(build, [], steps=(tool_step(1, "get_refund"),), hidden=True, **ANSWERED)
+    assert {type(judgement.outcome) for judgement in found} == {Skipped}
+    assert "hidden" in score_of(found, "trajectory").reason
+
+
+def test_an_answer_without_any_action_on_the_trace_says_nothing_about_the_way(build, score_of):
+    found = judged(build, [], steps=(), **ANSWERED)
+    assert "no action on the trace" in score_of(found, "trajectory").reason
+    assert score_of(found, "task_completion").label is Label.PASS
+
+
+def test_a_step_limit_reached_without_any_action_on_the_trace_fails(build, score_of):
+    found = judged(build, [], steps=(), **NO_ANSWER)
+    assert score_of(found, "trajectory").label is Label.FAIL
+
+
+def test_a_lone_tool_call_is_no_way_of_an_agent(build, score_of):
+    evidence = build.evidence(build.run([], steps=(tool_step(1, "get_refund", result=5),), **ANSWERED))
+    (root, *others) = evidence.trace.spans
+    trace = trace_of([replace(root, kind=SpanKind.TOOL), *others])
+    found = trajectory.judge(replace(evidence, trace=trace))
+    assert "lone tool call" in score_of(found, "trajectory").reason
 
 
 def test_a_run_of_which_nothing_is_known_is_skipped(build, score_of):

@@ -9,21 +9,40 @@ from __future__ import annotations
 from spanproof.evaluators.layers.trajectory.actions import actions_of
 from spanproof.evaluators.layers.trajectory.metrics import Completion, measure
 from spanproof.evaluators.model import RunEvidence
-from spanproof.trace import Ending, Judgement, Layer, Outcome, Scored
+from spanproof.trace import Ending, Judgement, Layer, Outcome, Scored, Skipped, SpanKind
 
 EVALUATOR = "trajectory-rules"
 VERSION = "1"
+_HIDDEN = "content is hidden: the producer kept inputs and outputs off the trace"
+_NO_ACTION = "no action on the trace: neither code nor a tool call is recorded"
+_NO_AGENT = "a lone tool call: the agent that made it is not on this trace"
 _STEPS_AT_HALF = 10
 _TOKENS_AT_HALF = 20_000
 
 
 def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge how one run went."""
-    outcomes = measure(actions_of(evidence), _completion(evidence)) | _spent(evidence)
+    actions, completion = actions_of(evidence), _completion(evidence)
+    outcomes = measure(actions, completion) | _spent(evidence)
+    if unjudgeable := _unjudgeable(evidence):
+        outcomes = {name: Skipped(unjudgeable) for name in outcomes}
+    elif not actions and (completion.answered or not completion.known):
+        # An answer alone says nothing about the way to it.
+        outcomes[Layer.TRAJECTORY.value] = Skipped(_NO_ACTION)
     return [
         Judgement(Layer.TRAJECTORY, name, evidence.run.span_id, outcome, EVALUATOR, VERSION)
         for name, outcome in outcomes.items()
     ]
+
+
+def _unjudgeable(evidence: RunEvidence) -> str | None:
+    """Why nothing can be said about the way of this run."""
+    run = evidence.run
+    if run.hidden and not run.snippets:
+        # Actions without their content all look alike: no loop, no safety can be told from them.
+        return _HIDDEN
+    span = evidence.trace.by_id.get(run.span_id)
+    return _NO_AGENT if span is not None and span.kind is SpanKind.TOOL else None
 
 
 def _completion(evidence: RunEvidence) -> Completion:
