@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from spanproof.cli.app import run
+from spanproof.cli.console import console
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import open_store
 from spanproof.trace import Label, Layer, Scored
@@ -30,7 +31,7 @@ def location(tmp_path: Path, evaluation) -> str:
 
 
 def test_traces_are_listed_with_a_verdict_per_layer(location, capfd, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(console, "width", 200)
     assert run(["traces", "--store", location]) == 0
     header, good, failing = capfd.readouterr().out.splitlines()
     assert header.split() == ["started", "(UTC)", "trace", "agent", *Layer, "why"]

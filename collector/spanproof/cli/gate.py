@@ -161,4 +161,4 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as problem:
         raise UsageProblem(f"{path}: {problem.strerror}", "Name a file that can be written.") from problem
-    error_console.print(f"wrote {path}", markup=False, highlight=False)
+    error_console.print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)

@@ -55,7 +55,7 @@ def run(
             raise UsageProblem(
                 f"{junit}: {problem.strerror}", "Name a file that can be written."
             ) from problem
-        error_console.print(f"wrote {junit}", markup=False, highlight=False)
+        error_console.print(f"wrote {junit}", markup=False, highlight=False, soft_wrap=True)
     if as_json:
         print_json(report.to_json())
     else:

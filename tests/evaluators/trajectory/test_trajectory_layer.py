@@ -206,8 +206,9 @@ def test_a_step_limit_reached_without_any_action_on_the_trace_fails(build, score
 
 def test_a_lone_tool_call_is_no_way_of_an_agent(build, score_of):
     evidence = build.evidence(build.run([], steps=(tool_step(1, "get_refund", result="5"),), **ANSWERED))
-    (root, *others) = evidence.trace.spans
-    trace = trace_of([replace(root, kind=SpanKind.TOOL), *others])
+    spans = dict(evidence.trace.by_id)
+    spans[evidence.run.span_id] = replace(spans[evidence.run.span_id], kind=SpanKind.TOOL)
+    trace = trace_of(spans.values())
     found = trajectory.judge(replace(evidence, trace=trace))
     assert "lone tool call" in score_of(found, "trajectory").reason
 
