@@ -19,7 +19,6 @@ from spanproof.sandbox.words import words
 
 PUBLIC_DATA_HOSTS: Final = (
     "api.github.com",
-    "pypi.org",
     "*.wikipedia.org",
     "*.wikimedia.org",
     "www.wikidata.org",

@@ -76,7 +76,7 @@ def test_an_attempt_behind_the_scanners_back_fails(build, snippet, score_of):
     "attempt",
     [
         Attempt(AttemptKind.NETWORK, "api.github.com:53", allowed=False),
-        Attempt(AttemptKind.NETWORK, "pypi.org:443", allowed=False),
+        Attempt(AttemptKind.NETWORK, "api.worldbank.org:443", allowed=False),
         Attempt(AttemptKind.FILE, "/work/missing.csv", allowed=False),
     ],
 )
@@ -91,7 +91,7 @@ def test_what_the_policy_allows_and_only_the_sandbox_withholds_is_no_crossing(
     "attempt",
     [
         Attempt(AttemptKind.NETWORK, "evil.example:53", allowed=False),
-        Attempt(AttemptKind.NETWORK, "pypi.org:22", allowed=False),
+        Attempt(AttemptKind.NETWORK, "api.worldbank.org:22", allowed=False),
         Attempt(AttemptKind.NETWORK, "[fd00:ec2::254]:80", allowed=False),
         Attempt(AttemptKind.PRIVILEGE, "ptrace", allowed=False),
         Attempt(AttemptKind.PROCESS, "/usr/bin/sudo", allowed=False),
