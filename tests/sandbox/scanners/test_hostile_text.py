@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
+Deadline = Callable[[float], AbstractContextManager[None]]
 _PIPELINE = Pipeline()
 _LANGUAGES = ["python", "bash", "sql", "javascript", "typescript", "json", "other"]
 _CODE = st.sampled_from(
@@ -92,13 +94,9 @@ _BOMBS = {
 
 @pytest.mark.parametrize("language", ["python", "bash", "sql", "javascript"])
 @pytest.mark.parametrize("bomb", _BOMBS.values(), ids=_BOMBS.keys())
-def test_a_bomb_gets_a_result_in_bounded_time(language: str, bomb: str) -> None:
-    started = time.perf_counter()
-
-    scan = _PIPELINE.scan(language, bomb)
-
-    assert scan.verdict in set(Verdict)
-    assert time.perf_counter() - started < 10
+def test_a_bomb_gets_a_result(language: str, bomb: str, deadline: Deadline) -> None:
+    with deadline(60):
+        assert _PIPELINE.scan(language, bomb).verdict in set(Verdict)
 
 
 @pytest.mark.parametrize("language", ["python", "bash", "sql", "javascript", "json"])
@@ -107,11 +105,9 @@ def test_a_bomb_gets_a_result_in_bounded_time(language: str, bomb: str) -> None:
     ["a" * 10_000_000, "x = '" + "a" * 1_900_000 + "'", "# " + "é" * 1_000_000],
     ids=["10 MB", "2 MB", "comment"],
 )
-def test_a_very_long_line_gets_a_result(language: str, line: str) -> None:
-    started = time.perf_counter()
-
-    assert _PIPELINE.scan(language, line).verdict in set(Verdict)
-    assert time.perf_counter() - started < 15
+def test_a_very_long_line_gets_a_result(language: str, line: str, deadline: Deadline) -> None:
+    with deadline(60):
+        assert _PIPELINE.scan(language, line).verdict in set(Verdict)
 
 
 _TEXTS_THAT_MAKE_PATTERNS_BACKTRACK = {
@@ -131,13 +127,10 @@ _TEXTS_THAT_MAKE_PATTERNS_BACKTRACK = {
 @pytest.mark.parametrize(
     "text", _TEXTS_THAT_MAKE_PATTERNS_BACKTRACK.values(), ids=_TEXTS_THAT_MAKE_PATTERNS_BACKTRACK.keys()
 )
-def test_no_pattern_takes_more_than_linear_time(text: str) -> None:
-    started = time.perf_counter()
-
-    _PIPELINE.scan("text", text)
-
+def test_no_pattern_backtracks_without_end(text: str, deadline: Deadline) -> None:
     # Linear patterns take a tenth of a second here; a quadratic one would take minutes.
-    assert time.perf_counter() - started < 5
+    with deadline(60):
+        _PIPELINE.scan("text", text)
 
 
 _BLOCKS = {
@@ -149,15 +142,8 @@ _BLOCKS = {
 
 
 @pytest.mark.parametrize("language", _BLOCKS)
-def test_the_time_is_linear_in_the_size_of_a_program(language: str) -> None:
-    def seconds(count: int) -> float:
-        source = "".join(_BLOCKS[language].format(n=n) for n in range(count))
-        started = time.perf_counter()
+def test_a_large_program_is_read_to_its_end(language: str, deadline: Deadline) -> None:
+    source = "".join(_BLOCKS[language].format(n=n) for n in range(1_600))
+    # How the time grows with the size is for `tests/bench/scanners.py --sizes` to show.
+    with deadline(60):
         assert _PIPELINE.scan(language, source).verdict in {Verdict.ALLOW, Verdict.REVIEW}
-        return time.perf_counter() - started
-
-    seconds(20)
-    small = max(min(seconds(100) for _ in range(3)), 0.002)
-
-    # Sixteen times the size: a quadratic scan would take 256 times as long.
-    assert seconds(1_600) < 64 * small

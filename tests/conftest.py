@@ -1,0 +1,32 @@
+"""What every test may use."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from types import FrameType
+
+import pytest
+
+
+@pytest.fixture
+def deadline() -> Callable[[float], AbstractContextManager[None]]:
+    """A guard against hanging: what is not done after these seconds is stopped. It says nothing about speed."""
+
+    @contextmanager
+    def within(seconds: float) -> Iterator[None]:
+        def stop(_signal: int, _frame: FrameType | None) -> None:
+            raise TimeoutError(
+                f"still not done after {seconds:g} s: this hangs, or grows faster than its input"
+            )
+
+        before = signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+    return within
