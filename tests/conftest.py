@@ -12,13 +12,13 @@ import pytest
 
 @pytest.fixture
 def deadline() -> Callable[[float], AbstractContextManager[None]]:
-    """A guard against hanging: what is not done after these seconds is stopped. It says nothing about speed."""
+    """A guard against hanging: what is not done after these seconds is stopped. Says nothing of speed."""
 
     @contextmanager
     def within(seconds: float) -> Iterator[None]:
         def stop(_signal: int, _frame: FrameType | None) -> None:
             raise TimeoutError(
-                f"still not done after {seconds:g} s: this hangs, or grows faster than its input"
+                f"not done after {seconds:g} s: it hangs, or grows faster than its input"
             )
 
         before = signal.signal(signal.SIGALRM, stop)
