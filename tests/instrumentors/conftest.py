@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,12 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from spanproof.collector.config import Limits, Receivers
+from spanproof.collector.receive.accept import Accepted, Acceptor
+from spanproof.collector.receive.admission import Admission, Backlog
+from spanproof.collector.receive.server import Endpoints, Receiver
+from spanproof.collector.telemetry import Telemetry
+from spanproof.collector.wal import Wal
 from spanproof.instrumentors import diagnostics, instrument_langchain, instrument_smolagents, uninstrument
 from spanproof.instrumentors.diagnostics import reset_diagnostics
 
@@ -119,3 +126,72 @@ def assert_golden(name: str, text: str) -> None:
 @pytest.fixture
 def golden() -> Any:
     return assert_golden
+
+
+class Receiving:
+    """Spanproof's own receivers on free ports, and the spans that arrived there."""
+
+    def __init__(self, endpoints: Endpoints, accepted: list[Accepted]) -> None:
+        self.http, self.grpc = endpoints.http or "", f"http://{endpoints.grpc}"
+        self._accepted = accepted
+
+    @property
+    def spans(self) -> list[Any]:
+        return [
+            span
+            for accepted in self._accepted
+            for resource in accepted.request.resource_spans
+            for scope in resource.scope_spans
+            for span in scope.spans
+        ]
+
+    def kinds(self) -> list[str]:
+        return sorted(
+            each.value.string_value
+            for span in self.spans
+            for each in span.attributes
+            if each.key == "openinference.span.kind"
+        )
+
+
+@pytest.fixture
+def receiving(tmp_path: Path) -> Iterator[Receiving]:
+    """A receiver on the loopback, over both protocols."""
+    limits, telemetry, accepted = Limits(), Telemetry(), []
+    wal = Wal(tmp_path / "wal", segment_bytes=1 << 20)
+    acceptor = Acceptor(
+        tokens=(),
+        max_body_bytes=limits.max_body_bytes,
+        admission=Admission(limits, Backlog(limits.max_backlog_bytes)),
+        wal=wal,
+        telemetry=telemetry,
+        hand_on=accepted.append,
+    )
+    where = Receivers.model_validate({"grpc": {"port": 0}, "http": {"port": 0}})
+    receiver = Receiver(where, acceptor, telemetry)
+    try:
+        yield Receiving(receiver.start(), accepted)
+    finally:
+        receiver.stop()
+        wal.close()
+
+
+def run_program(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a program in a fresh process, since providers are global."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OTEL_", "SPANPROOF_"))}
+    return subprocess.run(
+        command, env={**kept, **environment}, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+AGENT_PROGRAM = """
+from smolagents import ChatMessage, CodeAgent, MessageRole, Model
+class Scripted(Model):
+    def generate(self, messages, **options):
+        text = "I answer.\\n<code>\\nprint('working')\\nfinal_answer(42)\\n</code>"
+        return ChatMessage(role=MessageRole.ASSISTANT, content=text)
+def answer():
+    return CodeAgent(tools=[], model=Scripted(), verbosity_level=-1).run("What is it?")
+"""
+RUN_KINDS = ["AGENT", "CHAIN", "LLM", "TOOL"]
+"""Of the spans of one `answer()`."""

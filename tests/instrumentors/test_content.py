@@ -195,3 +195,34 @@ def test_a_json_value_survives_unchanged(value):
 @given(st.text(st.characters(categories=["Cs", "L"])))
 def test_any_text_becomes_utf8(text):
     well_formed(text).encode()
+
+
+_documents = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text() | st.integers(), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@given(_documents)
+def test_the_quick_way_for_easy_values_writes_what_the_careful_one_writes(value):
+    nothing_hidden = Redaction()  # takes the careful way
+    assert encode(value, 1_000_000) == encode(value, 1_000_000, nothing_hidden)
+
+
+def test_only_the_built_in_types_themselves_are_taken_the_quick_way():
+    class Endless(dict):
+        def items(self):
+            while True:
+                yield ("again", 1)
+
+    circular: list = []
+    circular.append({"self": circular})
+    assert encode([Endless(a=1)], 1000).text == '[{"a":1}]'
+    assert encode(circular, 1000).lossy
+    assert encode({"a": "x" * 5000}, 1000).truncated
+    assert encode([10**5000, float("nan")], 1000).lossy

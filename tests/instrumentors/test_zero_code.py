@@ -1,7 +1,16 @@
-"""Entry points for `opentelemetry-instrument`."""
+"""Without a line in the program: `opentelemetry-instrument python app.py`, and what may stand in its way."""
 
-from spanproof.instrumentors import instrumented, uninstrument
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from spanproof.instrumentors import diagnostics, instrumented, uninstrument, zero_code
+from spanproof.instrumentors.diagnostics import reset_diagnostics
 from spanproof.instrumentors.zero_code import LangChain, OpenAIAgents, Smolagents
+
+from .conftest import AGENT_PROGRAM, RUN_KINDS, run_program
 
 
 def test_each_entry_point_instruments_its_framework_and_raises_nothing(recorded):
@@ -19,3 +28,59 @@ def test_a_framework_that_is_missing_is_left_out(monkeypatch):
 
     monkeypatch.setattr(Smolagents, "instrument_framework", staticmethod(missing))
     Smolagents().instrument()
+
+
+def test_a_release_out_of_range_is_told_and_the_others_go_on(monkeypatch, caplog):
+    monkeypatch.setattr(zero_code, "version", lambda name: "1.2.0" if name == "smolagents" else version(name))
+    reset_diagnostics()
+    try:
+        Smolagents().instrument()
+        LangChain().instrument()
+        assert instrumented() == ("langchain",)
+        assert "smolagents 1.2.0 is installed, smolagents>=1.24 is needed" in caplog.text
+        assert diagnostics().errors == {"instrument.smolagents": 1}
+    finally:
+        uninstrument()
+        reset_diagnostics()
+
+
+@pytest.fixture
+def launcher():
+    pytest.importorskip("opentelemetry.instrumentation.auto_instrumentation")
+    found = Path(sys.executable).parent / "opentelemetry-instrument"
+    if not found.exists():
+        pytest.skip("opentelemetry-distro is not installed beside this Python")
+    return str(found)
+
+
+def test_a_program_that_knows_nothing_of_us_is_on_the_trace(launcher, receiving, tmp_path):
+    app = tmp_path / "app.py"
+    app.write_text(AGENT_PROGRAM + "print(answer())\n")
+    ended = run_program(launcher, sys.executable, str(app), **_exporting_to(receiving))
+    assert (ended.returncode, ended.stdout) == (0, "42\n"), ended.stderr
+    assert receiving.kinds() == RUN_KINDS
+
+
+def test_a_framework_that_works_in_other_ways_is_told_and_the_program_runs(launcher, receiving, tmp_path):
+    broken = tmp_path / "smolagents"
+    broken.mkdir()
+    (broken / "__init__.py").write_text("from . import agents\nclass Tool: ...\nclass Model: ...\n")
+    (broken / "agents.py").write_text("class MultiStepAgent:\n    def run(self): return 'as ever'\n")
+    (broken / "local_python_executor.py").write_text("")
+    app = tmp_path / "app.py"
+    app.write_text("from smolagents.agents import MultiStepAgent\nprint(MultiStepAgent().run())\n")
+    ended = run_program(
+        launcher, sys.executable, str(app), PYTHONPATH=str(tmp_path), **_exporting_to(receiving)
+    )
+    assert (ended.returncode, ended.stdout) == (0, "as ever\n"), ended.stderr
+    assert "smolagents is not instrumented: AttributeError: MultiStepAgent has no" in ended.stderr
+    assert receiving.spans == []
+
+
+def _exporting_to(receiving):
+    return {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": receiving.http,
+        "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+        "OTEL_METRICS_EXPORTER": "none",
+        "OTEL_LOGS_EXPORTER": "none",
+    }

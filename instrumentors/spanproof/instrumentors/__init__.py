@@ -21,12 +21,14 @@ from spanproof.instrumentors.registration import (
     register,
     uninstrument,
 )
+from spanproof.instrumentors.user_feedback import feedback
 
 __all__ = [
     "ContentPolicy",
     "Diagnostics",
     "Redaction",
     "diagnostics",
+    "feedback",
     "instrument_langchain",
     "instrument_openai_agents",
     "instrument_smolagents",

@@ -16,7 +16,15 @@ from typing import Any, Final
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.redaction import Redaction
-from spanproof.instrumentors.serialise import clip, dumps, encode, text_of, type_name, well_formed
+from spanproof.instrumentors.serialise import (
+    clip,
+    dumps_or_none,
+    encode,
+    is_easy,
+    text_of,
+    type_name,
+    well_formed,
+)
 from spanproof.semconv import openinference
 from spanproof.semconv import spanproof as ours
 
@@ -24,6 +32,8 @@ CAPTURE_VARIABLE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _CAPTURING: Final = {"", "span_only", "span_and_event", "true", "1", "yes", "on"}
 _NOT_CAPTURING: Final = {"no_content", "event_only", "false", "0", "no", "off"}
 _LIMIT_VARIABLES: Final = ("OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT", "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT")
+_FOREIGN: Final = {"tool_call": "arguments", "tool_call_response": "response"}
+"""Where in a message's part a value of the host's stands."""
 _MARK_CHARS: Final = 160
 """The SDK cuts what is over its limit and says nothing: our cut, its mark included, has to be under it."""
 
@@ -123,19 +133,23 @@ class Content:
             self.attributes[mime_name] = openinference.MIME_JSON
 
     def messages(self, name: str, documents: list[dict[str, Any]]) -> None:
-        """Messages as JSON; those that are plain text, which most are, need no walk over foreign values."""
-        if not self._policy.capture:
+        """Messages as JSON; of those that `messages` made, only arguments and results are foreign values."""
+        policy = self._policy
+        if not policy.capture:
             return
-        parts = [part for document in documents for part in document["parts"]]
-        plain = all(part["type"] == "text" for part in parts)
-        if (
-            plain
-            and self._policy.redaction is None
-            and sum(len(part["content"]) for part in parts) <= self._policy.max_value_chars
-        ):
-            self.attributes[name] = dumps(documents)
-        else:
-            self._json(name, documents)
+        if policy.redaction is None:
+            room = policy.max_value_chars
+            for document in documents:
+                for part in document["parts"]:
+                    if part["type"] == "text":
+                        room -= len(part["content"])
+                    elif part["type"] not in _FOREIGN or not is_easy(part[_FOREIGN[part["type"]]], room):
+                        room = -1
+            text = dumps_or_none(documents) if room >= 0 else None
+            if text is not None and len(text) <= policy.max_value_chars:
+                self.attributes[name] = text
+                return
+        self._json(name, documents)
 
     def input(self, value: object) -> None:
         """What went in, in OpenInference's words."""

@@ -6,9 +6,7 @@ call of the same run already recorded, so that a run's bytes grow with its new m
 
 from __future__ import annotations
 
-import threading
-from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -18,6 +16,8 @@ from spanproof.semconv import spanproof as ours
 
 _REMEMBERED: Final = 4
 """Calls to compare with: action steps and planning steps of one run have a history each."""
+_MAX_READ: Final = 2_048
+"""Messages of a run that are remembered as read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +64,32 @@ class History:
     """What the model calls of one run were given, so that the next one is recorded as a difference."""
 
     def __init__(self) -> None:
-        self._calls: deque[tuple[str, tuple[Hashable, ...]]] = deque(maxlen=_REMEMBERED)
-        self._lock = threading.Lock()
+        self._calls: tuple[tuple[str, tuple[Hashable, ...]], ...] = ()
+        self._read: dict[int, tuple[object, object, Message]] = {}
+
+    def known(self, original: object, content: object, read: Callable[[Any], Message]) -> Message:
+        """The message that `read` makes of a framework's own, read once while it holds the same content."""
+        entry = self._read.get(id(original))
+        if entry is None or entry[0] is not original or entry[1] is not content:
+            if len(self._read) >= _MAX_READ:
+                self._read.clear()
+            # Holding the original as well keeps its id from being given to another object.
+            entry = self._read[id(original)] = (original, content, read(original))
+        return entry[2]
 
     def new(self, span_id: str, keys: Sequence[Hashable]) -> Omitted:
         """How many leading messages an earlier call was given too, and the span of that call."""
         now = tuple(keys)
         omitted, base = 0, None
-        with self._lock:
-            for earlier, known in reversed(self._calls):
-                common = _common(known, now)
-                if common > omitted:
-                    omitted, base = common, earlier
-                if common == len(known):
-                    break  # that call's whole input: an earlier one has no more to give
-            self._calls.append((span_id, now))
+        # No lock, which a fork could leave held: of two calls at once one may be forgotten, no more.
+        calls = self._calls
+        for earlier, known in reversed(calls):
+            common = _common(known, now)
+            if common > omitted:
+                omitted, base = common, earlier
+            if common == len(known):
+                break  # that call's whole input: an earlier one has no more to give
+        self._calls = (*calls[-_REMEMBERED + 1 :], (span_id, now))
         return Omitted(omitted, base)
 
 

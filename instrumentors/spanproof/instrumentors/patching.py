@@ -7,6 +7,7 @@ type that does not allow it.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,6 +31,9 @@ class _Replaced:
     replacement: Any
 
 
+_all: WeakSet[Patches] = WeakSet()
+
+
 class Patches:
     """Everything one instrumentor has replaced."""
 
@@ -38,6 +42,7 @@ class Patches:
         self._replaced: list[_Replaced] = []
         self._known: dict[str, WeakSet[type]] = {}
         self._lock = threading.RLock()
+        _all.add(self)
 
     def replace(self, owner: type | ModuleType, name: str, wrap: Wrap) -> None:
         """Put `wrap(original)` in the place of a method or function that `owner` itself defines."""
@@ -77,6 +82,10 @@ class Patches:
             self._replaced.clear()
             self._known.clear()
 
+    def renew_lock(self) -> None:
+        """After a fork: another thread may have held the lock, and nobody would release it in the child."""
+        self._lock = threading.RLock()
+
     def _passing(self, original: Method, replacement: Method) -> Method:
         @wraps(original)
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -95,3 +104,12 @@ def _callee(original: Any) -> Method:
         return original.__get__(instance, type(instance))(*args, **kwargs)
 
     return call
+
+
+def _unlock_in_child() -> None:
+    for patches in list(_all):
+        patches.renew_lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock_in_child)

@@ -7,9 +7,11 @@ its exporters read them; what is passed as an argument wins.
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Protocol
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
@@ -17,23 +19,18 @@ from weakref import WeakKeyDictionary
 from opentelemetry import trace
 from opentelemetry.sdk.resources import SERVICE_NAME, Resource
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import (
-    BatchSpanProcessor,
-    ConsoleSpanExporter,
-    SimpleSpanProcessor,
-    SpanExporter,
-)
 
 from spanproof.instrumentors.cohort import CohortProcessor
 from spanproof.instrumentors.content import ContentPolicy
 from spanproof.instrumentors.decorating import configure
+from spanproof.instrumentors.diagnostics import swallowed
+from spanproof.instrumentors.exporting import add_exporters, protocol_of
 from spanproof.instrumentors.spans import Tracing
 
-HTTP = "http/protobuf"
-GRPC = "grpc"
 FRAMEWORKS = ("smolagents", "langchain")
 """What `register()` instruments unless told otherwise."""
 
+_logger = logging.getLogger(__name__)
 _lock = threading.RLock()
 _instrumented: dict[str, _Instrumentor] = {}
 _registered: WeakKeyDictionary[TracerProvider, _Registration] = WeakKeyDictionary()
@@ -88,7 +85,7 @@ def register(
         ImportError: `grpc` was asked for and its exporter is not installed.
     """
     _check(endpoint, instrument)
-    spoken = _protocol(protocol)
+    spoken = protocol_of(protocol)
     with _lock:
         provider, ours = _provider(service_name, project)
         registration = _registered.get(provider)
@@ -98,7 +95,14 @@ def register(
         if project is not None:
             registration.cohort.set_default("project", project)
         if ours or endpoint is not None:
-            _export(provider, registration, endpoint, spoken, batch=batch, headers=headers)
+            add_exporters(
+                provider.add_span_processor,
+                registration.exports,
+                endpoint,
+                spoken,
+                batch=batch,
+                headers=headers,
+            )
         configure(provider, content)
         for framework in instrument:
             _instrument_if_installed(framework, provider, content)
@@ -171,14 +175,6 @@ def _check(endpoint: str | None, instrument: Sequence[str]) -> None:
         raise ValueError(f"endpoint={endpoint!r} is no URL; write it like http://127.0.0.1:4318")
 
 
-def _protocol(given: str | None) -> str:
-    variables = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
-    protocol = given or next((os.environ[name] for name in variables if os.environ.get(name)), HTTP)
-    if protocol not in (HTTP, GRPC):
-        raise ValueError(f"protocol={protocol!r} is not known; choose {HTTP!r} or {GRPC!r}")
-    return protocol
-
-
 def _provider(service_name: str | None, project: str | None) -> tuple[TracerProvider, bool]:
     """The provider to use, and whether it is ours."""
     global _own
@@ -197,50 +193,6 @@ def _provider(service_name: str | None, project: str | None) -> tuple[TracerProv
         # Nobody has set one. A foreign provider that is no SDK's stays the global one.
         trace.set_tracer_provider(_own)
     return _own, True
-
-
-def _export(
-    provider: TracerProvider,
-    registration: _Registration,
-    endpoint: str | None,
-    protocol: str,
-    *,
-    batch: bool,
-    headers: dict[str, str] | None,
-) -> None:
-    exporters = [
-        name.strip() for name in os.environ.get("OTEL_TRACES_EXPORTER", "").split(",") if name.strip()
-    ]
-    if endpoint is not None or not exporters:
-        exporters = ["otlp"]
-    for name in exporters:
-        key = (endpoint, protocol) if name == "otlp" else (name, "")
-        if name == "none" or key in registration.exports:
-            continue
-        exporter = ConsoleSpanExporter() if name == "console" else _otlp_exporter(endpoint, protocol, headers)
-        provider.add_span_processor(BatchSpanProcessor(exporter) if batch else SimpleSpanProcessor(exporter))
-        registration.exports.add(key)
-
-
-def _otlp_exporter(endpoint: str | None, protocol: str, headers: dict[str, str] | None) -> SpanExporter:
-    if protocol == GRPC:
-        try:
-            from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter as GrpcExporter
-        except ImportError as missing:
-            raise ImportError(
-                "protocol='grpc' needs the package opentelemetry-exporter-otlp-proto-grpc;"
-                " install it or use protocol='http/protobuf'"
-            ) from missing
-        insecure = None if endpoint is None else urlsplit(endpoint).scheme == "http"
-        return GrpcExporter(endpoint=endpoint, insecure=insecure, headers=headers)
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter as HttpExporter
-
-    return HttpExporter(endpoint=None if endpoint is None else _traces_url(endpoint), headers=headers)
-
-
-def _traces_url(endpoint: str) -> str:
-    """A base endpoint takes the signal's path, as OTEL_EXPORTER_OTLP_ENDPOINT does; a full one stays."""
-    return endpoint if endpoint.endswith("/v1/traces") else endpoint.rstrip("/") + "/v1/traces"
 
 
 def _smolagents(tracing: Tracing) -> _Instrumentor:
@@ -275,12 +227,19 @@ def _instrument(
     **options: bool,
 ) -> None:
     with _lock:
-        if framework in _instrumented:
+        known = _instrumented.get(framework)
+        if known is not None:
+            known.instrument()  # what a reload of the framework's modules has brought anew
             return
         instrumentor = _FACTORIES[framework](
             Tracing(framework.replace("-", "_"), provider, content), **options
         )
-        instrumentor.instrument()
+        try:
+            instrumentor.instrument()
+        except BaseException:
+            with suppress(Exception):  # it is told by the error that brought us here
+                instrumentor.uninstrument()  # half an instrumentation is worse than none
+            raise
         _instrumented[framework] = instrumentor
 
 
@@ -291,3 +250,21 @@ def _instrument_if_installed(framework: str, provider: TracerProvider, content: 
         # Our own modules are always there: only the framework's absence is no error.
         if (missing.name or "").startswith("spanproof"):
             raise
+    except Exception as error:  # noqa: BLE001 - a release we do not fit must not keep the application from running
+        told(framework, error)
+
+
+def told(framework: str, error: Exception) -> None:
+    """Say that a framework could not be instrumented: once, and as a warning, since it is asked for."""
+    swallowed(f"instrument.{framework}", error)
+    _logger.warning("%s is not instrumented: %s: %s", framework, type(error).__name__, error)
+
+
+def _unlock_in_child() -> None:
+    """A fork may happen while another thread holds the lock, which nobody would release in the child."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock_in_child)

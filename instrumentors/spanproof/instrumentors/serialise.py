@@ -16,6 +16,7 @@ import json
 import math
 import pathlib
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Protocol
@@ -30,8 +31,11 @@ _CUT_CHARS = 64
 """What is kept of a string at least, whatever room is left."""
 _CHARS_OF_A_NODE = 4
 """A rough measure of a number, a bracket or a comma."""
-
-_encode_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_MAX_EASY_NODES = 2_000
+"""Members up to which a value is looked at as a whole; a circular one gets no further either."""
+_EASY_SCALARS = frozenset({int, float, bool, type(None)})
+_EASY_CONTAINERS = frozenset({dict, list, tuple})
+_EASY = _EASY_SCALARS | _EASY_CONTAINERS | {str}
 
 
 class Redacting(Protocol):
@@ -70,14 +74,22 @@ def encode(value: object, max_chars: int, redaction: Redacting | None = None) ->
 
     What is over that is cut inside the document, so that what remains is still JSON.
     """
+    if redaction is None and is_easy(value, max_chars):
+        easy = dumps_or_none(value)
+        if easy is not None and len(easy) <= max_chars:
+            return Encoded(easy)
     walk = _Walk(max_chars, redaction)
     text = well_formed(_encode_json(walk.plain(value, 0)))
     return Encoded(text, walk.lossy, walk.truncated, walk.redacted)
 
 
-def dumps(document: object) -> str:
-    """JSON of a document that we built ourselves."""
-    return well_formed(_encode_json(document))
+def dumps_or_none(value: object) -> str | None:
+    """JSON of an easy value, None where `json` refuses it after all."""
+    try:
+        return well_formed(_encode_json(value))
+    except (TypeError, ValueError, RecursionError, RuntimeError):
+        # No number, an integer of too many digits, too deep, or changed by another thread meanwhile.
+        return None
 
 
 def clip(text: str, max_chars: int) -> str:
@@ -122,6 +134,53 @@ def type_name(value: object) -> str:
     kind = type(value)
     module = kind.__module__
     return kind.__qualname__ if module in ("builtins", "__main__") else f"{module}.{kind.__qualname__}"
+
+
+def _make_encoder() -> Callable[[object], str]:
+    """`JSONEncoder.encode`, which makes its C encoder anew for each value, with one made once."""
+    slow = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False, allow_nan=False)
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return slow.encode
+    string = json.encoder.encode_basestring
+    chunks = make(None, slow.default, string, None, ":", ",", False, False, False)  # noqa: FBT003 - C's order
+
+    def encode_json(document: object) -> str:
+        return string(document) if type(document) is str else "".join(chunks(document, 0))
+
+    return encode_json
+
+
+_encode_json = _make_encoder()
+
+
+def is_easy(value: object, room: int) -> bool:
+    """Whether a value consists of few members of exactly JSON's own types: `json` may have it as it is."""
+    if type(value) in _EASY_SCALARS:
+        return True
+    waiting: list[Any] = [(value,)]
+    nodes = 0
+    try:
+        while waiting:
+            members = waiting.pop()
+            if type(members) is dict:
+                if not set(map(type, members)) <= {str}:
+                    return False
+                room -= sum(map(len, members))
+                members = members.values()
+            kinds = set(map(type, members))
+            nodes += len(members)
+            if not kinds <= _EASY or nodes > _MAX_EASY_NODES:
+                return False
+            if str in kinds:
+                room -= sum([len(each) for each in members if type(each) is str])
+                if room < 0:
+                    return False
+            if not kinds.isdisjoint(_EASY_CONTAINERS):
+                waiting.extend([each for each in members if type(each) in _EASY_CONTAINERS])
+    except RuntimeError:  # changed by another thread meanwhile
+        return False
+    return True
 
 
 class _Walk:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Final
 
 from opentelemetry import trace
 from opentelemetry.context import Context, get_current
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvider
+from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, TracerProvider
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.cohort import cohort_attributes
@@ -70,14 +70,18 @@ class Tracing:
         operation: str | None = None,
         parent: Context | None = None,
         start_ns: int | None = None,
+        facts: Mapping[str, AttributeValue] | None = None,
+        links: Sequence[Link] = (),
     ) -> Opened:
-        """Begin a span under `parent` (the current context when None), cohort included."""
+        """Begin a span under `parent` (the current context when None), cohort and further facts included."""
         context = get_current() if parent is None else parent
         attributes: dict[str, AttributeValue] = {openinference.SPAN_KIND: kind, **cohort_attributes(context)}
         if operation is not None:
             attributes[genai.OPERATION_NAME] = operation
+        if facts is not None:
+            attributes.update(facts)
         otel_kind = SpanKind.CLIENT if kind == LLM else SpanKind.INTERNAL
-        span = self._tracer.start_span(name, context, otel_kind, attributes, start_time=start_ns)
+        span = self._tracer.start_span(name, context, otel_kind, attributes, links, start_ns)
         return Opened(span, trace.set_span_in_context(span, context), Content(self.policy))
 
     def content(self) -> Content:

@@ -71,6 +71,13 @@ class Block:
         if self._opened is not None:
             close_span(self._opened, self._kind, error)
 
+    @property
+    def trace_id(self) -> str | None:
+        """Id of the block's trace, for `feedback()` later; None where nothing is traced."""
+        if self._opened is None or not self._opened.recording:
+            return None
+        return otel.format_trace_id(self._opened.span.get_span_context().trace_id)
+
     def input(self, value: object) -> None:
         """Record what the block works on."""
         if self._opened is not None:

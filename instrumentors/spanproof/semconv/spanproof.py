@@ -89,6 +89,16 @@ INSTRUMENTOR_ERROR_EVENT: Final = "spanproof.instrumentor.error"
 COHORT_PREFIX: Final = "spanproof.cohort."
 """Followed by `project`, `task`, `prompt_version`, `fixture_set`, `release`."""
 
+# --- what a user thought of a run, on a span of its own named `feedback` ---
+FEEDBACK_KIND: Final = "spanproof.feedback.kind"
+"""string: `thumbs_up`, `thumbs_down`, `rerun`, `revert`, `escalation`."""
+FEEDBACK_TRACE_ID: Final = "spanproof.feedback.trace_id"
+"""string: the trace it is about, 32 hexadecimal digits; the span itself begins another trace."""
+FEEDBACK_SPAN_ID: Final = "spanproof.feedback.span_id"
+"""string: the run's AGENT span, 16 hexadecimal digits, where it is known; the span links to it as well."""
+FEEDBACK_COMMENT: Final = "spanproof.feedback.comment"
+"""string: what the user said."""
+
 # --- scores, on evaluation events and evaluator spans ---
 SCORE_ID: Final = "spanproof.score.id"
 SCORE_LAYER: Final = "spanproof.score.layer"

@@ -20,7 +20,7 @@ from spanproof.instrumentors.code_tools import ToolCode, code_in
 from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.langchain import records
-from spanproof.instrumentors.messages import History
+from spanproof.instrumentors.messages import History, Message
 from spanproof.instrumentors.spans import AGENT, CHAIN, LLM, RETRIEVER, TOOL, Opened, Tracing
 from spanproof.semconv import genai, openinference
 
@@ -75,6 +75,8 @@ class SpanHandler(BaseCallbackHandler):
         self, serialized: dict[str, Any] | None, inputs: Any, *, run_id: UUID, **given: Any
     ) -> None:
         """A graph, a node or any other runnable begins."""
+        if self._muted(run_id, CHAIN, given) is not None:
+            return
         name = records.run_name(serialized, given, "chain")
         parent = self._runs.get(given.get("parent_run_id"))  # type: ignore[arg-type]
         if parent is not None and not parent.graph and _is_graph_task(given.get("tags")):
@@ -89,7 +91,6 @@ class SpanHandler(BaseCallbackHandler):
             if agent:
                 records.describe_agent(content, name)
             records.describe_chain_input(content, inputs, agent=agent)
-            record.opened.write()
 
     @shielded("langchain.chain.end")
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **given: Any) -> None:
@@ -111,14 +112,14 @@ class SpanHandler(BaseCallbackHandler):
         **given: Any,
     ) -> None:
         """A chat model is called."""
-        self._start_model(run_id, serialized, given, records.chat_messages(messages))
+        self._start_model(run_id, serialized, given, lambda history: records.chat_messages(messages, history))
 
     @shielded("langchain.model.start")
     def on_llm_start(
         self, serialized: dict[str, Any] | None, prompts: Sequence[str], *, run_id: UUID, **given: Any
     ) -> None:
         """A completion model is called."""
-        self._start_model(run_id, serialized, given, records.prompt_messages(prompts))
+        self._start_model(run_id, serialized, given, lambda _: records.prompt_messages(prompts))
 
     @shielded("langchain.model.end")
     def on_llm_end(self, response: Any, *, run_id: UUID, **given: Any) -> None:
@@ -130,16 +131,16 @@ class SpanHandler(BaseCallbackHandler):
         self, serialized: dict[str, Any] | None, input_str: str, *, run_id: UUID, **given: Any
     ) -> None:
         """A tool is called; what happens within it belongs under its span."""
+        muted = self._muted(run_id, TOOL, given)
+        if muted is not None:
+            muted.token = attach(muted.opened.context)
+            return
         name = records.run_name(serialized, given, "tool")
         record = self._open(run_id, name, TOOL, given)
         if record is None:
             return
-        arguments = records.tool_arguments(given.get("inputs"), input_str)
-        record.code = code_in(name, arguments)
         if record.opened.recording:
-            content = record.opened.content
-            records.describe_tool_call(content, name, arguments, given.get("tool_call_id"), record.code)
-            record.opened.write()
+            _describe_tool(record, name, input_str, given)
         record.token = attach(record.opened.context)
 
     @shielded("langchain.tool.end")
@@ -161,7 +162,6 @@ class SpanHandler(BaseCallbackHandler):
         if record is not None and record.opened.recording:
             content = record.opened.content
             content.input(query)
-            record.opened.write()
 
     @shielded("langchain.retriever.end")
     def on_retriever_end(self, documents: Sequence[Any], *, run_id: UUID, **given: Any) -> None:
@@ -176,6 +176,7 @@ class SpanHandler(BaseCallbackHandler):
             return
         _leave(record)
         try:
+            record.opened.write()
             if _is_one_of(error, _INTERRUPTS):
                 _suspend(record)
             elif not _is_one_of(error, _CONTROL_FLOW):
@@ -197,20 +198,26 @@ class SpanHandler(BaseCallbackHandler):
         try:
             if record.opened.recording:
                 fill(record, record.opened.content)
-                record.opened.write()
         finally:
+            if record.opened.recording:
+                record.opened.write()
             record.opened.span.end()
 
     def _start_model(
-        self, run_id: UUID, serialized: dict[str, Any] | None, given: dict[str, Any], messages: Any
+        self,
+        run_id: UUID,
+        serialized: dict[str, Any] | None,
+        given: dict[str, Any],
+        messages: Callable[[History], Sequence[Message]],
     ) -> None:
+        if self._muted(run_id, LLM, given) is not None:
+            return
         model = records.model_name(serialized, given)
         record = self._open(run_id, model, LLM, given)
         if record is not None and record.opened.recording:
             content = record.opened.content
             span_id = format(record.opened.span.get_span_context().span_id, "016x")
             records.describe_call(content, span_id, model, messages, given, record.history)
-            record.opened.write()
 
     def _open(self, run_id: UUID, name: str, kind: str, given: dict[str, Any]) -> RunRecord | None:
         if not self.active:
@@ -231,6 +238,14 @@ class SpanHandler(BaseCallbackHandler):
         record = self._runs[run_id] = RunRecord(opened, name, kind, history, parent)
         return record
 
+    def _muted(self, run_id: UUID, kind: str, given: dict[str, Any]) -> RunRecord | None:
+        """The record of what begins within a run that is not sampled: worth no span."""
+        parent = self._runs.get(given.get("parent_run_id"))  # type: ignore[arg-type]
+        if parent is None or parent.opened.recording or not self.active:
+            return None
+        record = self._runs[run_id] = RunRecord(parent.opened, "", kind, parent.history, parent)
+        return record
+
     def _promote(self, record: RunRecord) -> None:
         """A runnable whose child is a task of a graph is a graph itself, whatever it is called."""
         record.graph = True
@@ -242,7 +257,6 @@ class SpanHandler(BaseCallbackHandler):
         if record.opened.recording:
             records.describe_agent(record.opened.content, record.name)
             records.describe_chain_input(record.opened.content, record.inputs, agent=True)
-            record.opened.write()
 
 
 def _is_root_graph(parent: RunRecord | None, metadata: Any) -> bool:
@@ -271,6 +285,14 @@ def _suspend(record: RunRecord) -> None:
     while above is not None:
         above.suspended = True
         above = above.parent
+
+
+@shielded("langchain.tool.describe")
+def _describe_tool(record: RunRecord, name: str, input_str: str, given: dict[str, Any]) -> None:
+    arguments = records.tool_arguments(given.get("inputs"), input_str)
+    record.code = code_in(name, arguments)
+    call_id = given.get("tool_call_id")
+    records.describe_tool_call(record.opened.content, name, arguments, call_id, record.code)
 
 
 def _leave(record: RunRecord) -> None:

@@ -19,19 +19,23 @@ class LangChainInstrumentor:
         self._handler: Any = None
 
     def instrument(self) -> None:
-        """Register the handler with langchain-core.
+        """Register the handler with langchain-core, again where a reload has dropped it.
 
         Raises:
             ImportError: langchain-core is not installed.
         """
-        from langchain_core.tracers.context import register_configure_hook
+        from langchain_core.tracers import context
 
+        if self._variable is not None:
+            if all(hook[0] is not self._variable for hook in context._configure_hooks):  # noqa: SLF001
+                context.register_configure_hook(self._variable, inheritable=True)
+            return
         from spanproof.instrumentors.langchain.handler import SpanHandler
 
         self._handler = SpanHandler(self._tracing)
         # The default, not a set value: a raw thread begins with an empty context and still sees it.
         self._variable = ContextVar("spanproof_langchain_handler", default=self._handler)
-        register_configure_hook(self._variable, inheritable=True)
+        context.register_configure_hook(self._variable, inheritable=True)
 
     def uninstrument(self) -> None:
         """Take the handler out; runs that already hold it end their spans and begin no new ones."""

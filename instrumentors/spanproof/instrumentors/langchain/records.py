@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import BaseMessage, ToolMessage
@@ -93,9 +93,13 @@ def mark_failed_run(span: Span, error: BaseException) -> None:
     span.set_attribute(ours.RUN_ENDING, "max_steps" if limit else "failed")
 
 
-def chat_messages(batches: Sequence[Sequence[Any]]) -> list[Message]:
+def chat_messages(batches: Sequence[Sequence[Any]], history: History) -> list[Message]:
     """The conversation of a chat model's call (callbacks get one conversation per run)."""
-    return [conversation.message_of(message) for batch in batches for message in batch]
+    return [
+        history.known(message, attribute(message, "content"), conversation.message_of)
+        for batch in batches
+        for message in batch
+    ]
 
 
 def prompt_messages(prompts: Sequence[str]) -> list[Message]:
@@ -107,7 +111,7 @@ def describe_call(
     content: Content,
     span_id: str,
     model: str,
-    messages: Sequence[Message],
+    messages_of: Callable[[History], Sequence[Message]],
     given: Mapping[str, Any],
     history: History,
 ) -> None:
@@ -124,6 +128,7 @@ def describe_call(
         content.fact(written, number_or_none(member(parameters, name)))
     if not content.visible:
         return
+    messages = messages_of(history)
     omitted = history.new(span_id, [message.key for message in messages])
     record_input(content, messages[omitted.count :], omitted)
     if messages:

@@ -26,6 +26,8 @@ class OpenAIAgentsInstrumentor:
         """
         from agents.tracing import add_trace_processor, set_trace_processors
 
+        if self._processor is not None and self._processor in _processors():
+            return
         from spanproof.instrumentors.openai_agents.processor import SpanProcessor
 
         self._processor = SpanProcessor(self._tracing)

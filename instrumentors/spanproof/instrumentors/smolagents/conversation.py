@@ -15,6 +15,10 @@ _FINISH_REASONS = {"tool_calls": "tool_call", "function_call": "tool_call", "max
 
 def message_of(message: Any) -> Message:
     """A `ChatMessage`, or the dictionary that older models pass."""
+    easy = _easy(message)
+    if easy is not None:
+        role, text = easy
+        return Message(_ROLES.get(role, role), [text_part(text)], easy)
     role = _field(message, "role")
     role = text_or_none(attribute(role, "value", role)) or "user"
     parts, keys = _content(_field(message, "content"))
@@ -28,15 +32,7 @@ def message_of(message: Any) -> Message:
 
 def key_of(message: Any) -> Hashable:
     """The message's key without the message: made for every message of every call, so it must be quick."""
-    if type(message).__module__ == "smolagents.models" and message.tool_calls is None:
-        content = message.content
-        if type(content) is list and len(content) == 1:
-            element = content[0]
-            if type(element) is dict and element.get("type") == "text" and type(element["text"]) is str:
-                return (message.role, element["text"])
-        elif type(content) is str:
-            return (message.role, content)
-    return message_of(message).key
+    return _easy(message) or message_of(message).key
 
 
 def text_in(message: Message) -> str:
@@ -69,6 +65,19 @@ def finish_reason(answer: Any) -> str:
     if reason is not None:
         return _FINISH_REASONS.get(reason, reason)
     return "tool_call" if elements(attribute(answer, "tool_calls")) else "stop"
+
+
+def _easy(message: Any) -> tuple[str, str] | None:
+    """Role and text of a `ChatMessage` that holds nothing else, which most do."""
+    if type(message).__module__ != "smolagents.models" or message.tool_calls is not None:
+        return None
+    content, role = message.content, message.role
+    if type(content) is list and len(content) == 1 and type(content[0]) is dict:
+        element = content[0]
+        content = element.get("text") if element.get("type") == "text" else None
+    if type(content) is not str or not issubclass(type(role), str):
+        return None
+    return str.__str__(getattr(role, "value", role)), content
 
 
 def _field(message: Any, name: str) -> Any:

@@ -9,11 +9,11 @@ from typing import Any
 
 from opentelemetry.context import attach, detach, get_current
 
-from spanproof.instrumentors.content import Content
+from spanproof.instrumentors.content import Content, ContentPolicy
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.smolagents.causes import chain_of
-from spanproof.instrumentors.smolagents.state import Executed, current_run, current_step
+from spanproof.instrumentors.smolagents.state import Executed, RunState, current_run, current_step
 from spanproof.semconv import spanproof as ours
 
 _PRINTS = "_print_outputs"
@@ -74,11 +74,19 @@ def wrap_timeout(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @shielded("smolagents.executor.describe")
-def describe_executor(content: Content, agent: Any) -> None:
-    """Type, version and image of what runs this agent's code."""
-    executor = getattr(agent, "python_executor", None)
+def describe_executor(content: Content, run: RunState) -> None:
+    """Type, version and image of what runs this run's code; looked at once as long as it stays the same."""
+    executor = getattr(run.agent, "python_executor", None)
     if executor is None:
         return
+    if run.executor is not executor:
+        described = Content(ContentPolicy())
+        _describe(described, executor)
+        run.executor, run.executor_facts = executor, described.attributes
+    content.attributes.update(run.executor_facts)
+
+
+def _describe(content: Content, executor: Any) -> None:
     kind = _kind(executor)
     content.fact(ours.EXECUTOR_TYPE, kind)
     if kind == "local":

@@ -14,6 +14,8 @@ from spanproof.instrumentors.patching import Patches
 from spanproof.instrumentors.smolagents import execution, models, runs, steps, tools
 from spanproof.instrumentors.spans import Tracing
 
+_HOOKS = ("run", "__call__", "_finalize_step", "_generate_planning_step", "_handle_max_steps_reached")
+
 
 class SmolagentsInstrumentor:
     """smolagents under instrumentation, from `instrument` to `uninstrument`."""
@@ -29,12 +31,18 @@ class SmolagentsInstrumentor:
 
         Raises:
             ImportError: smolagents is not installed.
+            AttributeError: it is, in a release that works in other ways.
         """
         import smolagents
         from smolagents import agents, local_python_executor
 
         tracing, patches = self._tracing, self._patches
         base = agents.MultiStepAgent
+        missing = [name for name in _HOOKS if not hasattr(base, name)]
+        if missing:
+            raise AttributeError(
+                f"MultiStepAgent has no {', '.join(missing)}; smolagents 1.24 to 1.26 are known"
+            )
         patches.replace(base, "run", partial(runs.wrap_run, tracing, self.adopt))
         patches.replace(base, "__call__", partial(tools.wrap_managed_agent, tracing))
         patches.replace(base, "_finalize_step", partial(steps.wrap_finalize, tracing))

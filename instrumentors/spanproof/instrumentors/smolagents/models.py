@@ -146,7 +146,6 @@ def _describe(
         record_input(content, shown, new)
         if shown:
             content.input(conversation.text_in(shown[-1]))
-    opened.write()
 
 
 @shielded("smolagents.model.joined")
@@ -155,9 +154,11 @@ def _joined(pieces: Sequence[Any]) -> Any:
 
 
 def _describe_parameters(content: Content, model: Any, kwargs: Mapping[str, Any]) -> None:
-    parameters = {**dict(items(attribute(model, "kwargs"))), **kwargs}
-    for parameter, name in _PARAMETERS.items():
-        content.fact(name, number_or_none(parameters.get(parameter)))
+    always = attribute(model, "kwargs")
+    if always or not _PARAMETERS.keys().isdisjoint(kwargs):
+        parameters = {**dict(items(always)), **kwargs}
+        for parameter, name in _PARAMETERS.items():
+            content.fact(name, number_or_none(parameters.get(parameter)))
     stops = elements(kwargs.get("stop_sequences"))
     if stops and all(type(stop) is str for stop in stops):
         content.fact(genai.REQUEST_STOP_SEQUENCES, stops)
@@ -166,8 +167,10 @@ def _describe_parameters(content: Content, model: Any, kwargs: Mapping[str, Any]
 @shielded("smolagents.model.finish")
 def _finish(opened: Opened, answer: Any) -> None:
     try:
-        if opened.recording and answer is not None:
-            content = opened.content
+        if not opened.recording:
+            return
+        content = opened.content
+        if answer is not None:
             usage = conversation.usage_of(answer)
             for name, other, count in (
                 (genai.USAGE_INPUT_TOKENS, openinference.LLM_TOKEN_COUNT_PROMPT, usage[0]),
@@ -180,14 +183,15 @@ def _finish(opened: Opened, answer: Any) -> None:
                 message = conversation.message_of(answer)
                 record_output(content, message, conversation.finish_reason(answer))
                 content.output(conversation.text_in(message))
-            opened.write()
     finally:
+        opened.write()
         opened.span.end()
 
 
 @shielded("smolagents.model.fail")
 def _fail(tracing: Tracing, opened: Opened, error: BaseException) -> None:
     try:
+        opened.write()
         tracing.fail(opened.span, error)
     finally:
         opened.span.end()

@@ -37,7 +37,7 @@ def _record_action(content: Content, run: RunState, state: StepState, memory_ste
         content.code(code, "python")
         if content.visible:
             content.input(code)
-        execution.describe_executor(content, run.agent)
+        execution.describe_executor(content, run)
     is_final = bool(memory_step.is_final_answer)
     content.fact(ours.EXECUTION_IS_FINAL, is_final)
     if content.visible:

@@ -5,11 +5,13 @@ Both travel in the OpenTelemetry context, so a hook finds them in whatever threa
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from opentelemetry import trace
 from opentelemetry.context import Context, create_key, get_current, get_value, set_value
+from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.messages import History
 from spanproof.instrumentors.reading import attribute, items
@@ -63,6 +65,8 @@ class RunState:
         history: what its model calls were given.
         forced: the step that asks for a final answer after the last allowed one.
         max_steps_reached: that step was reached.
+        executor: the executor that `executor_facts` describe.
+        executor_facts: attributes of the steps it runs.
     """
 
     opened: Opened
@@ -72,6 +76,8 @@ class RunState:
     steps: dict[int, StepState] = field(default_factory=dict)
     forced: StepState | None = None
     max_steps_reached: bool = False
+    executor: Any = None
+    executor_facts: Mapping[str, AttributeValue] = field(default_factory=dict)
 
     def newest_context(self) -> Context:
         """The context of the step going on, or of the run between steps."""

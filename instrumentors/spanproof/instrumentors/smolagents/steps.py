@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from opentelemetry.context import attach, detach, get_current
+from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.patching import Method
@@ -119,11 +120,10 @@ def _planned(tracing: Tracing, run: RunState, state: StepState, stream: Any) -> 
 def _begin(tracing: Tracing, kind: str, number: int | None) -> StepState | None:
     name = f"step {number}" if kind == ACTION else f"{kind.replace('_', ' ')} {number}"
     operation = genai.OPERATION_PLAN if kind == PLANNING else None
-    opened = tracing.open(name, CHAIN, operation=operation, parent=get_current())
-    if opened.recording:
-        opened.span.set_attribute(ours.STEP_KIND, kind)
-        if isinstance(number, int):
-            opened.span.set_attribute(ours.STEP_NUMBER, number)
+    facts: dict[str, AttributeValue] = {ours.STEP_KIND: kind}
+    if isinstance(number, int):
+        facts[ours.STEP_NUMBER] = number
+    opened = tracing.open(name, CHAIN, operation=operation, parent=get_current(), facts=facts)
     return StepState(opened, kind)
 
 

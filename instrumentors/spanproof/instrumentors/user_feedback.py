@@ -1,0 +1,74 @@
+"""What a user thought of a run, told when it is long over.
+
+In come a trace's id and the kind of feedback; out goes a span of its own that names that trace and, where the
+run's span is known, links to it. It is no child: the trace has been complete since the run ended.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from opentelemetry.context import Context
+from opentelemetry.trace import (
+    Link,
+    SpanContext,
+    TraceFlags,
+    format_span_id,
+    format_trace_id,
+)
+
+from spanproof.instrumentors.decorating import current_tracing
+from spanproof.instrumentors.diagnostics import shielded
+from spanproof.semconv import spanproof as ours
+
+FEEDBACK_KINDS: Final = ("thumbs_up", "thumbs_down", "rerun", "revert", "escalation")
+_TRACE_DIGITS: Final = 32
+_SPAN_DIGITS: Final = 16
+
+
+def feedback(
+    trace_id: str | int, kind: str, *, span_id: str | int | None = None, comment: str | None = None
+) -> None:
+    """Tell what a user thought of a run; exported like any span.
+
+    Args:
+        trace_id: of the run's trace, 32 hexadecimal digits or the number OpenTelemetry has for it.
+        kind: `thumbs_up`, `thumbs_down`, `rerun`, `revert` or `escalation`.
+        span_id: of the run's AGENT span where a trace has several runs, 16 hexadecimal digits or a number.
+        comment: what the user said; content like any other.
+
+    Raises:
+        ValueError: an unknown kind, or an id that is none.
+    """
+    if kind not in FEEDBACK_KINDS:
+        raise ValueError(f"kind={kind!r} is no feedback; choose from {', '.join(FEEDBACK_KINDS)}")
+    trace = _number("trace_id", trace_id, _TRACE_DIGITS)
+    span = None if span_id is None else _number("span_id", span_id, _SPAN_DIGITS)
+    _record(trace, kind, span, comment)
+
+
+@shielded("feedback")
+def _record(trace: int, kind: str, span: int | None, comment: str | None) -> None:
+    facts = {ours.FEEDBACK_KIND: kind, ours.FEEDBACK_TRACE_ID: format_trace_id(trace)}
+    links = []
+    if span is not None:
+        facts[ours.FEEDBACK_SPAN_ID] = format_span_id(span)
+        links.append(
+            Link(SpanContext(trace, span, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED)))
+        )
+    # An empty context: whatever goes on now, it is not what the feedback is about.
+    opened = current_tracing().open("feedback", "UNKNOWN", parent=Context(), facts=facts, links=links)
+    if comment is not None and opened.recording:
+        opened.content.text(ours.FEEDBACK_COMMENT, comment)
+        opened.write()
+    opened.span.end()
+
+
+def _number(name: str, given: str | int, digits: int) -> int:
+    try:
+        number = int(given, 16) if isinstance(given, str) and len(given) == digits else given
+    except ValueError:
+        number = given
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 < number < 16**digits:
+        raise ValueError(f"{name}={given!r} is no id; give {digits} hexadecimal digits that are not all 0")
+    return number

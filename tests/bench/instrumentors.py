@@ -1,0 +1,327 @@
+"""What instrumentation costs an agent: uninstrumented, with ours, and with OpenInference's, in one run.
+
+Usage: `python tests/bench/instrumentors.py [ROUNDS] [smolagents|langchain]`. OpenInference's figures need
+`openinference-instrumentation-smolagents` and `openinference-instrumentation-langchain` beside Spanproof, in
+an environment of their own if they want other versions. Each way has a process of its own, and the ways
+take turns, so that other load on the machine falls on all of them alike. A turn is a run of a scripted agent
+without and one with the instrumentation, in the same process: of two processes one is always a little faster.
+Measured is CPU time of the process; what is added is told per span (p99 is that of runs). Export is left out,
+since it happens in the background: finished spans are kept, and their size is that of one OTLP request.
+Answers are scripted, so no figure holds a network.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+STEPS = 12
+FLEETS = 4
+"""Sets of processes, one after the other: where one's memory happens to lie makes it faster or slower."""
+OURS, THEIRS, FLOOR = "spanproof", "openinference", "sdk alone"
+UNSAMPLED = ", unsampled"
+PEERS = {
+    "smolagents": ("openinference.instrumentation.smolagents", "SmolagentsInstrumentor"),
+    "langchain": ("openinference.instrumentation.langchain", "LangChainInstrumentor"),
+}
+
+
+def code_of(step: int) -> str:
+    """A snippet of the length models write: it asks a tool, works on the answer and prints what it found."""
+    return (
+        f"# Step {step}: look at the order, add up what was refunded, and keep the figures for the report.\n"
+        f"lines = order_lines(order_id='A-{step}')\n"
+        "refunded = [line for line in lines if line['status'] == 'refunded']\n"
+        "total = 0\nfor line in refunded:\n    total = total + line['cents']\n"
+        f"print('order A-{step}:', len(refunded), 'of', len(lines), 'lines refunded, in cents', total)\n"
+        "for line in lines:\n    print(line['item'], line['cents'], line['status'])\n"
+    )
+
+
+def lines_of(order_id: str) -> list[dict[str, Any]]:
+    """Lines of an order."""
+    return [
+        {"item": f"lamp {number} of {order_id}", "cents": 1500 * number, "status": status}
+        for number, status in enumerate(("refunded", "paid") * 4)
+    ]
+
+
+def smolagents_run() -> Callable[[], object]:
+    """A CodeAgent with one tool call per step."""
+    import smolagents
+    from smolagents import ChatMessage, CodeAgent, MessageRole, Model, tool
+    from smolagents.monitoring import LogLevel, TokenUsage
+
+    class Scripted(Model):
+        """Exported below as if it came with the framework: OpenInference sees no other models."""
+
+        turn = 0
+
+        def generate(self, messages: Any, **options: Any) -> ChatMessage:
+            self.turn += 1
+            code = code_of(self.turn) if self.turn < STEPS else "final_answer('Refunded: $45.00.')"
+            text = f"Thought: I go on with order {self.turn}.\n<code>\n{code}\n</code>"
+            return ChatMessage(MessageRole.ASSISTANT, text, token_usage=TokenUsage(900, 150))
+
+    smolagents.Scripted = Scripted
+
+    @tool
+    def order_lines(order_id: str) -> list:  # type: ignore[type-arg]
+        """Lines of an order.
+
+        Args:
+            order_id: Number of the order.
+        """
+        return lines_of(order_id)
+
+    def run() -> object:
+        agent = CodeAgent([order_lines], Scripted(), max_steps=STEPS, verbosity_level=LogLevel.OFF)
+        return agent.run("How much was refunded for the orders A-1 to A-11, in dollars?")
+
+    return run
+
+
+def langchain_run() -> Callable[[], object]:
+    """A loop of model and tool within one runnable, through langchain-core alone."""
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage, HumanMessage
+    from langchain_core.outputs import ChatGeneration, ChatResult
+    from langchain_core.runnables import RunnableLambda
+    from langchain_core.tools import tool
+
+    class Scripted(BaseChatModel):
+        @property
+        def _llm_type(self) -> str:
+            return "scripted"
+
+        def _generate(
+            self, messages: Any, stop: Any = None, run_manager: Any = None, **rest: Any
+        ) -> ChatResult:
+            turn = len(messages) // 2 + 1
+            call = {"name": "run_python", "args": {"code": code_of(turn)}, "id": f"call_{turn}"}
+            answer = AIMessage(f"I go on with order {turn}.", tool_calls=[call] if turn < STEPS else [])
+            return ChatResult(generations=[ChatGeneration(message=answer)])
+
+    @tool
+    def run_python(code: str) -> str:
+        """Run code."""
+        return json.dumps(lines_of(code[:10]))
+
+    model = Scripted()
+
+    def loop(task: str) -> object:
+        messages: list[Any] = [HumanMessage(task)]
+        while True:
+            answer = model.invoke(messages)
+            messages.append(answer)
+            if not answer.tool_calls:
+                return answer.content
+            messages.extend(run_python.invoke(call) for call in answer.tool_calls)
+
+    agent = RunnableLambda(loop, name="refunds")
+    return lambda: agent.invoke("How much was refunded for the orders A-1 to A-11, in dollars?")
+
+
+RUNS = {"smolagents": smolagents_run, "langchain": langchain_run}
+
+
+class Kept:
+    """A span processor that keeps what has ended, and nothing else."""
+
+    def __init__(self) -> None:
+        self.spans: list[Any] = []
+
+    def on_start(self, span: Any, parent_context: Any = None) -> None:
+        """Nothing to do."""
+
+    def _on_ending(self, span: Any) -> None:
+        """Nothing to do."""
+
+    def on_end(self, span: Any) -> None:
+        """Keep it."""
+        self.spans.append(span)
+
+    def shutdown(self) -> None:
+        """Nothing to do."""
+
+    def force_flush(self, timeout_millis: int = 0) -> bool:
+        """Nothing to do."""
+        return True
+
+
+class Way:
+    """One way of being instrumented, switched on and off within this process."""
+
+    def __init__(self, framework: str, way: str) -> None:
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON
+
+        self._framework, self._ours = framework, way.startswith(OURS)
+        sampler = ALWAYS_OFF if way.endswith(UNSAMPLED) else ALWAYS_ON
+        self._provider = TracerProvider(sampler=sampler, shutdown_on_exit=False)
+        self.kept = Kept()
+        self._provider.add_span_processor(self.kept)  # type: ignore[arg-type]
+
+    def on(self) -> None:
+        """Instrument."""
+        if self._ours:
+            from spanproof import instrumentors
+
+            getattr(instrumentors, f"instrument_{self._framework}")(self._provider)
+        else:
+            self._peer().instrument(tracer_provider=self._provider)
+
+    def off(self) -> None:
+        """Put the originals back."""
+        if self._ours:
+            from spanproof.instrumentors import uninstrument
+
+            uninstrument()
+        else:
+            self._peer().uninstrument()
+
+    def _peer(self) -> Any:
+        module, name = PEERS[self._framework]
+        return getattr(importlib.import_module(module), name)()
+
+
+def work(framework: str, name: str) -> None:
+    """A worker: for each line that comes in, a run without and one with the instrumentation.
+
+    Out go the CPU seconds of both, how many spans there were, and their bytes.
+    """
+    from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+
+    run = RUNS[framework]()
+    way = Way(framework, name)
+
+    def timed() -> float:
+        for _ in range(2):  # what is looked at once, and caches that another process has emptied
+            run()
+        way.kept.spans.clear()
+        gc.collect()
+        began = time.process_time()
+        run()
+        return time.process_time() - began
+
+    timed()
+    gc.freeze()  # the libraries' own objects are no part of what a run costs
+    print(flush=True)
+    for _ in sys.stdin:
+        plain = timed()
+        assert not way.kept.spans
+        way.on()
+        spent = timed()
+        size = encode_spans(way.kept.spans).ByteSize() if way.kept.spans else 0
+        print(json.dumps([plain, spent, len(way.kept.spans), size]), flush=True)
+        way.off()
+
+
+Measured = list[tuple[float, float, int, int]]
+
+
+def measured(framework: str, ways: list[str], rounds: int) -> dict[str, Measured]:
+    """Runs of each way, in turns; the order of a round is turned as well."""
+    found: dict[str, Measured] = {way: [] for way in ways}
+    for _ in range(FLEETS):
+        workers = {way: worker(framework, way) for way in ways}
+        for number in range(rounds // FLEETS):
+            for way in ways if number % 2 else reversed(ways):
+                found[way].append(tuple(json.loads(asked(workers[way]))))
+        for each in workers.values():
+            each.communicate()
+    return found
+
+
+def worker(framework: str, way: str) -> subprocess.Popen[str]:
+    """A process for one way, warm."""
+    started = subprocess.Popen(
+        [sys.executable, __file__, "--work", framework, way],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert started.stdout is not None
+    started.stdout.readline()
+    return started
+
+
+def asked(worker: subprocess.Popen[str]) -> str:
+    """What a worker answers to a line."""
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    worker.stdin.write("\n")
+    worker.stdin.flush()
+    return worker.stdout.readline()
+
+
+def sdk_floor(rounds: int) -> float:
+    """Microseconds of a span of the SDK's with 16 short attributes: what nobody can go under."""
+    from opentelemetry.sdk.trace import TracerProvider
+
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(Kept())  # type: ignore[arg-type]
+    tracer = provider.get_tracer("floor")
+    attributes = {f"attribute.{number}": "a short value" for number in range(16)}
+    times = []
+    for _ in range(rounds):
+        began = time.process_time()
+        for _ in range(100):
+            tracer.start_span("floor", attributes=attributes).end()
+        times.append((time.process_time() - began) / 100)
+    return statistics.median(times) * 1e6
+
+
+def table(framework: str, rounds: int) -> None:
+    """Measure one framework and print it."""
+    ways = [OURS, OURS + UNSAMPLED]
+    if _installed(PEERS[framework][0]):
+        ways += [THEIRS, THEIRS + UNSAMPLED]
+    else:
+        package = f"openinference-instrumentation-{framework}"
+        print(f"{framework}: no peer to compare with; pip install {package}", file=sys.stderr)
+    found = measured(framework, ways, rounds)
+    plain = 1000 * statistics.median(base for runs in found.values() for base, *_ in runs)
+    print(f"\n{framework}: {STEPS} steps, {rounds} rounds; {plain:.2f} ms uninstrumented")
+    print(f"{'way':26}{'spans':>6}{'added µs/span p50':>19}{'p99':>8}{'kB/run':>9}{'overhead':>10}")
+    added: dict[str, float] = {}
+    for way in ways:
+        _, _, spans, size = found[way][-1]
+        extra = sorted(1e6 * (spent - base) for base, spent, *_ in found[way])
+        added[way] = statistics.median(extra)
+        ends = (added[way], extra[int(len(extra) * 0.99)])
+        shown = [f"{value / spans:.1f}" if spans else "–" for value in ends]
+        share = added[way] / plain / 10
+        print(f"{way:26}{spans:6}{shown[0]:>19}{shown[1]:>8}{size / 1000:9.1f}{share:9.1f}%")
+    if THEIRS in ways:
+        ours, theirs = found[OURS][-1], found[THEIRS][-1]
+        time_ratio = added[OURS] / added[THEIRS]
+        per_span = time_ratio * theirs[2] / ours[2]
+        print(
+            f"ours to theirs: time per run {time_ratio:.2f}, per span {per_span:.2f},"
+            f" bytes {ours[3] / theirs[3]:.2f}"
+        )
+
+
+def _installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--work"]:
+        work(*sys.argv[2:4])
+    else:
+        count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+        print(f"{FLOOR}: {sdk_floor(50):.1f} µs for a span of 16 attributes")
+        for each in sys.argv[2:] or RUNS:
+            table(each, count)

@@ -1,0 +1,135 @@
+"""Modules loaded anew and processes forked: the agent behaves as ever, and is recorded or it is not."""
+
+import json
+import sys
+
+import pytest
+
+from .conftest import AGENT_PROGRAM, RUN_KINDS, run_program
+
+_PRELUDE = """
+import importlib, json, os, threading
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from spanproof.instrumentors import diagnostics, instrument_langchain, instrument_smolagents, uninstrument
+provider, exporter = TracerProvider(), InMemorySpanExporter()
+provider.add_span_processor(SimpleSpanProcessor(exporter))
+def kinds():
+    found = sorted(span.attributes["openinference.span.kind"] for span in exporter.get_finished_spans())
+    exporter.clear()
+    return found
+told = []
+"""
+
+
+def run(code):
+    program = AGENT_PROGRAM + _PRELUDE + code + "\nprint(json.dumps([told, dict(diagnostics().errors)]))"
+    ended = run_program(sys.executable, "-c", program)
+    assert ended.returncode == 0, ended.stderr
+    told, errors = json.loads(ended.stdout.splitlines()[-1])
+    assert errors == {}
+    return told
+
+
+@pytest.mark.parametrize("module", ["smolagents.agents", "smolagents.tools", "smolagents.models"])
+def test_an_agent_made_before_a_reload_works_on_and_is_recorded(module):
+    told = run(f"""
+instrument_smolagents(provider)
+importlib.reload(importlib.import_module({module!r}))
+told += [answer(), kinds()]
+""")
+    assert told == [42, RUN_KINDS]
+
+
+def test_after_a_reload_of_the_executor_instrumenting_again_records_as_before():
+    told = run("""
+import smolagents.local_python_executor as module
+instrument_smolagents(provider)
+original = importlib.reload(module).timeout
+told += [answer(), kinds() != []]
+instrument_smolagents(provider)
+told += [answer(), kinds(), module.timeout is original]
+uninstrument()
+told += [answer(), kinds(), module.timeout is original]
+""")
+    assert told == [42, True, 42, RUN_KINDS, False, 42, [], True]
+
+
+def test_classes_that_a_reload_made_are_as_uninstrumented_until_instrumenting_again():
+    told = run("""
+import smolagents.agents as module
+instrument_smolagents(provider)
+CodeAgent = importlib.reload(module).CodeAgent
+original = module.MultiStepAgent.run
+told += [answer(), kinds()]
+instrument_smolagents(provider)
+told += [answer(), kinds()]
+uninstrument()
+told += [answer(), kinds(), module.MultiStepAgent.run is original]
+""")
+    assert told == [42, [], 42, RUN_KINDS, 42, [], True]
+
+
+def test_a_reload_of_langchains_hooks_and_instrumenting_again_harm_nothing():
+    told = run("""
+import langchain_core.tracers.context as context
+from langchain_core.runnables import RunnableLambda
+def double(): return RunnableLambda(lambda x: 2 * x).invoke(21)
+instrument_langchain(provider)
+told += [double(), kinds()]
+importlib.reload(context)
+told += [double(), len(kinds()) <= 1]
+instrument_langchain(provider)
+told += [double(), len(kinds()) <= 1]
+uninstrument()
+told += [double(), kinds()]
+""")
+    assert told == [42, ["CHAIN"], 42, True, 42, True, 42, []]
+
+
+def test_a_child_forked_while_every_lock_is_held_runs_and_exports_on_its_own(receiving):
+    program = (
+        AGENT_PROGRAM
+        + f"""
+import os, threading
+from spanproof.instrumentors import diagnostics, register
+from spanproof.instrumentors import diagnostics as _, registration
+import spanproof.instrumentors.diagnostics as counting, spanproof.instrumentors.patching as patching
+provider = register(endpoint={receiving.http!r}, instrument=("smolagents",))
+"""
+        + _FORKING
+    )
+    ended = run_program(sys.executable, "-c", program)
+    assert ended.returncode == 0, ended.stderr
+    assert receiving.kinds() == sorted(2 * RUN_KINDS)
+    assert len({span.trace_id for span in receiving.spans}) == 2
+    assert len({span.span_id for span in receiving.spans}) == 8
+
+
+_FORKING = """
+held, forked = threading.Event(), threading.Event()
+def hold():
+    import sys
+    counting = sys.modules["spanproof.instrumentors.diagnostics"]
+    with counting._lock, registration._lock, list(patching._all)[0]._lock:
+        held.set()
+        forked.wait(30)
+threading.Thread(target=hold, daemon=True).start()
+held.wait(30)
+child = os.fork()
+if child == 0:
+    code = 3
+    try:
+        register(instrument=("smolagents",))
+        if answer() == 42 and diagnostics().errors == {} and provider.force_flush():
+            code = 0
+    finally:
+        os._exit(code)
+forked.set()
+ended = os.waitpid(child, 0)[1]
+assert os.waitstatus_to_exitcode(ended) == 0, ended
+assert answer() == 42
+provider.shutdown()
+"""
