@@ -10,6 +10,7 @@ from importlib.metadata import version
 import click
 import pytest
 from click.testing import CliRunner
+
 from spanproof.cli.app import _COMMANDS, app, run
 
 

@@ -78,7 +78,7 @@ def own(row, layer):
 def test_json_prints_a_line_per_trace_in_the_agreed_form(good, capsys):
     assert run(["eval", "--json", str(good)]) == 0
     (row,) = lines(capsys.readouterr().out)
-    assert row.keys() == {"trace_id", "file", "runs", "spans", "code_bearing_span_ids"}
+    assert row.keys() == {"trace_id", "file", "runs", "spans", "code_bearing_span_ids", "defects"}
     assert (row["trace_id"], row["file"], row["spans"]) == ("00" * 15 + "07", str(good), 2)
     assert row["code_bearing_span_ids"] == ["0000000000000002"]
     assert row["runs"][0].keys() == {"span_id", "name", "scores"}
@@ -133,8 +133,8 @@ def test_a_bad_file_is_told_by_itself_and_the_others_are_evaluated(good, tmp_pat
 
 
 def test_a_file_without_spans_says_so(tmp_path, capsys):
-    empty = tmp_path / "empty.pb"
-    empty.write_bytes(b"")
+    empty = tmp_path / "empty.json"
+    empty.write_bytes(b"{}")
     assert run(["eval", str(empty)]) == 0
     assert "no spans" in capsys.readouterr().err
 
@@ -246,7 +246,7 @@ def test_a_bad_line_of_replay_is_told_by_itself(monkeypatch, capsys):
         {"id": 5, "steps": ["1 + 1"]},
     ]
     code, answers = replay_lines(rows, monkeypatch, capsys)
-    assert code == 2
+    assert code == 0
     assert ["error" in answer for answer in answers] == [True] * 5 + [False]
     assert answers[5]["steps"][0]["result"] == 2
 
@@ -254,3 +254,77 @@ def test_a_bad_line_of_replay_is_told_by_itself(monkeypatch, capsys):
 def test_replay_without_jsonl_says_how(capsys):
     assert run(["replay"]) == 2
     assert "--jsonl" in capsys.readouterr().err
+
+
+def spans_of(request):
+    return request.resource_spans[0].scope_spans[0].spans
+
+
+def orphan(spans):
+    spans[0].parent_span_id = b"\x99" * 8
+
+
+def cycle(spans):
+    spans[0].parent_span_id = spans[1].span_id
+
+
+def two_roots(spans):
+    spans[1].ClearField("parent_span_id")
+
+
+def equal_ids(spans):
+    spans[1].span_id = spans[0].span_id
+
+
+@pytest.mark.parametrize(
+    ("spoil", "defects"),
+    [
+        (orphan, ["missing_parent", "no_root"]),
+        (cycle, ["no_root", "parent_cycle"]),
+        (two_roots, ["several_roots"]),
+        (equal_ids, ["duplicate_span_ids", "no_root", "parent_cycle"]),
+    ],
+)
+def test_a_trace_of_a_bad_shape_is_marked_and_still_evaluated(tmp_path, capsys, spoil, defects):
+    request = request_of("print(6 * 7)", "42\n")
+    spoil(spans_of(request))
+    file = tmp_path / "odd.pb"
+    file.write_bytes(encode_protobuf(request))
+    assert run(["eval", "--json", "--no-replay", str(file)]) == 0
+    assert run(["eval", "--no-replay", str(file)]) == 0
+    json_row, *people = capsys.readouterr().out.splitlines()
+    row = json.loads(json_row)
+    assert row["defects"] == defects
+    own = [score for run in row["runs"] for score in run["scores"] if score["name"] == "correctness"]
+    assert [score["outcome"] for score in own].count("scored") == 1
+    assert any("is marked: " + defects[0].replace("_", " ") in words for words in people)
+
+
+def test_a_bad_line_amid_good_ones_is_told_with_its_number_and_the_others_are_evaluated(tmp_path, capsys):
+    first, last = request_of("print(1)", "1\n"), request_of("print(2)", "2\n")
+    for each in spans_of(last):
+        each.trace_id = bytes(15) + b"\x08"
+    file = tmp_path / "mixed.jsonl"
+    file.write_bytes(b"\n".join([encode_json(first), b"{broken", encode_json(last)]))
+    assert run(["eval", "--json", "--no-replay", str(file)]) == 2
+    captured = capsys.readouterr()
+    assert [row["trace_id"][-1] for row in lines(captured.out)] == ["7", "8"]
+    assert "mixed.jsonl:2: not JSON" in captured.err
+
+
+def test_ids_in_base64_are_refused_with_their_place(tmp_path, capsys):
+    file = tmp_path / "base64.json"
+    file.write_bytes(encode_json(request_of("1", "")).replace(b"0" * 31 + b"7", b"AAAAAAAAAAAAAAAAAAAABw=="))
+    assert run(["eval", "--json", "--no-replay", str(file)]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "spans[0].traceId must be 32 hexadecimal digits" in captured.err
+    assert "base64" in captured.err
+
+
+def test_a_truncated_protobuf_is_refused_with_its_place(good, capsys):
+    good.write_bytes(good.read_bytes()[:-20])
+    assert run(["eval", "--json", "--no-replay", str(good)]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "spans[1]" in captured.err

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from spanproof.cli.jsonl import BadRow, Row, run_jsonl, text_field
 
 
@@ -27,14 +28,14 @@ def test_a_bad_line_yields_its_error_and_the_rest_goes_on() -> None:
     got = answers([b'{"id": 1, "text": "a"}\n', b"{nonsense\n", b"[]\n", b'{"id": 4, "text": "b"}\n'], upper)
     assert got[0] == {"id": 1, "text": "A"}
     assert got[1]["id"] is None
-    assert "not a line of JSON" in got[1]["error"]
+    assert "line 2: not a line of JSON" in got[1]["error"]
     assert "JSON object" in got[2]["error"]
     assert got[3] == {"id": 4, "text": "B"}
 
 
 def test_a_missing_field_is_named_with_the_id_of_its_row() -> None:
     assert answers([b'{"id": "x", "text": 5}'], upper) == [
-        {"id": "x", "error": "field 'text' must be a string, got int"}
+        {"id": "x", "error": "field 'text' must be a string, got a number"}
     ]
 
 

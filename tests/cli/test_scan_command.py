@@ -32,6 +32,7 @@ def test_each_line_gets_a_line_in_the_same_order() -> None:
 
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 0
+    assert b"2 lines were bad" in done.stderr
     assert [answer["id"] for answer in answers] == [1, "two", 3, 4, None]
     assert [answer.get("verdict") for answer in answers] == ["deny", "allow", None, "review", None]
     assert "source" in answers[2]["error"]

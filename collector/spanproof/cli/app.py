@@ -7,7 +7,7 @@ else is a bug and says how to report it.
 
 from __future__ import annotations
 
-import sys
+import difflib
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
@@ -15,8 +15,8 @@ from importlib.metadata import version
 
 import click
 
-from spanproof.cli import EXIT_MISUSE, EXIT_PASS
-from spanproof.cli.console import UsageProblem, error_console
+from spanproof.cli import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_MISUSE, EXIT_PASS
+from spanproof.cli.console import UsageProblem
 
 _COMMANDS = {
     "demo": ("spanproof.cli.demo", "Run real agents, evaluate their traces, and show the verdicts."),
@@ -33,7 +33,7 @@ _COMMANDS = {
     "promote": ("spanproof.cli.promote", "Freeze a run into a suite as a hermetic case."),
     "suite": ("spanproof.cli.suite", "Replay a suite's cases offline."),
     "doctor": ("spanproof.cli.doctor", "Say which isolation features this machine gives."),
-    "config": ("spanproof.cli.config", "Check a configuration file."),
+    "config": ("spanproof.cli.config", "Check a configuration, show what holds, print the reference."),
 }
 """Command name to the module that holds its `command`, and its one-line help."""
 
@@ -59,7 +59,8 @@ class _LazyGroup(click.Group):
 def app() -> None:
     """Evaluate production agent traces by running the agent's own code.
 
-    Exit codes: 0 pass, 1 a gate failed, 2 misuse or an error of ours.
+    Exit codes: 0 pass, 1 a gate failed, 2 misuse or an error of ours, 130 ended by Ctrl-C, 141 the reader of
+    the output went away.
     """
 
 
@@ -68,33 +69,72 @@ def run(arguments: Sequence[str]) -> int:
     try:
         result = app.main(args=list(arguments), prog_name="spanproof", standalone_mode=False)
     except click.exceptions.Abort:
-        return 130
+        return EXIT_INTERRUPTED
     except click.exceptions.Exit as ended:
         return ended.exit_code
-    except click.ClickException as problem:
-        problem.show()
+    except click.exceptions.NoArgsIsHelpError as bare:
+        bare.show()
         return EXIT_MISUSE
-    except BrokenPipeError:
-        sys.stderr.close()
-        return EXIT_PASS
+    except click.ClickException as problem:
+        _usage_problem(problem).show()
+        return EXIT_MISUSE
+    except (BrokenPipeError, SystemExit):
+        # click itself exits, with 1, which here means that a gate failed, when nobody reads its output.
+        return EXIT_BROKEN_PIPE
     except UsageProblem as problem:
         problem.show()
         return EXIT_MISUSE
+    except OSError as failure:
+        _file_problem(failure).show()
+        return EXIT_MISUSE
     except Exception as bug:  # noqa: BLE001 - the last place before the user
+        if _was_interrupted(bug):
+            return EXIT_INTERRUPTED
         _tell_bug(bug)
         return EXIT_MISUSE
     return result if isinstance(result, int) else EXIT_PASS
 
 
+def _usage_problem(problem: click.ClickException) -> UsageProblem:
+    """What click says, in the form of all our errors."""
+    context = problem.ctx if isinstance(problem, click.UsageError) else None
+    if context is None:
+        return UsageProblem(problem.format_message())
+    path = context.command_path.removeprefix("spanproof").strip()
+    what = f"{path}: {problem.format_message()}" if path else problem.format_message()
+    if isinstance(context.command, click.Group) and not isinstance(problem, click.NoSuchOption):
+        known = context.command.list_commands(context)
+        near = difflib.get_close_matches(str(getattr(problem, "command_name", "")), known, n=1)
+        meant = f"did you mean {near[0]!r}? " if near and "Did you mean" not in what else ""
+        return UsageProblem(what, f"{meant}the commands are: {', '.join(known)}")
+    usage = " ".join(context.command.collect_usage_pieces(context))
+    return UsageProblem(what, f"{context.command_path} {usage}; add --help to see the options")
+
+
+def _file_problem(failure: OSError) -> UsageProblem:
+    """A file that went away or a full disk, where no command had a better word for it."""
+    reason = failure.strerror or str(failure)
+    if failure.filename is None:
+        return UsageProblem(
+            f"input or output failed: {reason}", "see where the output goes and whether there is room"
+        )
+    return UsageProblem(f"{failure.filename}: {reason}", "see that it is there and may be read and written")
+
+
+def _was_interrupted(bug: BaseException) -> bool:
+    """Whether Ctrl-C is behind it: a package that is interrupted while it loads may raise something else."""
+    cause: BaseException | None = bug
+    while cause is not None:
+        if isinstance(cause, KeyboardInterrupt):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False
+
+
 def _tell_bug(bug: Exception) -> None:
     where = traceback.extract_tb(bug.__traceback__)[-1]
-    error_console.print(
-        f"[bold red]spanproof:[/] internal error: {type(bug).__name__}: ", end="", highlight=False
-    )
-    error_console.print(str(bug), markup=False, highlight=False)
-    error_console.print(
-        f"  at {where.name} ({where.filename.rsplit('/', 1)[-1]}:{where.lineno}); please report it with the"
-        " command you ran.",
-        markup=False,
-        highlight=False,
-    )
+    UsageProblem(
+        f"internal error: {type(bug).__name__}: {bug}",
+        f"please report it with the command you ran; it was raised in {where.name}"
+        f" ({where.filename.rsplit('/', 1)[-1]}:{where.lineno})",
+    ).show()

@@ -16,6 +16,15 @@ from spanproof.alerts.rules import AlertRule
 from spanproof.cli.console import UsageProblem, console, error_console, print_json
 from spanproof.collector.config import Config, ConfigError, Problem, load_config
 from spanproof.collector.config_reference import reference
+from spanproof.sandbox.registry import backend_names
+
+config_option = click.option(
+    "--config",
+    "file",
+    envvar="SPANPROOF_CONFIG",
+    type=click.Path(path_type=Path),
+    help="A YAML file; see docs/configuration.md. SPANPROOF_CONFIG names one too.",
+)
 
 set_option = click.option(
     "--set",
@@ -35,7 +44,10 @@ def command() -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def check(file: Path, as_json: bool) -> int:
-    """Check a configuration file; exit 2 where something in it is wrong."""
+    """Check a configuration file.
+
+    Exit code 2 where something in it is wrong; all of it is told at once.
+    """
     try:
         config = _load(file, {}, {})
     except ConfigError as wrong:
@@ -62,11 +74,14 @@ def check(file: Path, as_json: bool) -> int:
 
 
 @command.command()
-@click.option("--config", "file", type=click.Path(path_type=Path), help="A YAML file.")
+@config_option
 @set_option
 @click.option("--json", "as_json", is_flag=True, help="JSON instead of YAML.")
 def show(file: Path | None, settings: tuple[str, ...], as_json: bool) -> None:
-    """Show what holds: defaults, file, environment and flags together. Secrets are masked."""
+    """Show the configuration that holds.
+
+    Defaults, file, environment and flags together; secrets are masked.
+    """
     shown = read_config(file, settings).model_dump(mode="json")
     if as_json:
         print_json(shown)
@@ -75,9 +90,13 @@ def show(file: Path | None, settings: tuple[str, ...], as_json: bool) -> None:
 
 
 @command.command(name="reference")
-def reference_command() -> None:
-    """Print every key with its type, default and meaning, as Markdown."""
-    click.echo(reference(Config), nl=False)
+@click.option("--json", "as_json", is_flag=True, help="The JSON schema instead of Markdown.")
+def reference_command(as_json: bool) -> None:
+    """Print every key with its type, default and meaning."""
+    if as_json:
+        print_json(Config.model_json_schema())
+    else:
+        click.echo(reference(Config), nl=False)
 
 
 def read_config(
@@ -95,9 +114,18 @@ def read_config(
             raise UsageProblem(f"--set {setting!r} is not KEY=VALUE", "write --set assembly.quiet_s=2")
         overrides[key.strip()] = value
     try:
-        return _load(file, os.environ if environ is None else environ, overrides)
+        return _load(file, _with_store(os.environ if environ is None else environ), overrides)
     except ConfigError as wrong:
         raise _problem(wrong) from wrong
+
+
+def _with_store(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """The environment, with `SPANPROOF_STORE`, which is `--store` of other commands, as the key it means."""
+    location = environ.get("SPANPROOF_STORE", "")
+    if not location or location.lstrip().startswith("{"):
+        return environ
+    others = {name: value for name, value in environ.items() if name != "SPANPROOF_STORE"}
+    return {"SPANPROOF_STORE__LOCATION": location, **others}
 
 
 def _load(file: Path | None, environ: Mapping[str, str], overrides: Mapping[str, str]) -> Config:
@@ -110,10 +138,16 @@ def _load(file: Path | None, environ: Mapping[str, str], overrides: Mapping[str,
     ]
     if twice:
         raise ConfigError(twice)
+    if config.sandbox.backend not in backend_names():
+        known = ", ".join(backend_names())
+        what = f"no backend is named {config.sandbox.backend!r}; known: {known}"
+        raise ConfigError([Problem(str(file or ""), "sandbox.backend", what)])
     return config
 
 
 def _problem(wrong: ConfigError) -> UsageProblem:
     lines = [str(problem) for problem in wrong.problems]
     what = lines[0] if len(lines) == 1 else "the configuration is not valid:\n    " + "\n    ".join(lines)
+    if not any(problem.key for problem in wrong.problems):
+        return UsageProblem(what, "give a YAML file of settings; `spanproof config reference` explains them")
     return UsageProblem(what, "`spanproof config reference` lists every key")

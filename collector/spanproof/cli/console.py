@@ -14,8 +14,17 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-console = Console(highlight=False)
-error_console = Console(stderr=True, highlight=False)
+from spanproof.cli.hostile import visible
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to the caller: rich would exit with 1, which here means that a gate failed."""
+        raise
+
+
+console = _Console(highlight=False)
+error_console = _Console(stderr=True, highlight=False)
 
 
 class UsageProblem(Exception):  # noqa: N818 - names what the user sees
@@ -33,9 +42,9 @@ class UsageProblem(Exception):  # noqa: N818 - names what the user sees
 
     def show(self) -> None:
         """Print the problem to stderr in two lines."""
-        error_console.print(Text.assemble(("spanproof: ", "bold red"), self.what), soft_wrap=True)
+        error_console.print(Text.assemble(("spanproof: ", "bold red"), visible(self.what)), soft_wrap=True)
         if self.remedy:
-            error_console.print(Text.assemble(("  remedy: ", "bold"), self.remedy), soft_wrap=True)
+            error_console.print(Text.assemble(("  remedy: ", "bold"), visible(self.remedy)), soft_wrap=True)
 
 
 def json_line(value: object) -> bytes:

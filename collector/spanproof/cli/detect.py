@@ -9,9 +9,10 @@ import click
 from rich.syntax import Syntax
 from rich.text import Text
 
-from spanproof.cli import EXIT_MISUSE, EXIT_PASS
+from spanproof.cli import EXIT_PASS
 from spanproof.cli.console import UsageProblem, console, print_json
-from spanproof.cli.jsonl import Row, run_jsonl, text_field
+from spanproof.cli.hostile import visible
+from spanproof.cli.jsonl import Row, answer_lines, text_field
 from spanproof.evaluators.detect.text import TextSnippet, snippets_in
 from spanproof.trace import Language
 
@@ -26,9 +27,14 @@ _LEXERS = {Language.OTHER: "text"}
 )
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON line per file.")
 def command(files: tuple[Path, ...], jsonl: bool, as_json: bool) -> int:
-    """Find code snippets in text: in FILES, or in stdin where there are none."""
+    """Find code snippets in text.
+
+    FILES are texts, `-` is stdin, as it is where there are none.
+    """
     if jsonl:
-        return EXIT_MISUSE if run_jsonl(_answer) else EXIT_PASS
+        if files:
+            raise UsageProblem("--jsonl reads stdin, and files were named too", "leave out one of them")
+        return answer_lines(_answer)
     for name, text in _texts(files):
         found = snippets_in(text)
         if as_json:
@@ -52,17 +58,18 @@ def _row(found: TextSnippet) -> Row:
 
 
 def _texts(files: tuple[Path, ...]) -> list[tuple[str, str]]:
-    if not files:
-        return [("stdin", sys.stdin.buffer.read().decode("utf-8", "replace"))]
-    texts = []
-    for path in files:
-        try:
-            texts.append((str(path), path.read_bytes().decode("utf-8", "replace")))
-        except OSError as refused:
-            raise UsageProblem(
-                f"cannot read {path}: {refused.strerror or refused}", "name a text file, or pipe the text in"
-            ) from refused
-    return texts
+    return [_text(path) for path in files or (Path("-"),)]
+
+
+def _text(path: Path) -> tuple[str, str]:
+    if str(path) == "-":
+        return "stdin", sys.stdin.buffer.read().decode("utf-8", "replace")
+    try:
+        return str(path), path.read_bytes().decode("utf-8", "replace")
+    except OSError as refused:
+        raise UsageProblem(
+            f"{path} cannot be read: {refused.strerror or refused}", "name a text file, or pipe the text in"
+        ) from refused
 
 
 def _show(name: str, text: str, found: list[TextSnippet]) -> None:
@@ -73,5 +80,11 @@ def _show(name: str, text: str, found: list[TextSnippet]) -> None:
         console.print(Text.assemble(("  " + snippet.language.value, "bold cyan"), f", line {line}"))
         lexer = _LEXERS.get(snippet.language, snippet.language.value)
         console.print(
-            Syntax(snippet.source, lexer, start_line=line, line_numbers=True, background_color="default")
+            Syntax(
+                visible(snippet.source),
+                lexer,
+                start_line=line,
+                line_numbers=True,
+                background_color="default",
+            )
         )

@@ -1,13 +1,13 @@
 """`spanproof eval FILE…`: evaluate OTLP files offline, without a collector and without a store.
 
 Takes OTLP trace files (`.pb`, `.json`, `.jsonl`); prints a table for people or, with `--json`, one line per
-trace. A file that cannot be read is told by itself, the others are evaluated, and the exit code is 2 at the
-end. Nothing is sent and nothing is stored.
+trace. A file that cannot be read, or a line of one, is told by itself, the rest is evaluated, and the exit
+code is 2 at the end. Nothing is sent and nothing is stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,57 +16,69 @@ from rich.text import Text
 
 from spanproof.cli import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.console import UsageProblem, console, error_console, print_json, progress
+from spanproof.cli.hostile import visible
+from spanproof.cli.policy import policy_in, policy_option
 from spanproof.cli.report import outcome_words, plain, runs_table
 from spanproof.collector.dialects import normalise
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
-from spanproof.sandbox import PolicyError, Sandbox
-from spanproof.sandbox.policy import Policy, load_policy
+from spanproof.sandbox import Sandbox
 from spanproof.sandbox.registry import backend_names, open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Errored, Score, Scored, Skipped, Span, Trace, trace_of
-from spanproof.trace.otlp import MalformedOtlp, read_file
+from spanproof.trace.otlp import MalformedOtlp, read_what_is_good
 
 
 @click.command("eval")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--policy", "policy_file", type=click.Path(path_type=Path), help="Policy file of the scanners.")
+@policy_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
 @click.option("--backend", default="jail", show_default=True, help="Sandbox backend for the replay.")
 @click.option("--no-replay", is_flag=True, help="Judge by the record alone; run nothing.")
 def command(
     files: tuple[Path, ...], policy_file: Path | None, as_json: bool, backend: str, no_replay: bool
 ) -> int:
-    """Evaluate OTLP files (.pb, .json, .jsonl) offline."""
+    """Evaluate OTLP files offline.
+
+    FILES are OTLP trace data: .pb (protobuf), .json, or .jsonl (one request a line). Exit code 2 where one of
+    them could not be read in full; the others are evaluated all the same.
+    """
     evaluations: list[TraceEvaluation] = []
     unreadable = 0
     with opened_engine(policy_file, backend, replay=not no_replay) as engine, progress() as bar:
         task = bar.add_task("evaluating", total=len(files))
         for file in files:
-            traces = _read(file)
-            unreadable += traces is None
-            for trace in traces or ():
+            traces, problems = traces_in(file)
+            for problem in problems:
+                problem.show()
+            unreadable += bool(problems)
+            for trace in traces:
                 evaluation = engine.evaluate(trace)
                 if as_json:
                     print_json(evaluation_row(evaluation, file))
                 else:
                     evaluations.append(evaluation)
+            if not traces and not problems:
+                error_console.print(
+                    Text(f"spanproof: {visible(str(file))}: no spans in it", style="yellow"), soft_wrap=True
+                )
             bar.advance(task)
     if not as_json and evaluations:
         console.print(runs_table(evaluations))
+        _show_defects(evaluations)
     return EXIT_MISUSE if unreadable else EXIT_PASS
 
 
-def _read(file: Path) -> list[Trace] | None:
-    """The traces of a file; None where it could not be read, which stderr then says."""
-    try:
-        traces = traces_in(file)
-    except UsageProblem as problem:
-        problem.show()
-        return None
-    if not traces:
-        error_console.print(Text(f"spanproof: {file}: no spans in it", style="yellow"), soft_wrap=True)
-    return traces
+def _show_defects(evaluations: Sequence[TraceEvaluation]) -> None:
+    """Below the table: what is wrong with the shape of a trace, and traces without a run."""
+    for evaluation in evaluations:
+        words = [defect.value.replace("_", " ") for defect in sorted(evaluation.trace.defects)]
+        if words:
+            told = f"trace {evaluation.trace.trace_id[:8]} is marked: {', '.join(words)}"
+            console.print(Text(told, style="yellow"), soft_wrap=True)
+        if not evaluation.runs:
+            told = f"trace {evaluation.trace.trace_id[:8]}: no run in its {len(evaluation.trace.spans)} spans"
+            console.print(Text(told, style="yellow"), soft_wrap=True)
 
 
 @contextmanager
@@ -78,7 +90,7 @@ def opened_engine(policy_file: Path | None, backend: str, *, replay: bool = True
     Raises:
         UsageProblem: the policy file or the backend's name is wrong.
     """
-    pipeline = Pipeline(_policy(policy_file))
+    pipeline = Pipeline(policy_in(policy_file))
     if not replay:
         yield Engine(pipeline=pipeline, sandbox=None, replay_disabled_reason="replay is switched off")
         return
@@ -95,25 +107,23 @@ def opened_engine(policy_file: Path | None, backend: str, *, replay: bool = True
         yield Engine(pipeline=pipeline, sandbox=None, replay_disabled_reason=reason)
 
 
-def traces_in(file: Path) -> list[Trace]:
-    """The traces of one OTLP file, in the order of their first span.
-
-    Raises:
-        UsageProblem: the file cannot be read or is no OTLP.
-    """
+def traces_in(file: Path) -> tuple[list[Trace], list[UsageProblem]]:
+    """The traces of one OTLP file, in the order of their first span, and what could not be read of it."""
     spans: dict[str, list[Span]] = {}
     try:
-        for request in read_file(file):
-            for span in normalise(request):
-                spans.setdefault(span.trace_id, []).append(span)
+        requests, malformed = read_what_is_good(file)
     except OSError as failure:
-        raise UsageProblem(
-            f"{file}: {failure.strerror or failure}", "Give the path of an OTLP file."
-        ) from failure
+        reason = failure.strerror or str(failure)
+        return [], [UsageProblem(f"{file} cannot be read: {reason}", "Give the path of an OTLP file.")]
     except MalformedOtlp as failure:
-        remedy = "Give OTLP trace data: .pb (protobuf), .json, or .jsonl (one request a line)."
-        raise UsageProblem(str(failure), remedy) from failure
-    return [trace_of(of_trace) for of_trace in spans.values()]
+        requests, malformed = [], [failure]
+    for request in requests:
+        for span in normalise(request):
+            spans.setdefault(span.trace_id, []).append(span)
+    remedy = "Give OTLP trace data: .pb (protobuf), .json, or .jsonl (one request a line)."
+    return [trace_of(of_trace) for of_trace in spans.values()], [
+        UsageProblem(str(each), remedy) for each in malformed
+    ]
 
 
 def evaluation_row(evaluation: TraceEvaluation, file: Path | None) -> dict[str, object]:
@@ -124,6 +134,7 @@ def evaluation_row(evaluation: TraceEvaluation, file: Path | None) -> dict[str, 
         "runs": [_run_row(run) for run in evaluation.runs],
         "spans": len(evaluation.trace.spans),
         "code_bearing_span_ids": list(evaluation.code_bearing_span_ids),
+        "defects": sorted(defect.value for defect in evaluation.trace.defects),
     }
 
 
@@ -155,19 +166,6 @@ def score_row(score: Score) -> dict[str, object]:
         case Errored():
             row.update(outcome="errored", reason=outcome_words(score.outcome))
     return row
-
-
-def _policy(file: Path | None) -> Policy:
-    if file is None:
-        return Policy()
-    try:
-        return load_policy(file)
-    except PolicyError as problem:
-        raise UsageProblem(str(problem)) from problem
-    except OSError as failure:
-        raise UsageProblem(
-            f"{file}: {failure.strerror or failure}", "Give the path of a policy file."
-        ) from failure
 
 
 def _sandbox(backend: str) -> Sandbox:

@@ -72,7 +72,10 @@ def command(
     junit: Path | None,
     as_json: bool,
 ) -> int:
-    """Check assertions over scores: exit 0 when all hold, 1 when one does not, 2 on misuse."""
+    """Check assertions over scores.
+
+    Exit code 0 when all hold, 1 when one does not, 2 on misuse.
+    """
     if scores_file and (location != DEFAULT_STORE or project or since):
         raise UsageProblem(
             "--scores is given with --store, --project or --since", "Those are for scores out of a store."
@@ -82,7 +85,7 @@ def command(
         with _scores(location, project, since, scores_file) as scores:
             report = check(assertions, scores)
     except GateError as problem:
-        raise UsageProblem(str(problem)) from problem
+        raise UsageProblem(str(problem), "docs/gate.md explains assertions and scores") from problem
     if junit:
         _write(junit, report.to_junit())
     if as_json:

@@ -1,30 +1,48 @@
 """The batch interface every `--jsonl` command shares.
 
-JSON Lines on stdin, one line out per line in, in the same order, flushed as each is done. A bad line gives
-`{"id": …, "error": "…"}` and the rest goes on. Handlers may run in several threads; order is kept.
+JSON Lines on stdin, one line out per line in, in the same order, each flushed as soon as it and those before
+it are done, whether or not a further line has come: a program may wait for an answer before it asks again. A
+bad line gives `{"id": …, "error": "…"}` and the rest goes on; at the end stderr counts the bad ones. The
+exit code stays 0: the batch was answered, and each answer says for itself whether its line was bad.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections import deque
-from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from queue import SimpleQueue
 from typing import Any, BinaryIO
 
 import orjson
 
-from spanproof.cli.console import json_line
+from spanproof.cli import EXIT_PASS
+from spanproof.cli.console import error_console, json_line
 
 Row = dict[str, Any]
 """One decoded line: JSON from outside, so its values are checked where they are read."""
 
 Handler = Callable[[Row], Row]
 
+_WAITING_PER_WORKER = 4
+"""Lines read ahead of the oldest one that is not answered: what bounds the memory of a batch."""
+
+_JSON_NAMES = {str: "a string", bool: "a boolean", int: "a number", float: "a number", list: "an array"}
+
 
 class BadRow(ValueError):  # noqa: N818 - names the input
     """A line whose content is not what the interface takes; the message names the field."""
+
+
+def answer_lines(handle: Handler, workers: int = 1) -> int:
+    """Answer stdin on stdout; stderr counts the bad lines. Returns the exit code."""
+    bad = run_jsonl(handle, workers=workers)
+    if bad:
+        lines = "1 line was bad: its answer has" if bad == 1 else f"{bad} lines were bad: their answers have"
+        error_console.print(f"spanproof: {lines} an 'error' that says why", soft_wrap=True)
+    return EXIT_PASS
 
 
 def run_jsonl(
@@ -41,22 +59,11 @@ def run_jsonl(
         out: stdout when None.
         workers: how many rows are handled at once.
     """
-    source = sys.stdin.buffer if lines is None else lines
+    numbered = _numbered(sys.stdin.buffer if lines is None else lines)
     sink = sys.stdout.buffer if out is None else out
-    bad = 0
     if workers == 1:
-        for line in filter(bytes.strip, source):
-            bad += _write(sink, _answer(handle, line))
-        return bad
-    with ThreadPoolExecutor(workers) as pool:
-        waiting: deque[Future[Row]] = deque()
-        for line in filter(bytes.strip, source):
-            waiting.append(pool.submit(_answer, handle, line))
-            while waiting and (waiting[0].done() or len(waiting) > 4 * workers):
-                bad += _write(sink, waiting.popleft().result())
-        while waiting:
-            bad += _write(sink, waiting.popleft().result())
-    return bad
+        return sum(_write(sink, _answer(handle, number, line)) for number, line in numbered)
+    return _Crew(handle, sink, workers).answer(numbered)
 
 
 def text_field(row: Row, name: str) -> str:
@@ -65,16 +72,98 @@ def text_field(row: Row, name: str) -> str:
     Raises:
         BadRow: it is absent or no string.
     """
-    value = row.get(name)
+    if name not in row:
+        raise BadRow(f"field {name!r} is missing: it must be a string")
+    value = row[name]
     if not isinstance(value, str):
-        raise BadRow(f"field {name!r} must be a string, got {type(value).__name__}")
+        raise BadRow(f"field {name!r} must be a string, got {json_name(value)}")
     return value
 
 
-def _answer(handle: Handler, line: bytes) -> Row:
+def json_name(value: object) -> str:
+    """What JSON calls a value's type, with its article."""
+    return "null" if value is None else _JSON_NAMES.get(type(value), "an object")
+
+
+class _Crew:
+    """Threads that answer rows, and one that writes the answers in order.
+
+    The writer is a thread of its own because the reader may wait for the next line for ever. All of them are
+    daemons: when the reader is interrupted, nothing waits for a program that still runs.
+    """
+
+    def __init__(self, handle: Handler, sink: BinaryIO, workers: int) -> None:
+        self._handle = handle
+        self._sink = sink
+        self._todo: SimpleQueue[tuple[Future[Row], int, bytes] | None] = SimpleQueue()
+        self._in_order: SimpleQueue[Future[Row] | None] = SimpleQueue()
+        self._room = threading.Semaphore(_WAITING_PER_WORKER * workers)
+        self._bad = 0
+        self._broken: OSError | None = None
+        self._stopped = False
+        self._writer = threading.Thread(target=self._write_all, name="jsonl-writer", daemon=True)
+        self._workers = [
+            threading.Thread(target=self._work, name=f"jsonl-{number}", daemon=True)
+            for number in range(workers)
+        ]
+
+    def answer(self, numbered: Iterable[tuple[int, bytes]]) -> int:
+        """Answer every line and return how many were bad."""
+        for thread in (self._writer, *self._workers):
+            thread.start()
+        try:
+            self._hand_out(numbered)
+        except BaseException:
+            # What still runs is about to be killed: its failure is no answer to its line.
+            self._stopped = True
+            raise
+        for _ in self._workers:
+            self._todo.put(None)
+        self._in_order.put(None)
+        self._writer.join()
+        if self._broken is not None:
+            raise self._broken
+        return self._bad
+
+    def _hand_out(self, numbered: Iterable[tuple[int, bytes]]) -> None:
+        for number, line in numbered:
+            self._room.acquire()
+            if self._stopped:
+                return
+            answer: Future[Row] = Future()
+            self._in_order.put(answer)
+            self._todo.put((answer, number, line))
+
+    def _work(self) -> None:
+        while (job := self._todo.get()) is not None:
+            answer, number, line = job
+            try:
+                answer.set_result(_answer(self._handle, number, line))
+            except BaseException as failure:  # noqa: BLE001 - the writer waits for this very answer
+                answer.set_exception(failure)
+
+    def _write_all(self) -> None:
+        while (answer := self._in_order.get()) is not None:
+            row = answer.result()
+            # Once the reading end of stdout has gone, answers are dropped until the reader notices.
+            if not self._stopped:
+                try:
+                    self._bad += _write(self._sink, row)
+                except OSError as broken:
+                    self._broken = broken
+                    self._stopped = True
+            self._room.release()
+
+
+def _numbered(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Lines that hold something, with their numbers from 1."""
+    return ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+
+
+def _answer(handle: Handler, number: int, line: bytes) -> Row:
     row_id: Any = None
     try:
-        row = _decode(line)
+        row = _decode(line, number)
         row_id = row.get("id")
         return handle(row)
     except BadRow as problem:
@@ -83,7 +172,7 @@ def _answer(handle: Handler, line: bytes) -> Row:
         return {"id": row_id, "error": f"{type(failure).__name__}: {failure}"}
 
 
-def _decode(line: bytes) -> Row:
+def _decode(line: bytes, number: int) -> Row:
     try:
         row = orjson.loads(line)
     except orjson.JSONDecodeError as strict:
@@ -91,9 +180,11 @@ def _decode(line: bytes) -> Row:
             # The standard decoder takes lone surrogates, which snippets found in the wild do hold.
             row = json.loads(line)
         except (ValueError, RecursionError):
-            raise BadRow(f"not a line of JSON: {strict}") from strict
+            raise BadRow(
+                f"line {number}: not a line of JSON: {strict.msg}, character {strict.pos + 1}"
+            ) from strict
     if not isinstance(row, dict):
-        raise BadRow(f"a line must be a JSON object, got {type(row).__name__}")
+        raise BadRow(f"line {number}: must be a JSON object, got {json_name(row)}")
     return row
 
 

@@ -31,7 +31,10 @@ def command(
     location: str,
     as_json: bool,
 ) -> int:
-    """Freeze a run of a stored trace into a suite; TRACE is its id or the start of it."""
+    """Freeze a run of a stored trace into a suite.
+
+    TRACE is its id or the start of it.
+    """
     with opened_store(location) as store:
         evaluation = trace_by_prefix(store, trace)
     chosen = run_of(evaluation, run)

@@ -11,9 +11,8 @@ from typing import Any
 
 import click
 
-from spanproof.cli import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.console import UsageProblem
-from spanproof.cli.jsonl import BadRow, Row, run_jsonl
+from spanproof.cli.jsonl import BadRow, Row, answer_lines
 from spanproof.evaluators.model import Divergence
 from spanproof.evaluators.replay import ReplayedSource, replay_sources
 from spanproof.sandbox import Sandbox
@@ -26,9 +25,12 @@ from spanproof.trace import Payload, RecordedCall, SpanError
     "--jsonl", "--json", "jsonl", is_flag=True, help="Runs as JSON Lines on stdin, answers on stdout."
 )
 @click.option("--backend", default="jail", show_default=True, help="Sandbox backend.")
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Runs at once.")
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 256), help="Runs at once.")
 def command(jsonl: bool, backend: str, workers: int) -> int:
-    """Replay runs from JSON Lines: steps in one session, tool calls answered from a tape."""
+    """Replay runs from JSON Lines.
+
+    The steps of a run share one session; tool calls are answered from its tape.
+    """
     if not jsonl:
         raise UsageProblem("replay takes runs as JSON Lines only", "spanproof replay --jsonl < runs.jsonl")
     if backend not in backend_names():
@@ -42,8 +44,7 @@ def command(jsonl: bool, backend: str, workers: int) -> int:
                 f"the backend {backend!r} cannot run here: {missing[0].detail or missing[0].name}",
                 missing[0].remedy,
             )
-        bad = run_jsonl(lambda row: _answer(row, sandbox), workers=workers)
-    return EXIT_MISUSE if bad else EXIT_PASS
+        return answer_lines(lambda row: _answer(row, sandbox), workers)
 
 
 def _answer(row: Row, sandbox: Sandbox) -> Row:
@@ -80,7 +81,7 @@ def _steps(row: Row) -> list[str]:
 
 
 def _tools(row: Row) -> Mapping[str, tuple[str, ...]]:
-    tools = row.get("tools", {})
+    tools = {} if row.get("tools") is None else row["tools"]
     if not isinstance(tools, dict):
         raise BadRow("field 'tools' must be an object of tool name to array of parameter names")
     for name, parameters in tools.items():
@@ -92,7 +93,7 @@ def _tools(row: Row) -> Mapping[str, tuple[str, ...]]:
 
 
 def _tape(row: Row) -> list[RecordedCall]:
-    tape = row.get("tape", [])
+    tape = [] if row.get("tape") is None else row["tape"]
     if not isinstance(tape, list):
         raise BadRow("field 'tape' must be an array of objects")
     return [_call(entry, f"tape[{at}]") for at, entry in enumerate(tape)]

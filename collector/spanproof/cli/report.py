@@ -8,7 +8,6 @@ masked.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
 from rich.console import Group, RenderableType
@@ -17,15 +16,13 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from spanproof.cli.hostile import visible
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.redact import mask_formats
 from spanproof.evaluators.replay.record import record_of
 from spanproof.sandbox.scanners.model import Scan, Verdict
 from spanproof.trace import Errored, Label, Language, Layer, Outcome, Score, Scored, Skipped, Snippet
 
-_CONTROL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
-)
 _MAX_SOURCE_LINES = 40
 _MAX_SOURCE = 20_000
 _MAX_CELL = 160
@@ -133,11 +130,6 @@ def plain(text: str, limit: int = _MAX_CELL, style: str = "") -> Text:
     """One line of hostile text: white space joined, control characters visible, secrets masked, cut."""
     line = " ".join(visible(mask_formats(text[: limit * 8])).split())
     return Text(line if len(line) <= limit else f"{line[: limit - 1]}…", style=style)
-
-
-def visible(text: str) -> str:
-    """The text with control, bidirectional and zero-width characters shown as their code points."""
-    return _CONTROL.sub(lambda found: f"<U+{ord(found[0]):04X}>", text.replace("\r\n", "\n"))
 
 
 def _fails(outcome: Outcome) -> bool:

@@ -1,14 +1,17 @@
 """`spanproof sandbox`: run programs in a sandbox, one file for people or JSON Lines for other programs.
 
 In: a file, or lines `{"id","language","source","timeout_s"?,"tests"?,"files"?,"entry_point"?}`. Out: what
-became of each. A program that fails is a result; the exit code tells only whether the sandbox did its work.
+became of each. A line whose program fails is answered like any other; for one file the exit code is 1.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import math
+import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +19,10 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from spanproof.cli import EXIT_GATE_FAILED, EXIT_MISUSE, EXIT_PASS
+from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.console import UsageProblem, console, print_json
-from spanproof.cli.jsonl import BadRow, Row, run_jsonl, text_field
+from spanproof.cli.hostile import visible
+from spanproof.cli.jsonl import BadRow, Row, answer_lines, text_field
 from spanproof.sandbox import (
     Execution,
     FailureClass,
@@ -30,6 +34,8 @@ from spanproof.sandbox import (
     SandboxUnavailable,
     UnsupportedLanguage,
 )
+from spanproof.sandbox.backends.promises import Finding
+from spanproof.sandbox.backends.promises import check as check_promises
 from spanproof.sandbox.registry import backend_names, open_sandbox
 
 _LANGUAGES = {".py": "python", ".sh": "bash", ".bash": "bash", ".sql": "sql", ".js": "javascript"}
@@ -50,7 +56,12 @@ def command() -> None:
 )
 @click.option("--language", help="Of FILE; told by its suffix when not given.")
 @click.option(
-    "--timeout", "timeout_s", default=10.0, show_default=True, type=click.FloatRange(0.01, _LONGEST_S)
+    "--timeout",
+    "timeout_s",
+    default=10.0,
+    show_default=True,
+    type=click.FloatRange(0.01, _LONGEST_S),
+    help="Seconds it may take; a line's own timeout_s beats it.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print FILE's result as one JSON line.")
 def run(
@@ -62,14 +73,19 @@ def run(
     timeout_s: float,
     as_json: bool,
 ) -> int:
-    """Run FILE, or each line of stdin with --jsonl, and tell what became of it."""
+    """Run a program and tell what became of it.
+
+    FILE is a source file, `-` is stdin; with --jsonl, each line of stdin is a program. Exit code 1 when FILE
+    ran and failed.
+    """
     if jsonl == (file is not None):
         raise UsageProblem("give either FILE or --jsonl", "spanproof sandbox run program.py")
+    if math.isnan(timeout_s):
+        raise UsageProblem("--timeout is not a number", "give seconds: --timeout 10")
     with _opened(backend, workers) as sandbox:
         if jsonl:
             _require(sandbox)
-            bad = run_jsonl(lambda row: _answer(sandbox, row, timeout_s), workers=workers)
-            return EXIT_MISUSE if bad else EXIT_PASS
+            return answer_lines(lambda row: _answer(sandbox, row, timeout_s), workers)
         assert file is not None
         program = _program_of(file, language, timeout_s)
         try:
@@ -81,6 +97,31 @@ def run(
     else:
         _show(execution)
     return EXIT_PASS if execution.failure_class is FailureClass.OK else EXIT_GATE_FAILED
+
+
+@command.command()
+@click.option("--backend", default="jail", show_default=True, help="Which sandbox to check.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON line.")
+def check(backend: str, as_json: bool) -> int:
+    """Check each promise a backend makes; exit code 1 when one is not kept."""
+    with _opened(backend, 2) as sandbox:
+        _require(sandbox)
+        findings = list(check_promises(sandbox))
+    broken = [finding for finding in findings if finding.outcome == "broken"]
+    if as_json:
+        print_json({"backend": backend, "kept": not broken, "promises": [asdict(one) for one in findings]})
+    else:
+        _show_findings(findings)
+    return EXIT_GATE_FAILED if broken else EXIT_PASS
+
+
+def _show_findings(findings: list[Finding]) -> None:
+    styles = {"kept": "green", "broken": "bold red", "not_applicable": "dim"}
+    table = Table("promise", "outcome", "what", box=None, pad_edge=False)
+    for finding in findings:
+        outcome = Text(finding.outcome.replace("_", " "), style=styles[finding.outcome])
+        table.add_row(Text(finding.name), outcome, Text(finding.detail or finding.text))
+    console.print(table)
 
 
 def _opened(backend: str, workers: int) -> Sandbox:
@@ -99,17 +140,23 @@ def _require(sandbox: Sandbox) -> None:
 
 
 def _program_of(file: Path, language: str | None, timeout_s: float) -> Program:
+    if file.is_dir():
+        raise UsageProblem(f"{file} cannot be read: it is a directory", "name a file")
     kind = language or _LANGUAGES.get(file.suffix.lower())
     if kind is None:
-        raise UsageProblem(
-            f"{file}: no language is known for {file.suffix or 'no suffix'}", "give --language"
-        )
-    try:
-        data = file.read_bytes()
-    except OSError as problem:
-        raise UsageProblem(f"{file}: {problem.strerror}", "give a file that can be read") from problem
+        raise UsageProblem(f"the language of {file} is not told by its name", "give it: --language python")
+    data = _read(file)
     limits = Limits(wall_s=timeout_s, cpu_s=timeout_s)
     return Program(kind, data.decode("utf-8", "surrogateescape"), limits=limits)
+
+
+def _read(file: Path) -> bytes:
+    if str(file) == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return file.read_bytes()
+    except OSError as problem:
+        raise UsageProblem(f"{file} cannot be read: {problem.strerror}", "name a readable file") from problem
 
 
 def _answer(sandbox: Sandbox, row: Row, default_timeout_s: float) -> Row:
@@ -198,13 +245,13 @@ def _show(execution: Execution) -> None:
     facts.add_row("memory", f"{execution.peak_memory_bytes / 2**20:.1f} MiB at most")
     for attempt in execution.attempts:
         told = "allowed" if attempt.allowed else "refused"
-        facts.add_row("attempt", Text(f"{attempt.kind.value} {attempt.target} ({told})"))
+        facts.add_row("attempt", Text(visible(f"{attempt.kind.value} {attempt.target} ({told})")))
     for name, size in execution.files.items():
-        facts.add_row("left", Text(f"{name} ({size} bytes)"))
+        facts.add_row("left", Text(visible(f"{name} ({size} bytes)")))
     for title, text in (("stdout", execution.stdout), ("stderr", execution.stderr)):
         if text:
             console.rule(title, align="left")
-            console.print(text.rstrip("\n"), markup=False, soft_wrap=True)
+            console.print(visible(text.rstrip("\n")), markup=False, soft_wrap=True)
     console.rule(align="left")
     console.print(facts)
 

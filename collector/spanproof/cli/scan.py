@@ -15,12 +15,14 @@ from rich.text import Text
 
 from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.console import UsageProblem, console, print_json
-from spanproof.cli.jsonl import Row, run_jsonl, text_field
-from spanproof.sandbox.errors import PolicyError
-from spanproof.sandbox.policy import Policy, load_policy
+from spanproof.cli.hostile import visible
+from spanproof.cli.jsonl import Row, answer_lines, text_field
+from spanproof.cli.policy import policy_in, policy_option
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.sandbox.scanners.rules import anchor_of
 from spanproof.sandbox.scanners.sarif import sarif_log
+from spanproof.sandbox.scanners.score import security_score
 
 _LANGUAGE_OF_SUFFIX = {
     ".py": "python", ".pyw": "python", ".sh": "bash", ".bash": "bash", ".zsh": "bash", ".sql": "sql",
@@ -35,9 +37,7 @@ _COLOURS = {Verdict.ALLOW: "green", Verdict.REVIEW: "yellow", Verdict.DENY: "bol
 @click.command("scan")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="JSON Lines in on stdin, one answer per line out.")
-@click.option(
-    "--policy", "policy_file", type=click.Path(path_type=Path), help="A YAML policy; see docs/policy.md."
-)
+@policy_option
 @click.option("--language", help="Of the files; told by their names otherwise.")
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON per file.")
 @click.option("--sarif", "as_sarif", is_flag=True, help="One SARIF 2.1.0 document.")
@@ -53,12 +53,11 @@ def command(
 
     FILES are source files, `-` is stdin. Exit code 1 when one of them is denied.
     """
-    pipeline = Pipeline(_policy(policy_file))
+    pipeline = Pipeline(policy_in(policy_file))
     if as_jsonl:
         if files:
             raise UsageProblem("--jsonl reads stdin, and files were named too", "leave out one of them")
-        run_jsonl(lambda row: _answer(pipeline, row))
-        return EXIT_PASS
+        return answer_lines(lambda row: _answer(pipeline, row))
     if not files:
         raise UsageProblem("no file to scan", "name files, `-` for stdin, or --jsonl")
     scans = [(name, *_scan_file(pipeline, name, language)) for name in files]
@@ -72,15 +71,6 @@ def command(
     return EXIT_GATE_FAILED if any(scan.verdict is Verdict.DENY for _, _, scan in scans) else EXIT_PASS
 
 
-def _policy(path: Path | None) -> Policy:
-    if path is None:
-        return Policy()
-    try:
-        return load_policy(path)
-    except PolicyError as problem:
-        raise UsageProblem(str(problem), "docs/policy.md lists every key") from problem
-
-
 def _answer(pipeline: Pipeline, row: Row) -> Row:
     scan = pipeline.scan(text_field(row, "language"), text_field(row, "source"))
     return {"id": row.get("id"), **_as_row(scan)}
@@ -90,6 +80,7 @@ def _as_row(scan: Scan) -> Row:
     return {
         "verdict": scan.verdict.value,
         "findings": [_finding_row(finding) for finding in scan.findings],
+        "security_score": round(security_score(scan.findings), 4),
         "elapsed_us": scan.elapsed_us,
     }
 
@@ -105,18 +96,28 @@ def _finding_row(finding: Finding) -> Row:
         "end_column": finding.end_column,
         "message": finding.message,
         "remedy": finding.remedy,
+        "cwe": finding.cwe,
+        "fingerprint": finding.fingerprint or None,
+        "documentation": anchor_of(finding.rule),
     }
 
 
 def _scan_file(pipeline: Pipeline, path: Path, language: str | None) -> tuple[str, Scan]:
+    # Read first: that a file is not there matters more than that its name tells no language.
+    data = _read(path)
     named = language or _LANGUAGE_OF_SUFFIX.get(path.suffix.lower())
     if named is None:
         raise UsageProblem(f"the language of {path} is not told by its name", "give it: --language python")
+    return named, pipeline.scan(named, data.decode("utf-8", "surrogateescape"))
+
+
+def _read(path: Path) -> bytes:
+    if str(path) == "-":
+        return sys.stdin.buffer.read()
     try:
-        data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+        return path.read_bytes()
     except OSError as problem:
         raise UsageProblem(f"{path} cannot be read: {problem.strerror}", "name a readable file") from problem
-    return named, pipeline.scan(named, data.decode("utf-8", "surrogateescape"))
 
 
 def _show(scans: Sequence[tuple[str, Scan]]) -> None:
@@ -136,9 +137,9 @@ def _show(scans: Sequence[tuple[str, Scan]]) -> None:
                     (asks, _COLOURS[finding.verdict]),
                     (finding.rule, "bold"),
                     "  ",
-                    finding.message,
+                    visible(finding.message),
                 ),
                 soft_wrap=True,
             )
             if finding.remedy:
-                console.print(Text(f"  {'':15}{finding.remedy}", style="dim"), soft_wrap=True)
+                console.print(Text(f"  {'':15}{visible(finding.remedy)}", style="dim"), soft_wrap=True)

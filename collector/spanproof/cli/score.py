@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-import orjson
 
-from spanproof.cli.console import UsageProblem
-from spanproof.cli.jsonl import BadRow, Row, run_jsonl, text_field
+from spanproof.cli.console import UsageProblem, json_line
+from spanproof.cli.jsonl import BadRow, Row, answer_lines, json_name, text_field
 from spanproof.evaluators.layers.groundedness import Claim, ground
 from spanproof.evaluators.layers.trajectory.actions import of_steps
 from spanproof.evaluators.layers.trajectory.metrics import (
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
     from spanproof.sandbox.scanners.pipeline import Pipeline
 
 
-_json_option = click.option(
-    "--json", is_flag=True, expose_value=False, help="JSON is the only form of output; taken like everywhere."
+_jsonl_option = click.option(
+    "--jsonl", "--json", "jsonl", is_flag=True, help="Read JSON Lines from stdin, write one line per line."
 )
 
 
@@ -40,21 +39,19 @@ def command() -> None:
 
 
 @command.command("groundedness")
-@click.option("--jsonl", is_flag=True, help="Read JSON Lines from stdin, write one line per line.")
-@_json_option
-def groundedness(*, jsonl: bool) -> None:
+@_jsonl_option
+def groundedness(*, jsonl: bool) -> int:
     """Hold answers against outputs.
 
     In: {"id", "task"?, "outputs": […], "answer"}. Out: {"id", "verdict", "value", "claims"}.
     """
     _require_jsonl(jsonl, "groundedness")
-    run_jsonl(score_groundedness)
+    return answer_lines(score_groundedness)
 
 
 @command.command("trajectory")
-@click.option("--jsonl", is_flag=True, help="Read JSON Lines from stdin, write one line per line.")
-@_json_option
-def trajectory(*, jsonl: bool) -> None:
+@_jsonl_option
+def trajectory(*, jsonl: bool) -> int:
     """Measure trajectories.
 
     In: {"id", "task", "steps": [{"code", "observation", "error"}], "final_answer"}.
@@ -64,17 +61,17 @@ def trajectory(*, jsonl: bool) -> None:
     from spanproof.sandbox.scanners.pipeline import Pipeline  # loads parsers: only where they are needed
 
     pipeline = Pipeline()
-    run_jsonl(lambda row: score_trajectory(row, pipeline))
+    return answer_lines(lambda row: score_trajectory(row, pipeline))
 
 
 def score_groundedness(row: Row) -> Row:
     """The answer to one line of `score groundedness`."""
     outputs = row.get("outputs")
     if not isinstance(outputs, list):
-        raise BadRow(f"field 'outputs' must be a list, got {type(outputs).__name__}")
+        raise BadRow(f"field 'outputs' must be a list, got {json_name(outputs)}")
     task = row.get("task")
     if task is not None and not isinstance(task, str):
-        raise BadRow(f"field 'task' must be a string, got {type(task).__name__}")
+        raise BadRow(f"field 'task' must be a string, got {json_name(task)}")
     grounding = ground([_as_text(output) for output in outputs], text_field(row, "answer"), task)
     return {
         "id": row.get("id"),
@@ -127,12 +124,12 @@ def _claim(claim: Claim) -> Row:
 
 
 def _as_text(output: Any) -> str:
-    return output if isinstance(output, str) else orjson.dumps(output).decode()
+    return output if isinstance(output, str) else json_line(output).decode().rstrip()
 
 
 def _require_jsonl(jsonl: bool, name: str) -> None:
     if not jsonl:
         raise UsageProblem(
-            f"score {name} reads JSON Lines from stdin and was not told to.",
+            f"score {name} reads JSON Lines from stdin and was not told to",
             f"spanproof score {name} --jsonl < rows.jsonl",
         )

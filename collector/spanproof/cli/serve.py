@@ -14,7 +14,7 @@ import click
 
 from spanproof.alerts.engine import AlertEngine
 from spanproof.alerts.rules import AlertRule
-from spanproof.cli.config import read_config, set_option
+from spanproof.cli.config import config_option, read_config, set_option
 from spanproof.cli.console import UsageProblem, console, print_json
 from spanproof.collector.config import Config
 from spanproof.collector.receive.server import Endpoints, PortTaken
@@ -29,21 +29,30 @@ _LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 @click.command()
-@click.option(
-    "--config",
-    "file",
-    envvar="SPANPROOF_CONFIG",
-    type=click.Path(path_type=Path),
-    help="A YAML file; see docs/configuration.md. SPANPROOF_CONFIG names one too.",
-)
+@config_option
 @set_option
 @click.option("--json", "as_json", is_flag=True, help="Say where it listens as one JSON object.")
-@click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info")
-@click.option("--log-format", type=click.Choice(["text", "json"]), default="text")
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    default="info",
+    show_default=True,
+    help="The least that is worth a line on stderr.",
+)
+@click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How log lines are written.",
+)
 def command(
     file: Path | None, settings: tuple[str, ...], as_json: bool, log_level: str, log_format: str
 ) -> int:
-    """Run the collector: OTLP in, scores out. Stops gracefully on SIGTERM and SIGINT."""
+    """Run the collector: OTLP in, scores out.
+
+    Stops gracefully on SIGTERM and SIGINT: exit code 0 once everything acknowledged is stored, else 2.
+    """
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines() if log_format == "json" else logging.Formatter(_LOG_FORMAT))
     logging.basicConfig(level=log_level.upper(), handlers=[handler])
@@ -52,7 +61,7 @@ def command(
     try:
         drained = collector.run_forever(lambda endpoints: _say_where(endpoints, collector, as_json))
     except (PortTaken, WalInUse, PolicyError, StoreError, OSError) as problem:
-        raise UsageProblem(f"the collector cannot start: {problem}") from problem
+        raise _cannot_start(problem) from problem
     return 0 if drained else 2
 
 
@@ -65,6 +74,23 @@ def collector_for(config: Config) -> Collector:
         return lambda: alerts.tick(time.time_ns())
 
     return Collector(config, watch=[watch] if rules else [])
+
+
+def _cannot_start(problem: Exception) -> UsageProblem:
+    what = str(problem)
+    remedy = "see wal.directory, store.location and receivers.*.host; `spanproof config show` prints them"
+    if isinstance(problem, OSError) and problem.strerror:
+        what = f"{problem.filename}: {problem.strerror}" if problem.filename else problem.strerror
+    match problem:
+        case PortTaken():
+            remedy = "free the port, or set another: --set receivers.grpc.port=…, receivers.http.port=…"
+        case WalInUse():
+            remedy = "stop the collector that uses it, or set another: --set wal.directory=…"
+        case StoreError():
+            remedy = "set another place for it: --set store.location=…"
+        case PolicyError():
+            remedy = "docs/policy.md lists every key"
+    return UsageProblem(f"the collector cannot start: {what}", remedy)
 
 
 def _say_where(endpoints: Endpoints, collector: Collector, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +15,9 @@ import click
 from spanproof.cli.console import UsageProblem
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.store import Store, StoreBusy, StoreError, open_store
+
+# The driver logs what it then raises; without a handler its line would stand on stderr beside our message.
+logging.getLogger("clickhouse_connect").addHandler(logging.NullHandler())
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -75,7 +79,9 @@ def opened_store(location: str) -> Iterator[Store]:
             " DSN with --store clickhouse://….",
         ) from busy
     except StoreError as problem:
-        raise UsageProblem(str(problem)) from problem
+        raise UsageProblem(
+            str(problem), "See that --store names a store's directory or a ClickHouse server that answers."
+        ) from problem
 
 
 def trace_by_prefix(store: Store, given: str) -> TraceEvaluation:

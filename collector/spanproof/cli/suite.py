@@ -11,6 +11,7 @@ from rich.text import Text
 from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.console import UsageProblem, console, error_console, print_json
 from spanproof.cli.evaluate import opened_engine
+from spanproof.cli.policy import policy_option
 from spanproof.cli.report import plain
 from spanproof.cli.stored import counted
 from spanproof.suites import CaseReport, CaseStatus, SuiteError, SuiteReport, run_suite
@@ -31,7 +32,7 @@ def command() -> None:
 
 @command.command("run")
 @click.argument("suite", type=click.Path(path_type=Path))
-@click.option("--policy", "policy_file", type=click.Path(path_type=Path), help="Policy file of the scanners.")
+@policy_option
 @click.option("--backend", default="jail", show_default=True, help="Sandbox backend for the replay.")
 @click.option("--junit", type=click.Path(path_type=Path), help="Write a JUnit file.")
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
@@ -42,7 +43,10 @@ def run(
     junit: Path | None,
     as_json: bool,
 ) -> int:
-    """Replay every case offline: exit 0 when each gets the verdicts that were frozen, else 1."""
+    """Replay every case of a suite offline.
+
+    Exit code 0 when each gets the verdicts that were frozen, else 1.
+    """
     try:
         with opened_engine(policy_file, backend) as engine:
             report = run_suite(suite, engine)

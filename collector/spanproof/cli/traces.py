@@ -25,7 +25,9 @@ from spanproof.trace import Errored, Label, Layer, Outcome, Scored, Skipped
 @click.option(
     "--layer", type=click.Choice([layer.value for layer in Layer]), help="With --failing: fails this layer."
 )
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 10_000))
+@click.option(
+    "--limit", default=50, show_default=True, type=click.IntRange(1, 10_000), help="How many at most."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
 def command(
     location: str,

@@ -228,6 +228,15 @@ def test_a_failed_step_shows_what_the_next_call_says_the_agent_saw(trace):
     assert run.steps[0].observation == "Error: bad argument"
 
 
+def test_code_whose_parent_is_missing_is_a_run_of_its_own_beside_the_agents(trace):
+    trace.agent(output=Payload("36", "36"))
+    lost = trace.tool("run_python", {"code": "print(6 * 6)"}, "36", under="missing")
+    beside = trace.tool("price", {"n": 3}, 36, under="missing too")
+    runs = _runs(trace.build())
+    assert [run.span_id for run in runs if run.snippets] == [lost]
+    assert beside not in {run.span_id for run in runs}
+
+
 def test_a_request_without_an_agents_work_is_no_run(trace):
     root = trace.add(SpanKind.OTHER, "GET /boxes", end_ns=100)
     trace.add(SpanKind.OTHER, "db.query", root)

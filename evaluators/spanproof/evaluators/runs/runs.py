@@ -39,7 +39,7 @@ def runs_of(trace: Trace, snippets: Sequence[Snippet]) -> list[Run]:
         trace: the whole trace.
         snippets: what `detect` found in it.
     """
-    scopes = scopes_of(trace)
+    scopes = scopes_of(trace, {snippet.span_id for snippet in snippets})
     runs = [_run(trace, scope, snippets) for scope in scopes]
     return [_with_handed_task(run, runs) for run in runs]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from spanproof.trace import Message, Span, SpanKind, ToolCall, Trace, Usage
@@ -26,10 +26,15 @@ class RunScope:
     parent_span_id: str | None
 
 
-def scopes_of(trace: Trace) -> list[RunScope]:
-    """The runs of this trace, in order of time."""
+def scopes_of(trace: Trace, coded: Collection[str] = ()) -> list[RunScope]:
+    """The runs of this trace, in order of time.
+
+    Args:
+        trace: the whole trace.
+        coded: ids of the spans that bear code: none of them is left out, whatever the trace's shape.
+    """
     agents = _agents(trace)
-    roots = agents or _works(trace)
+    roots = sorted([*agents, *_coded_apart(trace, agents, coded)], key=_by_time) if agents else _works(trace)
     ids = {root.span_id for root in roots}
     scopes: list[RunScope] = []
     for root in roots:
@@ -67,6 +72,23 @@ def awaits_tools(call: Span) -> bool:
 def _agents(trace: Trace) -> list[Span]:
     agents = [span for span in trace.spans if span.kind is SpanKind.AGENT]
     return [span for span in agents if not _repeats_its_parent(trace, span)]
+
+
+def _coded_apart(trace: Trace, agents: Sequence[Span], coded: Collection[str]) -> Iterator[Span]:
+    """Topmost spans with code outside every agent, as where the span between the two is missing."""
+    known = {span.span_id for span in agents}
+    around = {above.span_id for span in agents for above in trace.ancestors(span.span_id)}
+    pending = list(trace.roots)
+    while pending:
+        span = pending.pop()
+        if span.span_id in known:
+            continue
+        if span.span_id in around:
+            pending.extend(trace.children(span.span_id))
+        elif not {span.span_id, *(below.span_id for below in trace.descendants(span.span_id))}.isdisjoint(
+            coded
+        ):
+            yield span
 
 
 def _repeats_its_parent(trace: Trace, span: Span) -> bool:
@@ -113,9 +135,11 @@ def _topmost_work(trace: Trace, span: Span) -> Iterator[Span]:
 
 
 def _members(trace: Trace, span_id: str, run_ids: set[str]) -> Iterator[Span]:
-    yield from sorted(
-        _below(trace, span_id, run_ids), key=lambda span: (span.start_ns, -span.end_ns, span.span_id)
-    )
+    yield from sorted(_below(trace, span_id, run_ids), key=_by_time)
+
+
+def _by_time(span: Span) -> tuple[int, int, str]:
+    return span.start_ns, -span.end_ns, span.span_id
 
 
 def _below(trace: Trace, span_id: str, run_ids: set[str]) -> Iterator[Span]:

@@ -8,7 +8,7 @@ what a span means: that is what the dialects are for.
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.trace.otlp.errors import MalformedOtlp
-from spanproof.trace.otlp.files import read_file
+from spanproof.trace.otlp.files import read_file, read_what_is_good
 from spanproof.trace.otlp.jsonformat import decode_json, encode_json
 from spanproof.trace.otlp.protobuf import decode_protobuf, encode_protobuf
 from spanproof.trace.otlp.values import any_value, attribute_value, attributes_of
@@ -24,4 +24,5 @@ __all__ = [
     "encode_json",
     "encode_protobuf",
     "read_file",
+    "read_what_is_good",
 ]

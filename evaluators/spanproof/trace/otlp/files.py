@@ -22,20 +22,34 @@ def read_file(path: Path) -> list[ExportTraceServiceRequest]:
         MalformedOtlp: the file's name or content is not one of the three forms.
         OSError: the file cannot be read.
     """
+    requests, malformed = read_what_is_good(path)
+    if malformed:
+        raise malformed[0]
+    return requests
+
+
+def read_what_is_good(path: Path) -> tuple[list[ExportTraceServiceRequest], list[MalformedOtlp]]:
+    """Every request of the file that can be read, in order, and what is wrong with the others.
+
+    Raises:
+        MalformedOtlp: the file's name is not one of the three forms.
+        OSError: the file cannot be read.
+    """
     suffix = path.suffix.lower()
-    if suffix not in {".pb", ".json", ".jsonl"}:
+    if suffix not in {".pb", ".json", ".jsonl"} and not path.is_dir():
         raise MalformedOtlp(
             f"{path}: expected a file named .pb, .json or .jsonl, got {suffix or 'no suffix'!r}"
         )
     body = path.read_bytes()
+    if not body.strip():
+        # As protobuf no bytes are the empty request, but whoever names an empty file lost an export.
+        return [], [MalformedOtlp(f"{path}: the file is empty")]
+    if suffix == ".jsonl" or (suffix == ".json" and _has_one_request_per_line(body)):
+        return _lines(path, body)
     try:
-        if suffix == ".pb":
-            return [decode_protobuf(body)]
-        if suffix == ".json" and not _has_one_request_per_line(body):
-            return [decode_json(body)]
+        return [decode_protobuf(body) if suffix == ".pb" else decode_json(body)], []
     except MalformedOtlp as bad:
-        raise MalformedOtlp(f"{path}: {bad}") from bad
-    return _lines(path, body)
+        return [], [MalformedOtlp(f"{path}: {bad}")]
 
 
 def _has_one_request_per_line(body: bytes) -> bool:
@@ -43,13 +57,13 @@ def _has_one_request_per_line(body: bytes) -> bool:
     return first.startswith(b"{") and first.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{")
 
 
-def _lines(path: Path, body: bytes) -> list[ExportTraceServiceRequest]:
-    requests = []
+def _lines(path: Path, body: bytes) -> tuple[list[ExportTraceServiceRequest], list[MalformedOtlp]]:
+    requests, malformed = [], []
     for number, line in enumerate(body.splitlines(), start=1):
         if not line.strip():
             continue
         try:
             requests.append(decode_json(line))
         except MalformedOtlp as bad:
-            raise MalformedOtlp(f"{path}:{number}: {bad}") from bad
-    return requests
+            malformed.append(MalformedOtlp(f"{path}:{number}: {bad}"))
+    return requests, malformed
