@@ -21,9 +21,22 @@ from spanproof.sandbox import (
     ToolStub,
     UnsupportedLanguage,
 )
+from spanproof.sandbox.backends.promises import PROMISES, Promise, check_one
 from spanproof.sandbox.registry import availability, backend_names, open_sandbox
 
 BACKENDS = [name for name in backend_names() if availability(name).usable]
+FORGERIES = [
+    "class E(int):\n    def __eq__(self, other): return True\ndef f(x): return E()",
+    "class E:\n    def __eq__(self, other): return True\n    def __bool__(self): return True\ndef f(x): return E()",
+    "import gc, os\ndef f(x):\n    for o in gc.get_objects():\n        if type(o).__name__ == 'Reporter':\n            for n in (0, 1): o.send('test', number=n, passed=True)\n    os._exit(0)",
+    "import sys\nframe = sys._getframe()\nwhile frame:\n    for o in list(frame.f_locals.values()):\n        if type(o).__name__ == 'Reporter':\n            for n in (0, 1): o.send('test', number=n, passed=True)\n    frame = frame.f_back",
+    "import sys\nm = sys.modules['spanproof.sandbox.jail.guest.testing']\nold = m.Tally.record\nm.Tally.record = lambda s, n, p, /: old(s, n, True)\ndef f(x): return 0",
+    "import sys\ndef f(x):\n    frame = sys._getframe()\n    while frame:\n        for name, o in list(frame.f_globals.items()):\n            if name.startswith('_record'): [o(n, True) for n in (0, 1)]\n        frame = frame.f_back\n    return 0",
+    # the token of another run's report, looked for in every process's memory
+    "import glob, json, os, re, struct\ndef f(x):\n    for path in glob.glob('/proc/[0-9]*'):\n        try: maps = open(path + '/maps').read(); memory = open(path + '/mem', 'rb', 0)\n        except OSError: continue\n        for line in maps.splitlines():\n            low, high = (int(n, 16) for n in line.split()[0].split('-'))\n            try: memory.seek(low); data = memory.read(high - low)\n            except (OSError, ValueError, OverflowError): continue\n            for token in set(re.findall(rb'[0-9a-f]{32}', data)):\n                for n in (0, 1):\n                    text = json.dumps({'kind': 'test', 'token': token.decode(), 'number': n, 'passed': True, 'parts': []}).encode()\n                    os.write(900, struct.pack('!II', len(text), 0) + text)\n    return 0",
+    "import builtins\nbuiltins.abs = lambda x: 0\ndef f(x): return 0",
+    "import os\ndef f(x):\n    os.fork()\n    os._exit(0)",
+]
 SHORT = Limits(wall_s=1.0, cpu_s=1.0)
 
 
@@ -35,6 +48,12 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 
 def no_tools(request: ToolRequest) -> ToolAnswer:
     raise AssertionError(f"no tool was expected: {request}")
+
+
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.name)
+def test_each_promise_is_kept(sandbox: Sandbox, promise: Promise) -> None:
+    finding = check_one(promise, sandbox)
+    assert finding.outcome != "broken", finding.detail
 
 
 def test_a_program_that_ends_well_is_ok(sandbox: Sandbox) -> None:
@@ -189,6 +208,7 @@ def test_a_check_that_is_called_by_the_tests_themselves_is_not_called_again(sand
         "def f(x): return 0\ndef check(c): pass",
         "import json, os; json.dumps = os.write = print\ndef f(x): return 0",
         "def f(x): raise KeyboardInterrupt",
+        *FORGERIES,
     ],
 )
 def test_a_program_cannot_pass_tests_by_simple_means(sandbox: Sandbox, source: str) -> None:
@@ -196,6 +216,49 @@ def test_a_program_cannot_pass_tests_by_simple_means(sandbox: Sandbox, source: s
     execution = sandbox.run(Program("python", source, tests=tests, entry_point="f"))
     assert (execution.tests_passed, execution.tests_total) == (0, 2)
     assert execution.failure_class is not FailureClass.OK
+
+
+@pytest.mark.parametrize(
+    ("source", "tests"),
+    [
+        (
+            "class S(list):\n    def top(self): return self[-1]",
+            "s = S()\ns.append(4)\nassert s.top() == 4\nassert s == [4]",
+        ),
+        ("def f(x): x.sort()", "x = [2, 1]\nf(x)\nassert x == [1, 2]\nassert f([]) is None"),
+        (
+            "class Bad(Exception): pass\ndef f(x): raise Bad('no')",
+            "try: f(1)\nexcept Bad as e: assert str(e) == 'no'\nassert issubclass(Bad, Exception)",
+        ),
+        (
+            "def f(g, x): return [g(i) for i in x]",
+            "assert f(lambda n: n + 1, [1]) == [2]\nassert f(str, range(2)) == ['0', '1']",
+        ),
+        ("def f(n): yield from range(n)", "assert list(f(3)) == [0, 1, 2]\nassert sum(f(4)) == 6"),
+        (
+            "import enum\nclass C(enum.IntEnum): A = 1\ndef f(): return C.A",
+            "assert f() is C.A\nassert f() == 1",
+        ),
+        (
+            "from collections import namedtuple\nP = namedtuple('P', 'a b')\ndef f(): return P(1, 2)",
+            "assert f().a == 1\nassert f() == (1, 2)",
+        ),
+        (
+            "import numpy as np\ndef f(n): return np.arange(n)",
+            "assert (f(3) == [0, 1, 2]).all()\nassert f(2).dtype == np.int64",
+        ),
+        ("def sum(a, b): return a * b", "assert sum(2, 3) == 6\nassert sum(1, 1) == 1"),
+        (
+            "def f(): return input()",
+            "from unittest import mock\nwith mock.patch('builtins.input', return_value='x'):\n    assert f() == 'x'\n    assert f() != 'y'",
+        ),
+    ],
+)
+def test_what_honest_tests_do_with_a_program_s_values_works(
+    sandbox: Sandbox, source: str, tests: str
+) -> None:
+    execution = sandbox.run(Program("python", source, tests=tests))
+    assert (execution.tests_passed, execution.tests_total) == (2, 2), execution
 
 
 def test_bash_runs_with_its_own_failure_classes(sandbox: Sandbox) -> None:
@@ -312,6 +375,33 @@ def test_a_host_tool_that_raises_ends_the_session_and_is_not_swallowed(sandbox: 
             session.execute("t()")
         with pytest.raises(SandboxBroken):
             session.execute("1")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "while True: R.send('call', call=1, tool='t', args=[], kwargs={})",
+        "for n in range(300): R.send('step', step=n, outcome='ok', result='forged'); R.send('ready')\nwhile True: pass",
+    ],
+)
+def test_a_session_s_channel_cannot_be_abused(sandbox: Sandbox, source: str) -> None:
+    import time
+
+    find = "import gc\nR = next(o for o in gc.get_objects() if type(o).__name__ == 'Reporter')\n"
+    spec = SessionSpec(tools=(ToolStub("t"),), limits=SHORT)
+    started = time.monotonic()
+    with sandbox.session(spec, lambda request: ToolAnswer(result=1)) as session:
+        first = session.execute(find + source)
+        if first.failure_class is FailureClass.TIMEOUT:
+            assert time.monotonic() - started < 10
+        else:
+            assert session.execute("40 + 2").result != "forged"
+
+
+@pytest.mark.parametrize("source", ["ATTACH '/etc/passwd' AS x", "VACUUM INTO '/usr/x.db'"])
+def test_sql_that_reaches_outside_is_refused_permission(sandbox: Sandbox, source: str) -> None:
+    execution = sandbox.run(Program("sql", source))
+    assert execution.failure_class is FailureClass.PERMISSION_DENIED, execution
 
 
 def test_closing_twice_is_safe_and_a_closed_sandbox_says_so() -> None:

@@ -716,6 +716,28 @@ _PRIVILEGES = [
 ]
 
 _TAMPERING = [
+    _one(
+        "hiding a refused call",
+        """
+        import os
+        try: os.chroot("/")
+        except BaseException: pass
+        os._exit(0)
+        """,
+        ("privilege", "chroot"),
+        "unsafe_operation",
+    ),
+    _one(
+        "hiding memory from the meter",
+        """
+        import ctypes
+        if ctypes.CDLL(None).prctl(4, 0, 0, 0, 0) == 0: print("BREACH")
+        x = []
+        while True: x.append(b"x" * 10**7)
+        """,
+        classes="out_of_memory",
+        timeout_s=8,
+    ),
     _one("raising a class by name", "raise PermissionError('refused by the sandbox')", classes="exception"),
     _one("raising MemoryError", "raise MemoryError", classes="exception"),
     _one("raising TimeoutError", "raise TimeoutError('timeout')", classes="exception"),

@@ -44,7 +44,7 @@ class JailSandbox(Sandbox):
         header, parts = self._job(program)
         with self._workers:
             answer = self._answer(header, parts, program)
-        script = program.language in _SCRIPTS
+        script = program.language != "python"
         return execution_of(answer.header, answer.parts, program.limits, script=script)
 
     def _answer(self, header: Header, parts: list[bytes], program: Program) -> Frame:
@@ -90,7 +90,7 @@ class JailSandbox(Sandbox):
             header |= {
                 "script": script,
                 "argv": [command, f"/box/code/{script}"],
-                "own_execs": 2 if program.language == "bash" else 1,
+                "own_execs": 2,  # it is asked first whether it can read the script
             }
         source = program.source.encode("utf-8", "surrogatepass")
         tests = (program.tests or "").encode("utf-8", "surrogatepass")

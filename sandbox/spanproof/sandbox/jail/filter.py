@@ -33,6 +33,7 @@ _NAMESPACE_FLAGS = 0x7E020000
 _AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
 _PLAIN_TYPES = (1, 2, 5)  # STREAM, DGRAM, SEQPACKET
 _PLAIN_PROTOCOLS = (0, 6, 17)
+_PR_SET_DUMPABLE = 4
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _PROT_WRITE = 2
 _S_IFMT, _S_IFCHR, _S_IFBLK = 0o170000, 0o020000, 0o060000
@@ -132,7 +133,7 @@ def _conditional(uid: int) -> dict[str, Callable[[], _Program]]:
         **dict.fromkeys(_ON_A_PROCESS, _not_on_the_slot),
         "setpriority": lambda: _one_process(which=0),
         "ioprio_set": lambda: _one_process(which=1),
-        "prctl": lambda: _one_of(0, _HARMLESS_PRCTL, RET_ALLOW, RET_EPERM),
+        "prctl": _process_control,
         "ioctl": lambda: _one_of(1, (_TIOCSTI, _TIOCLINUX), RET_EPERM, RET_ALLOW),
         "personality": lambda: _one_of(0, (0xFFFFFFFF,), RET_ALLOW, RET_EPERM),
         "sendto": _with_address,
@@ -173,6 +174,12 @@ def _any_bit(argument: int, mask: int, then: int, otherwise: int) -> _Program:
 
 def _not_on_the_slot() -> _Program:
     return _one_of(0, (_SLOT_PID,), RET_NOTIFY, RET_ALLOW)
+
+
+def _process_control() -> _Program:
+    """Hiding from the slot is the slot's to allow."""
+    hides = [_low(0), _Instruction(_JEQ, _PR_SET_DUMPABLE, 0, 1), _end(RET_NOTIFY)]
+    return [*hides, *_one_of(0, _HARMLESS_PRCTL, RET_ALLOW, RET_EPERM)]
 
 
 def _one_process(which: int) -> _Program:

@@ -18,6 +18,10 @@ from spanproof.sandbox.model import Attempt, AttemptKind, Execution, FailureClas
 _NEAR_LIMIT = 0.5
 """A program that says MemoryError is believed when its tree held this part of its limit."""
 _COMMAND_NOT_FOUND = 127
+_ASKED_BY_LIBRARIES = frozenset(
+    ("kcmp", "listmount", "move_pages", "name_to_handle_at", "process_madvise", "statmount")
+)
+"""Refused calls that runtimes and system tools try by themselves, and do without: told, but no offence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,8 @@ class Facts:
 
 def classify(facts: Facts, limits: Limits) -> FailureClass:
     """The failure class; the order of the questions is the order of their weight."""
+    if _unsafe(facts):
+        return FailureClass.UNSAFE_OPERATION
     code, number = _exit(facts.status)
     stopped = _stopped(facts, number, limits)
     if stopped is not None:
@@ -59,9 +65,7 @@ def classify(facts: Facts, limits: Limits) -> FailureClass:
     if _out_of_memory(facts, limits):
         return FailureClass.OUT_OF_MEMORY
     if number is not None:
-        return (
-            FailureClass.UNSAFE_OPERATION if _refused(facts, AttemptKind.PRIVILEGE) else FailureClass.KILLED
-        )
+        return FailureClass.KILLED
     failed = code != 0 if code is not None else facts.outcome != "ok"
     if not failed:
         return _tests_class(facts)
@@ -77,6 +81,16 @@ def classify(facts: Facts, limits: Limits) -> FailureClass:
     if facts.told.get("missing"):
         return FailureClass.MISSING_DEPENDENCY
     return FailureClass.EXCEPTION
+
+
+def _unsafe(facts: Facts) -> bool:
+    """Whether a privileged call was refused: no way to end, and no `except`, makes that undone."""
+    return any(
+        attempt.kind is AttemptKind.PRIVILEGE
+        and not attempt.allowed
+        and attempt.target not in _ASKED_BY_LIBRARIES
+        for attempt in facts.attempts
+    )
 
 
 def _stopped(facts: Facts, number: int | None, limits: Limits) -> FailureClass | None:
@@ -109,8 +123,6 @@ def _boundary_class(facts: Facts) -> FailureClass | None:
     """
     any_refusal = facts.script or facts.told.get("process", False)
     os_error = facts.told.get("os", False)
-    if _refused(facts, AttemptKind.PRIVILEGE) and (any_refusal or os_error):
-        return FailureClass.UNSAFE_OPERATION
     by_network = any_refusal or (os_error and facts.path is None)
     # A unix socket's error names no path, as a network's does not.
     by_file = by_network or facts.told.get("permission", False) or facts.path in _targets(facts)

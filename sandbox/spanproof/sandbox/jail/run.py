@@ -8,6 +8,7 @@ bounded JSON object that bears the run's token.
 from __future__ import annotations
 
 import os
+import secrets
 import select
 import socket
 import time
@@ -130,7 +131,10 @@ class Run:
         ):
             self._poll.register(fd, select.POLLIN)
         self._feed_stdin(register=True)
-        message = encode({**header, "kind": "job", "token": self.armed.token}, job.parts[:2])
+        self._tests: bytes | None = job.parts[1] if header.get("has_tests") else None
+        self.watcher.own_hides = 1 if self._tests is not None else 0
+        self._judge_tokens: set[str] = set()
+        message = encode({**header, "kind": "job", "token": self.armed.token}, job.parts[:1])
         self._to_guest(message)
 
     def _bound_time(self, limits: Header) -> None:
@@ -259,7 +263,10 @@ class Run:
                     break
                 self._from_guest.feed(data)
                 while (frame := self._from_guest.next()) is not None:
-                    if frame.header.get("token") == self.armed.token:
+                    token = frame.header.get("token")
+                    if isinstance(token, str) and token in self._judge_tokens:
+                        self._hear_judge(frame.header)
+                    if token == self.armed.token:
                         self._hear(frame.header)
             else:
                 return
@@ -274,6 +281,23 @@ class Run:
         if kind in ("finished", "raised", "syntax"):
             if self._told.outcome is None:
                 self._told.outcome, self._told.raised = kind, said.get("raised")
+        elif kind == "judge" and self._tests is not None:
+            self._tell_judge(self._tests)
+
+    def _tell_judge(self, tests: bytes) -> None:
+        """Hand the tests over, once, with a token the program never sees: it is a fork of another."""
+        self._tests = None
+        token = secrets.token_hex(16)
+        self._judge_tokens.add(token)
+        self._to_guest(encode({"kind": "tests", "token": token}, [tests]))
+
+    def _hear_judge(self, said: Header) -> None:
+        """What the tests' process says; its word on how it ended outweighs the program's."""
+        kind = said.get("kind")
+        if kind in ("raised", "syntax"):
+            self._told.outcome, self._told.raised = kind, said.get("raised")
+        elif kind == "inside":
+            self._judge_tokens.add(self.armed.token)
         elif kind == "planned" and self._told.planned is None and type(said.get("total")) is int:
             self._told.planned = max(0, min(said["total"], 100_000))
         elif kind == "test":

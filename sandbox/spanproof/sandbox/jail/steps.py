@@ -24,6 +24,9 @@ class SessionRun(Run):
 
     _in_step = False
     _paused_at: float | None = None
+    _ready = False
+    _step = 0
+    """The number of the step at hand: a report of another one, made up ahead or late, is not heard."""
     _calls = 0
     _cpu_told = 0.0
 
@@ -37,7 +40,10 @@ class SessionRun(Run):
         kind = said.get("kind")
         if kind == "call":
             self._forward(said)
-        elif kind in ("step", "ready"):
+        elif kind == "step" and self._in_step and said.get("step") == self._step:
+            self._end_step(said)
+        elif kind == "ready" and self._step == 0 and not self._ready:
+            self._ready = True
             self._end_step(said)
 
     def _take(self, frame: Frame) -> None:
@@ -50,10 +56,11 @@ class SessionRun(Run):
 
     def _begin_step(self, frame: Frame) -> None:
         self._in_step = True
+        self._step += 1
         self._calls = 0
         self._started = time.monotonic()
         self._deadline = self._started + self._limits["wall_s"]
-        self._to_guest(encode({"kind": "step"}, frame.parts))
+        self._to_guest(encode({"kind": "step", "step": self._step}, frame.parts))
 
     def _end_step(self, said: Header) -> None:
         """Gather what the step did, tell the host, and start the next one's account."""
@@ -74,8 +81,10 @@ class SessionRun(Run):
         if self._calls > _CALLS_A_STEP:
             self._stopped = "timeout"
             return
-        if not self._in_step:
-            refusal = {"error_type": "RuntimeError", "error_message": "no step is running"}
+        if not self._in_step or self._paused_at is not None:
+            # One call at a time: a host that answers and a slot that forwards would wait for each other.
+            reason = "no step is running" if not self._in_step else "another call waits for its answer"
+            refusal = {"error_type": "RuntimeError", "error_message": reason}
             self._to_guest(encode({"kind": "answer", "call": said.get("call"), **refusal}))
             return
         call = {"kind": "call", **{key: said.get(key) for key in ("call", "tool", "args", "kwargs")}}

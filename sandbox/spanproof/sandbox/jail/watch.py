@@ -132,6 +132,8 @@ class Watcher:
         self.memory_bytes = 1 << 62
         self.own_execs = 0
         """How many programs the guest's own start takes: they are no attempts of the program."""
+        self.own_hides = 0
+        """How many processes may close their memory: that of the tests, where there are any."""
         self._looking_up: set[int] = set()
         """Who read how names are looked up: its next look at the accounts is libc's, and they are ours."""
 
@@ -168,7 +170,7 @@ class Watcher:
         table.update(execve=self._exec, execveat=self._exec)
         table.update(connect=self._address, bind=self._address, sendto=self._address)
         table.update(sendmsg=self._message, sendmmsg=self._message)
-        table.update(mmap=self._map, mremap=self._map, socket=self._socket)
+        table.update(mmap=self._map, mremap=self._map, socket=self._socket, prctl=self._hide)
         return table
 
     def _refuse(self, name: str, call: Notification) -> _Answer:
@@ -178,6 +180,13 @@ class Watcher:
     def _socket(self, _name: str, call: Notification) -> _Answer:
         self.record.note("privilege", addresses.socket_text(call.args), allowed=False)
         return _EPERM
+
+    def _hide(self, _name: str, _call: Notification) -> _Answer:
+        """Closing one's memory to others closes it to us: for the process of the tests only."""
+        if self.own_hides <= 0:
+            return _EPERM
+        self.own_hides -= 1
+        return _GO_ON
 
     def _map(self, name: str, call: Notification) -> _Answer:
         length = call.args[1 if name == "mmap" else 2]

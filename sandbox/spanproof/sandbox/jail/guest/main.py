@@ -16,18 +16,17 @@ from typing import Any
 
 from spanproof.sandbox.jail import kernel
 from spanproof.sandbox.jail.guest import determinism
-from spanproof.sandbox.jail.guest.python import run_program
-from spanproof.sandbox.jail.guest.reporter import Reporter
+from spanproof.sandbox.jail.guest.python import run_program, run_tested
+from spanproof.sandbox.jail.guest.reporter import CONTROL_FD, Reporter
 from spanproof.sandbox.jail.guest.session import serve_session
 from spanproof.sandbox.jail.guest.sql import run_sql
 from spanproof.sandbox.jail.guest.tools import Inbox
 from spanproof.sandbox.jail.wire import FROM_HOST, Decoder, encode
 
-CONTROL_FD = 900
-"""Out of the way of programs that close what they know or count descriptors."""
-
 _SETUP_FAILED = 125
-_BASH_SYNTAX = 2
+_CHECK = {"bash": "-n", "javascript": "--check"}
+"""How an interpreter is asked whether it can read a script."""
+_SYNTAX_EXIT = {"-n": 2, "--check": 1}
 _REHEARSAL = b"""
 import json, math, re
 def f(n, *rest, **named): return [str(i) for i in range(n)]
@@ -112,30 +111,29 @@ def _run_job() -> int:
         return serve_session(job, inbox, reporter)
     determinism.reseed()
     if job.get("argv"):
-        return _become(job["argv"], reporter, check=language == "bash")
+        return _become(job["argv"], reporter, check=_CHECK.get(language))
     source = frame.parts[0].decode("utf-8", "surrogatepass")
     if language == "sql":
         return run_sql(source, reporter)
-    tests = frame.parts[1].decode("utf-8", "surrogatepass") if job["has_tests"] else None
-    entry_point = job["entry_point"]
-    del frame, job, inbox
-    return run_program(source, tests, entry_point, reporter)
+    if job["has_tests"]:
+        return run_tested(source, job["entry_point"], inbox, reporter)
+    return run_program(source, reporter)
 
 
-def _become(argv: list[str], reporter: Reporter, *, check: bool) -> int:
+def _become(argv: list[str], reporter: Reporter, *, check: str | None) -> int:
     """Another language: the script lies in a file, and its interpreter takes this process over."""
-    if check and not _parses(argv):
+    if check is not None and not _parses(argv, check):
         reporter.send("syntax")
-        return _BASH_SYNTAX
+        return _SYNTAX_EXIT[check]
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     os.execve(argv[0], argv, dict(os.environ))  # noqa: S606 - replaces the process by an interpreter
     return _SETUP_FAILED
 
 
-def _parses(argv: list[str]) -> bool:
-    """Whether bash can read the script; it says on stderr why not."""
-    pid = os.posix_spawn(argv[0], [argv[0], "-n", *argv[1:]], os.environ)
+def _parses(argv: list[str], check: str) -> bool:
+    """Whether the interpreter can read the script; it says on stderr why not."""
+    pid = os.posix_spawn(argv[0], [argv[0], check, *argv[1:]], os.environ)
     return os.waitpid(pid, 0)[1] == 0
 
 

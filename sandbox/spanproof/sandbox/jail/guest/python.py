@@ -1,4 +1,4 @@
-"""Running one Python program as `__main__`, with its tests, and telling how it ended.
+"""Running one Python program as `__main__`, and telling how it ended; its tests are held by `judge`.
 
 In: the job's source. Out: output on the standard descriptors, reports to the slot, and the exit code a plain
 interpreter would have given. The report of an exception is sent before anything else of the program runs.
@@ -6,51 +6,74 @@ interpreter would have given. The report of an exception is sent before anything
 
 from __future__ import annotations
 
-import atexit
 import builtins
 import linecache
 import os
+import socket
 import sys
-import threading
-import traceback
 from types import CodeType, ModuleType
 from typing import Any
 
+from spanproof.sandbox.jail.guest import candidate
+from spanproof.sandbox.jail.guest.ending import exit_code_of, print_exception, shut_down
+from spanproof.sandbox.jail.guest.judge import judge_main
 from spanproof.sandbox.jail.guest.reporter import Reporter, describe
-from spanproof.sandbox.jail.guest.testing import Plan, Tally, plan_tests, run_plan
+from spanproof.sandbox.jail.guest.testing import Tally, plan_tests, run_plan
+from spanproof.sandbox.jail.guest.tools import Inbox
 
 FILENAME = "<snippet>"
 
 # Bound early: a program may replace any of them, and they are needed after it ran.
 _compile = builtins.compile
 _exec = builtins.exec
-_print_exception = traceback.print_exception
-_run_exit_functions = atexit._run_exitfuncs  # noqa: SLF001 - what the interpreter itself calls at its end
-_join_threads = threading._shutdown  # type: ignore[attr-defined]  # noqa: SLF001
-_default_hook = sys.__excepthook__
-_stdout, _stderr = sys.stdout, sys.stderr
 
 
-def run_program(source: str, tests: str | None, entry_point: str | None, reporter: Reporter) -> int:
-    """Run a program and its tests; returns the exit code."""
-    recorder = f"_record_{os.urandom(8).hex()}"
-    plan: Plan | None = None
+def run_program(source: str, reporter: Reporter) -> int:
+    """Run a program; returns the exit code."""
     try:
-        if tests is not None:
-            plan = plan_tests(tests, entry_point, recorder)
-            reporter.send("planned", total=plan.total)
         code = compile_source(source)
     except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as problem:
         return _does_not_compile(problem, reporter)
-    module = fresh_main()
     try:
-        _exec(code, module.__dict__)
-        if plan is not None:
-            return _tested(plan, module.__dict__, entry_point, recorder, reporter)
+        _exec(code, fresh_main().__dict__)
     except BaseException as exception:  # noqa: BLE001 - whatever the program raises ends it
         return ended_by(exception, reporter)
     reporter.send("finished")
     return shut_down(0)
+
+
+def run_tested(source: str, entry_point: str | None, inbox: Inbox, reporter: Reporter) -> int:
+    """Run a program, then its tests, which another process holds; returns the exit code."""
+    ours, theirs = socket.socketpair()
+    if os.fork() == 0:
+        ours.close()
+        judge_main(theirs, inbox, reporter, entry_point)
+    theirs.close()
+    try:
+        word = candidate.receive(ours)
+        if word[0] == "done":
+            return shut_down(int(word[1]))
+        code = compile_source(source)
+    except EOFError:
+        return shut_down(1)
+    except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as problem:
+        return _does_not_compile(problem, reporter)
+    namespace = fresh_main().__dict__
+    try:
+        _exec(code, namespace)
+        if word[0] == "inside":
+            return _tested_inside(word[1], namespace, entry_point, reporter)
+    except BaseException as exception:  # noqa: BLE001 - whatever the program raises ends it
+        return ended_by(exception, reporter)
+    return shut_down(_answer_tests(namespace, ours))
+
+
+def _answer_tests(namespace: dict[str, Any], stream: socket.socket) -> int:
+    try:
+        candidate.send(stream, ["ready"])
+        return candidate.Candidate(namespace, stream).serve()
+    except (EOFError, OSError, ValueError):
+        return 1
 
 
 def compile_source(source: str) -> CodeType:
@@ -82,65 +105,17 @@ def ended_by(exception: BaseException, reporter: Reporter) -> int:
     return shut_down(1)
 
 
-def print_exception(exception: BaseException) -> None:
-    """The traceback on stderr, without the frames of the runner; a hook the program set is honoured."""
-    trace = exception.__traceback__
-    while trace is not None and trace.tb_frame.f_globals.get("__name__", "").startswith("spanproof."):
-        trace = trace.tb_next
-    hook = sys.excepthook
-    try:
-        if hook is not _default_hook:
-            hook(type(exception), exception, trace)
-        else:
-            _print_exception(type(exception), exception, trace)
-    except BaseException:  # noqa: BLE001 - a broken hook or stderr must not hide how the program ended
-        return
-
-
-def exit_code_of(exception: SystemExit) -> int:
-    """What the interpreter would exit with."""
-    code = exception.code
-    if code is None:
-        return 0
-    if isinstance(code, int):
-        return code & 0xFF
-    try:
-        print(code, file=sys.stderr)
-    except BaseException:  # noqa: BLE001 - the value's __str__ is the program's
-        return 1
-    return 1
-
-
-def shut_down(code: int) -> int:
-    """What the interpreter does at its end, as far as a program can see it."""
-    for step in (_join_threads, _run_exit_functions, _flush):
-        try:
-            step()
-        except BaseException as failure:  # noqa: BLE001 - an exit function may raise anything
-            if isinstance(failure, SystemExit):
-                code = exit_code_of(failure)
-    return code
-
-
-def _flush() -> None:
-    for stream in {id(s): s for s in (sys.stdout, sys.stderr, _stdout, _stderr) if s is not None}.values():
-        try:
-            stream.flush()
-        except (OSError, ValueError, AttributeError):
-            continue
-
-
 def _does_not_compile(problem: BaseException, reporter: Reporter) -> int:
     reporter.send("syntax", raised=describe(problem, FILENAME))
     print_exception(problem.with_traceback(None))
     return shut_down(1)
 
 
-def _tested(
-    plan: Plan, namespace: dict[str, Any], entry_point: str | None, recorder: str, reporter: Reporter
-) -> int:
+def _tested_inside(tests: str, namespace: dict[str, Any], entry_point: str | None, reporter: Reporter) -> int:
+    """Tests that share the program's interpreter, because their text says that they must."""
+    recorder = f"_record_{os.urandom(8).hex()}"
     tally = Tally(reporter)
-    run_plan(plan, namespace, entry_point, recorder, tally)
+    run_plan(plan_tests(tests, entry_point, recorder), namespace, entry_point, recorder, tally)
     if tally.first_failure is not None:
         return ended_by(tally.first_failure, reporter)
     reporter.send("finished")

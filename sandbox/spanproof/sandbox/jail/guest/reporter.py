@@ -11,6 +11,9 @@ import os
 import struct
 from typing import Any
 
+CONTROL_FD = 900
+"""Out of the way of programs that close what they know or count descriptors."""
+
 _MESSAGE_CHARACTERS = 4096
 _CHAIN = 16
 

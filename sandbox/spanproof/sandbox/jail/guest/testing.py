@@ -191,9 +191,10 @@ def run_plan(
 
 
 def _candidate(namespace: dict[str, Any], entry_point: str) -> Any:
-    if entry_point not in namespace:
-        raise NameError(f"name {entry_point!r} is not defined")
-    return namespace[entry_point]
+    try:
+        return namespace[entry_point]
+    except KeyError:
+        raise NameError(f"name {entry_point!r} is not defined") from None
 
 
 def _one_function(function: Callable[[], object], number: int, tally: Tally) -> None:

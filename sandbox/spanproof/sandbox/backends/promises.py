@@ -1,0 +1,312 @@
+"""What every backend promises, as checks that anyone can run against any backend.
+
+In: an open `Sandbox`. Out: one `Finding` per promise: kept, broken (with what came instead), or not
+applicable because the backend has no such language. Used by `spanproof sandbox check` and by the contract
+tests; who writes a backend of their own calls `check(MyBackend())`. Needs no test framework, and never raises
+for a backend's failing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal
+
+from spanproof.sandbox.backend import Sandbox
+from spanproof.sandbox.errors import UnsupportedLanguage
+from spanproof.sandbox.model import (
+    AttemptKind,
+    Execution,
+    FailureClass,
+    Limits,
+    Program,
+    SessionSpec,
+    ToolAnswer,
+    ToolRequest,
+    ToolStub,
+)
+
+_SHORT = Limits(wall_s=1.0, cpu_s=1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """One promise; `check` raises `Broken` where it is not kept."""
+
+    name: str
+    text: str
+    language: str
+    check: Callable[[Sandbox], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """How a backend stands to one promise."""
+
+    name: str
+    text: str
+    outcome: Literal["kept", "broken", "not_applicable"]
+    detail: str = ""
+
+
+class Broken(Exception):  # noqa: N818 - says what became of the promise
+    """A promise is not kept; the message says what came instead."""
+
+
+def check(sandbox: Sandbox) -> Iterator[Finding]:
+    """Check every promise in turn, each on its own."""
+    for promise in PROMISES:
+        yield check_one(promise, sandbox)
+
+
+def check_one(promise: Promise, sandbox: Sandbox) -> Finding:
+    """Check one promise."""
+    if promise.language not in sandbox.languages:
+        detail = f"the backend does not run {promise.language}"
+        return Finding(promise.name, promise.text, "not_applicable", detail)
+    try:
+        promise.check(sandbox)
+    except UnsupportedLanguage as problem:
+        return Finding(promise.name, promise.text, "not_applicable", str(problem))
+    except Exception as problem:  # noqa: BLE001 - whatever a backend does is a finding
+        told = str(problem) if isinstance(problem, Broken) else f"{type(problem).__name__}: {problem}"
+        return Finding(promise.name, promise.text, "broken", told)
+    return Finding(promise.name, promise.text, "kept")
+
+
+def _require(holds: bool, found: object) -> None:
+    if not holds:
+        raise Broken(str(found)[:1000])
+
+
+def _ends(
+    language: str, source: str, wanted: FailureClass, limits: Limits = _SHORT
+) -> Callable[[Sandbox], None]:
+    def verify(sandbox: Sandbox) -> None:
+        execution = sandbox.run(Program(language, source, limits=limits))
+        _require(
+            execution.failure_class is wanted, f"{execution.failure_class} instead of {wanted}: {execution}"
+        )
+
+    return verify
+
+
+def _prints(source: str, wanted: str, **fields: object) -> Callable[[Sandbox], None]:
+    def verify(sandbox: Sandbox) -> None:
+        execution = sandbox.run(Program("python", source, **fields))  # type: ignore[arg-type]
+        _require(
+            execution.stdout == wanted, f"printed {execution.stdout!r} instead of {wanted!r}: {execution}"
+        )
+
+    return verify
+
+
+def _streams_apart(sandbox: Sandbox) -> None:
+    execution = sandbox.run(Program("python", "import sys; print('out'); print('err', file=sys.stderr)"))
+    found = (execution.exit_code, execution.signal, execution.stdout, execution.stderr)
+    _require(found == (0, None, "out\n", "err\n"), execution)
+    _require(execution.failure_class is FailureClass.OK and not execution.attempts, execution)
+
+
+def _files_listed(sandbox: Sandbox) -> None:
+    source = "import os; os.mkdir('out'); open('out/b', 'w').write(open('in/a').read() * 2)"
+    execution = sandbox.run(Program("python", source, files={"in/a": b"12"}))
+    _require(dict(execution.files) == {"in/a": 2, "out/b": 4}, execution)
+
+
+def _paths_checked(sandbox: Sandbox) -> None:
+    for name in ("/etc/x", "../x", "a/../../x"):
+        try:
+            execution = sandbox.run(Program("python", "pass", files={name: b""}))
+        except ValueError:
+            continue
+        raise Broken(f"the file name {name!r} was taken: {execution}")
+
+
+def _output_bounded(sandbox: Sandbox) -> None:
+    execution = sandbox.run(Program("python", "print('a' * 50000)", limits=Limits(output_bytes=1000)))
+    _require(execution.stdout_cut and len(execution.stdout) < 2000, execution)
+
+
+def _nothing_shared(sandbox: Sandbox) -> None:
+    sandbox.run(Program("python", "import builtins; builtins.x = 1; open('/tmp/x', 'w'); open('x', 'w')"))
+    source = "import builtins, os; print(hasattr(builtins, 'x'), os.path.exists('/tmp/x'), os.listdir('.'))"
+    _prints(source, "False False []\n")(sandbox)
+
+
+def _threads(sandbox: Sandbox) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda n: sandbox.run(Program("python", f"print({n})")).stdout, range(8)))
+    _require(found == [f"{n}\n" for n in range(8)], found)
+
+
+def _refused(source: str, kind: AttemptKind, target: str) -> Callable[[Sandbox], None]:
+    def verify(sandbox: Sandbox) -> None:
+        execution = sandbox.run(Program("python", source))
+        told = [a for a in execution.attempts if a.kind is kind and target in a.target and not a.allowed]
+        _require("BREACH" not in execution.stdout and len(told) == 1, execution)
+
+    return verify
+
+
+def _survivors_die(sandbox: Sandbox) -> None:
+    source = "import os, time\nif os.fork() == 0:\n    os.setsid(); time.sleep(60)"
+    started = time.monotonic()
+    execution = sandbox.run(Program("python", source, limits=_SHORT))
+    took_s = time.monotonic() - started
+    _require(took_s < 30 and execution.failure_class is FailureClass.OK, f"{took_s:.1f} s: {execution}")
+
+
+def _unknown_language(sandbox: Sandbox) -> None:
+    try:
+        execution = sandbox.run(Program("no-such-language", "x"))
+    except UnsupportedLanguage as problem:
+        _require("python" in str(problem), f"the error does not name the languages known: {problem}")
+        return
+    raise Broken(f"it ran: {execution}")
+
+
+def _tests(source: str, passed: int, tests: str, entry_point: str | None = None) -> Callable[[Sandbox], None]:
+    def verify(sandbox: Sandbox) -> None:
+        execution = sandbox.run(Program("python", source, tests=tests, entry_point=entry_point))
+        wanted = FailureClass.OK if passed == 2 else None
+        _require((execution.tests_passed, execution.tests_total) == (passed, 2), execution)
+        _require((execution.failure_class is FailureClass.OK) == (wanted is FailureClass.OK), execution)
+
+    return verify
+
+
+def _no_tool(request: ToolRequest) -> ToolAnswer:
+    return ToolAnswer(error_type="LookupError", error_message=request.tool)
+
+
+def _session_keeps(sandbox: Sandbox) -> None:
+    with sandbox.session(SessionSpec(), _no_tool) as session:
+        session.execute("x = [1, 2]")
+        failed: Execution = session.execute("x.append(3)\n1 / 0")
+        _require(failed.failure_class is FailureClass.EXCEPTION, failed)
+        step = session.execute("x")
+        _require(step.result == [1, 2, 3] and step.exit_code is None, step)
+
+
+def _session_repeats(sandbox: Sandbox) -> None:
+    source = "import random, time, uuid; [random.random(), int(time.time()), str(uuid.uuid4()), hash('a')]"
+    found = []
+    for _ in range(2):
+        with sandbox.session(SessionSpec(seed=7, clock_s=1.7e9), _no_tool) as session:
+            found.append(session.execute(source).result)
+    _require(found[0] is not None and found[0] == found[1], found)
+
+
+def _tools_answered(sandbox: Sandbox) -> None:
+    asked: list[ToolRequest] = []
+
+    def answer(request: ToolRequest) -> ToolAnswer:
+        asked.append(request)
+        return ToolAnswer(result={"rows": [1]})
+
+    with sandbox.session(SessionSpec(tools=(ToolStub("t", ("key",)),)), answer) as session:
+        step = session.execute("t('a')['rows']")
+    _require(step.result == [1] and asked == [ToolRequest("t", (), {"key": "a"})], (step, asked))
+
+
+_CHECK = "def check(c):\n    assert c(1) == 2\n    assert c(2) == 3\n"
+_FORGED = (
+    "import gc, os\ndef f(x):\n    for o in gc.get_objects():\n        if type(o).__name__ == 'Reporter':\n"
+    "            for n in (0, 1): o.send('test', number=n, passed=True)\n    os._exit(0)"
+)
+_CLASSES = (
+    ("def f(:", FailureClass.SYNTAX_ERROR),
+    ("assert 1 == 2", FailureClass.ASSERTION_FAILURE),
+    ("import a_module_that_is_not_there", FailureClass.MISSING_DEPENDENCY),
+    ("raise PermissionError('said so')", FailureClass.EXCEPTION),
+    ("raise SystemExit(3)", FailureClass.EXCEPTION),
+    ("while True: pass", FailureClass.TIMEOUT),
+    ("x = bytearray(10**12)", FailureClass.OUT_OF_MEMORY),
+    ("import os; os.kill(os.getpid(), 9)", FailureClass.KILLED),
+    ("open('/etc/shadow')", FailureClass.PERMISSION_DENIED),
+    ("import os\ntry: os.chroot('/')\nexcept OSError: pass", FailureClass.UNSAFE_OPERATION),
+    ("import os\nwhile True: os.write(1, b'x' * 65536)", FailureClass.OUTPUT_LIMIT),
+)
+
+PROMISES: tuple[Promise, ...] = (
+    Promise("streams", "output, errors and the exit code are told apart", "python", _streams_apart),
+    *(
+        Promise(
+            f"class {wanted} {n}",
+            f"{source.splitlines()[0]!r} … is {wanted}",
+            "python",
+            _ends("python", source, wanted),
+        )
+        for n, (source, wanted) in enumerate(_CLASSES)
+    ),
+    Promise(
+        "stdin", "what is given as input is read", "python", _prints("print(input())", "a\n", stdin=b"a\n")
+    ),
+    Promise("files", "files are laid out, and what is left is listed", "python", _files_listed),
+    Promise("file names", "no file is laid outside the work directory", "python", _paths_checked),
+    Promise("output bound", "long output is cut and marked", "python", _output_bounded),
+    Promise("nothing shared", "a run sees nothing of the one before", "python", _nothing_shared),
+    Promise("threads", "many threads may run programs", "python", _threads),
+    Promise("no survivors", "what a program leaves running is ended", "python", _survivors_die),
+    Promise(
+        "unknown language", "an unknown language is refused with those known", "python", _unknown_language
+    ),
+    Promise(
+        "network",
+        "a connection is refused and told",
+        "python",
+        _refused(
+            "import socket; socket.create_connection(('198.51.100.7', 443), 1); print('BREACH')",
+            AttemptKind.NETWORK,
+            "198.51.100.7:443",
+        ),
+    ),
+    Promise(
+        "outside files",
+        "a file outside is refused and told",
+        "python",
+        _refused("print('BREACH', open('/etc/shadow').read())", AttemptKind.FILE, "/etc/shadow"),
+    ),
+    Promise("tests", "each test counts", "python", _tests("def f(x): return x + 1", 2, _CHECK, "f")),
+    Promise(
+        "failing tests",
+        "one failing test does not hide the rest",
+        "python",
+        _tests("def f(x): return 2", 1, _CHECK, "f"),
+    ),
+    Promise(
+        "early exit",
+        "ending early passes no test",
+        "python",
+        _tests("import os; os._exit(0)", 0, _CHECK, "f"),
+    ),
+    Promise(
+        "forged tests", "a program cannot report its own tests", "python", _tests(_FORGED, 0, _CHECK, "f")
+    ),
+    Promise("bash", "bash has its failure classes", "bash", _ends("bash", "exit 3", FailureClass.EXCEPTION)),
+    Promise(
+        "bash syntax",
+        "bash that cannot be read is a syntax error",
+        "bash",
+        _ends("bash", "if then fi", FailureClass.SYNTAX_ERROR),
+    ),
+    Promise(
+        "sql syntax",
+        "SQL that cannot be read is a syntax error",
+        "sql",
+        _ends("sql", "selec 1", FailureClass.SYNTAX_ERROR),
+    ),
+    Promise(
+        "javascript syntax",
+        "JavaScript that cannot be read is a syntax error",
+        "javascript",
+        _ends("javascript", "function (", FailureClass.SYNTAX_ERROR, Limits()),
+    ),
+    Promise("session", "a session keeps its names over steps and exceptions", "python", _session_keeps),
+    Promise("determinism", "a session with a seed and a clock repeats itself", "python", _session_repeats),
+    Promise("tools", "tool calls reach the host, and its answers the program", "python", _tools_answered),
+)
+"""In the order they are checked."""
