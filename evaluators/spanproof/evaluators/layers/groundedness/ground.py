@@ -21,7 +21,10 @@ from spanproof.evaluators.layers.groundedness.rules.days import date_claim, time
 from spanproof.evaluators.layers.groundedness.rules.directions import direction_claims
 from spanproof.evaluators.layers.groundedness.rules.entities import entity_claims
 from spanproof.evaluators.layers.groundedness.rules.matching import number_text
+from spanproof.evaluators.layers.groundedness.rules.names import named_claims
 from spanproof.evaluators.layers.groundedness.rules.numbers import number_claim
+from spanproof.evaluators.layers.groundedness.rules.polar import polar_claims
+from spanproof.evaluators.layers.groundedness.rules.ratios import ratio_claims
 from spanproof.evaluators.layers.groundedness.rules.statuses import status_claims
 from spanproof.evaluators.layers.groundedness.rules.superlatives import superlative_claims
 
@@ -59,9 +62,12 @@ def _claims(binding: Binding) -> list[Claim]:
     claims.extend(status_claims(binding))
     claims.extend(direction_claims(binding))
     claims.extend(comparison_claims(binding))
+    claims.extend(ratio_claims(binding))
     claims.extend(superlative_claims(binding))
     claims.extend(absence_claims(binding))
     claims.extend(entity_claims(binding))
+    claims.extend(named_claims(binding))
+    claims.extend(polar_claims(binding))
     return claims
 
 

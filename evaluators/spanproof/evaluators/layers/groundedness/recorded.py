@@ -2,7 +2,8 @@
 
 In: the evidence about a run. Out: `Returned`: each output with the step and span it came from. The answer
 itself must not be among them: what `final_answer` was given is left out, but for the parts the final code
-computed rather than wrote down. Errors are no outputs.
+computed rather than wrote down; so are lines that code prints from
+literals of its own. Errors are no outputs.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from spanproof.evaluators.layers.groundedness.echoes import without_echoes
 from spanproof.evaluators.model import Replay, RunEvidence
 from spanproof.trace import Payload, RecordedCall, Snippet, Step
 
@@ -80,13 +82,16 @@ def _of_step(step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
         if final:
             text = _LAST_OUTPUT.sub("", text)
         text = _LOGS_HEADER.sub("", text)
-        if text.strip() != _answer_text(evidence).strip():
+        for snippet in step.snippets:
+            text = without_echoes(text, snippet.source)
+        if text.strip() and text.strip() != _answer_text(evidence).strip():
             yield ReturnedOutput(text, step.number, step.span_id)
 
 
 def _of_snippet(snippet: Snippet, step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
-    if snippet.logs:
-        yield ReturnedOutput(snippet.logs, step.number, snippet.span_id)
+    logs = without_echoes(snippet.logs, snippet.source) if snippet.logs else ""
+    if logs.strip():
+        yield ReturnedOutput(logs, step.number, snippet.span_id)
     if snippet.is_final:
         computed = _computed(_answer_text(evidence), snippet.source)
         if computed:
@@ -96,7 +101,9 @@ def _of_snippet(snippet: Snippet, step: Step, evidence: RunEvidence) -> Iterator
         if snippet.output is not None:
             yield ReturnedOutput(_text(snippet.output), step.number, snippet.span_id)
         if snippet.observation and snippet.observation != step.observation:
-            yield ReturnedOutput(_LOGS_HEADER.sub("", snippet.observation), step.number, snippet.span_id)
+            seen = without_echoes(_LOGS_HEADER.sub("", snippet.observation), snippet.source)
+            if seen.strip():
+                yield ReturnedOutput(seen, step.number, snippet.span_id)
     silent = not (snippet.logs or snippet.output or snippet.observation or step.observation or snippet.error)
     if silent:
         yield from _replayed(snippet, step, evidence)
@@ -108,7 +115,8 @@ def _replayed(snippet: Snippet, step: Step, evidence: RunEvidence) -> Iterator[R
     if again is None or again.execution.raised is not None:
         return
     for text in (again.execution.stdout, again.execution.result_text or ""):
-        if text and text != "None":
+        text = without_echoes(text, snippet.source)
+        if text.strip() and text != "None":
             yield ReturnedOutput(text, step.number, snippet.span_id, replayed=True)
 
 

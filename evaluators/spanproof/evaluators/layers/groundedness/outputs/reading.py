@@ -15,8 +15,10 @@ from typing import Any
 
 from spanproof.evaluators.layers.groundedness.language.dates import dates_in
 from spanproof.evaluators.layers.groundedness.language.quantities import quantities_in
+from spanproof.evaluators.layers.groundedness.language.status_words import is_status
 from spanproof.evaluators.layers.groundedness.language.words import words_of
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts
+from spanproof.evaluators.layers.groundedness.outputs.inline import lasting_in, list_in, pairs_in
 from spanproof.evaluators.layers.groundedness.outputs.literal import read_literal
 from spanproof.evaluators.layers.groundedness.outputs.tables import Lines, read_table
 from spanproof.evaluators.layers.groundedness.outputs.tree import (
@@ -35,7 +37,6 @@ _KEY_VALUE = re.compile(
     r"(?P<key>[^\W\d][^:=|,{}\[\]]{0,60}?|[\w .%/-]{1,40}?)(?:\*\*)?[ \t]*"
     r"(?::(?![/\d])|=(?!=)|->|=>|→)(?:\*\*)?[ \t]*(?P<value>\S.*)$"
 )
-_PAIR = re.compile(r"(?P<key>[A-Za-z][\w .%/-]{0,40}?)\s*(?:=(?!=)|:(?![/\d]))\s*(?P<value>[^=:]{1,80}|\S+)")
 _EMPTY = re.compile(
     r"^\s*(?:\[\s*\]|\{\s*\}|\(\s*\)|null|none|nan|n/?a|set\(\)|\"\"|''|empty"
     r"|(?:empty dataframe|no (?:\w+ )?(?:rows?|results?|data|matches|records?|entries|orders?"
@@ -50,6 +51,9 @@ _IN_SCALE = re.compile(
 _SCALE = {"th": 1e3, "00": 1e3, "k": 1e3, "mi": 1e6, "mn": 1e6, "m": 1e6, "bi": 1e9, "bn": 1e9}
 _SHAPE = re.compile(r"\[(?P<rows>\d+) rows x (?P<columns>\d+) columns\]")
 _DTYPE = re.compile(r"^(?:Name: (?P<name>[^,]+), )?(?:Length: \d+, )?dtype: \w+")
+_DATED = re.compile(
+    r"^\s*(?P<date>\d{4}-\d\d(?:-\d\d)?)\s*[\s,|:;]\s*[$€£]?(?P<value>-?\d[\d,]*(?:\.\d+)?)\s*$"
+)
 _PREAMBLE = re.compile(
     r"^\s*(?:Execution logs:|Last output from code snippet:|Observation:|Output:|Result:|stdout:|```\w*)\s*$",
     re.IGNORECASE,
@@ -92,7 +96,21 @@ def _read(facts: Facts, output: int, text: str) -> None:
             facts.empty.add(output)
         add_document(facts, output, value)
         return
+    if _is_word(stripped):
+        add_value(facts, output, stripped.rstrip("."), "", "", frozenset())
+        return
     _read_lines(facts, output, stripped)
+
+
+def _is_word(text: str) -> bool:
+    """Whether an output is one word or name and nothing more: `ok`, `Paris`, `in progress`."""
+    return (
+        len(text) <= 40
+        and "\n" not in text
+        and len(text.split()) <= 3
+        and (is_status(text) or (text[:1].isupper() and not any(mark in text for mark in ":=|,<(")))
+        and not any(character.isdigit() for character in text)
+    )
 
 
 def _document(text: str) -> tuple[Any] | None:
@@ -127,12 +145,45 @@ def _read_lines(facts: Facts, output: int, text: str) -> None:
             add_document(facts, output, table.rows, table.name)
             place = table.end
             continue
-        consumed = _literal_block(facts, output, lines, place)
+        consumed = (
+            _dated_rows(facts, output, lines, place)
+            or _tuple_rows(facts, output, lines, place)
+            or _literal_block(facts, output, lines, place)
+        )
         if consumed:
             place += consumed
             continue
         _read_line(facts, output, line)
         place += 1
+
+
+def _dated_rows(facts: Facts, output: int, lines: list[str], place: int) -> int:
+    """Read lines of a date and a number each, which need no header; how many there are, 0 below two."""
+    rows: list[dict[str, Any]] = []
+    for line in lines[place : place + MAX_FACTS]:
+        match = _DATED.match(line)
+        if match is None:
+            break
+        rows.append({"date": match["date"], "value": float(match["value"].replace(",", ""))})
+    if len(rows) < 2:
+        return 0
+    add_document(facts, output, rows)
+    return len(rows)
+
+
+def _tuple_rows(facts: Facts, output: int, lines: list[str], place: int) -> int:
+    """Read lines of a tuple each, as a cursor prints its rows; how many there are, 0 below two."""
+    rows: list[Any] = []
+    for line in lines[place : place + MAX_FACTS]:
+        row = line.strip().rstrip(",")
+        found = read_literal(row) if row.startswith("(") and row.endswith(")") else None
+        if found is None or not isinstance(found[0], list | tuple) or row[found[1] :].strip():
+            break
+        rows.append(found[0])
+    if len(rows) < 2 or len({len(row) for row in rows}) != 1:
+        return 0
+    add_document(facts, output, rows)
+    return len(rows)
 
 
 def _literal_block(facts: Facts, output: int, lines: list[str], place: int) -> int:
@@ -158,9 +209,13 @@ def _read_line(facts: Facts, output: int, line: str) -> None:
         for key in ("rows", "columns"):
             add_value(facts, output, int(shape[key]), key, key, frozenset())
         return
-    pairs = _inline_pairs(line)
+    pairs = list_in(line) or pairs_in(line, _document)
     if pairs:
         add_document(facts, output, pairs)
+        _read_beside(facts, output, line)
+        lasting = lasting_in(line)
+        if lasting is not None:
+            add_value(facts, output, lasting, "duration", "duration", frozenset())
         return
     match = _KEY_VALUE.match(line) if len(line) < _MAX_PROSE_LINE else None
     if match is None:
@@ -178,18 +233,12 @@ def _read_line(facts: Facts, output: int, line: str) -> None:
             _read_line(facts, output, part)
 
 
-def _inline_pairs(line: str) -> dict[str, Any] | None:
-    """`statistic=2.41, pvalue=0.016, df=318`: a line of nothing but pairs."""
-    if line.count("=") + line.count(":") < 2 or len(line) > _MAX_PROSE_LINE:
-        return None
-    found: dict[str, Any] = {}
-    for part in re.split(r"[,;|]\s+|\s{2,}", line.strip().strip("()")):
-        match = _PAIR.fullmatch(part)
-        if match is None:
-            return None
-        document = _document(match["value"])
-        found[match["key"].strip()] = document[0] if document else match["value"]
-    return found if len(found) > 1 else None
+def _read_beside(facts: Facts, output: int, line: str) -> None:
+    """What stands before the pairs of a log line: its own numbers, its date."""
+    begin = line.find("=")
+    lead = line[: line.rfind(" ", 0, begin) + 1] if begin > 0 else ""
+    if lead.strip() and "=" not in lead and ":" in lead:
+        _read_prose(facts, output, lead)
 
 
 def _further_pairs(value: str) -> list[str]:

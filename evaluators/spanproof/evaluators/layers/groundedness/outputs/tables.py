@@ -55,6 +55,9 @@ def _of_any_form(line: str, lines: list[str]) -> TextTable | None:
     start = 0
     if line.count("|") >= 2 or (line.lstrip().startswith("+") and _RULE.match(line)):
         return _piped(lines, start)
+    if line.count("|") == 1:
+        table = _piped(lines, start)
+        return table if table is not None and len(table.rows) > 1 else None
     if "\t" in line:
         return _delimited(lines, start, "\t")
     if "," in line:

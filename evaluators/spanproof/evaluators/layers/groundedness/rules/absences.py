@@ -31,6 +31,8 @@ _GENERIC = canonical_set(
     " files users matches matching"
     " match objects names employees transactions tickets events information anything record entry"
 )
+_TALLIES = canonical_set("count total number rows results hits matches records found items length n of")
+"""Keys that count what was looked for, without naming it."""
 _FILLER = canonical_set(
     "found such any longer matching more other further relevant available existing your the for in on"
     " were was are is of this that to returned listed doubt need problem worries"
@@ -82,6 +84,9 @@ def _absent(match: re.Match[str], binding: Binding) -> Claim | None:
             return claim(
                 *place, Verdict.CONTRADICTED, f"`{fact.text}` is what the outputs say", evidence_of(fact)
             )
+    counts = [fact for fact in binding.numbers if not fact.weak and _TALLIES.issuperset(fact.key)]
+    if len(counts) == 1 and counts[0].number == 0 and counts[0].key:
+        return claim(*place, Verdict.GROUNDED, "an output counts none", evidence_of(counts[0]))
     for fact in binding.facts.facts:
         if fact.string and _NOT_FOUND.search(fact.string):
             return claim(*place, Verdict.GROUNDED, "an output says so", evidence_of(fact))

@@ -34,7 +34,8 @@ OVER = re.compile(
 
 
 UNDER = re.compile(
-    r"\b(?:under|below|less than|fewer than|at most|lower than|up to|no more than|within)\s+" + _ARTICLE,
+    r"\b(?:under|below|less than|fewer than|at most|lower than"
+    r"|(?<!add )(?<!adds )(?<!added )(?<!sum )(?<!sums )up to|no more than|within)\s+" + _ARTICLE,
     re.IGNORECASE,
 )
 

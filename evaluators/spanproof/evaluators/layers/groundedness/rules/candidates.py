@@ -33,6 +33,10 @@ _LOWERING = canonical_set(
 )
 
 
+_MEASURES = canonical_set("degree degrees point points star stars mark marks pixel pixels ° below above out")
+"""Nouns behind a number that measure and do not count, so that it may round."""
+
+
 _AGGREGATES = canonical_set("total mean median max min")
 
 
@@ -65,7 +69,8 @@ def matches_of(asked: Asked) -> list[tuple[Fact, str]]:
 
 def _counts(asked: Asked) -> bool:
     quantity = asked.quantity
-    return quantity.unit is None and not quantity.decimals and not quantity.scaled and bool(asked.stated.noun)
+    bare = quantity.unit is None and not quantity.decimals and not quantity.scaled
+    return bare and bool(asked.stated.noun) and asked.stated.noun[0] not in _MEASURES
 
 
 def _names(asked: Asked, fact: Fact) -> bool:
@@ -118,6 +123,8 @@ def _bears_noun(asked: Asked, rival: Fact, fact: Fact) -> bool:
 def aggregate_asked(asked: Asked, fact: Fact) -> bool:
     """Whether the words ask for a total, mean or extreme of the column, and this is merely one value."""
     wanted = _AGGREGATES & asked.words
+    if "median" in wanted and "p50" in fact.words:
+        return False
     column = column_of(fact, asked.binding) if wanted and not wanted & fact.words else []
     if len(column) < 2 or any(not _AGGREGATES.isdisjoint(each.key) for each in column):
         return False

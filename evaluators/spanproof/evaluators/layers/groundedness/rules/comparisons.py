@@ -24,8 +24,9 @@ _THAN = re.compile(
     re.IGNORECASE,
 )
 _VERB = re.compile(
-    r"\b(?:(?P<more>exceeds?|exceeded|outnumbers?|outweighs?)|(?P<less>trails?|trailed|falls short of"
-    r"|fell short of))\b"
+    r"\b(?:(?P<more>exceeds?|exceeded|outnumbers?|outweighs?|beats?|outscored"
+    r"|outsold|outpaced|outperform(?:s|ed)?|surpass(?:es|ed)|edged out"
+    r"|leads|led)|(?P<less>trails?|trailed|falls short of|fell short of|lost to|lagged behind|lags behind))\b"
     r"(?P<between>)(?P<right>[^.;\n]{1,80})",
     re.IGNORECASE,
 )
@@ -72,7 +73,7 @@ def _named_pair(match: re.Match[str], start: int, binding: Binding) -> tuple[Fac
     left |= {
         _MEASURED[word] for word in (match["more"] or match["less"]).lower().split() if word in _MEASURED
     }
-    return _pair(binding, left, set(words_of(match["right"])))
+    return facts_set_beside(binding, left, set(words_of(match["right"])))
 
 
 def _settle(match: re.Match[str], start: int, binding: Binding) -> Claim | None:
@@ -100,7 +101,7 @@ def _settle(match: re.Match[str], start: int, binding: Binding) -> Claim | None:
     )
 
 
-def _pair(binding: Binding, left: set[str], right: set[str]) -> tuple[Fact, Fact] | None:
+def facts_set_beside(binding: Binding, left: set[str], right: set[str]) -> tuple[Fact, Fact] | None:
     """The best named pair; None where none is, or where the best ones disagree about which is greater."""
     facts = [fact for fact in binding.numbers if not fact.weak and not fact.words.isdisjoint(left | right)][
         :_MAX_FACTS

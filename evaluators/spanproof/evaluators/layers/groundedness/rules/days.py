@@ -7,7 +7,7 @@ resolved only where the outputs or the task say what day it is.
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 
 from spanproof.evaluators.layers.groundedness.language.answer import Stated
 from spanproof.evaluators.layers.groundedness.language.dates import (
@@ -24,6 +24,8 @@ from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
 from spanproof.evaluators.layers.groundedness.rules.naming import best_named, named_instead
 
+_MAX_DATED = 50
+_MAX_SPAN_DAYS = 3_660
 _TODAY_WORDS = frozenset(("today", "now", "current"))
 
 
@@ -69,6 +71,10 @@ def date_claim(stated: Stated, binding: Binding) -> Claim | None:
         or mention.text.lower() in binding.task.lower()
     ):
         return verdict(Verdict.GROUNDED, "the task gives it", ClaimEvidence(None, mention.text))
+    reckoned = _after_a_span(mention, dated, binding)
+    if reckoned is not None:
+        fact, derivation = reckoned
+        return verdict(Verdict.GROUNDED, "it follows from the outputs", evidence_of(fact, derivation))
     if _named_in_text(mention, binding):
         return verdict(Verdict.GROUNDED, "an output names it")
     if not dated:
@@ -111,6 +117,18 @@ def time_claim(stated: Stated, binding: Binding) -> Claim | None:
     else:
         verdict, reason = Verdict.UNCERTAIN, "the outputs hold no times of day to compare it with"
     return claim(binding, mention.start, mention.end, ClaimKind.TIME, verdict, reason)
+
+
+def _after_a_span(mention: DateMention, dated: list[Fact], binding: Binding) -> tuple[Fact, str] | None:
+    """A day that lies a span of the outputs after a day of theirs: ordered on, plus a window of 30 days."""
+    for span in (fact for fact in binding.numbers if _is_wait(fact)):
+        for fact in dated[:_MAX_DATED]:
+            days = _in_days(span)
+            if fact.day is None or not 0 < abs(days) < _MAX_SPAN_DAYS:
+                continue
+            if mention.says(fact.day + timedelta(days=days)):
+                return fact, f"{fact.day} + {days:g} days = {fact.day + timedelta(days=days)}"
+    return None
 
 
 def _is_wait(fact: Fact) -> bool:

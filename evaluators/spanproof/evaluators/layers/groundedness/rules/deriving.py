@@ -19,13 +19,21 @@ from spanproof.evaluators.layers.groundedness.rules.comparisons import pair_comp
 from spanproof.evaluators.layers.groundedness.rules.derive import Derived, Search, derive
 from spanproof.evaluators.layers.groundedness.rules.matching import binds, fits, number_text
 
+_ADDING = frozenset(("add", "together"))
+"""Words that ask for a sum wherever they stand in the sentence."""
+_MADE_UP = re.compile(
+    r"\b(?:ma[dk]e|makes|making|set|came|comes|end\w*|br[eo]\w+|sum\w*)\s+(?:up|down)\b", re.I
+)
+_OUT_OF = re.compile(r"\d\s+(?:\w+\s+)?(?:out\s+)?of\s+(?:the\s+|all\s+|a\s+total\s+of\s+)?$", re.IGNORECASE)
 _EQUATION = re.compile(r"([$€£]?\d[\d,.]*%?)\s*([-+−–×x*/÷])\s*([$€£]?\d[\d,.]*%?)\s*=\s*$")
 
 
 def derived_value(asked: Asked) -> Derived | None:
     """The first derivation that gives the quantity in one of its readings."""
     sentence = frozenset(asked.binding.answer.sentences[asked.stated.sentence].words)
-    cues = asked.words | asked.binding.task_words if asked.binding.is_short else sentence
+    cues = sentence
+    if asked.binding.is_short:
+        cues = asked.words | asked.binding.task_words | (sentence & _ADDING)
     if asked.quantity.spelled and asked.quantity.unit is None and "than" not in sentence:
         return None
     words = sentence | asked.words | (asked.binding.task_words if asked.binding.is_short else frozenset())
@@ -35,12 +43,19 @@ def derived_value(asked: Asked) -> Derived | None:
         if each.unit is None and each.value.is_integer()
     )
     taken = _names_of_facts(asked)
-    cues, near = cues - taken, asked.words - taken
+    cues, near = _meant(cues, asked) - taken, asked.words - taken
     for quantity in _readings(asked):
         found = derive(Search(quantity, cues, words, asked.binding.facts, near, given, _bases(asked)))
         if found is not None:
             return found
     return _equation(asked)
+
+
+def _meant(cues: frozenset[str], asked: Asked) -> frozenset[str]:
+    """The cue words without idioms ("made up 74 %"), and with what the form asks: "98 of 105" is a total."""
+    if _MADE_UP.search(asked.binding.answer.text):
+        cues = cues - {"up", "down"}
+    return cues | {"total"} if _OUT_OF.search(asked.before) else cues
 
 
 def _names_of_facts(asked: Asked) -> frozenset[str]:

@@ -43,8 +43,17 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 """A difference told without its other end: "168 ms lower after the change"."""
+_IDIOM = re.compile(
+    r"\b(?:ma[dk]e|makes|making|set|sets|came|comes?|coming|sign\w*|add\w*|back\w*|end\w*|pick\w*|look\w*|follow\w*"
+    r"|tak\w*|took|g[ai]ve\w*|br[io]\w*|show\w*|turn\w*|sum\w*|round\w*|cut\w*|wrap\w*|speed\w*|start\w*|clean\w*"
+    r"|boil\w*|narrow\w*|writ\w*|wrote)\s+$",
+    re.IGNORECASE,
+)
+"""Verbs with which "up" and "down" tell no direction: "made up 74 %", "set up 3 jobs", "broken down"."""
 _OBJECT = re.compile(r"\s+[\d,.]+\s+[a-z]", re.IGNORECASE)
 """What was dropped or gained: "dropped 37 duplicates" tells no change of a value."""
+_PASSIVE = re.compile(r"\b(?:was|were|been|being|is|are)\s+(?:\w+\s+)?$", re.IGNORECASE)
+"""Something done to a thing: "was first climbed in 1899" tells no change of a value."""
 _NOT = re.compile(r"(?:\b(?:not|never|no|without)|n['’]t)\s+(?:\w+\s+)?$", re.IGNORECASE)
 _FROM_TO = re.compile(r"\b(from|to)\s+$", re.IGNORECASE)
 _CHANGE_KEYS = canonical_set(
@@ -75,7 +84,7 @@ def direction_claims(binding: Binding) -> list[Claim]:
     claims: list[Claim] = []
     for sentence in binding.answer.sentences[:MAX_CLAIMS]:
         for match in islice(_WORD.finditer(binding.answer.text, sentence.start, sentence.end), MAX_CLAIMS):
-            if _is_a_name(match, binding):
+            if _is_a_name(match, binding) or is_idiom(match, binding.answer.text):
                 continue
             found = _settle(match, sentence, binding)
             if found is not None:
@@ -93,6 +102,13 @@ def _relative(sentence: Sentence, binding: Binding) -> Iterator[Claim]:
                 yield found
 
 
+def is_idiom(match: re.Match[str], text: str) -> bool:
+    """Whether a bare "up" or "down" belongs to a verb that tells no direction."""
+    return match.group().lower() in {"up", "down"} and (
+        _IDIOM.search(text[max(0, match.start() - 16) : match.start()]) is not None
+    )
+
+
 def _is_a_name(match: re.Match[str], binding: Binding) -> bool:
     """Whether the word is a key's name: in "the increase is 5" the value tells, not the word."""
     words = set(words_of(match.group()))
@@ -106,6 +122,7 @@ def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim
 
     said = _Said(match, binding, upward)
     quantities = _quantities(sentence, binding)
+    nearest = sorted(quantities, key=lambda quantity: abs(quantity.start - match.end()))
     ends = _stated_ends(match, quantities, binding)
     if ends is not None:
         first, last = ends
@@ -117,8 +134,8 @@ def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim
             )
         return said.claim(change, f"{first.text} to {last.text}", _derivation(first.value, last.value))
     return (
-        _from_derived(quantities, binding, said)
-        or _from_signed(quantities, binding, said)
+        _from_derived(nearest, binding, said)
+        or _from_signed(nearest, binding, said)
         or _from_named(sentence, binding, said)
         or _unsettled(match, binding)
     )
@@ -202,7 +219,7 @@ def _from_signed(quantities: list[Quantity], binding: Binding, said: _Said) -> C
 
 
 def _from_named(sentence: Sentence, binding: Binding, said: _Said) -> Claim | None:
-    family = _ordered_family(sentence, binding)
+    family = ordered_family(sentence, binding)
     if family is None:
         return None
     first, last = family
@@ -213,7 +230,7 @@ def _from_named(sentence: Sentence, binding: Binding, said: _Said) -> Claim | No
     )
 
 
-def _ordered_family(sentence: Sentence, binding: Binding) -> tuple[Fact, Fact] | None:
+def ordered_family(sentence: Sentence, binding: Binding) -> tuple[Fact, Fact] | None:
     """First and last in time of the facts that the sentence names."""
     usable = [fact for fact in binding.numbers if not fact.weak]
     named = best_named(usable, frozenset(sentence.words)) or best_named(usable, binding.task_words)
@@ -236,6 +253,8 @@ def _ordered_family(sentence: Sentence, binding: Binding) -> tuple[Fact, Fact] |
 
 
 def _unsettled(match: re.Match[str], binding: Binding) -> Claim | None:
+    if _PASSIVE.search(binding.answer.text[max(0, match.start() - 24) : match.start()]):
+        return None
     if not binding.numbers or _OBJECT.match(binding.answer.text, match.end()):
         return None
     return claim(

@@ -22,8 +22,10 @@ _IDENTIFIER = re.compile(
 )
 _IS = re.compile(
     r"\b(?P<key>[A-Za-z][\w-]*(?:[ _][\w-]+){0,3}?)\s*(?:\s(?:is|are|was|were)\s|:\s|\s=\s)(?:the\s|an?\s)?"
-    r"[\"'`*]*(?P<value>[^\s.,;:()\"'`*][^.,;:()\"`*\n]{0,48})",
+    r"[\"'`*]*(?P<value>[^\s.,;:()\"'`*](?:[^.,;:()\"`*\n]|[.,:](?=\d)){0,48})",
 )
+_HEX = re.compile(r"(?=.*\d)[0-9a-f]{7,40}")
+_DOTTED = re.compile(r"(?<![\d.])v?\d+(?:\.\d+){2,}(?!\d)|(?<![\w.])v\d+\.\d+(?!\d)")
 _LABEL = re.compile(r"(?<![\w-])[A-Za-z]{1,6}\d{1,4}(?![\w-])")
 _MAX_TEXT = 200_000
 
@@ -60,7 +62,7 @@ def _identifiers(binding: Binding) -> Iterator[Claim]:
     shapes: set[str] | None = None
     for start, end, written in binding.answer.identifiers[:MAX_CLAIMS]:
         lowered = written.lower()
-        index = next((number for number, text in enumerate(haystack) if lowered in text), None)
+        index = next((number for number, text in enumerate(haystack) if _holds(text, lowered)), None)
         place = (binding, start, end, ClaimKind.IDENTIFIER)
         if index is not None:
             yield claim(*place, Verdict.GROUNDED, "an output names it", ClaimEvidence(index, written))
@@ -69,6 +71,7 @@ def _identifiers(binding: Binding) -> Iterator[Claim]:
         else:
             if shapes is None:
                 shapes = {_shape(found) for text in haystack for found in _IDENTIFIER.findall(text)}
+                shapes |= {_shape(found) for text in haystack for found in _DOTTED.findall(text)}
             if _shape(lowered) in shapes:
                 yield claim(
                     *place,
@@ -77,7 +80,18 @@ def _identifiers(binding: Binding) -> Iterator[Claim]:
                 )
 
 
+def _holds(text: str, identifier: str) -> bool:
+    """Whether a text names it; of a dotted number no part of a longer one counts, and a leading v is none."""
+    if not _DOTTED.fullmatch(identifier):
+        return identifier in text
+    return any(found.lstrip("v") == identifier.lstrip("v") for found in _DOTTED.findall(text))
+
+
 def _shape(identifier: str) -> str:
+    if _DOTTED.fullmatch(identifier):
+        return re.sub(r"\d+", "9", identifier.lstrip("v"))
+    if _HEX.fullmatch(identifier):
+        return f"hex {len(identifier)}"
     return re.sub(r"[a-z]", "a", re.sub(r"\d", "9", identifier.lower()))
 
 

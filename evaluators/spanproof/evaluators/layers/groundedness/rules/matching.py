@@ -113,7 +113,8 @@ def _share(quantity: Quantity, fact: Fact, value: float, coarse: bool) -> str | 
         return None
     if abs(value) <= 1 and fits(quantity, value / unit.factor, coarse=coarse):
         return f"{number_text(value)} × {number_text(1 / unit.factor)} = {number_text(value / unit.factor)}"
-    if fits(quantity, value, coarse=coarse) and (abs(value) > 1 or not fact.fraction):
+    is_fraction = fact.fraction or not fact.key
+    if fits(quantity, value, coarse=coarse) and (abs(value) > 1 or not is_fraction):
         return ""
     return None
 
@@ -146,6 +147,9 @@ def _measured(quantity: Quantity, fact: Fact, value: float, coarse: bool) -> str
     if unit.dimension is Dimension.TIME and value >= 1000 and not _DURATION_KEYS.isdisjoint(words):
         found = _converted(quantity, value, 1e-3, (unit.factor,), coarse)
         return f"{found}, read as milliseconds" if found else None
+    if unit.dimension is Dimension.TIME and unit.factor < 1 and not _DURATION_KEYS.isdisjoint(words):
+        found = _converted(quantity, value, 1.0, (unit.factor,), coarse)
+        return f"{found}, read as seconds" if found else None
     return None
 
 

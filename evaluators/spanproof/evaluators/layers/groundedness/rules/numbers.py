@@ -8,6 +8,7 @@ differs, the answer has put a right number in the wrong place.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from spanproof.evaluators.layers.groundedness.language.answer import Stated
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
@@ -22,7 +23,6 @@ from spanproof.evaluators.layers.groundedness.rules.asked import (
     Asked,
     same_value,
     subject_of,
-    subjects,
 )
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, evidence_of
 from spanproof.evaluators.layers.groundedness.rules.bounds import bound_claim
@@ -32,9 +32,13 @@ from spanproof.evaluators.layers.groundedness.rules.candidates import (
     overtaken_claim,
     rivals_of,
 )
+from spanproof.evaluators.layers.groundedness.rules.compound import whole_of
 from spanproof.evaluators.layers.groundedness.rules.counting import Count, counted
 from spanproof.evaluators.layers.groundedness.rules.deriving import derived_value
 from spanproof.evaluators.layers.groundedness.rules.naming import coverage
+from spanproof.evaluators.layers.groundedness.rules.nearest import nearest_to
+from spanproof.evaluators.layers.groundedness.rules.ratios import is_ratio_word
+from spanproof.evaluators.layers.groundedness.rules.results import result_at, result_claim
 from spanproof.evaluators.layers.groundedness.rules.years import is_part_of_a_name, is_year, year_claim
 
 _EXISTS = re.compile(
@@ -42,6 +46,13 @@ _EXISTS = re.compile(
 )
 
 
+_SIDE = re.compile(r"\b(?:below|above)\s+$", re.IGNORECASE)
+_LEVELS: dict[Dimension | None, tuple[float, ...]] = {
+    Dimension.FRACTION: (0.1, 1.0, 5.0, 10.0, 90.0, 95.0, 99.0),
+    None: (0.001, 0.01, 0.05, 0.1, 0.9, 0.95, 0.99),
+}
+"""Levels of significance and confidence that nobody needs to be told."""
+_TESTED = re.compile(r"\b(?:significan\w*|confidence|alpha|CI)\b|α|\bp\s*[<>]\s*", re.IGNORECASE)
 _SAID = re.compile(r"(?:\b(?:is|was|are|were|of|at|=)|[:=])\s*$", re.IGNORECASE)
 
 
@@ -49,14 +60,33 @@ def number_claim(stated: Stated, binding: Binding) -> Claim | None:
     """The claim of one stated quantity."""
     quantity = stated.what
     assert isinstance(quantity, Quantity)
-    if is_part_of_a_name(quantity, binding):
+    if is_part_of_a_name(quantity, binding) or _says_no_value(quantity, binding):
         return None
     before = binding.answer.text[max(0, quantity.start - 40) : quantity.start]
+    result = result_at(quantity, binding)
+    if result is not None:
+        return result_claim(result, quantity, binding)
     coarse = any(pattern.search(before) for pattern in (ABOUT, OVER, UNDER))
     asked = Asked(stated, quantity, binding, binding.words_at(stated), before, coarse)
     if is_year(quantity, before):
         return year_claim(asked)
-    return _bound(asked)
+    found = _bound(asked)
+    if found is not None and found.verdict is Verdict.CONTRADICTED:
+        whole = whole_of(quantity, binding)
+        again = _bound(replace(asked, quantity=whole)) if whole is not None else None
+        if again is not None and again.verdict is Verdict.GROUNDED:
+            return replace(again, text=quantity.text, start=quantity.start, end=quantity.end)
+    return found
+
+
+def _says_no_value(quantity: Quantity, binding: Binding) -> bool:
+    """Whether the number is a manner of speaking: "9 below zero", "three times as many", "the 5 % level"."""
+    text = binding.answer.text
+    if quantity.spelled:
+        below_zero = quantity.value == 0 and _SIDE.search(text[max(0, quantity.start - 8) : quantity.start])
+        return bool(below_zero) or is_ratio_word(quantity.start, quantity.end, binding)
+    level = quantity.value in _LEVELS.get(quantity.dimension, ())
+    return level and _TESTED.search(text, max(0, quantity.start - 60), quantity.end + 40) is not None
 
 
 def _bound(asked: Asked) -> Claim | None:
@@ -135,13 +165,15 @@ def _unsupported(asked: Asked) -> Claim | None:
         return asked.claim(Verdict.UNCERTAIN, "the outputs hold no numbers to compare it with")
     if binding.facts.cut:
         return asked.claim(Verdict.UNCERTAIN, "not found in the part of the outputs that was read")
-    nearest = _nearest(asked)
+    nearest = nearest_to(asked)
     if nearest is None:
         return asked.claim(Verdict.CONTRADICTED, f"no output gives {quantity.text}")
+    fact, reading = nearest
+    told = f" ({reading})" if reading else ""
     return asked.claim(
         Verdict.CONTRADICTED,
-        f"no output gives {quantity.text}; `{nearest.text}` is what they say",
-        evidence_of(nearest),
+        f"no output gives {quantity.text}; `{fact.text}`{told} is what they say",
+        evidence_of(fact),
     )
 
 
@@ -168,8 +200,3 @@ def _given_by_task(asked: Asked) -> Claim | None:
                 return None  # the words name a fact of the outputs, and its value is another
             return asked.claim(Verdict.GROUNDED, "the task gives it", ClaimEvidence(None, quantity.text))
     return None
-
-
-def _nearest(asked: Asked) -> Fact | None:
-    named = subjects(asked)
-    return named[0] if named else None

@@ -113,7 +113,7 @@ def _counts_something(match: re.Match[str], binding: Binding) -> bool:
     """Whether a number in the clause says how many: "2 tests failed" counts, and says nothing of one."""
     sentence = next(each for each in binding.answer.sentences if each.start <= match.start() < each.end)
     start, end = sentence.piece_at(match.start())
-    return any(start <= stated.what.start < end for stated in binding.answer.stated)
+    return any(start <= stated.what.start < min(end, match.start()) for stated in binding.answer.stated)
 
 
 def _settle(match: re.Match[str], binding: Binding, known: list[_Status]) -> Claim | None:

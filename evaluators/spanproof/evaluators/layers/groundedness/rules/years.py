@@ -7,10 +7,10 @@ import re
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
 from spanproof.evaluators.layers.groundedness.language.words import canonical
 from spanproof.evaluators.layers.groundedness.model import Claim, Verdict
-from spanproof.evaluators.layers.groundedness.rules.asked import (
-    Asked,
-)
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+from spanproof.evaluators.layers.groundedness.rules.asked import Asked
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, evidence_of
+from spanproof.evaluators.layers.groundedness.rules.naming import named_instead
 
 _YEAR_BEFORE = re.compile(
     r"\b(?:in|of|for|since|from|to|until|till|year|fy|by|during|and|between|after|before|through)\s+$",
@@ -61,6 +61,10 @@ def is_year(quantity: Quantity, before: str) -> bool:
 def year_claim(asked: Asked) -> Claim:
     """The claim that something was in a year."""
     year, binding = int(asked.quantity.value), asked.binding
+    rival = _another_rows(year, asked)
+    if rival is not None:
+        reason = f"`{rival.text}` is what the outputs say of it"
+        return asked.claim(Verdict.CONTRADICTED, reason, evidence_of(rival))
     if str(year) in binding.vocabulary or str(year) in binding.task:
         return asked.claim(Verdict.GROUNDED, "the outputs or the task name this year")
     for fact in binding.facts.facts:
@@ -77,3 +81,22 @@ def year_claim(asked: Asked) -> Claim:
     ):
         return asked.claim(Verdict.CONTRADICTED, f"no date in the outputs is in {year}")
     return asked.claim(Verdict.UNCERTAIN, "the outputs hold no dates to compare it with")
+
+
+def _another_rows(year: int, asked: Asked) -> Fact | None:
+    """The fact of the row the words name, where every fact of this year is another row's."""
+    years = [fact for fact in asked.binding.numbers if not fact.weak and fact.number and fact.records >= 0]
+    mine = [fact for fact in years if fact.number == year]
+    rivals: list[Fact] = []
+    beside = {int(each.what.value) for each in asked.binding.answer.stated if isinstance(each.what, Quantity)}
+    for fact in mine:
+        rivals = [
+            rival
+            for rival in years
+            if rival.key == fact.key
+            and rival.number not in beside
+            and named_instead(rival, fact, asked.stated.words)
+        ]
+        if not rivals:
+            return None
+    return rivals[0] if mine else None

@@ -19,6 +19,7 @@ from spanproof.evaluators.layers.groundedness.rules.derive.changes import (
     portions,
     ratios,
     shares,
+    year_differences,
 )
 from spanproof.evaluators.layers.groundedness.rules.derive.cues import (
     AVERAGE_CUES,
@@ -59,9 +60,11 @@ def _asked_by_unit(attempt: Callable[[Search], Derived | None], quantity: Quanti
     """A percentage asks for a share, a number of days for the time between two dates."""
     if attempt is shares:
         return quantity.dimension is Dimension.FRACTION
+    if attempt is portions:
+        return quantity.dimension is Dimension.MONEY
     if attempt is named_sums:
         return quantity.dimension is not Dimension.FRACTION
-    return attempt is day_differences and quantity.dimension is Dimension.TIME
+    return attempt in (day_differences, year_differences) and quantity.dimension is Dimension.TIME
 
 
 _ATTEMPTS: tuple[tuple[frozenset[str], Callable[[Search], Derived | None]], ...] = (
@@ -74,6 +77,7 @@ _ATTEMPTS: tuple[tuple[frozenset[str], Callable[[Search], Derived | None]], ...]
     (SHARE_CUES, shares),
     (DIFFERENCE_CUES, differences),
     (DIFFERENCE_CUES, day_differences),
+    (DIFFERENCE_CUES, year_differences),
     (RATIO_CUES, ratios),
     (EACH_CUES, per_each),
     (PRODUCT_CUES, products),

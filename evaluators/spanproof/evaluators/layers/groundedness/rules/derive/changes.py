@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spanproof.evaluators.layers.groundedness.language.units import Dimension
-from spanproof.evaluators.layers.groundedness.outputs.facts import Records
+from spanproof.evaluators.layers.groundedness.language.units import BY_NAME, Dimension
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Records
 from spanproof.evaluators.layers.groundedness.outputs.order import before_after
 from spanproof.evaluators.layers.groundedness.rules.derive.cues import (
     CHANGE_CUES,
@@ -27,13 +27,16 @@ from spanproof.evaluators.layers.groundedness.rules.derive.search import (
 )
 from spanproof.evaluators.layers.groundedness.rules.matching import fits, number_text
 
+_FEW_YEARS = 20
+_MAX_COLUMN = 500
+
 
 def differences(search: Search) -> Derived | None:
     """One value less another."""
     for first, second in pairs(search):
         if first.dimension is not second.dimension and first.dimension and second.dimension:
             continue
-        if not agrees(search, first):
+        if not agrees(search, first) or _another_row_is_named(first, second, search):
             continue
         one, other = scaled_value(first), scaled_value(second)
         if not one or not other:
@@ -64,6 +67,21 @@ def day_differences(search: Search) -> Derived | None:
     return None
 
 
+def year_differences(search: Search) -> Derived | None:
+    """The years between two years, which outputs write as bare numbers."""
+    quantity = search.quantity
+    if quantity.unit is None or quantity.unit is not BY_NAME["years"]:
+        return None
+    years = [fact for fact in operands(search) if fact.number and 1000 <= fact.number <= 2100]
+    for place, first in enumerate(years[:_FEW_YEARS]):
+        for second in years[place + 1 : _FEW_YEARS]:
+            apart = abs((second.number or 0.0) - (first.number or 0.0))
+            if first.key == second.key and apart and fits(quantity, apart):
+                told = f"{number_text(first.number or 0)} to {number_text(second.number or 0)}"
+                return Derived(f"{told} = {number_text(apart)} years", (first, second), apart)
+    return None
+
+
 def shares(search: Search) -> Derived | None:
     """Percentages: change from one to the other, one as a share of the other, share of a column, the rest."""
     quantity = search.quantity
@@ -75,6 +93,8 @@ def shares(search: Search) -> Derived | None:
     changed = not CHANGE_CUES.isdisjoint(search.cues)
     for first, second in pairs(search):
         if first.dimension is not second.dimension and first.dimension and second.dimension:
+            continue
+        if changed and _another_row_is_named(first, second, search):
             continue
         one, other = scaled_value(first), scaled_value(second)
         for base, later in ((one, other), (other, one)):
@@ -109,6 +129,8 @@ def _share_of_column(search: Search, scale: float) -> Derived | None:
             continue
         for fact in column:
             share = scaled_value(fact) / total * scale
+            if _another_is_named(fact, column, search):
+                continue
             if fits(search.quantity, share) and (
                 len(column) <= 12 or not fact.scope.isdisjoint(search.words)
             ):
@@ -126,6 +148,21 @@ def _share_of_column(search: Search, scale: float) -> Derived | None:
                 )
                 return Derived(text, (), count / records.rows)
     return None
+
+
+def _another_row_is_named(first: Fact, second: Fact, search: Search) -> bool:
+    """Whether two values are of one row, and the words beside the number name another row of the table."""
+    if first.records < 0 or first.scope != second.scope or not first.scope.isdisjoint(search.near):
+        return False
+    column = [each for each in search.facts.facts if each.records == first.records and each.key == first.key]
+    return any(not (each.scope - first.scope).isdisjoint(search.near) for each in column[:_MAX_COLUMN])
+
+
+def _another_is_named(fact: Fact, column: list[Fact], search: Search) -> bool:
+    """Whether the words beside the number name another part of the whole, and not this one."""
+    shared = frozenset.intersection(*(each.words for each in column))
+    named = [each for each in column if not (each.words - shared).isdisjoint(search.near)]
+    return bool(named) and not any(each is fact for each in named)
 
 
 def _value_counts(records: Records) -> Iterator[tuple[str, int]]:
@@ -183,8 +220,9 @@ def per_each(search: Search) -> Derived | None:
 
 
 def portions(search: Search) -> Derived | None:
-    """A share of a number told as a number: "855 of the 1,250 respondents"."""
-    if search.quantity.unit is not None:
+    """A share of a number told as a number: "855 of the 1,250 respondents", "the tax amounts to $38"."""
+    money = search.quantity.dimension is Dimension.MONEY
+    if search.quantity.unit is not None and not money:
         return None
     numbers = operands(search)
     parts = [
@@ -195,9 +233,11 @@ def portions(search: Search) -> Derived | None:
     for share in parts[:FEW]:
         factor = (share.number or 0.0) * (share.unit.factor if share.unit else 1.0)
         for whole in numbers:
+            given = money and not whole.counted and whole is not share
             if (
-                whole.dimension is None
-                and whole.number in search.given
+                whole.number
+                and (whole.dimension is None or (money and whole.dimension is Dimension.MONEY))
+                and (given or whole.number in search.given)
                 and fits(search.quantity, factor * whole.number)
             ):
                 text = (

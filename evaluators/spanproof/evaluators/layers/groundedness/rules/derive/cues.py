@@ -10,7 +10,9 @@ from spanproof.evaluators.layers.groundedness.language.words import canonical_se
 MINUS_CUES = canonical_set("minus subtract subtracted subtracting")
 
 
-SUM_CUES = canonical_set("total sum combined overall together altogether across aggregate whole hold")
+SUM_CUES = canonical_set(
+    "total sum combined overall together altogether across aggregate whole hold add adds comes come"
+)
 
 
 CHANGE_CUES = canonical_set(
@@ -28,7 +30,10 @@ DIFFERENCE_CUES = (
     | canonical_set(
         "difference gap free available unused save saved remaining left net spread range margin profit extra"
         " additional above below loss short behind ahead older younger longer shorter faster slower between"
-        " apart later earlier than exceeds exceeded trails"
+        " apart later earlier than exceeds exceeded trails beat beats won"
+        " win leads led edged outscored outsold"
+        " outperformed use used"
+        " lead advantage lost"
     )
 )
 RATIO_CUES = canonical_set("times ratio fold twice double doubled triple tripled per each every x")

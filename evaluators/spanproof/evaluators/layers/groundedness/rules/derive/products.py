@@ -38,7 +38,7 @@ def products(search: Search) -> Derived | None:
             rows.setdefault((fact.output, fact.records, fact.row), []).append(fact)
     overall: dict[int, float] = {}
     for (_, records, _row), facts in rows.items():
-        counts = [fact for fact in facts if fact.counted]
+        counts = [fact for fact in facts if fact.counted or fact.dimension is Dimension.TIME]
         prices = [fact for fact in facts if fact.money or fact.dimension is Dimension.MONEY]
         for count in counts:
             for price in prices:

@@ -86,6 +86,12 @@ def pair_sums(search: Search) -> Derived | None:
     for place, first in enumerate(numbers):
         for second in numbers[place + 1 :]:
             value = scaled_value(first) + scaled_value(second)
+            if (
+                first.dimension is None
+                and set(first.key).isdisjoint(second.key)
+                and "plus" not in search.near
+            ):
+                continue  # a rank and a count add up to nothing
             if first.dimension is second.dimension and fits_operand(search, value, first):
                 text = (
                     f"{number_text(scaled_value(first))} + {number_text(scaled_value(second))} ="

@@ -1,0 +1,82 @@
+"""What code prints only because it is written there: `print("$54.00")` bears nothing out.
+
+In: an output and the source that gave it. Out: the output without the lines that a `print` of nothing but
+literals writes, or of names bound once to a literal. Results of calls and of any computation stay. The source
+is parsed, never run; what does not parse is left as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+
+_MAX_SOURCE = 100_000
+
+
+def without_echoes(text: str, source: str) -> str:
+    """The output without the literals its source prints."""
+    if "print" not in source or len(source) > _MAX_SOURCE or not text.strip():
+        return text
+    echoes = _echoes(source)
+    if not echoes:
+        return text
+    return "\n".join(line for line in text.splitlines() if line.strip() not in echoes)
+
+
+def _echoes(source: str) -> frozenset[str]:
+    """Every line that a print of literals writes."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+    bound = _literals_by_name(tree)
+    lines: set[str] = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != "print":
+            continue
+        values = [_literal(argument, bound) for argument in node.args]
+        if values and None not in values and not node.keywords:
+            lines.update(line.strip() for line in " ".join(map(str, values)).splitlines())
+    return frozenset(lines - {""})
+
+
+def _literals_by_name(tree: ast.Module) -> dict[str, ast.expr]:
+    """Names that are bound exactly once, and to a constant."""
+    stored = [
+        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+    return {
+        node.targets[0].id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and len(node.targets) == 1
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Constant)
+        and stored.count(node.targets[0].id) == 1
+    }
+
+
+def _literal(node: ast.expr, bound: dict[str, ast.expr]) -> str | None:
+    """How a literal prints, None for anything that is worked out."""
+    if isinstance(node, ast.Name):
+        node = bound.get(node.id, node)
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if (
+        isinstance(node, ast.UnaryOp)
+        and isinstance(node.op, ast.USub)
+        and isinstance(node.operand, ast.Constant)
+    ):
+        return f"-{node.operand.value!r}"
+    if not isinstance(node, ast.JoinedStr):
+        return None
+    parts: list[str] = []
+    for part in node.values:
+        plain = isinstance(part, ast.Constant) or (
+            isinstance(part, ast.FormattedValue) and part.format_spec is None and part.conversion == -1
+        )
+        inner = part.value if isinstance(part, ast.FormattedValue) else part
+        found = _literal(inner, bound) if plain else None
+        if found is None:
+            return None
+        parts.append(found)
+    return "".join(parts)
