@@ -12,26 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-_MONTHS = {
-    name[:3]: number
-    for number, name in enumerate(
-        [
-            "january",
-            "february",
-            "march",
-            "april",
-            "may",
-            "june",
-            "july",
-            "august",
-            "september",
-            "october",
-            "november",
-            "december",
-        ],
-        1,
-    )
-}
+from spanproof.evaluators.layers.groundedness.language.words import MONTH_NAMES
+
+_MONTHS = {name[:3]: number for number, name in enumerate(MONTH_NAMES, 1)}
 _MONTH = (
     r"(?P<{0}>January|February|March|April|May|June|July|August|September|October|November|December"
     r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?"

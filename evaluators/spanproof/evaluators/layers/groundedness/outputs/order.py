@@ -10,28 +10,10 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from spanproof.evaluators.layers.groundedness.language.words import canonical, canonical_set
+from spanproof.evaluators.layers.groundedness.language.words import MONTH_NAMES, canonical, canonical_set
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 
-_MONTHS = {
-    canonical(name): number
-    for number, name in enumerate(
-        [
-            "january",
-            "february",
-            "march",
-            "april",
-            "may",
-            "june",
-            "july",
-            "august",
-            "september",
-            "october",
-            "november",
-            "december",
-        ]
-    )
-}
+_MONTHS = {canonical(name): number for number, name in enumerate(MONTH_NAMES)}
 _EARLY = canonical_set(
     "before old previous prior last start first initial begin beginning baseline pre yesterday open"
     " opening past original from"

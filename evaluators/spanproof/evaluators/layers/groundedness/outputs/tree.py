@@ -26,6 +26,7 @@ from spanproof.evaluators.layers.groundedness.language.units import (
     unit_of_key,
 )
 from spanproof.evaluators.layers.groundedness.language.words import (
+    MONTH_NAMES,
     canonical,
     key_words,
     raw_key_words,
@@ -44,25 +45,7 @@ _TIME_KEYS = frozenset(
 
 
 _ID_KEYS = frozenset(["id", "no", "nr", "code", "account", "ref", "ticket", "invoice", "key"])
-_MONTH_WORDS = tuple(
-    canonical(name)
-    for name in (
-        [
-            "january",
-            "february",
-            "march",
-            "april",
-            "may",
-            "june",
-            "july",
-            "august",
-            "september",
-            "october",
-            "november",
-            "december",
-        ]
-    )
-)
+_MONTH_WORDS = tuple(canonical(name) for name in MONTH_NAMES)
 
 
 def add_document(
