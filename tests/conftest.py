@@ -17,9 +17,7 @@ def deadline() -> Callable[[float], AbstractContextManager[None]]:
     @contextmanager
     def within(seconds: float) -> Iterator[None]:
         def stop(_signal: int, _frame: FrameType | None) -> None:
-            raise TimeoutError(
-                f"not done after {seconds:g} s: it hangs, or grows faster than its input"
-            )
+            raise TimeoutError(f"not done after {seconds:g} s: it hangs, or grows faster than its input")
 
         before = signal.signal(signal.SIGALRM, stop)
         signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -1,6 +1,6 @@
 """Measures the pre-execution gate on labelled snippets: recall, false alarms and time.
 
-    python tests/bench/scanners.py DATA_DIRECTORY [--misses] [--sizes]
+    python tests/bench/scanners.py DATA_DIRECTORY [--misses] [--sizes] [--bandit PATH] [--detect-secrets PATH]
 
 `DATA_DIRECTORY` holds `redcode-dev.jsonl`, `benign-twins-dev.jsonl` and `humaneval.jsonl`; where one is
 absent its row is left out. Snippets are text here: nothing of them is executed.
@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
+import subprocess
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -51,6 +54,7 @@ def main() -> None:
     )
     for case in _cases(arguments.data):
         _measure(pipeline, case, show=arguments.misses)
+        _peers(case, arguments)
     if arguments.sizes:
         _sizes(pipeline)
 
@@ -67,6 +71,35 @@ def _measure(pipeline: Pipeline, case: Case, *, show: bool) -> None:
     for sample, scan in scans:
         if show and scan.verdict is not case.wanted:
             print(f"    {sample.id}: {scan.verdict} {_told(scan)}")
+
+
+def _peers(case: Case, arguments: argparse.Namespace) -> None:
+    """The same snippets, as files, through the peers: a snippet with any finding counts as flagged."""
+    suffix = {"python": ".py", "bash": ".sh"}.get(case.samples[0].language, ".txt")
+    for name, program, line in (
+        ("bandit", arguments.bandit, ["-q", "-r", "-f", "json", "."]),
+        ("detect-secrets", arguments.detect_secrets, ["scan", "--all-files", "."]),
+    ):
+        if name == "bandit" and suffix != ".py":
+            continue
+        if shutil.which(program) is None:
+            print(f"    {name:24}not found: pip install {name}, or name its program with --{name}")
+            continue
+        with tempfile.TemporaryDirectory() as directory:
+            for number, sample in enumerate(case.samples):
+                text = sample.source.encode("utf-8", "replace")
+                (Path(directory) / f"snippet_{number}{suffix}").write_bytes(text)
+            started = time.perf_counter()
+            done = subprocess.run([program, *line], cwd=directory, capture_output=True, check=False)
+            took_ms = (time.perf_counter() - started) * 1000 / len(case.samples)
+        results = json.loads(done.stdout)["results"]
+        flagged = {Path(one["filename"]).name for one in results} if name == "bandit" else set(results)
+        share = len(flagged) / len(case.samples)
+        right = share if case.wanted is Verdict.DENY else 1 - share
+        print(
+            f"    {name:24}{len(case.samples):>5}{len(case.samples) - len(flagged):>7}"
+            f"{'':>8}{len(flagged):>6}{right:>11.1%}{took_ms:>9.2f}  (mean, with start-up)"
+        )
 
 
 def _told(scan: Scan) -> str:
@@ -142,6 +175,8 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure the pre-execution gate.")
     parser.add_argument("data", type=Path)
     parser.add_argument("--misses", action="store_true", help="name each sample that did not get its verdict")
+    parser.add_argument("--bandit", default="bandit", help="the program; where absent its rows are left out")
+    parser.add_argument("--detect-secrets", default="detect-secrets", help="likewise")
     parser.add_argument("--sizes", action="store_true", help="time over the size of the source")
     return parser.parse_args()
 

@@ -10,12 +10,16 @@ from __future__ import annotations
 import difflib
 import posixpath
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from spanproof.sandbox.errors import PolicyError
 from spanproof.sandbox.words import words
+
+if TYPE_CHECKING:
+    from spanproof.sandbox.scanners.patterns import PatternRule
 
 PUBLIC_DATA_HOSTS: Final = (
     "api.github.com",
@@ -47,6 +51,15 @@ READ_VERBS: Final = words("select values explain describe show pragma use set")
 """What a SQL statement may be by default: those that leave the data as it is."""
 
 
+class Aggregation(StrEnum):
+    """How the scanners' verdicts become one."""
+
+    ANY = "any"
+    MAJORITY = "majority"
+    ALL = "all"
+    WEIGHTED = "weighted"
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """The boundary of a snippet. Every field has the default for data-analysis agents.
@@ -64,6 +77,12 @@ class Policy:
         allowed_commands, denied_commands: program names, on top of what the shell scanner knows.
         sql_verbs: statements allowed, in lower case.
         sql_tables: tables allowed, in lower case; None allows all.
+        aggregation: how the scanners' verdicts become one.
+        weights: of scanners by name, for `weighted`; 1 where none is given.
+        scanner_time_s: what each scanner may take, in seconds; None lets it grow with the source.
+        rules: regular expressions of the user, as rules.
+        scanner_files: Python files that hold scanners of the user.
+        fingerprint_salt: the key of secrets' fingerprints; never shown.
     """
 
     name: str = "data-analysis"
@@ -81,6 +100,12 @@ class Policy:
     denied_commands: frozenset[str] = frozenset()
     sql_verbs: frozenset[str] = READ_VERBS
     sql_tables: frozenset[str] | None = None
+    aggregation: Aggregation = Aggregation.ANY
+    weights: tuple[tuple[str, float], ...] = ()
+    scanner_time_s: float | None = None
+    rules: tuple[PatternRule, ...] = ()
+    scanner_files: tuple[str, ...] = ()
+    fingerprint_salt: bytes = field(default=b"", repr=False)
 
 
 def load_policy(path: Path) -> Policy:
@@ -107,7 +132,15 @@ def load_policy(path: Path) -> Policy:
         raise PolicyError(
             f"policy {path}: holds a {_kind(document)}, not keys and values; write `hosts: [api.github.com]`"
         )
-    return policy_from(document, str(path))
+    policy = policy_from(document, str(path))
+    # What a policy names relative to itself stays with it wherever the program is started.
+    files = tuple(str(path.parent / one) for one in policy.scanner_files)
+    if files:
+        from spanproof.sandbox.scanners.plugins import scanners_in
+
+        for one in files:
+            scanners_in(one)
+    return replace(policy, scanner_files=files)
 
 
 def policy_from(document: Mapping[object, object], origin: str) -> Policy:
@@ -116,7 +149,7 @@ def policy_from(document: Mapping[object, object], origin: str) -> Policy:
     Raises:
         PolicyError: a key is unknown or a value is not what the key takes.
     """
-    known = [field.name for field in fields(Policy)]
+    known = [one.name for one in fields(Policy)]
     values: dict[str, object] = {}
     for key, value in document.items():
         if key not in _READERS:
@@ -192,6 +225,51 @@ def _ports(place: _Place, value: object) -> frozenset[int]:
     return frozenset(value)
 
 
+def _aggregation(place: _Place, value: object) -> Aggregation:
+    try:
+        return Aggregation(str(value))
+    except ValueError:
+        raise place.refuse(value, f"give one of {', '.join(Aggregation)}") from None
+
+
+def _weights(place: _Place, value: object) -> tuple[tuple[str, float], ...]:
+    if not isinstance(value, Mapping):
+        raise place.refuse(value, "give scanners and numbers, as in `weights: {python: 2}`")
+    for weight in value.values():
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < 1e9:
+            raise place.refuse(weight, "a weight is a number, not below 0")
+    return tuple((str(name), float(weight)) for name, weight in value.items())
+
+
+def _seconds(place: _Place, value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 3600:
+        raise place.refuse(value, "give seconds, above 0 and at most 3600")
+    return float(value)
+
+
+def _rules(place: _Place, value: object) -> tuple[PatternRule, ...]:
+    from spanproof.sandbox.scanners.patterns import rule_from
+
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise place.refuse(value, "give a list of rules")
+    rules = tuple(rule_from(one, f"policy {place.origin}: key 'rules'") for one in value)
+    twice = {rule.id for rule in rules if sum(one.id == rule.id for one in rules) > 1}
+    if twice:
+        raise place.refuse(min(twice), "each rule needs an id of its own")
+    return rules
+
+
+def _salt(place: _Place, value: object) -> bytes:
+    text = value if isinstance(value, str) else ""
+    if len(text) < 16:
+        raise PolicyError(
+            f"policy {place.origin}: key {place.key!r} is too short; give at least 16 characters, in quotes"
+        )
+    return text.encode("utf-8", "surrogatepass")[:64]
+
+
 _READERS: Final[Mapping[object, Callable[[_Place, object], object]]] = {
     "name": _text,
     "allowed_modules": _names,
@@ -208,6 +286,12 @@ _READERS: Final[Mapping[object, Callable[[_Place, object], object]]] = {
     "denied_commands": _names,
     "sql_verbs": _lower_names,
     "sql_tables": _tables,
+    "aggregation": _aggregation,
+    "weights": _weights,
+    "scanner_time_s": _seconds,
+    "rules": _rules,
+    "scanner_files": lambda place, value: tuple(_texts(place, value)),
+    "fingerprint_salt": _salt,
 }
 
 

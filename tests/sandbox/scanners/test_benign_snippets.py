@@ -8,7 +8,8 @@ import yaml
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
-_TABLE = yaml.safe_load((Path(__file__).parent / "benign.yaml").read_text(encoding="utf-8"))
+_FILES = sorted(Path(__file__).parent.glob("benign*.yaml"))
+_TABLES = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in _FILES]
 _PIPELINE = Pipeline()
 
 
@@ -16,7 +17,8 @@ _PIPELINE = Pipeline()
     ("language", "code"),
     [
         pytest.param(language, code, id=f"{language}: {name}")
-        for language, entries in _TABLE.items()
+        for table in _TABLES
+        for language, entries in table.items()
         for name, code in entries.items()
     ],
 )

@@ -8,23 +8,26 @@ import yaml
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
-_TABLE = yaml.safe_load((Path(__file__).parent / "evasions.yaml").read_text(encoding="utf-8"))
+_FILES = sorted(Path(__file__).parent.glob("evasions*.yaml"))
+_TABLES = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in _FILES]
 _PIPELINE = Pipeline()
 
 
 def _denied() -> list[object]:
     return [
         pytest.param(language, entry["code"], entry["rule"], id=f"{language}: {name}")
-        for language in _TABLE
+        for table in _TABLES
+        for language in table
         if language != "review"
-        for name, entry in _TABLE[language].items()
+        for name, entry in table[language].items()
     ]
 
 
 def _reviewed() -> list[object]:
     return [
         pytest.param(entry["language"], entry["code"], entry["rule"], id=name)
-        for name, entry in _TABLE["review"].items()
+        for table in _TABLES
+        for name, entry in table.get("review", {}).items()
     ]
 
 

@@ -81,7 +81,7 @@ def test_an_advisory_finding_alone_allows() -> None:
     scan = Pipeline().scan("python", "password = 'correct-horse'\nprint(len(password))")
 
     assert scan.verdict is Verdict.ALLOW
-    assert [finding.rule for finding in scan.findings] == ["secret.assigned"]
+    assert [finding.rule for finding in scan.findings] == ["python.weakness.credential", "secret.assigned"]
 
 
 def test_a_source_that_is_too_long_is_denied_at_once() -> None:

@@ -74,7 +74,8 @@ def test_each_field_can_be_set_and_is_documented() -> None:
     example = {
         "name": "x", "work_directory": "/w", "ports": [1], "sql_tables": None, "read_roots": ["/a"],
         "write_roots": ["/a"],
-        "hosts": ["a.test"],
+        "hosts": ["a.test"], "aggregation": "all", "weights": {"python": 2}, "scanner_time_s": 1,
+            "rules": [{"id": "a", "pattern": "a", "message": "a"}], "fingerprint_salt": "0123456789abcdef",
     }  # fmt: skip
     for field in fields(Policy):
         policy_from({field.name: example.get(field.name, ["a"])}, "test")

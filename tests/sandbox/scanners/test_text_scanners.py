@@ -19,7 +19,7 @@ _SECRETS = {
     "github-token": "gh" + "p_" + _random_looking(36),
     "gitlab-token": "gl" + "pat-" + _random_looking(20),
     "openai-key": "s" + "k-proj-" + _random_looking(40),
-    "short-live-key": "s" + "k-live-" + _random_looking(10),
+    "stripe-style-live-key": "s" + "k-live-" + _random_looking(10),
     "stripe-key": "s" + "k_live_" + _random_looking(24),
     "google-api-key": "AI" + "za" + _random_looking(35),
     "slack-token": "xo" + "xb-123456789012-" + _random_looking(24),

@@ -6,12 +6,14 @@ each nested scan gets a context of its own whose findings all stand at the outer
 
 from __future__ import annotations
 
+import hashlib
 import time
 from dataclasses import dataclass, replace
 
 from spanproof.sandbox.scanners.boundary import Boundary, Crossing
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.report import Report
+from spanproof.sandbox.scanners.rules import Rule
 from spanproof.sandbox.scanners.source import Place
 
 MAX_NESTING = 6
@@ -30,6 +32,7 @@ class Context:
         deadline: on the clock of `time.monotonic`, in seconds.
         fixed_place: where findings stand when the source is nested in another.
         origin: a phrase put before messages of nested sources.
+        salt: the key of fingerprints, up to 64 bytes.
     """
 
     boundary: Boundary
@@ -38,10 +41,23 @@ class Context:
     depth: int = 0
     fixed_place: Place | None = None
     origin: str = ""
+    salt: bytes = b""
 
     def add(self, rule: str, place: Place, message: str, verdict: Verdict | None = None) -> None:
         """Report one finding of the source at hand."""
         self.report.add(rule, self.fixed_place or place, self.origin + message, verdict)
+
+    def tell(self, rule: str, described: Rule, place: Place, message: str) -> None:
+        """Report one finding of a rule that is not in the catalogue: a user's own."""
+        self.report.add(rule, self.fixed_place or place, self.origin + message, described=described)
+
+    def add_secret(
+        self, rule: str, place: Place, message: str, value: str, asked: Verdict | None = None
+    ) -> None:
+        """Report a secret: of its value only the keyed fingerprint is kept."""
+        data = value.encode("utf-8", "surrogatepass")
+        mark = hashlib.blake2b(data, key=self.salt[:64], digest_size=8).hexdigest()
+        self.report.add(rule, self.fixed_place or place, self.origin + message, asked, fingerprint=mark)
 
     def crossed(self, language: str, crossing: Crossing | None, place: Place, who: str) -> bool:
         """Report a crossing of the boundary, if it is one; `who` names the call or command."""

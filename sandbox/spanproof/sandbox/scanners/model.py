@@ -35,6 +35,8 @@ class Finding:
             the end column exclusive.
         message: what is wrong, with the resolved target; never a secret's value.
         remedy: what to write or to configure instead.
+        cwe: the number of the weakness in the CWE list, where the rule is one.
+        fingerprint: of a secret, keyed with the installation's salt; equal values give equal ones.
     """
 
     rule: str
@@ -46,6 +48,8 @@ class Finding:
     end_column: int
     message: str
     remedy: str = ""
+    cwe: int | None = None
+    fingerprint: str = ""
 
 
 @dataclass(frozen=True, slots=True)

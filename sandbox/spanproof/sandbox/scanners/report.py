@@ -6,16 +6,20 @@ means, how grave it is and what to do about it stands in `rules.py`, never at th
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from spanproof.sandbox.scanners.model import Finding, Verdict
-from spanproof.sandbox.scanners.rules import rule_of
+from spanproof.sandbox.scanners.rules import Rule, rule_of
 from spanproof.sandbox.scanners.source import Place
 
 MAX_FINDINGS = 200
 """Per scan; a hostile snippet must not fill the store with its own findings."""
 
 _MAX_MESSAGE = 300
+_LONG_WORD = re.compile(r"[\w-]{14}")
+"""Every format of secrets has one."""
 
 
 @dataclass(slots=True)
@@ -24,7 +28,16 @@ class Report:
 
     _findings: dict[tuple[str, int, int, str], Finding] = field(default_factory=dict)
 
-    def add(self, rule: str, place: Place, message: str, verdict: Verdict | None = None) -> None:
+    def add(
+        self,
+        rule: str,
+        place: Place,
+        message: str,
+        verdict: Verdict | None = None,
+        *,
+        described: Rule | None = None,
+        fingerprint: str = "",
+    ) -> None:
         """Record one finding.
 
         Args:
@@ -32,8 +45,10 @@ class Report:
             place: where in the source.
             message: what is wrong; never a secret's value.
             verdict: where it differs from the rule's own.
+            described: the entry of a rule that the catalogue does not hold.
+            fingerprint: of a secret.
         """
-        described = rule_of(rule)
+        described = rule_of(rule) if described is None else described
         key = (rule, place.line, place.column, message)
         asked = described.verdict if verdict is None else verdict
         full = len(self._findings) >= MAX_FINDINGS
@@ -43,6 +58,7 @@ class Report:
             or len(self._findings) > 2 * MAX_FINDINGS
         ):
             return
+        message = _without_secrets(message)
         shown = message if len(message) <= _MAX_MESSAGE else message[: _MAX_MESSAGE - 1] + "…"
         self._findings[key] = Finding(
             rule=rule,
@@ -54,10 +70,31 @@ class Report:
             end_column=place.end_column,
             message=shown.encode("utf-8", "replace").decode("utf-8"),
             remedy=described.remedy,
+            cwe=described.cwe,
+            fingerprint=fingerprint,
         )
+
+    def take(self, findings: Iterable[Finding]) -> None:
+        """Record findings that another report collected, each distinct one once."""
+        for one in findings:
+            if len(self._findings) <= 2 * MAX_FINDINGS or one.rule == "scanner_error":
+                self._findings.setdefault((one.rule, one.line, one.column, one.message), one)
 
     def findings(self) -> tuple[Finding, ...]:
         """What was found, in the order of the source."""
         return tuple(
             sorted(self._findings.values(), key=lambda one: (one.line, one.column, one.rule, one.message))
         )
+
+
+def _without_secrets(message: str) -> str:
+    """A message with what has a provider's format of secrets left out: a path or a host may hold one."""
+    if not _LONG_WORD.search(message):
+        return message
+    from spanproof.sandbox.scanners.secrets import FORMATS
+
+    lowered = message.lower()
+    for form in FORMATS:
+        if any(word in lowered for word in form.keywords):
+            message = form.pattern.sub("[secret]", message)
+    return message

@@ -25,7 +25,34 @@ class Rule:
     severity: Severity
     verdict: Verdict
     remedy: str
+    cwe: int | None = None
 
+
+def _weak(cwe: int, remedy: str) -> Rule:
+    return Rule(_NOTE, _ADVISORY, remedy, cwe)
+
+
+WEAKNESSES: Final[dict[str, Rule]] = {
+    "weakness.path-from-input": _weak(22, "Resolve the path and test it with is_relative_to(root)."),
+    "weakness.archive-extraction": _weak(22, "Extract with filter='data'."),
+    "weakness.shell-command": _weak(78, "Pass a list of arguments, without a shell."),
+    "weakness.markup": _weak(79, "Let the template engine escape values."),
+    "weakness.sql-text": _weak(89, "Pass values as parameters of the statement."),
+    "weakness.code-from-text": _weak(94, "Use ast.literal_eval or a table of functions."),
+    "weakness.certificate": _weak(295, "Verify certificates and host names."),
+    "weakness.cipher": _weak(327, "Use AES-GCM or ChaCha20-Poly1305, and TLS 1.2 or later."),
+    "weakness.hash": _weak(328, "Use SHA-256; for passwords scrypt or argon2."),
+    "weakness.predictable": _weak(330, "Take secrets from the secrets module, never from the clock."),
+    "weakness.random": _weak(338, "Take secrets from the secrets module."),
+    "weakness.temporary-file": _weak(377, "Use tempfile.mkstemp or NamedTemporaryFile."),
+    "weakness.debug": _weak(489, "Leave debug mode off."),
+    "weakness.deserialisation": _weak(502, "Load data with json, or with a loader that builds no objects."),
+    "weakness.redirect": _weak(601, "Redirect to addresses of a list only."),
+    "weakness.entities": _weak(611, "Parse with defusedxml, or leave entities unresolved."),
+    "weakness.permissions": _weak(732, "Give write permission to the owner alone."),
+    "weakness.credential": _weak(798, "Read the credential from a store outside the code."),
+}
+"""Weaknesses of the CWE list, without their language."""
 
 _PATH = "Use a path relative to the work directory, or add its root to the policy."
 _HOST = "Use a host the policy names, or add it to `hosts`."
@@ -95,11 +122,11 @@ RULES: Final[dict[str, Rule]] = {
     "function.outside": Rule(
         _CRITICAL, _DENY, "Leave functions that reach files, programs or the network alone."
     ),
-    "query.dynamic": Rule(_NOTE, _ADVISORY, "Pass values as parameters (CWE-89)."),
+    "query.dynamic": Rule(_NOTE, _ADVISORY, "Pass values as parameters (CWE-89).", 89),
     # --- any text
     "secret.provider": Rule(_CRITICAL, _DENY, "Revoke it, and hand secrets over outside the code."),
     "secret.private-key": Rule(_CRITICAL, _DENY, "Revoke it, and hand keys over outside the code."),
-    "secret.assigned": Rule(_MEDIUM, _ADVISORY, "Hand secrets over outside the code (CWE-798)."),
+    "secret.assigned": Rule(_MEDIUM, _ADVISORY, "Hand secrets over outside the code (CWE-798).", 798),
     "secret.entropy": Rule(_NOTE, _ADVISORY, "If this is a secret, hand it over outside the code."),
     "url.userinfo": Rule(_HIGH, _DENY, "Never put a user name or password into a URL."),
     "url.scheme": Rule(_MEDIUM, _REVIEW, "Use https."),
@@ -111,6 +138,11 @@ RULES: Final[dict[str, Rule]] = {
     "text.invisible": Rule(_MEDIUM, _REVIEW, "Remove the invisible character."),
     "text.confusable": Rule(_MEDIUM, _REVIEW, "Write the name in one script."),
     "text.control": Rule(_MEDIUM, _REVIEW, "Remove the control character."),
+    # --- text for a model
+    "prompt.injection": Rule(_MEDIUM, _REVIEW, "Hand the text on as data, not as instructions."),
+    "prompt.jailbreak": Rule(_MEDIUM, _REVIEW, "Hand the text on as data, not as instructions."),
+    # --- weaknesses of generated code, which never change a verdict
+    **WEAKNESSES,
     # --- the gate itself
     "language.unscanned": Rule(
         _LOW, _REVIEW, "Use a language a scanner reads, or let the sandbox settle it."
@@ -136,3 +168,13 @@ def rule_of(rule_id: str) -> Rule:
     if rule_id.startswith("secret."):
         return RULES["secret.provider"]
     raise KeyError(rule_id)
+
+
+def anchor_of(rule_id: str) -> str:
+    """Where the documentation explains a rule, relative to the project; users' rules share one section."""
+    named = rule_id
+    for prefix in _LANGUAGES:
+        named = named.removeprefix(prefix)
+    if named not in RULES:
+        named = "secret.provider" if named.startswith("secret.") else "rules-of-your-own"
+    return f"docs/scanners.md#{named}"

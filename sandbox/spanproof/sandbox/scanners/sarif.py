@@ -7,12 +7,12 @@ secret's value is in it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, metadata, version
 from typing import Final
 from urllib.parse import quote
 
 from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
-from spanproof.sandbox.scanners.rules import rule_of
+from spanproof.sandbox.scanners.rules import Rule, anchor_of, rule_of
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS: Final = {Verdict.DENY: "error", Verdict.REVIEW: "warning", Verdict.ALLOW: "note"}
@@ -27,13 +27,14 @@ Json = dict[str, object]
 
 def sarif_log(scans: Sequence[tuple[str, Scan]]) -> Json:
     """One SARIF log of one run over these files."""
-    rules = sorted({finding.rule for _, scan in scans for finding in scan.findings})
+    described = {finding.rule: finding for _, scan in scans for finding in scan.findings}
+    rules = sorted(described)
     index = {rule: position for position, rule in enumerate(rules)}
     results = [_result(name, finding, index) for name, scan in scans for finding in scan.findings]
     driver: Json = {
         "name": "spanproof",
         "semanticVersion": _version(),
-        "rules": [_rule(rule) for rule in rules],
+        "rules": [_rule(described[rule]) for rule in rules],
     }
     return {
         "$schema": _SCHEMA,
@@ -42,14 +43,21 @@ def sarif_log(scans: Sequence[tuple[str, Scan]]) -> Json:
     }
 
 
-def _rule(rule_id: str) -> Json:
-    described = rule_of(rule_id)
+def _rule(example: Finding) -> Json:
+    try:
+        entry = rule_of(example.rule)
+    except KeyError:  # a rule of the user's: the finding itself says all there is
+        entry = Rule(example.severity, example.verdict, example.remedy, example.cwe)
+    properties: Json = {"security-severity": _SECURITY[entry.severity]}
+    if entry.cwe is not None:
+        properties["tags"] = ["security", f"external/cwe/cwe-{entry.cwe:03d}"]
     return {
-        "id": rule_id,
-        "shortDescription": {"text": rule_id},
-        "help": {"text": described.remedy},
-        "defaultConfiguration": {"level": _LEVELS[described.verdict]},
-        "properties": {"security-severity": _SECURITY[described.severity]},
+        "id": example.rule,
+        "shortDescription": {"text": example.rule},
+        "help": {"text": entry.remedy},
+        "helpUri": _documentation() + anchor_of(example.rule),
+        "defaultConfiguration": {"level": _LEVELS[entry.verdict]},
+        "properties": properties,
     }
 
 
@@ -65,10 +73,24 @@ def _result(name: str, finding: Finding, index: dict[str, int]) -> Json:
         "ruleIndex": index[finding.rule],
         "level": _LEVELS[finding.verdict],
         "message": {"text": finding.message},
+        **({"partialFingerprints": {"secret/v1": finding.fingerprint}} if finding.fingerprint else {}),
         "locations": [
             {"physicalLocation": {"artifactLocation": {"uri": quote(name)}, "region": region}},
         ],
     }
+
+
+def _documentation() -> str:
+    """Where the project is published; without such an address a name that is a URI all the same."""
+    try:
+        addresses = metadata("spanproof").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        addresses = []
+    for one in addresses:
+        label, _, address = one.partition(", ")
+        if label.lower() == "documentation":
+            return f"{address.rstrip('/')}/"
+    return "urn:spanproof:"
 
 
 def _version() -> str:

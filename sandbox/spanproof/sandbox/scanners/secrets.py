@@ -36,10 +36,11 @@ FORMATS: Final = (
     _format("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"\bgh[pousr]_[0-9A-Za-z]{36,251}\b"),
     _format("github-fine-grained", "github_pat_", r"\bgithub_pat_\w{50,100}\b"),
     _format("gitlab-token", "glpat- gldt- glrt-", r"\bgl(?:pat|dt|rt|ptt|soat|cbt)-[0-9A-Za-z_-]{20,60}"),
-    _format("openai-key", "sk-", r"\bsk-(?:proj-|svcacct-|admin-|live-|test-)?[A-Za-z0-9_-]{20,200}"),
-    _format("short-live-key", "sk-live- sk_live_", r"\bsk[-_]live[-_][A-Za-z0-9]{8,64}"),
+    # The more particular formats of `sk-` first: the first that matches names the secret.
     _format("anthropic-key", "sk-ant-", r"\bsk-ant-[a-z0-9]{3,10}-[A-Za-z0-9_-]{20,120}"),
     _format("stripe-key", "sk_ rk_ pk_live", r"\b(?:[sr]k_(?:live|test|prod)|pk_live)_[0-9A-Za-z]{10,99}\b"),
+    _format("stripe-style-live-key", "sk-live- sk_live_", r"\bsk[-_]live[-_][A-Za-z0-9]{8,64}"),
+    _format("openai-key", "sk-", r"\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,200}"),
     _format("stripe-webhook", "whsec_", r"\bwhsec_[A-Za-z0-9+/=]{24,80}"),
     _format("google-api-key", "aiza", r"\bAIza[0-9A-Za-z_-]{35}"),
     _format(
@@ -117,6 +118,28 @@ _LITERAL = re.compile(r"""["']([A-Za-z0-9+/=_\-]{32,128})["']""")
 _HEX_OR_ID = re.compile(r"^(?:[0-9a-fA-F-]+|[0-9]+|[a-z_\-/]+|[A-Z_\-/]+|[A-Za-z_\-/]+)$")
 
 
+_SPELLED: Final = {
+    "aws": "AWS", "github": "GitHub", "gitlab": "GitLab", "openai": "OpenAI", "api": "API", "npm": "npm",
+    "oauth": "OAuth", "pypi": "PyPI", "json": "JSON", "sendgrid": "SendGrid", "digitalocean": "DigitalOcean",
+    "stripe-style": "Stripe-style", "new-relic": "New Relic", "hugging-face": "Hugging Face",
+    "fine-grained": "fine-grained token",
+}  # fmt: skip
+_KINDS: Final = frozenset({"key", "token", "webhook", "access", "storage", "live", "web"})
+
+
+def title_of(name: str) -> str:
+    """A format's name as a person says it: `github-token` is a GitHub token."""
+    if name == "private-key":
+        return "private key"
+    for phrase in ("stripe-style", "new-relic", "hugging-face", "fine-grained"):
+        name = name.replace(phrase, phrase.replace("-", "\0"))
+    shown = []
+    for word in name.split("-"):
+        word = word.replace("\0", "-")
+        shown.append(_SPELLED.get(word) or (word if word in _KINDS else word.capitalize()))
+    return " ".join(shown)
+
+
 def scan(context: Context, source: Source) -> None:
     """Report secrets, by rule and place only."""
     text = source.text
@@ -130,10 +153,9 @@ def scan(context: Context, source: Source) -> None:
                 ):
                     continue
                 told.append(found.span())
-                context.add(
-                    f"secret.{form.name}",
-                    source.place(*found.span()),
-                    f"holds a secret of the form {form.name}",
+                place = source.place(*found.span())
+                context.add_secret(
+                    f"secret.{form.name}", place, f"holds a secret: {title_of(form.name)}", found[0]
                 )
     if any(word in lowered for word in _ASSIGNED_WORDS):
         _scan_assigned(context, source, told)
@@ -148,10 +170,11 @@ def _scan_assigned(context: Context, source: Source, told: list[tuple[int, int]]
             continue
         told.append(found.span("value"))
         real = len(value) >= 16 and entropy(value) >= 3.3 and any(one.isdigit() for one in value)
-        context.add(
+        context.add_secret(
             "secret.assigned",
             source.place(*found.span("value")),
             f"a name that says secret ({_name(source.text, found)}) holds a literal",
+            value,
             Verdict.REVIEW if real else None,
         )
 
@@ -171,7 +194,8 @@ def _scan_entropy(context: Context, source: Source, told: list[tuple[int, int]])
         value = found[1]
         if _HEX_OR_ID.match(value) or _overlaps(told, found.span(1)) or entropy(value) < 4.5:
             continue
-        context.add("secret.entropy", source.place(*found.span(1)), "a literal is as random as a secret")
+        place = source.place(*found.span(1))
+        context.add_secret("secret.entropy", place, "a literal is as random as a secret", value)
 
 
 def entropy(text: str) -> float:

@@ -15,6 +15,7 @@ from spanproof.sandbox.scanners.python.values import (
     Const,
     Instance,
     Items,
+    Mapping,
     Path,
     Text,
     Unknown,
@@ -90,6 +91,9 @@ def percent_format(template: Value, values: Value) -> Value:
             pieces.append("%")
             rest = rest[1:]
             continue
+        if rest.startswith("(") and isinstance(values, Mapping):
+            key, _, rest = rest[1:].partition(")")
+            arguments = [values.entries.get(key, Unknown(taint_of(values)))]
         simple = rest[:1] in {"s", "d", "i"}
         pieces.extend(pieces_of(arguments.pop(0)) if arguments and simple else (None,))
         rest = rest[1:] if simple else rest.lstrip("0123456789.-+ #(abcdefghijklmnopqrstuvwxyz_)")

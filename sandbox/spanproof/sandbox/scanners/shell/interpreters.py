@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.context import MAX_NESTING
+from spanproof.sandbox.scanners.shell.network import judge_sources
 from spanproof.sandbox.scanners.shell.options import split_options
 from spanproof.sandbox.scanners.shell.state import (
     NOTHING,
@@ -141,6 +142,7 @@ def _python_module(shell: Shell, arguments: list[Words], node: Node) -> Stream:
         shell.add("network.listen", node, f"python -m {module} serves files")
     elif module == "pip":
         shell.add("command.install", node, "pip installs packages")
+        judge_sources(shell, "pip", arguments, node)
     elif module not in {
         "json.tool",
         "this",

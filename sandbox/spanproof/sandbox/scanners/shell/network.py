@@ -26,6 +26,11 @@ _CLOUD: Final = words("aws gcloud az gsutil s3cmd rclone gh")
 _MAILERS: Final = frozenset({"mail", "mailx", "sendmail", "mutt"})
 _FETCHERS: Final = words("curl wget aria2c axel http https xh lynx links w3m elinks websocat")
 
+_SOURCE_PREFIX: Final = re.compile(
+    r"^(?:-{1,2}[a-z-]{1,40}=)?(?:[\w.\[\],-]{1,80} ?@ ?)?(?:(?:git|hg|svn|bzr)\+)?"
+)
+"""What stands before the URL of a package: an option, a name and `@`, a version control system."""
+
 _PATH_OPTIONS: Final = {
     "-o": Action.WRITE, "--output": Action.WRITE, "-O": Action.WRITE, "--output-document": Action.WRITE,
     "-P": Action.WRITE, "--directory-prefix": Action.WRITE, "-T": Action.READ, "--upload-file": Action.READ,
@@ -92,6 +97,14 @@ def judge_url(shell: Shell, word: Words, who: str, node: Node) -> None:
         if len(pieces) == 1 and "@" in text and "://" not in text:
             pieces = (text.partition("@")[2].partition(":")[0],)
         shell.context.crossed("shell", shell.context.boundary.url(pieces), shell.place(node), f"{who}:")
+
+
+def judge_sources(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
+    """Packages by URL, and indexes named on the line, come from the host they name."""
+    for argument in arguments:
+        text = known(argument)
+        if text is not None and "://" in text:
+            judge_url(shell, ((_SOURCE_PREFIX.sub("", text),),), program, node)
 
 
 def _fetch(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:

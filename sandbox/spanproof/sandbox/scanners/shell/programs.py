@@ -104,6 +104,7 @@ def _installer(shell: Shell, program: str, arguments: list[Words], node: Node) -
     first = next((text for one in arguments if (text := known(one)) and not text.startswith("-")), "")
     if not verbs or first in verbs:
         shell.add("command.install", node, f"{program} fetches and installs packages")
+        network.judge_sources(shell, program, arguments, node)
     return UNKNOWN_STREAM
 
 

@@ -46,6 +46,9 @@ _MAX_BRANCHED = 128
 
 _CHECK_EVERY = 256
 _SECRET_NAME = re.compile(r"(?i)secret|token|passw|api_?key|access_?key|private_?key|credential|_key$")
+_BRACED_COMMAND = re.compile(r"(?m)(?:^|(?<=[;&|(]))([ \t]{0,8}+)\{([^\s{}]{1,400}+)\}(?=[\s;&|)]|$)")
+"""A command that is one brace expansion, `{cat,file}`: the shell runs it, the grammar does not read it."""
+
 _TESTS_OF_FILES = words("-e -f -d -r -w -x -s -L -h -b -c -p -S -O -G -N -nt -ot -ef")
 
 
@@ -67,8 +70,12 @@ class Shell:
 
     def read(self, text: str) -> None:
         """Read a whole script."""
-        data = text.replace("\0", " ").encode("utf-8", "replace")
+        text = text.replace("\0", " ")
+        data = text.encode("utf-8", "replace")
         tree = tree_sitter.Parser(_language()).parse(data)
+        if tree.root_node.has_error and "{" in text:
+            data = _BRACED_COMMAND.sub(_spelled_out, text).encode("utf-8", "replace")
+            tree = tree_sitter.Parser(_language()).parse(data)
         self.words = Expander(data, self.state, self._substitute, self._missing)
         self._lines = data.split(b"\n")
         if tree.root_node.has_error:
@@ -447,6 +454,12 @@ def _ends_line(words: Words) -> bool:
 def _without_newline(pieces: tuple[str | None, ...]) -> tuple[str | None, ...]:
     last = pieces[-1]
     return merged([*pieces[:-1], last.rstrip("\n")]) if last is not None else pieces
+
+
+def _spelled_out(found: re.Match[str]) -> str:
+    """The words of a brace expansion, in as many characters, so that places stay."""
+    inner = found[2]
+    return f"{found[1]} {inner.replace(',', ' ')} " if "," in inner else found[0]
 
 
 def _is_fork_bomb(body: str, name: str) -> bool:

@@ -1,0 +1,144 @@
+"""Regular expressions of the user as rules, held to linear time before they are taken.
+
+In: a rule as a policy file states it. Out: a compiled rule, or an error that says what to write instead. A
+pattern is tried on windows of bounded length, and the product of its quantifiers' ranges is bounded, so the
+time for a text is bounded by a constant times its length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from re import _constants as codes  # type: ignore[attr-defined]  # the parser's own names
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any, Final
+
+from spanproof.sandbox.errors import PolicyError
+from spanproof.sandbox.scanners.context import Context
+from spanproof.sandbox.scanners.model import Severity, Verdict
+from spanproof.sandbox.scanners.rules import Rule
+from spanproof.sandbox.scanners.source import Source
+
+WINDOW: Final = 1000
+"""Characters a pattern sees at once: a line, or a piece of a longer one."""
+
+MAX_WAYS: Final = 1000
+"""Ways to match from one place; an unbounded quantifier counts as a window."""
+
+_ID: Final = re.compile(r"^[a-z0-9][a-z0-9-]{0,60}$")
+_KEYS: Final = frozenset({"id", "pattern", "message", "languages", "verdict", "severity", "remedy"})
+
+
+@dataclass(frozen=True, slots=True)
+class PatternRule:
+    """A rule of the user: findings have the id `user.<id>`."""
+
+    id: str
+    pattern: str
+    message: str
+    languages: frozenset[str] = frozenset()
+    verdict: Verdict = Verdict.REVIEW
+    severity: Severity = Severity.MEDIUM
+    remedy: str = "See the policy that states this rule."
+
+
+def rule_from(document: object, origin: str) -> PatternRule:
+    """A rule from decoded keys and values.
+
+    Raises:
+        PolicyError: a key is missing, unknown or wrong, or the pattern may take more than linear time.
+    """
+    if not isinstance(document, Mapping):
+        raise PolicyError(f"{origin}: a rule is keys and values; write `{{id: …, pattern: …, message: …}}`")
+    unknown = sorted(str(key) for key in document if key not in _KEYS)
+    missing = sorted({"id", "pattern", "message"} - set(document))
+    if unknown or missing:
+        told = f"unknown key {unknown[0]!r}" if unknown else f"the key {missing[0]!r} is missing"
+        raise PolicyError(f"{origin}: {told}; known keys: {', '.join(sorted(_KEYS))}")
+    name, pattern = str(document["id"]), str(document["pattern"])
+    place = f"{origin}: rule {name!r}"
+    if not _ID.match(name):
+        raise PolicyError(f"{place}: an id is made of a-z, 0-9 and -; write `id: no-internal-hosts`")
+    problem = why_not_linear(pattern)
+    if problem:
+        raise PolicyError(f"{place}: the pattern {pattern[:80]!r} {problem}")
+    languages = document.get("languages", [])
+    if isinstance(languages, str) or not isinstance(languages, Iterable):
+        raise PolicyError(f"{place}: languages cannot be {languages!r}; give a list, as in `[python, bash]`")
+    try:
+        verdict = Verdict(document.get("verdict", "review"))
+        severity = Severity(document.get("severity", "medium"))
+    except ValueError as wrong:
+        raise PolicyError(
+            f"{place}: {wrong}; verdicts: {', '.join(Verdict)}; severities: {', '.join(Severity)}"
+        ) from wrong
+    remedy = str(document.get("remedy", PatternRule.__dataclass_fields__["remedy"].default))
+    known = frozenset(str(one).lower() for one in languages)
+    return PatternRule(name, pattern, str(document["message"]), known, verdict, severity, remedy)
+
+
+def why_not_linear(pattern: str) -> str:
+    """What is wrong with a pattern, with the remedy; empty when it may be used."""
+    try:
+        tree = _parser.parse(pattern)
+        if re.compile(pattern).match("") is not None:
+            return "matches the empty text; make a part of it required"
+    except (re.error, OverflowError, RecursionError) as wrong:
+        return f"is no regular expression: {wrong}; mend it there"
+    try:
+        ways = _ways(tree, inside=False)
+    except _NotLinear as found:
+        return str(found)
+    if ways > MAX_WAYS:
+        return (
+            f"can match in {ways} ways from one place, more than {MAX_WAYS}; bound quantifiers (`{{0,20}}`)"
+            " or make them possessive (`*+`, `++`)"
+        )
+    return ""
+
+
+class _NotLinear(Exception):  # noqa: N818 - says what was found
+    """A construct whose time is not bounded."""
+
+
+def _ways(tree: Iterable[tuple[Any, Any]], *, inside: bool) -> int:
+    total = 1
+    for code, value in tree:
+        if code in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
+            low, high, inner = value
+            varies = code is not codes.POSSESSIVE_REPEAT and low != high
+            if inside and varies:
+                raise _NotLinear("nests quantifiers; make the inner one possessive (`++`)")
+            within = _ways(inner, inside=inside or low != high)
+            reach = WINDOW if high is codes.MAXREPEAT else int(high) - int(low) + 1
+            total *= within * (min(reach, WINDOW) if varies else 1)
+        elif code is codes.SUBPATTERN:
+            total *= _ways(value[3], inside=inside)
+        elif code is codes.BRANCH:
+            total *= sum(_ways(branch, inside=inside) for branch in value[1])
+            if inside and total > 64:
+                raise _NotLinear("repeats a choice of many ways; write the choice once")
+        elif code is codes.ATOMIC_GROUP:
+            total *= _ways(value, inside=inside)
+        elif code in (codes.GROUPREF, codes.GROUPREF_EXISTS):
+            raise _NotLinear("refers back to a group; write the text out")
+        elif code in (codes.ASSERT, codes.ASSERT_NOT):
+            total *= _ways(value[1], inside=inside)
+    return total
+
+
+def scan_with(rules: Iterable[tuple[PatternRule, re.Pattern[str]]], context: Context, source: Source) -> None:
+    """Try every rule that concerns the language on every window of the text."""
+    chosen = [pair for pair in rules if not pair[0].languages or source.language in pair[0].languages]
+    at = 0
+    for line in source.text.splitlines(keepends=True) if chosen else ():
+        for start in range(0, len(line), WINDOW):
+            context.check_time()
+            window = line[start : start + WINDOW]
+            for rule, pattern in chosen:
+                for found in pattern.finditer(window):
+                    place = source.place(at + start + found.start(), at + start + found.end())
+                    entry = Rule(rule.severity, rule.verdict, rule.remedy)
+                    context.tell(f"user.{rule.id}", entry, place, rule.message)
+        at += len(line)

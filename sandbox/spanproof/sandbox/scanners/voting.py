@@ -1,0 +1,52 @@
+"""How the scanners' verdicts become one: any, majority, all or weighted.
+
+In: the vote of each scanner. Out: one verdict. A scanner that does not concern itself with the language has
+no vote, and one that reads every language votes only when it has something to say: its silence about Python
+is no opinion on Python. A scanner that failed denies under every rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from spanproof.sandbox.policy import Aggregation
+from spanproof.sandbox.scanners.model import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What one scanner asks for; `failed` when it could not judge."""
+
+    scanner: str
+    verdict: Verdict
+    failed: bool = False
+
+
+def decide(votes: Sequence[Vote], how: Aggregation, weights: Mapping[str, float]) -> Verdict:
+    """The verdict of all scanners together.
+
+    `majority` asks for more than half of the votes, `all` for every vote, `weighted` for at least half of the
+    weight (1 where none is given). Votes to deny count as votes to review too.
+    """
+    asked = {vote.verdict for vote in votes}
+    if any(vote.failed for vote in votes):
+        return Verdict.DENY
+    for verdict in (Verdict.DENY, Verdict.REVIEW):
+        agreeing = [vote for vote in votes if _rank(vote.verdict) >= _rank(verdict)]
+        if how is Aggregation.ANY:
+            reached = verdict in asked
+        elif how is Aggregation.ALL:
+            reached = bool(votes) and len(agreeing) == len(votes)
+        elif how is Aggregation.MAJORITY:
+            reached = 2 * len(agreeing) > len(votes)
+        else:
+            total = sum(weights.get(vote.scanner, 1.0) for vote in votes)
+            reached = total > 0 and 2 * sum(weights.get(vote.scanner, 1.0) for vote in agreeing) >= total
+        if reached:
+            return verdict
+    return Verdict.ALLOW
+
+
+def _rank(verdict: Verdict) -> int:
+    return (Verdict.ALLOW, Verdict.REVIEW, Verdict.DENY).index(verdict)

@@ -1,0 +1,133 @@
+"""Names of a program: what imports bind, what was last assigned, and what stems from a user.
+
+In: a module's tree. Out: dotted names of calls and the expression behind a name. One pass, no execution.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Final
+
+_INPUT_CALLS: Final = frozenset({"input", "flask.request.get_json", "sys.stdin.read", "sys.stdin.readline"})
+_INPUT_NAMES: Final = ("flask.request.", "request.", "sys.argv", "self.request.")
+_SECRET: Final = re.compile(
+    r"(?i)passw(?:or)?d|passphrase|\bpwd\b|_pwd|secret|token(?!s|_count|_id|iz|_len|_limit|_budget)|api_?key"
+    r"|access_?key|private_?key|credential|\bsalt\b|nonce|\botp\b|session_?id|session_?key"
+)
+_MAX_DEPTH: Final = 8
+
+
+class Names:
+    """What names of one module mean."""
+
+    def __init__(self, module: ast.Module) -> None:
+        """Read imports and plain assignments, wherever they stand; the last one counts."""
+        self.imported: dict[str, str] = {}
+        self.assigned: dict[str, ast.expr] = {}
+        self.contained = False
+        self._from_input: dict[int, bool] = {}
+        self._literal: dict[int, bool] = {}
+        for node in ast.walk(module):
+            if isinstance(node, ast.Import):
+                for one in node.names:
+                    self.imported[one.asname or one.name.partition(".")[0]] = (
+                        one.name if one.asname else one.name.partition(".")[0]
+                    )
+            elif isinstance(node, ast.ImportFrom):
+                for one in node.names:
+                    self.imported[one.asname or one.name] = f"{node.module or ''}.{one.name}"
+            elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+                if isinstance(node.targets[0], ast.Name):
+                    self.assigned[node.targets[0].id] = node.value
+            elif isinstance(node, ast.Attribute) and node.attr in _CONTAINS:
+                self.contained = True
+
+    def dotted(self, node: ast.expr) -> str:
+        """The resolved dotted name of an expression; what is not a name shows as `?`."""
+        attributes: list[str] = []
+        while isinstance(node, ast.Attribute):
+            attributes.append(node.attr)
+            node = node.value
+        base = self.imported.get(node.id, node.id) if isinstance(node, ast.Name) else "?"
+        return ".".join([base, *reversed(attributes)])
+
+    def behind(self, node: ast.expr) -> ast.expr:
+        """The expression a name stands for, as far as plain assignments tell."""
+        for _ in range(_MAX_DEPTH):
+            if not isinstance(node, ast.Name) or node.id not in self.assigned:
+                return node
+            node = self.assigned[node.id]
+        return node
+
+    def is_literal(self, node: ast.expr) -> bool:
+        """Whether an expression consists of constants alone; told once for each, however often it is used."""
+        if id(node) not in self._literal:
+            self._literal[id(node)] = is_literal(node)
+        return self._literal[id(node)]
+
+    def from_input(self, node: ast.expr) -> bool:
+        """Whether a value stems from a user or a request."""
+        if id(node) not in self._from_input:
+            self._from_input[id(node)] = self._stems_from_input(node, 0)
+        return self._from_input[id(node)]
+
+    def _stems_from_input(self, node: ast.expr, depth: int) -> bool:
+        if depth > _MAX_DEPTH:
+            return False
+        if isinstance(node, ast.Name):
+            held = self.assigned.get(node.id)
+            return held is not None and held is not node and self._stems_from_input(held, depth + 1)
+        name = self.dotted(node.func if isinstance(node, ast.Call) else node)
+        if name in _INPUT_CALLS or name.startswith(_INPUT_NAMES):
+            return True
+        return any(
+            self._stems_from_input(child, depth + 1)
+            for child in ast.iter_child_nodes(node)
+            if isinstance(child, ast.expr)
+        ) or (
+            isinstance(node, ast.Call)
+            and any(self._stems_from_input(one.value, depth + 1) for one in node.keywords)
+        )
+
+
+_CONTAINS: Final = frozenset(
+    {"is_relative_to", "relative_to", "commonpath", "realpath", "basename", "secure_filename"}
+)
+"""What a program uses to keep a path inside a directory."""
+
+
+def says_secret(name: str) -> bool:
+    """Whether a name announces a secret."""
+    return _SECRET.search(name) is not None
+
+
+def keyword(call: ast.Call, name: str) -> ast.expr | None:
+    """The value of a keyword argument."""
+    return next((one.value for one in call.keywords if one.arg == name), None)
+
+
+def argument(call: ast.Call, position: int, name: str = "") -> ast.expr | None:
+    """A positional argument, or the keyword that may stand for it."""
+    if len(call.args) > position:
+        return call.args[position]
+    return keyword(call, name) if name else None
+
+
+def is_false(node: ast.expr | None) -> bool:
+    """Whether an expression is the constant False."""
+    return isinstance(node, ast.Constant) and node.value is False
+
+
+def is_true(node: ast.expr | None) -> bool:
+    """Whether an expression is the constant True."""
+    return isinstance(node, ast.Constant) and node.value is True
+
+
+def is_literal(node: ast.expr) -> bool:
+    """Whether an expression consists of constants alone."""
+    if isinstance(node, ast.Constant):
+        return True
+    if isinstance(node, ast.List | ast.Tuple):
+        return all(is_literal(item) for item in node.elts)
+    return isinstance(node, ast.BinOp) and is_literal(node.left) and is_literal(node.right)
