@@ -61,9 +61,10 @@ def open_descriptors() -> set[str]:
     return {entry.name for entry in Path("/proc/self/fd").iterdir()}
 
 
-def no_control_groups_of(pid: int) -> bool:
-    """Whether none is left, where there are any at all."""
-    return not list(Path("/sys/fs/cgroup").rglob(f"spanproof-jail-{pid}"))
+def control_groups_of(pid: int) -> set[Path]:
+    """Those this process's sandboxes hold, where there are any at all."""
+    held = Path("/sys/fs/cgroup").rglob(f"spanproof-jail-{pid}")
+    return {group for base in held for group in (base, *base.rglob("*/"))}
 
 
 def _lives(pid: int) -> bool:
@@ -83,7 +84,7 @@ def test_killing_the_host_ends_everything() -> None:
         host.kill()
         host.wait()
         assert gone(started)
-        assert no_control_groups_of(host.pid)
+        assert not control_groups_of(host.pid)
 
 
 def test_killing_the_master_ends_everything_and_the_next_run_starts_anew() -> None:
@@ -126,6 +127,7 @@ def _depth(pid: int) -> int:
 def test_closing_leaves_nothing() -> None:
     mounts = Path("/proc/self/mountinfo").read_text()
     descriptors = open_descriptors()
+    groups = control_groups_of(os.getpid())
     sandbox = JailSandbox(workers=2)
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda _: sandbox.run(Program("python", "open('x', 'w')")), range(6)))
@@ -137,7 +139,7 @@ def test_closing_leaves_nothing() -> None:
     assert gone(started)
     assert Path("/proc/self/mountinfo").read_text() == mounts
     assert open_descriptors() == descriptors
-    assert no_control_groups_of(os.getpid())
+    assert control_groups_of(os.getpid()) == groups
 
 
 def test_two_hundred_runs_leak_no_descriptor_and_no_process() -> None:

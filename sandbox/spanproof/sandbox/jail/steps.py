@@ -6,6 +6,7 @@ host answers a call. Everything else is as in any run.
 
 from __future__ import annotations
 
+import secrets
 import time
 
 from spanproof.sandbox.jail import memory, root, tree
@@ -25,8 +26,8 @@ class SessionRun(Run):
     _in_step = False
     _paused_at: float | None = None
     _ready = False
-    _step = 0
-    """The number of the step at hand: a report of another one, made up ahead or late, is not heard."""
+    _step = ""
+    """The secret name of the step at hand: a report made up before the step began cannot know it."""
     _calls = 0
     _cpu_told = 0.0
 
@@ -42,7 +43,7 @@ class SessionRun(Run):
             self._forward(said)
         elif kind == "step" and self._in_step and said.get("step") == self._step:
             self._end_step(said)
-        elif kind == "ready" and self._step == 0 and not self._ready:
+        elif kind == "ready" and not self._step and not self._ready:
             self._ready = True
             self._end_step(said)
 
@@ -56,7 +57,7 @@ class SessionRun(Run):
 
     def _begin_step(self, frame: Frame) -> None:
         self._in_step = True
-        self._step += 1
+        self._step = secrets.token_hex(8)
         self._calls = 0
         self._started = time.monotonic()
         self._deadline = self._started + self._limits["wall_s"]

@@ -42,23 +42,23 @@ def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> int
 
 
 def _step(frame: Frame, namespace: dict[str, Any], reporter: Reporter) -> None:
-    number = frame.header["step"]
+    name = frame.header["step"]
     source = frame.parts[0].decode("utf-8", "surrogatepass")
     try:
         run = _prepared(source)
     except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as problem:
         print_exception(problem.with_traceback(None))
         _flush()
-        reporter.send("step", step=number, outcome="syntax", raised=describe(problem, FILENAME))
+        reporter.send("step", step=name, outcome="syntax", raised=describe(problem, FILENAME))
         return
     try:
         value, is_expression = run(namespace)
         result = _told(value) if is_expression else {}
     except BaseException as exception:  # noqa: BLE001 - whatever a step raises ends that step only
-        _step_raised(exception, number, reporter)
+        _step_raised(exception, name, reporter)
         return
     _flush()
-    reporter.send("step", step=number, outcome="ok", **result)
+    reporter.send("step", step=name, outcome="ok", **result)
 
 
 def _prepared(source: str) -> Callable[[dict[str, Any]], tuple[Any, bool]]:
@@ -83,14 +83,14 @@ def _told(value: Any) -> dict[str, Any]:
     return {"result": form, "has_json": known, "text": _str(value)[:_RESULT_CHARACTERS]}
 
 
-def _step_raised(exception: BaseException, number: int, reporter: Reporter) -> None:
+def _step_raised(exception: BaseException, name: str, reporter: Reporter) -> None:
     if isinstance(exception, SystemExit) and exit_code_of(exception) == 0:
         _flush()
-        reporter.send("step", step=number, outcome="ok")
+        reporter.send("step", step=name, outcome="ok")
         return
     print_exception(exception)
     _flush()
-    reporter.send("step", step=number, outcome="raised", raised=describe(exception, FILENAME))
+    reporter.send("step", step=name, outcome="raised", raised=describe(exception, FILENAME))
 
 
 def _flush() -> None:
