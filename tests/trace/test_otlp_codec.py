@@ -81,7 +81,6 @@ def test_ids_are_hexadecimal_and_enums_integers_in_json(small_request):
         ("startTimeUnixNano", 1_700_000_000_000_000_001),
         ("start_time_unix_nano", "1700000000000000001"),
         ("traceId", "000102030405060708090A0B0C0D0E0F"),
-        ("aFieldOfTomorrow", {"x": [1]}),
     ],
 )
 def test_json_takes_what_other_exporters_write(small_request, field, value):
@@ -164,6 +163,22 @@ def test_a_string_that_is_not_utf8_is_named():
     resource_spans = b"\x12" + bytes([len(scope_spans)]) + scope_spans
     with pytest.raises(MalformedOtlp, match=r"spans\[0\].name is not UTF-8"):
         decode_protobuf(b"\x0a" + bytes([len(resource_spans)]) + resource_spans)
+
+
+def test_unknown_json_fields_are_kept_at_every_depth_also_through_protobuf():
+    attribute = {"key": "a", "value": {"stringValue": "b", "newKind": [1]}, "hint": {"x": None}}
+    span = {"traceId": "0" * 31 + "1", "spanId": "0" * 15 + "2", "attributes": [attribute], "mood": "good"}
+    document = {"resourceSpans": [{"scopeSpans": [{"spans": [span], "later": 1}]}], "version": {"major": 9}}
+    request = decode_json(orjson.dumps(document))
+    for same in (request, decode_protobuf(encode_protobuf(request))):
+        assert orjson.loads(encode_json(same)) == document
+
+
+@pytest.mark.parametrize("junk", [b"[1]", b"\xff\xfe", b""])
+def test_a_sender_that_uses_our_number_for_something_else_breaks_nothing(small_request, junk):
+    number = b"\x82\xc7\xff\xff\x0f"  # field 536,870,000, length-delimited
+    odd = decode_protobuf(encode_protobuf(small_request) + number + bytes([len(junk)]) + junk)
+    assert orjson.loads(encode_json(odd)) == orjson.loads(encode_json(small_request))
 
 
 def test_unknown_protobuf_fields_are_kept(small_request):

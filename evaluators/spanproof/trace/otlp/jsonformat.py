@@ -2,8 +2,8 @@
 
 OTLP's JSON is protobuf's JSON with two differences: ids are hexadecimal, not base64, and enums are written
 as integers. So orjson reads the text, the ids are turned, and protobuf's own JSON mapping does the rest: it
-takes 64-bit integers as text or number, enums by number or name, both spellings of field names, and passes
-over fields it does not know.
+takes 64-bit integers as text or number, enums by number or name, and both spellings of field names. Fields it
+does not know are kept, see `unknown`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import orjson
 from google.protobuf import json_format
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from spanproof.trace.otlp import unknown
 from spanproof.trace.otlp.errors import MalformedOtlp
 
 _Document = dict[str, Any]
@@ -40,14 +41,17 @@ def decode_json(body: bytes) -> ExportTraceServiceRequest:
         for holder, at in ((span, place), *_links(span, place)):
             _turn_ids(holder, at, _hex_to_base64)
     try:
-        return json_format.ParseDict(document, ExportTraceServiceRequest(), ignore_unknown_fields=True)
+        request = json_format.ParseDict(document, ExportTraceServiceRequest(), ignore_unknown_fields=True)
+        unknown.keep(document, request)
     except (json_format.ParseError, TypeError, ValueError, RecursionError) as refused:
         raise MalformedOtlp(f"not an OTLP trace request in JSON: {refused}") from refused
+    return request
 
 
 def encode_json(request: ExportTraceServiceRequest) -> bytes:
-    """The request as one JSON document. Fields that this build does not know cannot be written as JSON."""
+    """The request as one JSON document. Unknown fields of protobuf have no name to be written by."""
     document = json_format.MessageToDict(request, use_integers_for_enums=True)
+    unknown.restore(document, request)
     for span, place in _spans(document):
         for holder, at in ((span, place), *_links(span, place)):
             _turn_ids(holder, at, _base64_to_hex)
