@@ -10,7 +10,9 @@ import pytest
 
 from spanproof.sandbox import (
     AttemptKind,
+    Clock,
     FailureClass,
+    Fixtures,
     Limits,
     Program,
     Sandbox,
@@ -335,7 +337,7 @@ def test_a_stopped_step_ends_the_session(sandbox: Sandbox) -> None:
 
 
 def test_a_session_repeats_itself(sandbox: Sandbox) -> None:
-    spec = SessionSpec(seed=7, clock_s=1_700_000_000.0)
+    spec = SessionSpec(fixtures=Fixtures(seed=7, clock=Clock(1_700_000_000.0)))
     source = "import random, time, datetime\n[random.random(), int(time.time()), datetime.date.today().isoformat(), hash('a')]"
     values = []
     for _ in range(2):
@@ -351,7 +353,7 @@ def test_what_comes_from_the_operating_system_s_entropy_repeats_in_a_session(san
     source += "[str(uuid.uuid4()), secrets.token_hex(), os.urandom(4).hex(), float(np.random.default_rng().random())]"
     values = []
     for seed in (1, 1, 2):
-        with sandbox.session(SessionSpec(seed=seed), no_tools) as session:
+        with sandbox.session(SessionSpec(fixtures=Fixtures(seed=seed)), no_tools) as session:
             values.append(session.execute(source).result)
     assert values[0] == values[1] != values[2]
 

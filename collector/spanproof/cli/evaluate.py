@@ -7,7 +7,7 @@ code is 2 at the end. Nothing is sent and nothing is stored.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,15 +15,14 @@ import click
 from rich.text import Text
 
 from spanproof.cli import EXIT_MISUSE, EXIT_PASS
+from spanproof.cli.backends import backend_options, opened
 from spanproof.cli.console import UsageProblem, console, error_console, print_json, progress
 from spanproof.cli.hostile import visible
 from spanproof.cli.policy import policy_in, policy_option
-from spanproof.cli.report import outcome_words, plain, runs_table
+from spanproof.cli.report import outcome_words, runs_table
 from spanproof.collector.dialects import normalise
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
-from spanproof.sandbox import Sandbox
-from spanproof.sandbox.registry import backend_names, open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Errored, Score, Scored, Skipped, Span, Trace, trace_of
 from spanproof.trace.otlp import MalformedOtlp, read_what_is_good
@@ -33,10 +32,15 @@ from spanproof.trace.otlp import MalformedOtlp, read_what_is_good
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @policy_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
-@click.option("--backend", default="jail", show_default=True, help="Sandbox backend for the replay.")
+@backend_options
 @click.option("--no-replay", is_flag=True, help="Judge by the record alone; run nothing.")
 def command(
-    files: tuple[Path, ...], policy_file: Path | None, as_json: bool, backend: str, no_replay: bool
+    files: tuple[Path, ...],
+    policy_file: Path | None,
+    as_json: bool,
+    backend: str,
+    settings: dict[str, str],
+    no_replay: bool,
 ) -> int:
     """Evaluate OTLP files offline.
 
@@ -45,7 +49,7 @@ def command(
     """
     evaluations: list[TraceEvaluation] = []
     unreadable = 0
-    with opened_engine(policy_file, backend, replay=not no_replay) as engine, progress() as bar:
+    with opened_engine(policy_file, backend, settings, replay=not no_replay) as engine, progress() as bar:
         task = bar.add_task("evaluating", total=len(files))
         for file in files:
             traces, problems = traces_in(file)
@@ -82,7 +86,9 @@ def _show_defects(evaluations: Sequence[TraceEvaluation]) -> None:
 
 
 @contextmanager
-def opened_engine(policy_file: Path | None, backend: str, *, replay: bool = True) -> Iterator[Engine]:
+def opened_engine(
+    policy_file: Path | None, backend: str, settings: Mapping[str, str], *, replay: bool = True
+) -> Iterator[Engine]:
     """An engine with its sandbox, which is closed afterwards.
 
     Where the backend cannot run on this machine, the engine judges by the record alone, and stderr says why.
@@ -94,8 +100,7 @@ def opened_engine(policy_file: Path | None, backend: str, *, replay: bool = True
     if not replay:
         yield Engine(pipeline=pipeline, sandbox=None, replay_disabled_reason="replay is switched off")
         return
-    sandbox = _sandbox(backend)
-    with sandbox:
+    with opened(backend, settings) as sandbox:
         missing = sandbox.availability().missing
         if not missing:
             yield Engine(pipeline=pipeline, sandbox=sandbox)
@@ -166,10 +171,3 @@ def score_row(score: Score) -> dict[str, object]:
         case Errored():
             row.update(outcome="errored", reason=outcome_words(score.outcome))
     return row
-
-
-def _sandbox(backend: str) -> Sandbox:
-    if backend not in backend_names():
-        known = ", ".join(backend_names())
-        raise UsageProblem(f"no sandbox backend is named {plain(backend)}", f"Choose one of: {known}.")
-    return open_sandbox(backend)

@@ -11,12 +11,12 @@ from typing import Any
 
 import click
 
+from spanproof.cli.backends import backend_options, opened
 from spanproof.cli.console import UsageProblem
 from spanproof.cli.jsonl import BadRow, Row, answer_lines
 from spanproof.evaluators.model import Divergence
 from spanproof.evaluators.replay import ReplayedSource, replay_sources
 from spanproof.sandbox import Sandbox
-from spanproof.sandbox.registry import backend_names, open_sandbox
 from spanproof.trace import Payload, RecordedCall, SpanError
 
 
@@ -24,20 +24,16 @@ from spanproof.trace import Payload, RecordedCall, SpanError
 @click.option(
     "--jsonl", "--json", "jsonl", is_flag=True, help="Runs as JSON Lines on stdin, answers on stdout."
 )
-@click.option("--backend", default="jail", show_default=True, help="Sandbox backend.")
+@backend_options
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 256), help="Runs at once.")
-def command(jsonl: bool, backend: str, workers: int) -> int:
+def command(jsonl: bool, backend: str, settings: dict[str, str], workers: int) -> int:
     """Replay runs from JSON Lines.
 
     The steps of a run share one session; tool calls are answered from its tape.
     """
     if not jsonl:
         raise UsageProblem("replay takes runs as JSON Lines only", "spanproof replay --jsonl < runs.jsonl")
-    if backend not in backend_names():
-        raise UsageProblem(
-            f"no sandbox backend is named {backend!r}", f"Choose one of: {', '.join(backend_names())}."
-        )
-    with open_sandbox(backend, workers=workers) as sandbox:
+    with opened(backend, settings, workers) as sandbox:
         missing = sandbox.availability().missing
         if missing:
             raise UsageProblem(

@@ -20,6 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.backends import backend_options, opened
 from spanproof.cli.console import UsageProblem, console, print_json
 from spanproof.cli.hostile import visible
 from spanproof.cli.jsonl import BadRow, Row, answer_lines, text_field
@@ -27,7 +28,6 @@ from spanproof.sandbox import (
     Execution,
     FailureClass,
     Limits,
-    PolicyError,
     Program,
     Sandbox,
     SandboxError,
@@ -36,7 +36,6 @@ from spanproof.sandbox import (
 )
 from spanproof.sandbox.backends.promises import Finding
 from spanproof.sandbox.backends.promises import check as check_promises
-from spanproof.sandbox.registry import backend_names, open_sandbox
 
 _LANGUAGES = {".py": "python", ".sh": "bash", ".bash": "bash", ".sql": "sql", ".js": "javascript"}
 _LONGEST_S = 3600.0
@@ -50,7 +49,7 @@ def command() -> None:
 @command.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--jsonl", is_flag=True, help="Read programs as JSON Lines from stdin, answer with JSON Lines.")
-@click.option("--backend", default="jail", show_default=True, help="Which sandbox to run in.")
+@backend_options
 @click.option(
     "--workers", default=1, show_default=True, type=click.IntRange(1, 256), help="How many run at once."
 )
@@ -68,6 +67,7 @@ def run(
     file: Path | None,
     jsonl: bool,
     backend: str,
+    settings: dict[str, str],
     workers: int,
     language: str | None,
     timeout_s: float,
@@ -82,7 +82,7 @@ def run(
         raise UsageProblem("give either FILE or --jsonl", "spanproof sandbox run program.py")
     if math.isnan(timeout_s):
         raise UsageProblem("--timeout is not a number", "give seconds: --timeout 10")
-    with _opened(backend, workers) as sandbox:
+    with opened(backend, settings, workers) as sandbox:
         if jsonl:
             _require(sandbox)
             return answer_lines(lambda row: _answer(sandbox, row, timeout_s), workers)
@@ -100,11 +100,11 @@ def run(
 
 
 @command.command()
-@click.option("--backend", default="jail", show_default=True, help="Which sandbox to check.")
+@backend_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line.")
-def check(backend: str, as_json: bool) -> int:
+def check(backend: str, settings: dict[str, str], as_json: bool) -> int:
     """Check each promise a backend makes; exit code 1 when one is not kept."""
-    with _opened(backend, 2) as sandbox:
+    with opened(backend, settings, 2) as sandbox:
         _require(sandbox)
         findings = list(check_promises(sandbox))
     broken = [finding for finding in findings if finding.outcome == "broken"]
@@ -122,13 +122,6 @@ def _show_findings(findings: list[Finding]) -> None:
         outcome = Text(finding.outcome.replace("_", " "), style=styles[finding.outcome])
         table.add_row(Text(finding.name), outcome, Text(finding.detail or finding.text))
     console.print(table)
-
-
-def _opened(backend: str, workers: int) -> Sandbox:
-    try:
-        return open_sandbox(backend, workers=workers)
-    except (SandboxUnavailable, PolicyError) as problem:
-        raise UsageProblem(str(problem), f"name one of: {', '.join(backend_names())}") from problem
 
 
 def _require(sandbox: Sandbox) -> None:

@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.backends import backend_options
 from spanproof.cli.console import UsageProblem, console, error_console, print_json
 from spanproof.cli.evaluate import opened_engine
 from spanproof.cli.policy import policy_option
@@ -33,13 +34,14 @@ def command() -> None:
 @command.command("run")
 @click.argument("suite", type=click.Path(path_type=Path))
 @policy_option
-@click.option("--backend", default="jail", show_default=True, help="Sandbox backend for the replay.")
+@backend_options
 @click.option("--junit", type=click.Path(path_type=Path), help="Write a JUnit file.")
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
 def run(
     suite: Path,
     policy_file: Path | None,
     backend: str,
+    settings: dict[str, str],
     junit: Path | None,
     as_json: bool,
 ) -> int:
@@ -48,7 +50,7 @@ def run(
     Exit code 0 when each gets the verdicts that were frozen, else 1.
     """
     try:
-        with opened_engine(policy_file, backend) as engine:
+        with opened_engine(policy_file, backend, settings) as engine:
             report = run_suite(suite, engine)
     except SuiteError as problem:
         raise UsageProblem(str(problem)) from problem

@@ -201,6 +201,9 @@ class SandboxChoice(_Section):
         description="A backend's name; `spanproof doctor` says which can run here.",
     )
     workers: int = Field(default=2, ge=1, le=256, description="Programs run at once.")
+    settings: dict[str, str] = Field(
+        default={}, description="The backend's own settings by name; docs/sandbox.md lists them."
+    )
 
 
 class Store(_Section):

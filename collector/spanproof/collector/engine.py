@@ -52,8 +52,9 @@ def open_engine(config: Config) -> OpenEngine:
 def _sandbox(config: Config) -> tuple[Sandbox | None, str]:
     if not config.evaluation.replay:
         return None, "replay is switched off by evaluation.replay"
+    choice = config.sandbox
     try:
-        sandbox = open_sandbox(config.sandbox.backend, workers=config.sandbox.workers)
+        sandbox = open_sandbox(choice.backend, workers=choice.workers, settings=choice.settings)
     except SandboxUnavailable as unavailable:
         return None, str(unavailable)
     try:

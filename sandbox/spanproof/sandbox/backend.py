@@ -7,10 +7,10 @@ several. The contract suite in `tests/contract` checks each promise against each
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 from spanproof.sandbox.model import Execution, Program, SessionSpec, ToolAnswer, ToolRequest
 
@@ -86,6 +86,13 @@ class Sandbox(ABC):
     languages: frozenset[str]
     """Those it can run."""
 
+    settings: ClassVar[Mapping[str, str]] = {}
+    """Its own settings: what each is for, by name.
+
+    The registry calls the class with `workers` and these as keyword arguments, each a text. The constructor
+    starts nothing, and raises `BadSetting` for a value it cannot take.
+    """
+
     @abstractmethod
     def availability(self) -> Availability:
         """Whether it can run here. Never raises, never runs anything but its own probe."""
@@ -99,6 +106,7 @@ class Sandbox(ABC):
         Raises:
             SandboxUnavailable: this machine cannot run it; says what to install.
             UnsupportedLanguage: not one of `languages`.
+            UnsupportedFixtures: it cannot fix what the program is to find.
             SandboxBroken: the sandbox failed, not the program.
         """
 
@@ -109,6 +117,7 @@ class Sandbox(ABC):
         Raises:
             SandboxUnavailable: this machine cannot run it; says what to install.
             UnsupportedLanguage: the backend has no sessions in this language.
+            UnsupportedFixtures: it cannot fix what the programs are to find.
             SandboxBroken: the sandbox failed to start.
         """
 

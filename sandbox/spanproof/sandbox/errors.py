@@ -3,6 +3,8 @@
     SandboxError
     ├── SandboxUnavailable      the backend cannot run here; the message says what to install or configure
     ├── UnsupportedLanguage     the backend has no such language
+    ├── UnsupportedFixtures     the backend cannot fix what the program is to find
+    ├── BadSetting              a backend is opened with a setting it does not know, or a value it cannot take
     ├── SandboxBroken           the sandbox itself failed (never the program in it); worth one retry
     └── PolicyError             a policy file does not say what it must
 
@@ -22,6 +24,14 @@ class SandboxUnavailable(SandboxError):  # noqa: N818 - a state of this machine,
 
 class UnsupportedLanguage(SandboxError):  # noqa: N818 - a state of the backend
     """The backend cannot run this language; the message names those it can."""
+
+
+class UnsupportedFixtures(SandboxError):  # noqa: N818 - a state of the backend
+    """The backend cannot give a program these fixtures; the message names the one and a backend that can."""
+
+
+class BadSetting(SandboxError):  # noqa: N818 - says what is wrong
+    """A backend's setting is not known or not valid; the message names it, those known and the remedy."""
 
 
 class SandboxBroken(SandboxError):  # noqa: N818 - says what happened

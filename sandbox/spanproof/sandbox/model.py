@@ -82,6 +82,97 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Clock:
+    """The time a program sees.
+
+    Attributes:
+        start_s: Unix time at its start.
+        rate: seconds that pass for each real one; 0 stands still.
+    """
+
+    start_s: float
+    rate: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One recorded HTTP call, served again to a program that makes it.
+
+    Attributes:
+        url: absolute, `http` or `https`.
+        request_body: what the call must carry to match; None matches any.
+        headers: of the answer, in order.
+    """
+
+    method: str
+    url: str
+    status: int = 200
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    request_body: bytes | None = None
+
+
+class Ecosystem(StrEnum):
+    """Where packages come from."""
+
+    PIP = "pip"
+    NPM = "npm"
+
+
+@dataclass(frozen=True, slots=True)
+class PackageSet:
+    """Packages a program finds beside the runtime, each at an exact version.
+
+    Attributes:
+        pins: `name==1.2.3` for pip, `name@1.2.3` for npm.
+    """
+
+    ecosystem: Ecosystem
+    pins: tuple[str, ...]
+
+
+class DatabaseEngine(StrEnum):
+    """What runs SQL."""
+
+    SQLITE = "sqlite"
+    DUCKDB = "duckdb"
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """What a SQL program runs against.
+
+    Attributes:
+        file: which of the program's files is the database: a database file of the engine, or a `.sql` script
+            that makes it. None is an empty one, which may be written.
+        writable: whether the program may change it.
+    """
+
+    engine: DatabaseEngine = DatabaseEngine.SQLITE
+    file: str | None = None
+    writable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fixtures:
+    """What a program finds around it, fixed so that it finds the same again.
+
+    Attributes:
+        seed: of string hashing, of `random`, of numpy where loaded, and of the kernel's random bytes; None
+            leaves them as they come.
+        clock: None is the real one.
+        http: calls that are answered; every other is refused and told. Empty: there is no network.
+        packages: None is the runtime's own.
+    """
+
+    seed: int | None = None
+    clock: Clock | None = None
+    http: tuple[Exchange, ...] = ()
+    packages: PackageSet | None = None
+    database: Database = Database()
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """What to run.
 
@@ -102,6 +193,7 @@ class Program:
     files: Mapping[str, bytes] = field(default_factory=dict)
     stdin: bytes = b""
     limits: Limits = Limits()
+    fixtures: Fixtures = Fixtures()
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,15 +286,12 @@ class SessionSpec:
 
     Attributes:
         tools: stubs the host answers.
-        seed: of `random`, of numpy where loaded, and of string hashing.
-        clock_s: Unix time at which the session's clock stands at its start, None for the real one.
         files: laid into the work directory first.
         limits: `wall_s` and `cpu_s` hold per step, the rest for the session.
     """
 
     language: str = "python"
     tools: tuple[ToolStub, ...] = ()
-    seed: int = 0
-    clock_s: float | None = None
     files: Mapping[str, bytes] = field(default_factory=dict)
     limits: Limits = Limits()
+    fixtures: Fixtures = Fixtures()

@@ -1,43 +1,74 @@
-"""The backends by name. Each is imported when it is opened, so that none costs those who do not use it."""
+"""The backends by name. Each is imported when it is opened, so that none costs those who do not use it.
+
+Beside our own, an installed distribution may bring one: an entry point of the group `spanproof.sandboxes`
+that names a subclass of `Sandbox`.
+"""
 
 from __future__ import annotations
 
-from spanproof.sandbox.backend import Availability, Sandbox
-from spanproof.sandbox.errors import SandboxUnavailable
+import difflib
+from collections.abc import Callable, Mapping
+from importlib.metadata import EntryPoint, entry_points
 
-_NAMES = ("jail",)
+from spanproof.sandbox.backend import Availability, Sandbox
+from spanproof.sandbox.errors import BadSetting, SandboxUnavailable
+
+GROUP = "spanproof.sandboxes"
+_OURS = {"jail": "spanproof.sandbox.jail.backend:JailSandbox"}
 
 
 def backend_names() -> tuple[str, ...]:
-    """Backends that configuration may name."""
-    return _NAMES
+    """Backends that configuration may name, ours first."""
+    return tuple(_backends())
 
 
-def open_sandbox(backend: str = "jail", *, workers: int = 1) -> Sandbox:
+def open_sandbox(
+    backend: str = "jail", *, workers: int = 1, settings: Mapping[str, str] | None = None
+) -> Sandbox:
     """A sandbox that runs up to `workers` programs at once. Starts nothing until the first program.
+
+    Args:
+        backend: one of `backend_names()`.
+        workers: programs at once.
+        settings: the backend's own, by the names in its `settings`.
 
     Raises:
         SandboxUnavailable: there is no backend of this name.
+        BadSetting: the backend does not know a setting, or cannot take its value.
     """
-    _check(backend)
-    from spanproof.sandbox.jail.backend import JailSandbox
+    kind = _backend(backend)
+    given = dict(settings or {})
+    for name in given.keys() - kind.settings.keys():
+        near = difflib.get_close_matches(name, kind.settings, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        known = ", ".join(sorted(kind.settings)) or "none"
+        raise BadSetting(f"sandbox backend {backend!r} has no setting {name!r}{hint} (it has: {known})")
+    make: Callable[..., Sandbox] = kind
+    return make(workers=workers, **given)
 
-    return JailSandbox(workers=workers)
 
-
-def availability(backend: str) -> Availability:
+def availability(backend: str, settings: Mapping[str, str] | None = None) -> Availability:
     """Whether a backend can run here, feature by feature.
 
     Raises:
         SandboxUnavailable: there is no backend of this name.
+        BadSetting: the backend does not know a setting, or cannot take its value.
     """
-    _check(backend)
-    from spanproof.sandbox.jail import probe
-
-    return probe.availability()
+    with open_sandbox(backend, settings=settings) as sandbox:
+        return sandbox.availability()
 
 
-def _check(backend: str) -> None:
-    if backend not in _NAMES:
-        known = ", ".join(_NAMES)
-        raise SandboxUnavailable(f"there is no sandbox backend {backend!r}; known: {known}")
+def _backend(name: str) -> type[Sandbox]:
+    known = _backends()
+    if name not in known:
+        raise SandboxUnavailable(f"there is no sandbox backend {name!r}; known: {', '.join(known)}")
+    kind = known[name].load()
+    if not (isinstance(kind, type) and issubclass(kind, Sandbox)):
+        raise SandboxUnavailable(f"sandbox backend {name!r}: {known[name].value} is no subclass of Sandbox")
+    return kind
+
+
+def _backends() -> dict[str, EntryPoint]:
+    theirs = {point.name: point for point in entry_points(group=GROUP)}
+    ours = {name: EntryPoint(name, place, GROUP) for name, place in _OURS.items()}
+    return ours | {name: point for name, point in sorted(theirs.items()) if name not in ours}

@@ -186,7 +186,7 @@ def _show_promotion(misquote: TraceEvaluation, directory: Path) -> tuple[Case, S
     suite = directory / "suite"
     case = promote(misquote, misquote.runs[0].run.span_id, suite)
     print_case(case, suite / "cases" / case.id)
-    with opened_engine(None, "jail") as engine:
+    with opened_engine(None, "jail", {}) as engine:
         report = run_suite(suite, engine)
     print_suite(report)
     if not report.passed:

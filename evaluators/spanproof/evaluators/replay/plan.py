@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from spanproof.evaluators.replay.names import BUILTINS, Names, called_unbound, names_in
 from spanproof.evaluators.replay.prelude import FINAL_ANSWER, prelude_of
 from spanproof.evaluators.replay.record import record_of
-from spanproof.sandbox import FailureClass, Limits, SessionSpec, ToolStub
+from spanproof.sandbox import Clock, FailureClass, Fixtures, Limits, SessionSpec, ToolStub
 from spanproof.trace import Language, RecordedCall, Run
 
 SEED = 0
@@ -66,9 +66,8 @@ def _spec(run: Run, stubs: frozenset[str]) -> SessionSpec:
     started_ns = next((step.start_ns for step in run.steps if step.snippets), 0) or run.start_ns
     return SessionSpec(
         tools=tuple(ToolStub(name) for name in sorted(stubs)),
-        seed=SEED,
-        clock_s=started_ns / 1e9 if started_ns else None,
         limits=_limits(run),
+        fixtures=Fixtures(seed=SEED, clock=Clock(started_ns / 1e9) if started_ns else None),
     )
 
 

@@ -18,8 +18,10 @@ from spanproof.sandbox.backend import Sandbox
 from spanproof.sandbox.errors import UnsupportedLanguage
 from spanproof.sandbox.model import (
     AttemptKind,
+    Clock,
     Execution,
     FailureClass,
+    Fixtures,
     Limits,
     Program,
     SessionSpec,
@@ -195,7 +197,7 @@ def _session_repeats(sandbox: Sandbox) -> None:
     source = "import random, time, uuid; [random.random(), int(time.time()), str(uuid.uuid4()), hash('a')]"
     found = []
     for _ in range(2):
-        with sandbox.session(SessionSpec(seed=7, clock_s=1.7e9), _no_tool) as session:
+        with sandbox.session(SessionSpec(fixtures=Fixtures(seed=7, clock=Clock(1.7e9))), _no_tool) as session:
             found.append(session.execute(source).result)
     _require(found[0] is not None and found[0] == found[1], found)
 

@@ -33,8 +33,8 @@ class JailSession(Session):
             "limits": asdict(spec.limits),
             "files": list(spec.files),
             "tools": [[stub.name, stub.parameters] for stub in spec.tools],
-            "seed": spec.seed,
-            "clock_s": spec.clock_s,
+            "seed": spec.fixtures.seed,
+            "clock_s": clock.start_s if (clock := spec.fixtures.clock) else None,
         }
         slot.send(header, [b"", b"", b"", *spec.files.values()])
         ready = slot.receive(_START_S)

@@ -29,7 +29,8 @@ def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> int
     toolbox = Toolbox(inbox, reporter)
     for name, parameters in spec["tools"]:
         module.__dict__[name] = toolbox.stub(name, parameters)
-    determinism.fix(spec["seed"])
+    if spec["seed"] is not None:
+        determinism.fix(spec["seed"])
     if spec["clock_s"] is not None:
         clock.shift(spec["clock_s"])
     reporter.send("ready")

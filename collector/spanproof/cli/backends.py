@@ -1,0 +1,54 @@
+"""Which sandbox a command runs in: the options it takes, and the sandbox they open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+
+from spanproof.cli.console import UsageProblem
+from spanproof.sandbox import BadSetting, Sandbox, SandboxUnavailable
+from spanproof.sandbox.registry import backend_names, open_sandbox
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _settings(_context: click.Context, _option: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:
+    split = [pair.partition("=") for pair in pairs]
+    for name, sign, _value in split:
+        if not (name and sign):
+            raise UsageProblem(f"--set {name!r} is no NAME=VALUE", "for example: --set tier=full")
+    return {name: value for name, _sign, value in split}
+
+
+def backend_options(command: Command) -> Command:
+    """Give a command `--backend` and `--set`."""
+    command = click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=_settings,
+        help="A setting of the backend; may be given several times.",
+    )(command)
+    return click.option(
+        "--backend",
+        default="jail",
+        show_default=True,
+        help="Which sandbox to run in; see `spanproof doctor`.",
+    )(command)
+
+
+def opened(backend: str, settings: Mapping[str, str], workers: int = 1) -> Sandbox:
+    """The sandbox asked for; nothing is started yet.
+
+    Raises:
+        UsageProblem: there is none of this name, or it does not take the settings.
+    """
+    try:
+        return open_sandbox(backend, workers=workers, settings=settings)
+    except SandboxUnavailable as problem:
+        raise UsageProblem(str(problem), f"name one of: {', '.join(backend_names())}") from problem
+    except BadSetting as problem:
+        raise UsageProblem(str(problem), "docs/sandbox.md lists the settings of each backend") from problem
