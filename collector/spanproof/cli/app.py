@@ -29,6 +29,7 @@ _COMMANDS = {
     "score": ("spanproof.cli.score", "Score answers without a trace."),
     "traces": ("spanproof.cli.traces", "List evaluated traces."),
     "show": ("spanproof.cli.show", "Show one trace: snippets, findings, replay, scores."),
+    "rescore": ("spanproof.cli.rescore", "Judge stored traces again, with the evaluators of today."),
     "gate": ("spanproof.cli.gate", "Check assertions over scores; exit 1 when one fails."),
     "promote": ("spanproof.cli.promote", "Freeze a run into a suite as a hermetic case."),
     "suite": ("spanproof.cli.suite", "Replay a suite's cases offline."),

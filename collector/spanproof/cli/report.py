@@ -126,6 +126,13 @@ def outcome_words(outcome: Outcome) -> str:
             return f"{error_type}: {message}"
 
 
+def verdict_word(outcome: Outcome) -> str:
+    """`pass`, `fail`, `open` (scored without a verdict), `skipped` or `errored`."""
+    if isinstance(outcome, Scored):
+        return outcome.label.value if outcome.label else "open"
+    return type(outcome).__name__.lower()
+
+
 def plain(text: str, limit: int = _MAX_CELL, style: str = "") -> Text:
     """One line of hostile text: white space joined, control characters visible, secrets masked, cut."""
     line = " ".join(visible(mask_formats(text[: limit * 8])).split())

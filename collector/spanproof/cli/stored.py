@@ -58,8 +58,8 @@ def since_ns(since: str | None) -> int | None:
 
 
 @contextmanager
-def opened_store(location: str) -> Iterator[Store]:
-    """The store at a location, to read from; an embedded one must be there already.
+def opened_store(location: str, *, writing: bool = False) -> Iterator[Store]:
+    """The store at a location, to read from or to write to; an embedded one must be there already.
 
     Raises:
         UsageProblem: it is not there, is held by a running server, or cannot be read.
@@ -70,7 +70,7 @@ def opened_store(location: str) -> Iterator[Store]:
             "Name one with --store; `spanproof serve` and `spanproof demo` say where theirs is.",
         )
     try:
-        with open_store(location, read_only=True) as store:
+        with open_store(location, read_only=not writing) as store:
             yield store
     except StoreBusy as busy:
         raise UsageProblem(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import fields
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -25,6 +26,8 @@ from pydantic import (
 )
 
 from spanproof.collector.config_load import ConfigError, Problem, gather, problems_of
+from spanproof.evaluators.sampling import SampleBy
+from spanproof.trace import Cohort, Layer
 
 __all__ = [
     "Assembly",
@@ -37,6 +40,7 @@ __all__ = [
     "Limits",
     "Problem",
     "Receivers",
+    "Sample",
     "SandboxChoice",
     "Store",
     "Wal",
@@ -178,6 +182,28 @@ class Assembly(_Section):
         return self
 
 
+class Sample(_Section):
+    """A share of the runs that are judged; the first entry that concerns a layer of a run decides."""
+
+    share: float = Field(ge=0, le=1, description="From 0 (nothing) to 1 (all).")
+    layer: Layer | None = Field(default=None, description="Only this layer; none means all.")
+    cohort: Mapping[str, str] = Field(
+        default={}, description="Only runs with these values, by dimension of the cohort."
+    )
+    by: SampleBy = Field(
+        default=SampleBy.TRACE,
+        description="`trace` draws whole traces, `layer` each layer of a trace for itself.",
+    )
+
+    @field_validator("cohort")
+    @classmethod
+    def _dimensions_are_known(cls, cohort: Mapping[str, str]) -> Mapping[str, str]:
+        known = [dimension.name for dimension in fields(Cohort)]
+        if unknown := sorted(cohort.keys() - set(known)):
+            raise ValueError(f"no dimension of a cohort is named {unknown[0]!r}; known: {', '.join(known)}")
+        return cohort
+
+
 class Evaluation(_Section):
     """How traces are evaluated and their results written."""
 
@@ -185,6 +211,10 @@ class Evaluation(_Section):
     replay: bool = Field(
         default=True,
         description="Whether to run snippets again in the sandbox; without it they are scanned only.",
+    )
+    layers: tuple[Layer, ...] = Field(default=tuple(Layer), description="Layers that are judged.")
+    sampling: tuple[Sample, ...] = Field(
+        default=(), description="Which runs are judged, where judging all of them costs too much."
     )
     store_batch: int = Field(default=256, ge=1, description="Most traces written to the store in one batch.")
     store_every_s: Seconds = Field(

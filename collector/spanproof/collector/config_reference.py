@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import types
 from collections.abc import Iterator
+from enum import Enum
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin
 
@@ -109,6 +110,8 @@ def _type_name(annotation: Any) -> str:
     names = {bool: "boolean", int: "integer", float: "number", str: "text", Path: "path"}
     if annotation in names:
         return names[annotation]
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return "one of " + ", ".join(f"`{member.value}`" for member in annotation)
     return "section" if _is_section(annotation) else "secret text"
 
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from spanproof.collector.config import Config
 from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.evaluator import installed
+from spanproof.evaluators.sampling import Sampling, SamplingRule
 from spanproof.sandbox import Program, Sandbox
 from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
 from spanproof.sandbox.policy import Policy, load_policy
@@ -45,7 +47,15 @@ def open_engine(config: Config) -> OpenEngine:
     sandbox, no_replay = _sandbox(config)
     if no_replay:
         log.warning("snippets are not run again: %s", no_replay)
-    engine = Engine(pipeline=Pipeline(policy), sandbox=sandbox, replay_disabled_reason=no_replay)
+    rules = config.evaluation
+    engine = Engine(
+        pipeline=Pipeline(policy),
+        sandbox=sandbox,
+        replay_disabled_reason=no_replay,
+        evaluators=installed(),
+        layers=rules.layers,
+        sampling=Sampling(tuple(SamplingRule(**sample.model_dump()) for sample in rules.sampling)),
+    )
     return OpenEngine(engine, sandbox, no_replay)
 
 

@@ -1,20 +1,19 @@
 """The engine: everything that is found about one trace, from detection to scores.
 
 Takes a `Trace`; gives a `TraceEvaluation`. The order is fixed: every snippet of the trace is scanned before
-anything runs, then each run is replayed, then the layers judge. A layer that raises costs its own judgement
-and no other; a sandbox that cannot run costs the replay and is told as the reason. The same trace gives the
-same scores with the same ids, whenever and wherever it is evaluated.
+anything runs, then each run is replayed, then the evaluators judge, the cheapest first. One that raises costs
+its own judgement and no other; a sandbox that cannot run costs the replay and is told as the reason. The same
+trace gives the same scores with the same ids, whenever and wherever it is evaluated.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from spanproof.evaluators.detect import detect
-from spanproof.evaluators.layers import boundary, correctness, execution, groundedness, trajectory
+from spanproof.evaluators.evaluator import LAYER_RULES, Evaluator, by_cost
 from spanproof.evaluators.model import (
     ApiReport,
     NoReplay,
@@ -26,6 +25,8 @@ from spanproof.evaluators.model import (
 from spanproof.evaluators.redact import Redactor
 from spanproof.evaluators.replay import ApiIndex, replay_run
 from spanproof.evaluators.runs import runs_of
+from spanproof.evaluators.sampling import Sampling
+from spanproof.evaluators.scoring import scores_of
 from spanproof.sandbox import Sandbox, SandboxBroken, SandboxUnavailable
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -34,29 +35,16 @@ from spanproof.trace import (
     Errored,
     Judgement,
     Layer,
+    Outcome,
     Run,
-    Score,
-    Snippet,
+    Skipped,
     Span,
     SpanKind,
     Trace,
-    digest,
-    score_id,
     trace_of,
 )
 
 _Found = TypeVar("_Found")
-
-Judge = Callable[[RunEvidence], list[Judgement]]
-
-LAYERS: Mapping[Layer, Judge] = {
-    Layer.CORRECTNESS: correctness.judge,
-    Layer.BOUNDARY: boundary.judge,
-    Layer.EXECUTION: execution.judge,
-    Layer.GROUNDEDNESS: groundedness.judge,
-    Layer.TRAJECTORY: trajectory.judge,
-}
-"""The order in which layers judge and are shown."""
 
 _SWITCHED_OFF = "replay is switched off"
 
@@ -65,7 +53,14 @@ class Engine:
     """Evaluates traces. Thread-safe, as its sandbox and its pipeline promise to be."""
 
     def __init__(
-        self, *, pipeline: Pipeline, sandbox: Sandbox | None, replay_disabled_reason: str = ""
+        self,
+        *,
+        pipeline: Pipeline,
+        sandbox: Sandbox | None,
+        replay_disabled_reason: str = "",
+        evaluators: Sequence[Evaluator] = (),
+        layers: Collection[Layer] = tuple(Layer),
+        sampling: Sampling | None = None,
     ) -> None:
         """Put an engine together.
 
@@ -73,11 +68,16 @@ class Engine:
             pipeline: scans every snippet before anything runs.
             sandbox: where runs are replayed; None evaluates without a replay. The caller closes it.
             replay_disabled_reason: why there is no sandbox, as users will read it.
+            evaluators: those beside the built-in layers; they are asked in the order of their cost.
+            layers: those to judge; of the others nothing is said.
+            sampling: which runs of them; None is all.
         """
         self._pipeline = pipeline
         self._sandbox = sandbox
         self._apis = ApiIndex(sandbox) if sandbox is not None else None
         self._no_replay = NoReplay(replay_disabled_reason or _SWITCHED_OFF)
+        self._evaluators = by_cost(each for each in (*LAYER_RULES, *evaluators) if each.layer in layers)
+        self._sampling = sampling or Sampling()
 
     def evaluate(self, trace: Trace) -> TraceEvaluation:
         """Everything found about this trace. Spans of our own evaluators are not evaluated."""
@@ -97,15 +97,30 @@ class Engine:
 
     def _evaluate_run(self, trace: Trace, run: Run, scans: Mapping[str, Scan]) -> RunEvaluation:
         own = {snippet.id: scans[snippet.id] for snippet in run.snippets}
-        replay, apis = self._run_code(run, own)
+        left_out = self._sampling.left_out(run)
+        judged = any(each.layer not in left_out for each in self._evaluators)
+        replay, apis = self._run_code(run, own) if judged else (NoReplay("the run is not judged"), {})
         evidence = RunEvidence(trace, run, own, replay, apis, self._pipeline.policy)
         redactor = Redactor(run.snippets, own)
         judgements = [
             replace(judgement, outcome=redactor.outcome(judgement.outcome))
-            for layer in LAYERS
-            for judgement in judge_layer(layer, evidence)
+            for judgement in self._judged(evidence, left_out)
         ]
-        return RunEvaluation(run, own, replay, _scores(evidence, judgements))
+        return RunEvaluation(run, own, replay, scores_of(evidence, judgements))
+
+    def _judged(self, evidence: RunEvidence, left_out: Mapping[Layer, str]) -> list[Judgement]:
+        """What every evaluator says; of two judgements about the same, the costlier one's."""
+        found: dict[tuple[Layer, str, str, str | None], Judgement] = {}
+        for evaluator in self._evaluators:
+            reason = left_out.get(evaluator.layer)
+            if reason is None:
+                said = asked(evaluator, evidence, tuple(found.values()))
+            elif evaluator in LAYER_RULES:
+                said = [_of_run(evaluator, evaluator.layer.value, evidence.run, Skipped(reason))]
+            else:
+                said = []
+            found |= {(each.layer, each.name, each.span_id, each.snippet_id): each for each in said}
+        return list(found.values())
 
     def _run_code(
         self, run: Run, scans: Mapping[str, Scan]
@@ -133,13 +148,18 @@ def _tried_twice(run: Callable[[], _Found]) -> _Found:
         return run()
 
 
-def judge_layer(layer: Layer, evidence: RunEvidence) -> list[Judgement]:
-    """Ask one layer; what it raises becomes its `Errored` judgement."""
+def asked(evaluator: Evaluator, evidence: RunEvidence, so_far: Sequence[Judgement]) -> list[Judgement]:
+    """Ask one evaluator; what it raises becomes its `Errored` judgement."""
     try:
-        return LAYERS[layer](evidence)
-    except Exception as failure:  # noqa: BLE001 - one layer's trouble must not take the others along
+        return evaluator.judge(evidence, so_far)
+    except Exception as failure:  # noqa: BLE001 - one evaluator's trouble must not take the others along
         outcome = Errored(type(failure).__name__, str(failure) or "no message")
-        return [Judgement(layer, layer.value, evidence.run.span_id, outcome, f"spanproof.{layer}")]
+        name = evaluator.layer.value if evaluator in LAYER_RULES else evaluator.name
+        return [_of_run(evaluator, name, evidence.run, outcome)]
+
+
+def _of_run(evaluator: Evaluator, name: str, run: Run, outcome: Outcome) -> Judgement:
+    return Judgement(evaluator.layer, name, run.span_id, outcome, evaluator.name, evaluator.version)
 
 
 def _without_evaluators(trace: Trace) -> list[Span]:
@@ -152,46 +172,3 @@ def _without_evaluators(trace: Trace) -> list[Span]:
     if own:
         own |= {below.span_id for root in list(own) for below in trace.descendants(root)}
     return [span for span in trace.spans if span.span_id not in own]
-
-
-def _scores(evidence: RunEvidence, judgements: Sequence[Judgement]) -> tuple[Score, ...]:
-    run = evidence.run
-    snippets = {snippet.id: snippet for snippet in run.snippets}
-    of_run = _digest_of(run)
-    of_snippets = {snippet_id: _digest_of(snippet) for snippet_id, snippet in snippets.items()}
-    return tuple(
-        _score(evidence, judgement, of_snippets.get(judgement.snippet_id or "", of_run))
-        for judgement in judgements
-    )
-
-
-def _score(evidence: RunEvidence, judgement: Judgement, input_digest: str) -> Score:
-    run, span = evidence.run, evidence.trace.by_id.get(judgement.span_id)
-    return Score(
-        id=score_id(
-            trace_id=run.trace_id,
-            span_id=judgement.span_id,
-            snippet=judgement.snippet_id,
-            layer=judgement.layer.value,
-            name=judgement.name,
-            evaluator=judgement.evaluator,
-            version=judgement.version,
-            input_digest=input_digest,
-        ),
-        trace_id=run.trace_id,
-        run_span_id=run.span_id,
-        span_id=judgement.span_id,
-        snippet_id=judgement.snippet_id,
-        layer=judgement.layer,
-        name=judgement.name,
-        evaluator=judgement.evaluator,
-        version=judgement.version,
-        outcome=judgement.outcome,
-        cohort=run.cohort,
-        span_time_ns=span.start_ns if span is not None else run.start_ns,
-        input_digest=input_digest,
-    )
-
-
-def _digest_of(judged: Run | Snippet) -> str:
-    return digest(json.dumps(asdict(judged), sort_keys=True, default=str))

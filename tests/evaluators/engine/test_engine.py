@@ -6,14 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from spanproof.evaluators import engine as engine_module
-from spanproof.evaluators.engine import Engine, judge_layer
+from spanproof.evaluators.engine import Engine, asked
+from spanproof.evaluators.evaluator import LAYER_RULES, Cost, Evaluator
 from spanproof.evaluators.model import NoReplay, Replay
+from spanproof.evaluators.sampling import Sampling, SamplingRule
 from spanproof.sandbox import Sandbox, SandboxBroken, SandboxUnavailable
+from spanproof.sandbox.backends.scripted import ScriptedSandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import (
     Errored,
     ExecutedCode,
+    Judgement,
     Label,
     Layer,
     Payload,
@@ -225,7 +228,8 @@ def test_a_layer_that_raises_costs_its_own_score_and_no_other(engine, misquote, 
     def broken(evidence):
         raise RuntimeError("a bug")
 
-    monkeypatch.setitem(engine_module.LAYERS, Layer.BOUNDARY, broken)
+    rules = next(each for each in LAYER_RULES if each.layer is Layer.BOUNDARY)
+    monkeypatch.setattr(rules, "_rules", broken)
     evaluation = engine.evaluate(misquote)
     assert layer_of(evaluation, Layer.BOUNDARY) == Errored("RuntimeError", "a bug")
     assert isinstance(layer_of(evaluation, Layer.EXECUTION), Scored)
@@ -301,4 +305,50 @@ def test_a_hostile_snippet_gets_a_result(engine, source):
 
 def test_judging_a_layer_gives_its_judgements(build):
     evidence = build.evidence(build.run([]))
-    assert [j.name for j in judge_layer(Layer.EXECUTION, evidence)] == ["execution"]
+    rules = next(each for each in LAYER_RULES if each.layer is Layer.EXECUTION)
+    assert [j.name for j in asked(rules, evidence, ())] == ["execution"]
+
+
+class Opinion(Evaluator):
+    """Settles an execution score, and says so of its own."""
+
+    name, version, layer, cost = "tests.opinion", "3", Layer.EXECUTION, Cost.MODEL
+
+    def judge(self, evidence, so_far):
+        self.heard = so_far
+        outcome = Scored(0.25, Label.FAIL, "an opinion")
+        names = ("execution", "opinion")
+        return [
+            Judgement(self.layer, name, evidence.run.span_id, outcome, self.name, self.version)
+            for name in names
+        ]
+
+
+def test_a_costlier_evaluator_hears_the_cheaper_ones_and_takes_their_place(jail, misquote):
+    opinion = Opinion()
+    evaluation = Engine(pipeline=Pipeline(), sandbox=jail, evaluators=[opinion]).evaluate(misquote)
+    assert {heard.layer for heard in opinion.heard} == set(Layer)
+    said = {s.name: s for s in evaluation.scores if s.evaluator == "tests.opinion"}
+    assert said.keys() == {"execution", "opinion"}
+    assert layer_of(evaluation, Layer.EXECUTION).value == 0.25
+    assert len([s for s in evaluation.scores if s.name == "execution"]) == 1
+
+
+def test_an_evaluator_that_raises_errs_under_its_own_name(jail, misquote, monkeypatch):
+    monkeypatch.setattr(Opinion, "judge", lambda *_: 1 / 0)
+    evaluation = Engine(pipeline=Pipeline(), sandbox=jail, evaluators=[Opinion()]).evaluate(misquote)
+    (errored,) = [s for s in evaluation.scores if isinstance(s.outcome, Errored)]
+    assert (errored.name, errored.outcome.error_type) == ("tests.opinion", "ZeroDivisionError")
+    assert layer_of(evaluation, Layer.EXECUTION).label is Label.PASS
+
+
+def test_only_the_layers_asked_for_are_judged(jail, misquote):
+    engine = Engine(pipeline=Pipeline(), sandbox=jail, layers=[Layer.EXECUTION])
+    assert {s.layer for s in engine.evaluate(misquote).scores} == {Layer.EXECUTION}
+
+
+def test_what_is_not_sampled_is_skipped_with_the_share_and_nothing_of_it_runs(misquote):
+    sampling = Sampling((SamplingRule(0.0),))
+    evaluation = Engine(pipeline=Pipeline(), sandbox=ScriptedSandbox(), sampling=sampling).evaluate(misquote)
+    assert [s.name for s in evaluation.scores] == [layer.value for layer in Layer]
+    assert all("0.00%" in s.outcome.reason for s in evaluation.scores)

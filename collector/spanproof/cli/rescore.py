@@ -1,0 +1,121 @@
+"""`spanproof rescore`: judge stored traces again, with the evaluators and the policy of today.
+
+Comes in: a store and a window of time. Goes out: new scores in the same store. A new version of an evaluator
+stands beside the old, which stays as history; the same version writes what it wrote before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import click
+
+from spanproof.cli import EXIT_PASS
+from spanproof.cli.config import config_option, read_config, set_option
+from spanproof.cli.console import UsageProblem, console, print_json, progress
+from spanproof.cli.report import verdict_word
+from spanproof.cli.stored import counted, opened_store, since_ns, since_option, store_option
+from spanproof.collector.config import Config
+from spanproof.collector.engine import open_engine
+from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.model import TraceEvaluation
+from spanproof.evaluators.rescore import rescored
+from spanproof.sandbox import PolicyError
+from spanproof.store import Store
+from spanproof.trace import Layer
+
+_BATCH = 32
+_MOST = 1_000_000
+
+
+@click.command()
+@store_option
+@since_option
+@click.option("--project", help="Only traces of this project.")
+@click.option(
+    "--layer",
+    "layers",
+    multiple=True,
+    type=click.Choice([layer.value for layer in Layer]),
+    help="Only this layer; may be given several times. All when not given.",
+)
+@config_option
+@set_option
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
+def command(
+    location: str,
+    since: str | None,
+    project: str | None,
+    layers: tuple[str, ...],
+    file: Path | None,
+    settings: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Judge stored traces again, with the evaluators and the policy of today.
+
+    Layers that are not asked keep their scores; scores of an older version of an evaluator stay as history.
+    """
+    config = read_config(file, settings)
+    chosen = tuple(Layer(layer) for layer in layers) or config.evaluation.layers
+    asked = config.evaluation.model_copy(update={"layers": chosen, "sampling": ()})
+    try:
+        opened = open_engine(config.model_copy(update={"evaluation": asked}))
+    except PolicyError as problem:
+        raise UsageProblem(str(problem), "docs/policy.md lists every key") from problem
+    changes: Counter[str] = Counter()
+    traces = 0
+    try:
+        with opened_store(location, writing=True) as store:
+            rows = store.traces(project=project, since_ns=since_ns(since), limit=_MOST)
+            ids = [row.trace_id for row in rows]
+            with progress() as bar:
+                task = bar.add_task("scoring again", total=len(ids))
+                for before, after in _rescored(store, opened.engine, ids, chosen, config):
+                    traces += 1
+                    changed = _changes(before, after)
+                    changes.update(changed)
+                    bar.advance(task)
+                    if as_json:
+                        print_json({"trace_id": after.trace.trace_id, "changes": changed})
+    finally:
+        opened.close()
+    if not as_json:
+        console.print(f"{counted(traces, 'trace')} scored again on {', '.join(chosen)}")
+        for change, number in sorted(changes.items()):
+            console.print(f"  {change}: {number}")
+    return EXIT_PASS
+
+
+def _rescored(
+    store: Store, engine: Engine, ids: Sequence[str], layers: Sequence[Layer], config: Config
+) -> Iterator[tuple[TraceEvaluation, TraceEvaluation]]:
+    """Each trace as it was and as it is now, once it is stored."""
+    with ThreadPoolExecutor(config.evaluation.workers) as pool:
+        for first in range(0, len(ids), _BATCH):
+            read = (store.evaluation(trace_id) for trace_id in ids[first : first + _BATCH])
+            stored = [evaluation for evaluation in read if evaluation is not None]
+            fresh = list(pool.map(lambda each: rescored(engine, each, layers), stored))
+            store.write(fresh)
+            yield from zip(stored, fresh, strict=True)
+
+
+def _changes(before: TraceEvaluation, after: TraceEvaluation) -> list[str]:
+    """Layers whose verdict on a run is another now: `groundedness pass → fail`."""
+    was = _verdicts(before)
+    return [
+        f"{layer} {was.get((run, layer), 'none')} → {verdict}"
+        for (run, layer), verdict in _verdicts(after).items()
+        if was.get((run, layer)) != verdict
+    ]
+
+
+def _verdicts(evaluation: TraceEvaluation) -> dict[tuple[str, str], str]:
+    """`pass`, `fail`, `skipped` … by run and layer."""
+    return {
+        (score.run_span_id, score.name): verdict_word(score.outcome)
+        for score in evaluation.scores
+        if score.name == score.layer.value
+    }

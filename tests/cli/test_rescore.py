@@ -1,0 +1,95 @@
+"""`spanproof rescore` over a real embedded store: new versions beside old ones, other layers untouched."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from spanproof.cli.app import run
+from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.evaluator import LAYER_RULES
+from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.store import open_store
+from spanproof.trace import Label, Layer, Payload, Scored, Span, SpanKind, StepInfo, ToolCall, trace_of
+
+TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
+WITHOUT_REPLAY = ("--set", "evaluation.replay=false")
+
+
+@pytest.fixture
+def location(tmp_path):
+    root = Span(
+        TRACE_ID,
+        "a" * 16,
+        None,
+        kind=SpanKind.AGENT,
+        name="pricing",
+        start_ns=10**18,
+        end_ns=10**18 + 9,
+        input=Payload("price of tea?", "price of tea?"),
+        output=Payload("45", "45"),
+        dialect="spanproof",
+        scope="test",
+    )
+    step = replace(
+        root, span_id="b" * 16, parent_id="a" * 16, kind=SpanKind.CHAIN, name="step 1", step=StepInfo(1)
+    )
+    call = replace(
+        root,
+        span_id="c" * 16,
+        parent_id="b" * 16,
+        kind=SpanKind.TOOL,
+        name="price_of",
+        tool=ToolCall("price_of", {"item": "tea"}),
+    )
+    evaluation = Engine(pipeline=Pipeline(), sandbox=None).evaluate(trace_of([root, step, call]))
+    with open_store(tmp_path / "store") as store:
+        store.write([evaluation])
+    return str(tmp_path / "store")
+
+
+def of_layer(location, layer, **chosen):
+    with open_store(location, read_only=True) as store:
+        return [score for score in store.scores(layer=layer, **chosen) if score.name == layer.value]
+
+
+def test_a_new_version_stands_beside_the_old_and_other_layers_keep_their_scores(location, capfd, monkeypatch):
+    (was,) = of_layer(location, Layer.GROUNDEDNESS)
+    rules = next(each for each in LAYER_RULES if each.layer is Layer.GROUNDEDNESS)
+
+    def second_version(evidence, old=rules._rules):
+        failed = Scored(0.0, Label.FAIL, "a stricter rule")
+        return [
+            replace(judgement, version="2", outcome=failed)
+            for judgement in old(evidence)
+            if judgement.name == "groundedness"
+        ]
+
+    monkeypatch.setattr(rules, "_rules", second_version)
+    untouched = of_layer(location, Layer.TRAJECTORY)
+    arguments = ["rescore", "--store", location, "--layer", "groundedness", "--json", *WITHOUT_REPLAY]
+    assert run(arguments) == 0
+    (row,) = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert row["trace_id"] == TRACE_ID
+    assert row["changes"] in (["groundedness pass → fail"], ["groundedness skipped → fail"])
+    (now,) = of_layer(location, Layer.GROUNDEDNESS)
+    assert (now.version, now.outcome.label) == ("2", Label.FAIL)
+    versions = [score.version for score in of_layer(location, Layer.GROUNDEDNESS, every_version=True)]
+    assert sorted(versions) == [was.version, "2"]
+    assert of_layer(location, Layer.TRAJECTORY) == untouched
+
+
+def test_the_same_version_changes_nothing(location, capfd):
+    before = of_layer(location, Layer.TRAJECTORY)
+    assert run(["rescore", "--store", location, *WITHOUT_REPLAY]) == 0
+    told = capfd.readouterr().out
+    assert "1 trace scored again" in told
+    assert "→" not in told
+    assert of_layer(location, Layer.TRAJECTORY) == before
+
+
+def test_traces_outside_of_the_window_are_left_alone(location, capfd):
+    assert run(["rescore", "--store", location, "--since", "1h", *WITHOUT_REPLAY]) == 0
+    assert "0 traces" in capfd.readouterr().out
