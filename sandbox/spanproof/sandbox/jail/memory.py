@@ -10,7 +10,8 @@ import os
 import re
 import time
 
-from spanproof.sandbox.jail import root
+from spanproof.sandbox.jail.place import Box
+from spanproof.sandbox.jail.tree import Namespace
 
 _SHARED_WORTH_A_LOOK = 96 * 1024 * 1024
 """Above what an interpreter with its libraries shares with files; a closer look walks the page tables."""
@@ -22,8 +23,10 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 class Meter:
     """Samples the tree's memory."""
 
-    def __init__(self, limit_bytes: int) -> None:
+    def __init__(self, limit_bytes: int, tree: Namespace, box: Box) -> None:
         self._limit = limit_bytes
+        self._tree = tree
+        self._box = box
         self.baseline_bytes, self._warm_private = _resident(os.getpid())
         self.peak_bytes = 0
         self.processes = 0
@@ -34,18 +37,13 @@ class Meter:
         self.sampled_at = time.monotonic()
         total = 0
         self.processes = 0
-        for name in os.listdir("/proc"):  # noqa: PTH208 - names only
-            if name.isdigit() and name != "1":
-                self.processes += 1
-                resident, private = _resident(int(name))
-                total += max(0, private - self._warm_private)
-                if resident - private > _SHARED_WORTH_A_LOOK:
-                    total += _shared_memory(name)
-        try:
-            box = os.statvfs(root.BOX)
-            total += (box.f_blocks - box.f_bfree) * box.f_frsize
-        except OSError:
-            total += 0
+        for name in self._tree.pids():
+            self.processes += 1
+            resident, private = _resident(int(name))
+            total += max(0, private - self._warm_private)
+            if resident - private > _SHARED_WORTH_A_LOOK:
+                total += _shared_memory(name)
+        total += self._box.memory_bytes()
         self.peak_bytes = max(self.peak_bytes, total)
         return total
 

@@ -10,6 +10,7 @@ import fcntl
 import socket
 import struct
 
+from spanproof.sandbox.jail import kernel
 from spanproof.sandbox.jail.addresses import DNS_PORT, queried_name
 
 _SIOCSIFFLAGS = 0x8914
@@ -22,6 +23,21 @@ def raise_loopback() -> None:
     """Bring `lo` up."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         fcntl.ioctl(control, _SIOCSIFFLAGS, struct.pack("16sh22x", b"lo", _IFF_UP))
+
+
+class Loopback:
+    """A network namespace with nothing but a loopback."""
+
+    def __init__(self) -> None:
+        raise_loopback()
+        self.resolver = Resolver()
+
+    def renew(self) -> None:
+        """See `Network`."""
+        self.resolver.close()
+        kernel.unshare(kernel.CLONE_NEWNET)
+        raise_loopback()
+        self.resolver = Resolver()
 
 
 class Resolver:

@@ -20,6 +20,7 @@ BOX = "/box"
 WORK = "/box/work"
 CODE = "/box/code"
 GUEST_ID = 1000
+BOX_DIRECTORIES = (("work", 0o755), ("tmp", 0o1777), ("shm", 0o1777), ("code", 0o755))
 
 _LISTED = 1000
 _DEPTH = 32
@@ -115,50 +116,76 @@ def build_root(directories: Iterable[str]) -> Visible:
     return Visible(tuple(roots), tuple(rebound))
 
 
-def fresh_box(visible: Visible, size_bytes: int) -> tuple[int, ...]:
-    """Cover `/box`, the only place a program can write to, with an empty tmpfs; returns its state."""
-    inodes = max(1024, size_bytes // 4096)
-    options = f"mode=755,size={size_bytes},nr_inodes={inodes},uid={GUEST_ID},gid={GUEST_ID}"
-    kernel.mount("box", BOX, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
-    for name, mode in (("work", 0o755), ("tmp", 0o1777), ("shm", 0o1777), ("code", 0o755)):
-        path = f"{BOX}/{name}"
-        os.mkdir(path, mode)  # noqa: PTH102 - in the path of every run
-        os.chmod(path, mode)  # noqa: PTH101 - the umask took bits
-    for source, target in visible.rebound:
-        place = os.path.realpath(target)
-        os.makedirs(place, exist_ok=True)  # noqa: PTH103
-        kernel.mount(source, place, flags=kernel.MS_BIND | kernel.MS_REC)
-    return box_state()
+class Tmpfs:
+    """The box as a tmpfs over `/box`: the kernel bounds it, and unmounting it is its end."""
+
+    work = WORK
+    code = CODE
+
+    def __init__(self, visible: Visible) -> None:
+        self._visible = visible
+        self._fresh: tuple[int, ...] = ()
+
+    def fresh(self, size_bytes: int) -> None:
+        """See `Box`."""
+        inodes = max(1024, size_bytes // 4096)
+        options = f"mode=755,size={size_bytes},nr_inodes={inodes},uid={GUEST_ID},gid={GUEST_ID}"
+        kernel.mount("box", BOX, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
+        for name, mode in BOX_DIRECTORIES:
+            path = f"{BOX}/{name}"
+            os.mkdir(path, mode)  # noqa: PTH102 - in the path of every run
+            os.chmod(path, mode)  # noqa: PTH101 - the umask took bits
+        for source, target in self._visible.rebound:
+            place = os.path.realpath(target)
+            os.makedirs(place, exist_ok=True)  # noqa: PTH103
+            kernel.mount(source, place, flags=kernel.MS_BIND | kernel.MS_REC)
+        self._fresh = self._state()
+
+    def touched(self) -> bool:
+        """See `Box`; sees what was made, removed, renamed, or had its attributes changed."""
+        return self._fresh != self._state()
+
+    def _state(self) -> tuple[int, ...]:
+        space = os.statvfs(BOX)
+        changed = (os.lstat(f"{BOX}/{name}").st_ctime_ns for name in ("", "work", "tmp", "shm", "code"))
+        return (space.f_blocks, space.f_bfree, space.f_ffree, *changed)
+
+    def resize(self, size_bytes: int) -> None:
+        """See `Box`."""
+        flags = kernel.MS_REMOUNT | kernel.MS_NOSUID | kernel.MS_NODEV
+        kernel.mount("box", BOX, "tmpfs", flags, f"size={size_bytes}")
+        self._fresh = self._state()
+
+    def drop(self) -> None:
+        """See `Box`."""
+        for _source, target in self._visible.rebound:
+            kernel.umount(os.path.realpath(target))
+        kernel.umount(BOX)
+
+    def files_left(self) -> dict[str, int]:
+        """See `Box`."""
+        return files_under(WORK)
+
+    def memory_bytes(self) -> int:
+        """See `Box`."""
+        try:
+            box = os.statvfs(BOX)
+        except OSError:
+            return 0
+        return (box.f_blocks - box.f_bfree) * box.f_frsize
+
+    def enforce(self) -> None:
+        """The kernel does."""
 
 
-def box_state() -> tuple[int, ...]:
-    """Changes when anything in the box was made, removed, renamed, or had its attributes changed."""
-    space = os.statvfs(BOX)
-    changed = (os.lstat(f"{BOX}/{name}").st_ctime_ns for name in ("", "work", "tmp", "shm", "code"))
-    return (space.f_blocks, space.f_bfree, space.f_ffree, *changed)
-
-
-def resize_box(size_bytes: int) -> None:
-    """Change the room in the box."""
-    flags = kernel.MS_REMOUNT | kernel.MS_NOSUID | kernel.MS_NODEV
-    kernel.mount("box", BOX, "tmpfs", flags, f"size={size_bytes}")
-
-
-def drop_box(visible: Visible) -> None:
-    """Take the box away, with all that lies in it."""
-    for _source, target in visible.rebound:
-        kernel.umount(os.path.realpath(target))
-    kernel.umount(BOX)
-
-
-def files_left() -> dict[str, int]:
-    """Regular files under the work directory, by `lstat`: a link is never followed."""
+def files_under(work: str) -> dict[str, int]:
+    """Regular files below a directory, by `lstat`: a link is never followed."""
     found: dict[str, int] = {}
     waiting = [("", 0)]
     while waiting and len(found) < _LISTED:
         relative, depth = waiting.pop()
         try:
-            entries = list(os.scandir(f"{WORK}/{relative}"))
+            entries = list(os.scandir(f"{work}/{relative}"))
         except OSError:
             continue
         for entry in entries:

@@ -15,10 +15,10 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from spanproof.sandbox.jail import memory, root, tree
+from spanproof.sandbox.jail import memory, tree
 from spanproof.sandbox.jail.cgroup import Group
-from spanproof.sandbox.jail.network import Resolver
 from spanproof.sandbox.jail.output import Stream
+from spanproof.sandbox.jail.place import Place
 from spanproof.sandbox.jail.watch import Watcher
 from spanproof.sandbox.jail.wire import FROM_GUEST, BadFrame, Decoder, Frame, Header, encode
 
@@ -61,7 +61,7 @@ class Links:
 
     channel: socket.socket
     from_host: Decoder
-    resolver: Resolver
+    place: Place
 
 
 @dataclass(slots=True)
@@ -94,7 +94,8 @@ class Run:
         self._group = group
         self._channel = links.channel
         self._from_host = links.from_host
-        self._resolver = links.resolver
+        self._place = links.place
+        self._resolver = links.place.network.resolver
         self._from_guest = Decoder(FROM_GUEST)
         self._told = Told()
         self._stopped: str | None = None
@@ -108,7 +109,7 @@ class Run:
         self._limits = limits
         self.watcher.memory_bytes = limits["memory_bytes"]
         self.watcher.own_execs = job.header.get("own_execs", 0)
-        self._memory = memory.Meter(limits["memory_bytes"])
+        self._memory = memory.Meter(limits["memory_bytes"], self._place.tree, self._place.box)
         self._out = Stream(limits["output_bytes"])
         self._err = Stream(limits["output_bytes"])
         self._stdin = job.parts[2]
@@ -157,7 +158,7 @@ class Run:
         self._note_names()
         status, peak = self._end()
         header = self._facts(wall_s, max(0.0, tree.children_cpu_s() - self._cpu_before))
-        header |= {"kind": "result", "status": status, "files": root.files_left()}
+        header |= {"kind": "result", "status": status, "files": self._place.box.files_left()}
         header["peak"] = max(peak, self._memory.peak_bytes)
         return header, [self._out.kept(), self._err.kept()]
 
@@ -188,6 +189,7 @@ class Run:
         ready = self._poll.poll(max(0.0, left) * 1000)
         if not ready or now - self._memory.sampled_at >= _TICK_S:
             tree.reap_strays(self.armed.pid)
+            self._place.box.enforce()
             if self._over_memory():
                 self._stopped = "memory"
                 return
@@ -366,7 +368,7 @@ class Run:
 
     def _end(self) -> tuple[int | None, int]:
         """Kill and reap all; the main process's wait status, and its peak memory less the warm part."""
-        tree.kill_others()
+        self._place.tree.kill_others()
         _pid, status, usage = os.wait4(self.armed.pid, 0)
-        tree.kill_all()
+        self._place.tree.kill_all()
         return status, max(0, usage.ru_maxrss * 1024 - self._memory.baseline_bytes)

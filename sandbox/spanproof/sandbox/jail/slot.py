@@ -16,10 +16,12 @@ from dataclasses import dataclass
 
 from spanproof.sandbox.jail import kernel, network, root, tree
 from spanproof.sandbox.jail.arch import Arch
+from spanproof.sandbox.jail.arming import Fetched
 from spanproof.sandbox.jail.cgroup import Group
 from spanproof.sandbox.jail.filter import compile_filter
 from spanproof.sandbox.jail.guest.main import Descriptors, guest_main
 from spanproof.sandbox.jail.paths import Boundary
+from spanproof.sandbox.jail.place import Place
 from spanproof.sandbox.jail.run import Armed, Links, Run
 from spanproof.sandbox.jail.steps import SessionRun
 from spanproof.sandbox.jail.watch import Watcher
@@ -40,16 +42,15 @@ class SlotPlace:
 class Slot:
     """Serves one host socket until it closes."""
 
-    def __init__(self, place: SlotPlace, channel: socket.socket, group: Group | None) -> None:
+    def __init__(self, place: Place, channel: socket.socket, group: Group | None) -> None:
         self._place = place
+        self._box = place.box
+        self._watcher = place.watcher
         self._group = group
         self._channel = channel
         self._decoder = Decoder(FROM_HOST)
-        self._program = compile_filter(place.arch, root.GUEST_ID)
-        self._watcher = Watcher(place.arch, Boundary((*place.visible.roots, "/etc/ssl"), place.program_path))
         self._bounds: tree.Bounds | None = None
-        self._box_state: tuple[int, ...] | None = None
-        self._resolver = network.Resolver()
+        self._has_box = False
 
     def serve(self) -> None:
         """Arm a guest, take a job, run it, and again."""
@@ -70,7 +71,7 @@ class Slot:
             self._channel.sendall(encode(header, parts))
             self._clear(armed)
             if self._watcher.record.network_used:
-                self._fresh_network()
+                self._place.network.renew()
             armed = self._arm()
 
     def _bounded(self, armed: Armed, bounds: tree.Bounds) -> Armed:
@@ -79,10 +80,10 @@ class Slot:
             return armed
         known, self._bounds = self._bounds, bounds
         if known is None and armed.waits:
-            bounds.apply(armed.pid)  # the first guest was armed without any
-            root.resize_box(bounds.disk_bytes)
+            bounds.apply(armed.pid, self._place.tree)  # the first guest was armed without any
+            self._box.resize(bounds.disk_bytes)
             return armed
-        tree.kill_all()
+        self._place.tree.kill_all()
         self._clear(armed)
         armed = self._arm()
         if not armed.waits:
@@ -90,31 +91,25 @@ class Slot:
         return armed
 
     def _links(self) -> Links:
-        return Links(self._channel, self._decoder, self._resolver)
+        return Links(self._channel, self._decoder, self._place)
 
     def _prepare(self, frame: Frame) -> None:
         """Lay the program's files into the box."""
         names = frame.header.get("files", [])
         for name, content in zip(names, frame.parts[3:], strict=True):
-            place = os.path.join(root.WORK, name)  # noqa: PTH118 - checked by the host
+            place = os.path.join(self._box.work, name)  # noqa: PTH118 - checked by the host
             os.makedirs(os.path.dirname(place), exist_ok=True)  # noqa: PTH103, PTH120
             with open(place, "wb") as file:  # noqa: PTH123
                 file.write(content)
         script = frame.header.get("script")
         if script:
-            with open(f"{root.CODE}/{script}", "wb") as file:  # noqa: PTH123
+            with open(f"{self._box.code}/{script}", "wb") as file:  # noqa: PTH123
                 file.write(frame.parts[0])
 
-    def _fresh_network(self) -> None:
-        self._resolver.close()
-        kernel.unshare(kernel.CLONE_NEWNET)
-        network.raise_loopback()
-        self._resolver = network.Resolver()
-
     def _arm(self) -> Armed:
-        if self._box_state is None:
-            size_bytes = _DEFAULT_DISK_BYTES if self._bounds is None else self._bounds.disk_bytes
-            self._box_state = root.fresh_box(self._place.visible, size_bytes)
+        if not self._has_box:
+            self._box.fresh(_DEFAULT_DISK_BYTES if self._bounds is None else self._bounds.disk_bytes)
+            self._has_box = True
         stdin_read, stdin_write = os.pipe()
         stdout_read, stdout_write = os.pipe()
         stderr_read, stderr_write = os.pipe()
@@ -122,32 +117,25 @@ class Slot:
         pid = os.fork()
         if pid == 0:
             guest_main(
-                Descriptors(theirs.fileno(), stdin_read, stdout_write, stderr_write), self._program, root.WORK
+                Descriptors(theirs.fileno(), stdin_read, stdout_write, stderr_write),
+                self._place.arming,
+                self._box.work,
             )
         for fd in (stdin_read, stdout_write, stderr_write):
             os.close(fd)
         theirs.close()
         pidfd = os.pidfd_open(pid)
-        listener = self._fetch_listener(ours, pidfd)
+        listener = self._place.arming.fetch(ours, pid, pidfd)
         if self._bounds is not None:
-            self._bounds.apply(pid)
+            self._bounds.apply(pid, self._place.tree)
         return Armed(pid, pidfd, listener, ours, stdin_write, stdout_read, stderr_read, secrets.token_hex(16))
-
-    @staticmethod
-    def _fetch_listener(control: socket.socket, pidfd: int) -> int:
-        told = control.recv(4096)
-        if not told.strip().isdigit():
-            raise RuntimeError(f"a guest could not be armed: {told.decode(errors='replace').strip()}")
-        listener = kernel.fetch_descriptor(pidfd, int(told))
-        control.sendall(b"\n")
-        return listener
 
     def _clear(self, armed: Armed) -> None:
         """Forget a run whose processes are dead; a box nobody has touched stays."""
         armed.close()
-        if self._box_state != root.box_state():
-            root.drop_box(self._place.visible)
-            self._box_state = None
+        if self._box.touched():
+            self._box.drop()
+            self._has_box = False
 
 
 def slot_main(place: SlotPlace, channel: socket.socket, group: Group | None) -> None:
@@ -155,7 +143,7 @@ def slot_main(place: SlotPlace, channel: socket.socket, group: Group | None) -> 
     status = 1
     try:
         _settle()
-        Slot(place, channel, group).serve()
+        Slot(_place(place), channel, group).serve()
         status = 0
     except BaseException as failure:  # noqa: BLE001 - told to the host, which starts another slot
         tell(channel, failure)
@@ -163,11 +151,22 @@ def slot_main(place: SlotPlace, channel: socket.socket, group: Group | None) -> 
         os._exit(status)
 
 
+def _place(inherited: SlotPlace) -> Place:
+    """The full tier's: everything of namespaces, which this process is in already."""
+    boundary = Boundary((*inherited.visible.roots, "/etc/ssl"), inherited.program_path)
+    return Place(
+        tree=tree.Namespace(),
+        box=root.Tmpfs(inherited.visible),
+        network=network.Loopback(),
+        watcher=Watcher(inherited.arch, boundary),
+        arming=Fetched(compile_filter(inherited.arch, root.GUEST_ID)),
+    )
+
+
 def _settle() -> None:
     """Default dispositions, so that the kernel shields PID 1 from its own children's signals."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
-    network.raise_loopback()
     kernel.drop_bounding_set()
     kernel.prctl(kernel.PR_SET_SECUREBITS, kernel.SECUREBITS_LOCKED)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import time
 
-from spanproof.sandbox.jail import memory, root, tree
+from spanproof.sandbox.jail import memory, tree
 from spanproof.sandbox.jail.output import Stream
 from spanproof.sandbox.jail.run import Run
 from spanproof.sandbox.jail.watch import Record
@@ -70,7 +70,7 @@ class SessionRun(Run):
         self._memory.sample()
         header = self._facts(wall_s, self._cpu_s())
         header |= {key: said.get(key) for key in _OF_A_STEP}
-        header |= {"kind": "step", "ready": said["kind"] == "ready", "files": root.files_left()}
+        header |= {"kind": "step", "ready": said["kind"] == "ready", "files": self._place.box.files_left()}
         header["peak"] = self._memory.peak_bytes
         self._channel.sendall(encode(header, [self._out.kept(), self._err.kept()]))
         self._in_step = False

@@ -1,6 +1,6 @@
-"""The processes of a slot's namespace as a whole: bound them, count their time, end them, reap them.
+"""The processes of a slot as a whole: bound them, count their time, end them, reap them.
 
-Runs in the slot, which is PID 1: `kill(-1)` is every process but itself, and every orphan becomes its child.
+Runs in the slot, to which every orphan comes as a child: so no child left means that no process is left.
 """
 
 from __future__ import annotations
@@ -17,21 +17,32 @@ _DATA_SLACK_BYTES = 256 * 1024 * 1024
 """Of address space over the memory limit: stacks and arenas are mapped long before they are used."""
 
 
-def kill_others() -> None:
-    """Kill every process of the namespace but this one."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(-1, signal.SIGKILL)
+class Namespace:
+    """Those of the process namespace whose PID 1 the slot is: `kill(-1)` is every process but itself."""
 
+    def pids(self) -> list[str]:
+        """All but the slot, as /proc names them."""
+        return [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]  # noqa: PTH208
 
-def kill_all() -> None:
-    """Kill every process of the namespace but this one, and reap until none is left."""
-    while True:
-        kill_others()
-        try:
-            while True:
-                os.waitpid(-1, 0)
-        except ChildProcessError:
-            return
+    def kill_others(self) -> None:
+        """Kill every process but this one."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGKILL)
+
+    def kill_all(self) -> None:
+        """Kill every process but this one, and reap until none is left."""
+        while True:
+            self.kill_others()
+            try:
+                while True:
+                    os.waitpid(-1, 0)
+            except ChildProcessError:
+                return
+
+    def bound_processes(self, pid: int, count: int) -> None:
+        """Bound how many may live at once, for a waiting guest and what it starts."""
+        limit = count + 1  # the slot is of the same user
+        resource.prlimit(pid, resource.RLIMIT_NPROC, (limit, limit))
 
 
 def reap_strays(main: int) -> None:
@@ -69,17 +80,17 @@ class Bounds:
             job["language"] == "javascript",
         )
 
-    def apply(self, pid: int) -> None:
+    def apply(self, pid: int, tree: Namespace) -> None:
         """Bound a waiting guest; limits go down only."""
         for kind, value in (
             (resource.RLIMIT_CORE, 0),
-            (resource.RLIMIT_NPROC, self.processes + 1),  # the slot counts
             (resource.RLIMIT_NOFILE, self.open_files),
             (resource.RLIMIT_FSIZE, self.disk_bytes),
             (resource.RLIMIT_MEMLOCK, 64 * 1024),
             (resource.RLIMIT_MSGQUEUE, 0),
         ):
             resource.prlimit(pid, kind, (value, value))
+        tree.bound_processes(pid, self.processes)
         if not self.maps_freely:
             data = self.memory_bytes + _DATA_SLACK_BYTES
             resource.prlimit(pid, resource.RLIMIT_DATA, (data, data))

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from spanproof.sandbox.jail import kernel
 from spanproof.sandbox.jail.guest import determinism
 from spanproof.sandbox.jail.guest.python import run_program, run_tested
 from spanproof.sandbox.jail.guest.reporter import CONTROL_FD, Reporter
 from spanproof.sandbox.jail.guest.session import serve_session
 from spanproof.sandbox.jail.guest.sql import run_sql
 from spanproof.sandbox.jail.guest.tools import Inbox
+from spanproof.sandbox.jail.place import Arming
 from spanproof.sandbox.jail.wire import FROM_HOST, Decoder, encode
 
 _SETUP_FAILED = 125
@@ -51,12 +51,12 @@ class Descriptors:
     stderr: int
 
 
-def guest_main(descriptors: Descriptors, seccomp_program: bytes, work: str) -> None:
+def guest_main(descriptors: Descriptors, arming: Arming, work: str) -> None:
     """Become the guest; does not return."""
     code = _SETUP_FAILED
     try:
         _leave_everything(descriptors)
-        _arm(seccomp_program)
+        arming.arm(CONTROL_FD)
         os.chdir(work)
         _rehearse()
         code = _run_job()
@@ -75,17 +75,6 @@ def _leave_everything(descriptors: Descriptors) -> None:
     os.closerange(3, CONTROL_FD)
     os.closerange(CONTROL_FD + 1, 65536)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    kernel.drop_capabilities()
-    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-
-
-def _arm(seccomp_program: bytes) -> None:
-    """Install the filter, let the slot fetch the listener, and lose it."""
-    flags = kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER | kernel.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
-    listener = kernel.install_filter(seccomp_program, flags)
-    os.write(CONTROL_FD, b"%d\n" % listener)
-    os.read(CONTROL_FD, 1)
-    os.close(listener)
 
 
 def _rehearse() -> None:
