@@ -1,6 +1,6 @@
 """Where snippets run: the model, the contract of backends, and the registry that finds them."""
 
-from spanproof.sandbox.backend import AnswerTool, Availability, Feature, Sandbox, Session
+from spanproof.sandbox.backend import AnswerTool, Availability, Evidence, Feature, Sandbox, Session
 from spanproof.sandbox.errors import (
     BadSetting,
     PolicyError,
@@ -42,6 +42,7 @@ __all__ = [
     "Database",
     "DatabaseEngine",
     "Ecosystem",
+    "Evidence",
     "Exchange",
     "Execution",
     "FailureClass",

@@ -9,10 +9,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from types import TracebackType
 from typing import ClassVar, Self
 
 from spanproof.sandbox.model import Execution, Program, SessionSpec, ToolAnswer, ToolRequest
+
+
+class Evidence(StrEnum):
+    """What a backend may know of a run beyond how it ended, and some cannot."""
+
+    ATTEMPTS = "attempts"
+    """`Execution.attempts`, as the kernel saw them, and the failure classes that rest on them."""
+    PEAK_MEMORY = "peak_memory"
+    """`Execution.peak_memory_bytes`."""
+
 
 AnswerTool = Callable[[ToolRequest], ToolAnswer]
 """How the host answers a snippet's tool call; called in the thread that runs the step."""
@@ -92,6 +103,9 @@ class Sandbox(ABC):
     The registry calls the class with `workers` and these as keyword arguments, each a text. The constructor
     starts nothing, and raises `BadSetting` for a value it cannot take.
     """
+
+    tells: ClassVar[frozenset[Evidence]] = frozenset(Evidence)
+    """What it tells of a run; promises about the rest do not apply to it, and its fields stay empty."""
 
     @abstractmethod
     def availability(self) -> Availability:

@@ -1,9 +1,9 @@
 """What every backend promises, as checks that anyone can run against any backend.
 
 In: an open `Sandbox`. Out: one `Finding` per promise: kept, broken (with what came instead), or not
-applicable because the backend has no such language. Used by `spanproof sandbox check` and by the contract
-tests; who writes a backend of their own calls `check(MyBackend())`. Needs no test framework, and never raises
-for a backend's failing.
+applicable because the backend has no such language or does not tell what the promise is about. Used by
+`spanproof sandbox check` and by the contract tests; who writes a backend of their own calls
+`check(MyBackend())`. Needs no test framework, and never raises for a backend's failing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
-from spanproof.sandbox.backend import Sandbox
+from spanproof.sandbox.backend import Evidence, Sandbox
 from spanproof.sandbox.errors import UnsupportedLanguage
 from spanproof.sandbox.model import (
     AttemptKind,
@@ -35,12 +35,17 @@ _SHORT = Limits(wall_s=1.0, cpu_s=1.0)
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """One promise; `check` raises `Broken` where it is not kept."""
+    """One promise; `check` raises `Broken` where it is not kept.
+
+    Attributes:
+        needs: what a backend must be able to tell of a run for the promise to apply to it.
+    """
 
     name: str
     text: str
     language: str
     check: Callable[[Sandbox], None]
+    needs: Evidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,9 @@ def check_one(promise: Promise, sandbox: Sandbox) -> Finding:
     """Check one promise."""
     if promise.language not in sandbox.languages:
         detail = f"the backend does not run {promise.language}"
+        return Finding(promise.name, promise.text, "not_applicable", detail)
+    if promise.needs is not None and promise.needs not in sandbox.tells:
+        detail = f"the backend does not tell {promise.needs.replace('_', ' ')}"
         return Finding(promise.name, promise.text, "not_applicable", detail)
     try:
         promise.check(sandbox)
@@ -153,6 +161,12 @@ def _refused(source: str, kind: AttemptKind, target: str) -> Callable[[Sandbox],
     return verify
 
 
+def _memory_told(sandbox: Sandbox) -> None:
+    source = "import time; x = bytearray(50_000_000); time.sleep(0.3)"
+    execution = sandbox.run(Program("python", source))
+    _require(40_000_000 < execution.peak_memory_bytes < 150_000_000, execution)
+
+
 def _survivors_die(sandbox: Sandbox) -> None:
     source = "import os, time\nif os.fork() == 0:\n    os.setsid(); time.sleep(60)"
     started = time.monotonic()
@@ -232,6 +246,7 @@ _CLASSES = (
     ("import os\ntry: os.chroot('/')\nexcept OSError: pass", FailureClass.UNSAFE_OPERATION),
     ("import os\nwhile True: os.write(1, b'x' * 65536)", FailureClass.OUTPUT_LIMIT),
 )
+_BY_ATTEMPTS = frozenset({FailureClass.PERMISSION_DENIED, FailureClass.UNSAFE_OPERATION})
 
 PROMISES: tuple[Promise, ...] = (
     Promise("streams", "output, errors and the exit code are told apart", "python", _streams_apart),
@@ -241,6 +256,7 @@ PROMISES: tuple[Promise, ...] = (
             f"{source.splitlines()[0]!r} … is {wanted}",
             "python",
             _ends("python", source, wanted),
+            Evidence.ATTEMPTS if wanted in _BY_ATTEMPTS else None,
         )
         for n, (source, wanted) in enumerate(_CLASSES)
     ),
@@ -251,6 +267,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise("file names", "no file is laid outside the work directory", "python", _paths_checked),
     Promise("output bound", "long output is cut and marked", "python", _output_bounded),
     Promise("nothing shared", "a run sees nothing of the one before", "python", _nothing_shared),
+    Promise("peak memory", "the most memory it held is told", "python", _memory_told, Evidence.PEAK_MEMORY),
     Promise("threads", "many threads may run programs", "python", _threads),
     Promise("no survivors", "what a program leaves running is ended", "python", _survivors_die),
     Promise(
@@ -265,12 +282,14 @@ PROMISES: tuple[Promise, ...] = (
             AttemptKind.NETWORK,
             "198.51.100.7:443",
         ),
+        Evidence.ATTEMPTS,
     ),
     Promise(
         "outside files",
         "a file outside is refused and told",
         "python",
         _refused("print('BREACH', open('/etc/shadow').read())", AttemptKind.FILE, "/etc/shadow"),
+        Evidence.ATTEMPTS,
     ),
     Promise("tests", "each test counts", "python", _tests("def f(x): return x + 1", 2, _CHECK, "f")),
     Promise(

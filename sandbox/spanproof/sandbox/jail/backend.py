@@ -9,9 +9,9 @@ from __future__ import annotations
 import shutil
 import threading
 from dataclasses import asdict
-from pathlib import PurePosixPath
 
 from spanproof.sandbox.backend import AnswerTool, Availability, Sandbox, Session
+from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.errors import UnsupportedLanguage
 from spanproof.sandbox.jail import probe
 from spanproof.sandbox.jail.host import guest_environment
@@ -63,7 +63,7 @@ class JailSandbox(Sandbox):
         """Start a session; see `Sandbox.session`."""
         if spec.language != "python":
             raise UnsupportedLanguage(f"the jail has sessions in python only, not in {spec.language!r}")
-        _check_files(spec.files)
+        check_files(spec.files)
         return JailSession(self._pool.take(self._pool.warmest()), spec, answer)
 
     def close(self) -> None:
@@ -75,7 +75,7 @@ class JailSandbox(Sandbox):
             hint = " (install Node.js under /usr for javascript)" if program.language == "javascript" else ""
             known = ", ".join(sorted(self.languages))
             raise UnsupportedLanguage(f"the jail runs {known}, not {program.language!r}{hint}")
-        _check_files(program.files)
+        check_files(program.files)
         header: Header = {
             "kind": "job",
             "language": program.language,
@@ -99,10 +99,3 @@ class JailSandbox(Sandbox):
 
 def _node() -> str | None:
     return shutil.which("node", path=guest_environment()["PATH"])
-
-
-def _check_files(files: object) -> None:
-    for name in files if isinstance(files, dict) else ():
-        path = PurePosixPath(name)
-        if path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name:
-            raise ValueError(f"file {name!r}: must be a relative path inside the work directory")

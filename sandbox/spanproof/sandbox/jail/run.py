@@ -283,7 +283,7 @@ class Run:
         if kind in ("finished", "raised", "syntax"):
             if self._told.outcome is None:
                 self._told.outcome, self._told.raised = kind, said.get("raised")
-        elif kind == "judge" and self._tests is not None:
+        elif kind == "judge" and said.get("hidden") is True and self._tests is not None:
             self._tell_judge(self._tests)
 
     def _tell_judge(self, tests: bytes) -> None:

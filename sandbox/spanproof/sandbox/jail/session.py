@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from spanproof.sandbox.backend import AnswerTool, Session
+from spanproof.sandbox.calls import answer_call
 from spanproof.sandbox.errors import SandboxBroken
 from spanproof.sandbox.jail.host import SlotLink
 from spanproof.sandbox.jail.outcome import execution_of
 from spanproof.sandbox.jail.wire import Frame, Header
-from spanproof.sandbox.model import Execution, SessionSpec, ToolAnswer, ToolRequest
+from spanproof.sandbox.model import Execution, SessionSpec
 
 _GRACE_S = 15.0
 _START_S = 30.0
@@ -65,23 +66,7 @@ class JailSession(Session):
 
     def _answered(self, frame: Frame) -> Header:
         try:
-            answer = self._ask(frame.header)
+            return answer_call(frame.header, self._tools, self._answer)
         except BaseException:
             self.close()  # the step waits for an answer that will not come
             raise
-        return {
-            "kind": "answer",
-            "call": frame.header.get("call"),
-            "result": answer.result,
-            "error_type": answer.error_type,
-            "error_message": answer.error_message,
-        }
-
-    def _ask(self, said: Header) -> ToolAnswer:
-        """Put a call to the host's tool; a malformed one is the program's error, not ours."""
-        tool, args, kwargs = said.get("tool"), said.get("args"), said.get("kwargs")
-        if not isinstance(tool, str) or tool not in self._tools:
-            return ToolAnswer(error_type="NameError", error_message=f"there is no tool {str(tool)[:200]!r}")
-        if not isinstance(args, list) or not isinstance(kwargs, dict):
-            return ToolAnswer(error_type="TypeError", error_message=f"{tool}(): malformed call")
-        return self._answer(ToolRequest(tool, tuple(args), kwargs))

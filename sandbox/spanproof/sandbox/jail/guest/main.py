@@ -55,11 +55,11 @@ def guest_main(descriptors: Descriptors, arming: Arming, work: str) -> None:
     """Become the guest; does not return."""
     code = _SETUP_FAILED
     try:
-        _leave_everything(descriptors)
+        leave_everything(descriptors)
         arming.arm(CONTROL_FD)
         os.chdir(work)
         _rehearse()
-        code = _run_job()
+        code = run_job()
     except BaseException as failure:  # noqa: BLE001 - must never unwind into the slot
         if code == _SETUP_FAILED:
             _tell(failure)
@@ -67,7 +67,8 @@ def guest_main(descriptors: Descriptors, arming: Arming, work: str) -> None:
         _exit(code)
 
 
-def _leave_everything(descriptors: Descriptors) -> None:
+def leave_everything(descriptors: Descriptors) -> None:
+    """Keep nothing of the process this is a fork of: descriptors, session, capabilities."""
     os.setsid()
     for number, fd in enumerate((descriptors.stdin, descriptors.stdout, descriptors.stderr)):
         os.dup2(fd, number)
@@ -89,7 +90,8 @@ def _rehearse() -> None:
     Reporter(-1, "").send("rehearsal", name="x")
 
 
-def _run_job() -> int:
+def run_job() -> int:
+    """Wait for a job on the control descriptor and do it; returns the exit code."""
     inbox = Inbox(CONTROL_FD)
     frame = inbox.next("job")
     job: dict[str, Any] = frame.header

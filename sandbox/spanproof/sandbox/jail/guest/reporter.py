@@ -7,6 +7,7 @@ them. What a program writes to the descriptor itself lacks the token and is drop
 from __future__ import annotations
 
 import json
+import opcode
 import os
 import struct
 from typing import Any
@@ -16,6 +17,7 @@ CONTROL_FD = 900
 
 _MESSAGE_CHARACTERS = 4096
 _CHAIN = 16
+_RAISE = bytes((opcode.opmap["RAISE_VARARGS"],))
 
 
 class Reporter:
@@ -54,6 +56,7 @@ def describe(exception: BaseException, filename: str) -> dict[str, Any]:
         "assertion": isinstance(exception, AssertionError),
         "missing": isinstance(exception, ImportError),
         "memory": any(isinstance(other, MemoryError) for other in told),
+        "refused": any(_memory_refused(other) for other in told),
         "os": any(isinstance(other, OSError) for other in told),
         "permission": any(isinstance(other, PermissionError) for other in told),
         "path": next(filter(None, map(_path, told)), None),
@@ -78,6 +81,17 @@ def _behind(exception: BaseException) -> list[BaseException]:
                 found.append(other)
                 waiting.append(other)
     return found[:_CHAIN]
+
+
+def _memory_refused(exception: BaseException) -> bool:
+    """Whether an allocation raised a MemoryError, and no `raise`: all there is where no kernel tells it."""
+    trace = exception.__traceback__ if isinstance(exception, MemoryError) else None
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return False
+    at = trace.tb_lasti
+    return trace.tb_frame.f_code.co_code[at : at + 1] != _RAISE
 
 
 def _path(exception: BaseException) -> str | None:
