@@ -83,7 +83,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The time a program sees.
+    """The time a program sees; what measures spans (monotonic clocks) and what sleeps stay real.
 
     Attributes:
         start_s: Unix time at its start.
@@ -158,8 +158,8 @@ class Fixtures:
     """What a program finds around it, fixed so that it finds the same again.
 
     Attributes:
-        seed: of string hashing, of `random`, of numpy where loaded, and of the kernel's random bytes; None
-            leaves them as they come.
+        seed: of `random`, of numpy where loaded, and of the kernel's random bytes; None leaves them as they
+            come.
         clock: None is the real one.
         http: calls that are answered; every other is refused and told. Empty: there is no network.
         packages: None is the runtime's own.

@@ -15,6 +15,7 @@ from spanproof.sandbox.jail.filter import (
     RET_ENOSYS,
     RET_EPERM,
     RET_NOTIFY,
+    SEEDED,
     compile_filter,
 )
 from spanproof.sandbox.jail.rules import ALLOWED, CONDITIONAL, NAMED, REFUSED, WATCHED
@@ -136,3 +137,13 @@ def test_every_named_call_has_a_number_somewhere_and_no_number_two_names() -> No
 def test_what_escapes_a_filter_is_not_allowed() -> None:
     for name in ("io_uring_setup", "io_uring_enter", "clone3", "memfd_create", "memfd_secret", "shmget"):
         assert name not in NAMED
+
+
+@both
+def test_an_allowed_call_can_be_the_slot_s_to_answer(arch: Arch) -> None:
+    number = arch.number("getrandom")
+    PROGRAMS["seeded"] = compile_filter(arch, UID, SEEDED)
+    assert verdict(arch, number) == RET_ALLOW
+    seeded = Arch("seeded", arch.audit, arch.numbers)
+    assert verdict(seeded, number) == RET_NOTIFY
+    assert verdict(seeded, arch.number("read")) == RET_ALLOW

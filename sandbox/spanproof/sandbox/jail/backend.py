@@ -14,6 +14,7 @@ from spanproof.sandbox.backend import AnswerTool, Availability, Sandbox, Session
 from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.errors import UnsupportedLanguage
 from spanproof.sandbox.jail import probe
+from spanproof.sandbox.jail.fixed.job import fixed_by
 from spanproof.sandbox.jail.host import guest_environment
 from spanproof.sandbox.jail.outcome import execution_of
 from spanproof.sandbox.jail.pool import PLAIN, Pool, kind_for
@@ -83,6 +84,7 @@ class JailSandbox(Sandbox):
             "files": list(program.files),
             "has_tests": program.tests is not None,
             "entry_point": program.entry_point,
+            **fixed_by(program.fixtures),
         }
         if program.language in _SCRIPTS:
             script, interpreter = _SCRIPTS[program.language]

@@ -22,6 +22,9 @@ RET_ENOSYS = 0x00050000 | errno.ENOSYS
 RET_EPERM = 0x00050000 | errno.EPERM
 _RET_NO_FAMILY = 0x00050000 | errno.EAFNOSUPPORT
 
+SEEDED = frozenset(("getrandom",))
+"""What the slot answers where a program's chance is to repeat."""
+
 LARGE_MAPPING_BYTES = 64 * 1024 * 1024
 """Writable mappings from this size on are shown to the slot, which knows the program's memory limit."""
 
@@ -69,12 +72,13 @@ class _Instruction:
 _Program = list[_Instruction]
 
 
-def compile_filter(arch: Arch, uid: int) -> bytes:
+def compile_filter(arch: Arch, uid: int, answered: frozenset[str] = frozenset()) -> bytes:
     """The program for one architecture.
 
     Args:
         arch: whose numbers the filter holds; calls of any other are handed to the slot, which refuses.
         uid: the guest's user and group id: setting it again is no attempt.
+        answered: allowed calls that the slot answers in the kernel's place.
     """
     head = [
         _Instruction(_LD_ABS, _OFFSET_ARCH),
@@ -84,15 +88,15 @@ def compile_filter(arch: Arch, uid: int) -> bytes:
         _Instruction(_JGE, _X32_BIT, 0, 1),
         _Instruction(_RET, RET_NOTIFY),
     ]
-    program = head + _search(_ranges(_actions(arch, uid)))
+    program = head + _search(_ranges(_actions(arch, uid, answered)))
     if len(program) > 4096:  # BPF_MAXINSNS
         raise ValueError(f"the seccomp program has {len(program)} instructions, the kernel takes 4096")
     return b"".join(instruction.packed() for instruction in program)
 
 
-def _actions(arch: Arch, uid: int) -> dict[int, _Program]:
+def _actions(arch: Arch, uid: int, answered: frozenset[str]) -> dict[int, _Program]:
     actions: dict[int, _Program] = {}
-    for names, verdict in ((ALLOWED, RET_ALLOW), (WATCHED | REFUSED, RET_NOTIFY)):
+    for names, verdict in ((ALLOWED - answered, RET_ALLOW), (WATCHED | REFUSED | answered, RET_NOTIFY)):
         for name in names:
             if name in arch.numbers:
                 actions[arch.numbers[name]] = [_Instruction(_RET, verdict)]

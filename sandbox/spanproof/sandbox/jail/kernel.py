@@ -268,7 +268,27 @@ def read_memory(pid: int, address: int, length: int) -> bytes:
     return buffer.raw[: _check(count, "process_vm_readv")]
 
 
+def write_memory(pid: int, address: int, data: bytes) -> int:
+    """Put bytes into another process's memory, where it may write itself; how many.
+
+    Raises:
+        OSError: nothing could be written.
+    """
+    local = _Iovec(ctypes.addressof(buffer := ctypes.create_string_buffer(data, len(data))), len(data))
+    remote = _Iovec(address, len(buffer))
+    count = _libc.process_vm_writev(
+        ctypes.c_int(pid),
+        ctypes.byref(local),
+        ctypes.c_ulong(1),
+        ctypes.byref(remote),
+        ctypes.c_ulong(1),
+        ctypes.c_ulong(0),
+    )
+    return _check(count, "process_vm_writev")
+
+
 _libc.process_vm_readv.restype = ctypes.c_ssize_t
+_libc.process_vm_writev.restype = ctypes.c_ssize_t
 
 
 def _seccomp_number() -> int:

@@ -81,10 +81,11 @@ class Arming(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """All of it, for one slot."""
+    """All of it, for one slot; `arming_seeded` is for guests whose random bytes the slot answers."""
 
     tree: Namespace
     box: Box
     network: Network
     watcher: Watcher
     arming: Arming
+    arming_seeded: Arming

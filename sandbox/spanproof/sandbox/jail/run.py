@@ -23,7 +23,7 @@ from spanproof.sandbox.jail.watch import Watcher
 from spanproof.sandbox.jail.wire import FROM_GUEST, BadFrame, Decoder, Frame, Header, encode
 
 _TICK_S = 0.05
-_FOR_THE_GUEST = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "clock_s")
+_FOR_THE_GUEST = ("language", "argv", "has_tests", "entry_point", "tools", "seed")
 _STEP_DRAIN_BYTES = 1 << 20
 _READS_AT_ONCE = 16
 """Of a guest that never stops writing, before the clock is looked at again."""
@@ -149,6 +149,8 @@ class Run:
         """Serve the guest until it ends or must end."""
         self._poll.register(self._channel, select.POLLIN)
         self._poll.register(self._resolver, select.POLLIN)
+        if self.watcher.surroundings is not None:
+            self._poll.register(self.watcher.surroundings, select.POLLIN)
         while not self._ended and self._stopped is None and not self._host_gone:
             self._turn()
         wall_s = time.monotonic() - self._started
@@ -222,6 +224,8 @@ class Run:
             self._read_host()
         elif fd == self._resolver.fileno():
             self._note_names()
+        elif self.watcher.surroundings is not None:
+            self.watcher.surroundings.serve()
 
     def _note_names(self) -> None:
         for name in self._resolver.serve():

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from spanproof.sandbox.backend import AnswerTool, Session
 from spanproof.sandbox.calls import answer_call
 from spanproof.sandbox.errors import SandboxBroken
+from spanproof.sandbox.jail.fixed.job import fixed_by
 from spanproof.sandbox.jail.host import SlotLink
 from spanproof.sandbox.jail.outcome import execution_of
 from spanproof.sandbox.jail.wire import Frame, Header
@@ -34,8 +35,7 @@ class JailSession(Session):
             "limits": asdict(spec.limits),
             "files": list(spec.files),
             "tools": [[stub.name, stub.parameters] for stub in spec.tools],
-            "seed": spec.fixtures.seed,
-            "clock_s": clock.start_s if (clock := spec.fixtures.clock) else None,
+            **fixed_by(spec.fixtures),
         }
         slot.send(header, [b"", b"", b"", *spec.files.values()])
         ready = slot.receive(_START_S)

@@ -18,7 +18,8 @@ from spanproof.sandbox.jail import kernel, network, root, tree
 from spanproof.sandbox.jail.arch import Arch
 from spanproof.sandbox.jail.arming import Fetched
 from spanproof.sandbox.jail.cgroup import Group
-from spanproof.sandbox.jail.filter import compile_filter
+from spanproof.sandbox.jail.filter import SEEDED, compile_filter
+from spanproof.sandbox.jail.fixed.surroundings import FIELDS, Surroundings
 from spanproof.sandbox.jail.guest.main import Descriptors, guest_main
 from spanproof.sandbox.jail.paths import Boundary
 from spanproof.sandbox.jail.place import Place
@@ -63,12 +64,15 @@ class Slot:
                 return
             armed = self._bounded(armed, tree.Bounds.of(frame.header))
             self._watcher.watch(armed.listener)
+            self._surround(frame, armed)
             kind = SessionRun if frame.header["language"] == "session" else Run
             run = kind(armed, self._watcher, self._links(), self._group)
             self._prepare(frame)
             run.start(frame)
             header, parts = run.finish()  # everything the program started is dead now
             self._channel.sendall(encode(header, parts))
+            if self._watcher.surroundings is not None:
+                self._watcher.surroundings.close()
             self._clear(armed)
             if self._watcher.record.network_used:
                 self._place.network.renew()
@@ -79,7 +83,7 @@ class Slot:
         if bounds == self._bounds and armed.waits:
             return armed
         known, self._bounds = self._bounds, bounds
-        if known is None and armed.waits:
+        if known is None and armed.waits and not bounds.seeded:
             bounds.apply(armed.pid, self._place.tree)  # the first guest was armed without any
             self._box.resize(bounds.disk_bytes)
             return armed
@@ -89,6 +93,11 @@ class Slot:
         if not armed.waits:
             raise RuntimeError("guests end before they are given anything to do")
         return armed
+
+    def _surround(self, job: Frame, armed: Armed) -> None:
+        """Fix what the run is to find fixed."""
+        if any(job.header[name] is not None for name in FIELDS):
+            self._watcher.surroundings = Surroundings(job.header, armed.pid)
 
     def _links(self) -> Links:
         return Links(self._channel, self._decoder, self._place)
@@ -110,6 +119,8 @@ class Slot:
         if not self._has_box:
             self._box.fresh(_DEFAULT_DISK_BYTES if self._bounds is None else self._bounds.disk_bytes)
             self._has_box = True
+        seeded = self._bounds is not None and self._bounds.seeded
+        arming = self._place.arming_seeded if seeded else self._place.arming
         stdin_read, stdin_write = os.pipe()
         stdout_read, stdout_write = os.pipe()
         stderr_read, stderr_write = os.pipe()
@@ -118,14 +129,15 @@ class Slot:
         if pid == 0:
             guest_main(
                 Descriptors(theirs.fileno(), stdin_read, stdout_write, stderr_write),
-                self._place.arming,
+                arming,
                 self._box.work,
+                seeded=seeded,
             )
         for fd in (stdin_read, stdout_write, stderr_write):
             os.close(fd)
         theirs.close()
         pidfd = os.pidfd_open(pid)
-        listener = self._place.arming.fetch(ours, pid, pidfd)
+        listener = arming.fetch(ours, pid, pidfd)
         if self._bounds is not None:
             self._bounds.apply(pid, self._place.tree)
         return Armed(pid, pidfd, listener, ours, stdin_write, stdout_read, stderr_read, secrets.token_hex(16))
@@ -160,6 +172,7 @@ def _place(inherited: SlotPlace) -> Place:
         network=network.Loopback(),
         watcher=Watcher(inherited.arch, boundary),
         arming=Fetched(compile_filter(inherited.arch, root.GUEST_ID)),
+        arming_seeded=Fetched(compile_filter(inherited.arch, root.GUEST_ID, SEEDED)),
     )
 
 

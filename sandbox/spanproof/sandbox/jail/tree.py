@@ -67,6 +67,8 @@ class Bounds:
     disk_bytes: int
     maps_freely: bool
     """V8 maps far more than it uses."""
+    seeded: bool
+    """Whether its random bytes are the slot's to answer: that takes a filter of its own."""
 
     @classmethod
     def of(cls, job: Header) -> Bounds:
@@ -78,6 +80,7 @@ class Bounds:
             limits["open_files"],
             limits["disk_bytes"],
             job["language"] == "javascript",
+            job["seed"] is not None,
         )
 
     def apply(self, pid: int, tree: Namespace) -> None:

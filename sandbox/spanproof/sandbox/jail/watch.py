@@ -16,12 +16,15 @@ from dataclasses import dataclass, field
 
 from spanproof.sandbox.jail import addresses, kernel, paths
 from spanproof.sandbox.jail.arch import Arch
+from spanproof.sandbox.jail.fixed.surroundings import Surroundings
 from spanproof.sandbox.jail.rules import REFUSED
 
-_RECV, _SEND = 0xC0502100, 0xC0182101
+_RECV, _SEND, _ADD_DESCRIPTOR = 0xC0502100, 0xC0182101, 0x40182103
 _NOTIFICATION = struct.Struct("=QIIiIQ6Q")
 _RESPONSE = struct.Struct("=QqiI")
+_DESCRIPTOR = struct.Struct("=QIIII")
 _CONTINUE = 1
+_AND_SEND = 2
 _PATH_BYTES = 4096
 _ATTEMPTS = 1000
 
@@ -106,9 +109,18 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """0 lets the call go on."""
+    """What the kernel is told; by default that the call goes on.
+
+    Attributes:
+        value: what the call returns, in place of going on.
+        descriptor: of ours, of which the caller gets a copy as what it opened.
+        flags: of that open.
+    """
 
     error: int = 0
+    value: int | None = None
+    descriptor: int | None = None
+    flags: int = 0
 
 
 _GO_ON = _Answer()
@@ -132,6 +144,8 @@ class Watcher:
         self.memory_bytes = 1 << 62
         self.own_execs = 0
         """How many programs the guest's own start takes: they are no attempts of the program."""
+        self.surroundings: Surroundings | None = None
+        """What this run finds fixed."""
         self.own_hides = 0
         """How many processes may close their memory: that of the tests, where there are any."""
         self._looking_up: set[int] = set()
@@ -146,17 +160,32 @@ class Watcher:
             return  # ENOENT: killed before we looked
         id_, pid, _flags, number, arch, _ip, *args = _NOTIFICATION.unpack(buffer)
         answer = self._judge(Notification(id_, pid, number, arch, tuple(args)))
-        flags = 0 if answer.error else _CONTINUE
         try:
-            fcntl.ioctl(self.listener, _SEND, _RESPONSE.pack(id_, 0, -answer.error, flags))
+            self._send(id_, answer)
         except OSError:
             return
+
+    def _send(self, id_: int, answer: _Answer) -> None:
+        if answer.descriptor is not None:
+            closes = answer.flags & os.O_CLOEXEC
+            handed = _DESCRIPTOR.pack(id_, _AND_SEND, answer.descriptor, 0, closes)
+            try:
+                fcntl.ioctl(self.listener, _ADD_DESCRIPTOR, handed)
+            except OSError as failure:
+                answer = _Answer(failure.errno or errno.EMFILE)  # it has as many open as it may
+            else:
+                return
+        goes_on = not answer.error and answer.value is None
+        flags = _CONTINUE if goes_on else 0
+        fcntl.ioctl(self.listener, _SEND, _RESPONSE.pack(id_, answer.value or 0, -answer.error, flags))
 
     def _judge(self, call: Notification) -> _Answer:
         if call.arch != self._arch.audit or call.number >= 0x40000000:
             self.record.note("privilege", f"foreign system call {call.number & 0x3FFFFFFF}", allowed=False)
             return _Answer(errno.ENOSYS)
         name = self._names.get(call.number, f"syscall {call.number}")
+        if self.surroundings is not None:
+            self.surroundings.called(name, call.pid)
         try:
             return self._handlers.get(name, self._refuse)(name, call)
         except OSError:
@@ -171,6 +200,7 @@ class Watcher:
         table.update(connect=self._address, bind=self._address, sendto=self._address)
         table.update(sendmsg=self._message, sendmmsg=self._message)
         table.update(mmap=self._map, mremap=self._map, socket=self._socket, prctl=self._hide)
+        table.update(getrandom=self._random)
         return table
 
     def _refuse(self, name: str, call: Notification) -> _Answer:
@@ -187,6 +217,11 @@ class Watcher:
             return _EPERM
         self.own_hides -= 1
         return _GO_ON
+
+    def _random(self, _name: str, call: Notification) -> _Answer:
+        """Asked of us where the run has a seed only."""
+        assert self.surroundings is not None
+        return _Answer(value=self.surroundings.random(call.pid, call.args[0], call.args[1]))
 
     def _map(self, name: str, call: Notification) -> _Answer:
         length = call.args[1 if name == "mmap" else 2]
@@ -205,6 +240,10 @@ class Watcher:
         path = self._path(call, directory, path_at)
         if path is None:
             return _GO_ON
+        if self.surroundings is not None:
+            device = self.surroundings.device(os.path.realpath(path))
+            if device is not None:
+                return _Answer(descriptor=device, flags=flags)
         return self._file(path, call.pid, writes=bool(flags & _WRITE_FLAGS))
 
     def _mutate(self, name: str, call: Notification) -> _Answer:

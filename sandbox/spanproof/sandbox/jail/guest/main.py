@@ -51,14 +51,23 @@ class Descriptors:
     stderr: int
 
 
-def guest_main(descriptors: Descriptors, arming: Arming, work: str) -> None:
-    """Become the guest; does not return."""
+def guest_main(descriptors: Descriptors, arming: Arming, work: str, *, seeded: bool) -> None:
+    """Become the guest; does not return.
+
+    Args:
+        descriptors: what the slot hands over.
+        arming: how it comes under its filter.
+        work: its directory.
+        seeded: its random bytes are answered by the slot, and not before there is a job: draw none.
+    """
     code = _SETUP_FAILED
     try:
         leave_everything(descriptors)
         arming.arm(CONTROL_FD)
         os.chdir(work)
         _rehearse()
+        if not seeded:
+            determinism.reseed()
         code = run_job()
     except BaseException as failure:  # noqa: BLE001 - must never unwind into the slot
         if code == _SETUP_FAILED:
@@ -86,7 +95,6 @@ def _rehearse() -> None:
     assert frame is not None
     namespace = dict(ModuleType("rehearsal").__dict__)
     exec(compile(frame.parts[0].decode(), "<rehearsal>", "exec"), namespace)  # noqa: S102 - our own text
-    determinism.reseed()
     Reporter(-1, "").send("rehearsal", name="x")
 
 
@@ -98,9 +106,13 @@ def run_job() -> int:
     reporter = Reporter(CONTROL_FD, job.pop("token"))
     language = job["language"]
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    seed = job.get("seed")
+    if seed is None:
+        determinism.reseed()
+    else:
+        determinism.fix(seed)
     if language == "session":
         return serve_session(job, inbox, reporter)
-    determinism.reseed()
     if job.get("argv"):
         return _become(job["argv"], reporter, check=_CHECK.get(language))
     source = frame.parts[0].decode("utf-8", "surrogatepass")

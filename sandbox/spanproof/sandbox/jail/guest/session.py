@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from spanproof.sandbox.jail.guest import clock, determinism
 from spanproof.sandbox.jail.guest.ending import exit_code_of, print_exception
 from spanproof.sandbox.jail.guest.python import FILENAME, compile_source, fresh_main
 from spanproof.sandbox.jail.guest.reporter import Reporter, describe
@@ -29,10 +28,6 @@ def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> int
     toolbox = Toolbox(inbox, reporter)
     for name, parameters in spec["tools"]:
         module.__dict__[name] = toolbox.stub(name, parameters)
-    if spec["seed"] is not None:
-        determinism.fix(spec["seed"])
-    if spec["clock_s"] is not None:
-        clock.shift(spec["clock_s"])
     reporter.send("ready")
     while True:
         try:

@@ -1,0 +1,102 @@
+"""What one run finds fixed around it, gathered for its slot: one thing to poll, to ask and to close.
+
+In: a job's `seed` and `clock`. Out: a clock in each process of the run, and random bytes that repeat.
+A run without any of them has no `Surroundings`, and pays nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+import select
+import time
+from functools import cache
+
+from spanproof.sandbox.jail.fixed import vdso
+from spanproof.sandbox.jail.fixed.entropy import DEVICES, Entropy
+from spanproof.sandbox.jail.fixed.stubs import STUBS
+from spanproof.sandbox.jail.wire import Header
+
+_own_image = cache(vdso.own_image)
+
+FIELDS = ("seed", "clock")
+"""Of a job: each may be None."""
+
+
+class Surroundings:
+    """Of one run, from its first moment on."""
+
+    def __init__(self, job: Header, guest: int) -> None:
+        """Fix what the job names, for a guest that waits.
+
+        Raises:
+            OSError: the kernel does not let us.
+        """
+        self._poll = select.epoll()
+        seed, clock = job["seed"], job["clock"]
+        self._entropy = Entropy(seed, guest, self._poll) if seed is not None else None
+        stubs = STUBS[platform.machine()]
+        writes: tuple[tuple[int, bytes], ...] = ()
+        if seed is not None:
+            writes += vdso.entropy_patch(_own_image(), stubs).writes
+        if clock is not None:
+            start_ns, began_ns = int(clock[0] * 1e9), time.time_ns()
+            writes += vdso.clock_patch(_own_image(), stubs, began_ns, start_ns, clock[1]).writes
+        self._patch = vdso.Patch(writes)
+        self._renewed: set[int] = set()
+        self._enter(guest)
+
+    def called(self, name: str, pid: int) -> None:
+        """Follow a process over its next program: that starts with the kernel's own image again.
+
+        The first held call after it, which is that of the loader for its libraries, is where we enter.
+        """
+        if name in ("execve", "execveat"):
+            self._renewed.add(_process_of(pid))
+        elif pid in self._renewed:
+            self._renewed.discard(pid)
+            with contextlib.suppress(OSError):  # a program that cannot be read cannot be entered either
+                self._enter(pid)
+
+    def random(self, pid: int, pointer: int, length: int) -> int:
+        """Answer `getrandom`; how many bytes.
+
+        Raises:
+            OSError: the caller's memory cannot be written.
+        """
+        assert self._entropy is not None, "only a seeded guest's filter asks"
+        return self._entropy.answer(pid, pointer, length)
+
+    def device(self, path: str) -> int | None:
+        """A descriptor to hand out in place of a file; None where the file is the kernel's."""
+        return self._entropy.device() if self._entropy is not None and path in DEVICES else None
+
+    def fileno(self) -> int:
+        """For polling."""
+        return self._poll.fileno()
+
+    def serve(self) -> None:
+        """Do what waits."""
+        for _fd, _events in self._poll.poll(0):
+            if self._entropy is not None:
+                self._entropy.feed()
+
+    def close(self) -> None:
+        """Let go of everything."""
+        if self._entropy is not None:
+            self._entropy.close()
+        self._poll.close()
+
+    def _enter(self, pid: int) -> None:
+        """Change what a process is told by its own memory; its children inherit that."""
+        if self._patch.writes:
+            self._patch.apply(pid)
+
+
+def _process_of(thread: int) -> int:
+    """The process a thread belongs to: it is the one that goes on when a thread starts a program."""
+    try:
+        with open(f"/proc/{thread}/status") as file:  # noqa: PTH123
+            return next((int(line.split()[1]) for line in file if line.startswith("Tgid:")), thread)
+    except OSError:
+        return thread
