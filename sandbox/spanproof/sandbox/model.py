@@ -224,7 +224,8 @@ class Execution:
         files: what the program left in its work directory: size in bytes by relative path.
         raised: the exception that ended it, as the guest told it.
         result: JSON form of the value of the last expression, where the program was a session's step;
-            `result_text` is its `str()`, for values that have no JSON form too.
+            `result_text` is its `str()`, for values that have no JSON form too. Of a SQL script: `columns`,
+            `rows` and `cut` (more rows than are kept) of its last query.
         tests_passed, tests_total: None where the program had no tests.
         reason: for `sandbox_unavailable`, what is missing and how to get it.
     """

@@ -17,8 +17,8 @@ LIMITS = Limits()
 FAILED, WELL = 1 << 8, 0
 
 
-def class_of(*, script: bool = False, **header: object) -> FailureClass:
-    return execution_of(header, [b"", b""], LIMITS, script=script).failure_class
+def class_of(*, language: str = "python", **header: object) -> FailureClass:
+    return execution_of(header, [b"", b""], LIMITS, language=language).failure_class
 
 
 def raised(**flags: object) -> dict[str, object]:
@@ -120,8 +120,8 @@ def test_facts_give_the_class(header: Header, expected: FailureClass) -> None:
 
 
 def test_a_script_s_code_tells_a_missing_command() -> None:
-    assert class_of(script=True, status=127 << 8) is FailureClass.MISSING_DEPENDENCY
-    assert class_of(script=True, status=1 << 8, attempts=REFUSED_FILE) is FailureClass.PERMISSION_DENIED
+    assert class_of(language="bash", status=127 << 8) is FailureClass.MISSING_DEPENDENCY
+    assert class_of(language="bash", status=1 << 8, attempts=REFUSED_FILE) is FailureClass.PERMISSION_DENIED
 
 
 anything = st.recursive(
@@ -137,6 +137,6 @@ FIELDS = [
 
 @given(st.dictionaries(st.sampled_from(FIELDS), anything), st.lists(st.binary(max_size=20), max_size=3))
 def test_any_header_gives_an_execution(header: Header, parts: list[bytes]) -> None:
-    execution = execution_of(header, parts, LIMITS, script=False)
+    execution = execution_of(header, parts, LIMITS)
     assert isinstance(execution, Execution)
     assert execution.tests_total is None or (execution.tests_passed or 0) <= execution.tests_total

@@ -6,24 +6,20 @@ one that breaks is dropped and replaced. See docs/sandbox.md for what the wall h
 
 from __future__ import annotations
 
-import shutil
 import threading
-from dataclasses import asdict
 
 from spanproof.sandbox.backend import AnswerTool, Availability, Sandbox, Session
 from spanproof.sandbox.calls import check_files
-from spanproof.sandbox.errors import UnsupportedLanguage
+from spanproof.sandbox.errors import UnsupportedFixtures, UnsupportedLanguage
 from spanproof.sandbox.jail import probe
-from spanproof.sandbox.jail.fixed.job import fixed_by
-from spanproof.sandbox.jail.host import guest_environment
+from spanproof.sandbox.jail.job import job_of, languages
 from spanproof.sandbox.jail.outcome import execution_of
-from spanproof.sandbox.jail.pool import PLAIN, Pool, kind_for
+from spanproof.sandbox.jail.pool import Pool, kind_for
 from spanproof.sandbox.jail.session import JailSession
 from spanproof.sandbox.jail.wire import Frame, Header
 from spanproof.sandbox.model import Execution, Program, SessionSpec
 
 _GRACE_S = 15.0
-_SCRIPTS = {"bash": ("main.sh", "/bin/bash"), "javascript": ("main.js", "node")}
 
 
 class JailSandbox(Sandbox):
@@ -32,7 +28,7 @@ class JailSandbox(Sandbox):
     name = "jail"
 
     def __init__(self, *, workers: int = 1) -> None:
-        self.languages = frozenset({"python", "bash", "sql"} | ({"javascript"} if _node() else set()))
+        self.languages = languages()
         self._workers = threading.BoundedSemaphore(max(1, workers))
         self._pool = Pool()
 
@@ -42,14 +38,18 @@ class JailSandbox(Sandbox):
 
     def run(self, program: Program) -> Execution:
         """Run one program; see `Sandbox.run`."""
-        header, parts = self._job(program)
+        header, parts = job_of(program)
         with self._workers:
             answer = self._answer(header, parts, program)
-        script = program.language != "python"
-        return execution_of(answer.header, answer.parts, program.limits, script=script)
+        execution = execution_of(answer.header, answer.parts, program.limits, language=program.language)
+        if program.language == "sql" and answer.header.get("outcome") == "fixture":
+            told = execution.raised.message if execution.raised is not None else "it cannot be read"
+            file = program.fixtures.database.file
+            raise UnsupportedFixtures(f"the database {file!r} cannot be made: {told}")
+        return execution
 
     def _answer(self, header: Header, parts: list[bytes], program: Program) -> Frame:
-        kind = kind_for(program.source) if program.language == "python" else PLAIN
+        kind = kind_for(program)
         slot = self._pool.take(kind)
         try:
             slot.send(header, parts)
@@ -70,34 +70,3 @@ class JailSandbox(Sandbox):
     def close(self) -> None:
         """End every process of it."""
         self._pool.close()
-
-    def _job(self, program: Program) -> tuple[Header, list[bytes]]:
-        if program.language not in self.languages:
-            hint = " (install Node.js under /usr for javascript)" if program.language == "javascript" else ""
-            known = ", ".join(sorted(self.languages))
-            raise UnsupportedLanguage(f"the jail runs {known}, not {program.language!r}{hint}")
-        check_files(program.files)
-        header: Header = {
-            "kind": "job",
-            "language": program.language,
-            "limits": asdict(program.limits),
-            "files": list(program.files),
-            "has_tests": program.tests is not None,
-            "entry_point": program.entry_point,
-            **fixed_by(program.fixtures),
-        }
-        if program.language in _SCRIPTS:
-            script, interpreter = _SCRIPTS[program.language]
-            command = interpreter if interpreter.startswith("/") else _node()
-            header |= {
-                "script": script,
-                "argv": [command, f"/box/code/{script}"],
-                "own_execs": 2,  # it is asked first whether it can read the script
-            }
-        source = program.source.encode("utf-8", "surrogatepass")
-        tests = (program.tests or "").encode("utf-8", "surrogatepass")
-        return header, [source, tests, program.stdin, *program.files.values()]
-
-
-def _node() -> str | None:
-    return shutil.which("node", path=guest_environment()["PATH"])

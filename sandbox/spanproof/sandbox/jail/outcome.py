@@ -18,6 +18,9 @@ from spanproof.sandbox.model import Attempt, AttemptKind, Execution, FailureClas
 _NEAR_LIMIT = 0.5
 """A program that says MemoryError is believed when its tree held this part of its limit."""
 _COMMAND_NOT_FOUND = 127
+_ENGINES = frozenset(("sql",))
+"""Languages in which the program is data to its engine, so that the guest's word is the engine's own."""
+_V8 = frozenset(("javascript", "typescript"))
 _ASKED_BY_LIBRARIES = frozenset(
     ("kcmp", "listmount", "move_pages", "name_to_handle_at", "process_madvise", "statmount")
 )
@@ -32,7 +35,7 @@ class Facts:
         stopped: why the slot killed it: `timeout`, `memory`, `output`, `closed`, or None.
         status: the wait status of the main process, None where it goes on.
         oom_killed: whether the kernel killed in the tree for memory.
-        outcome: what the guest said: `finished`, `ok`, `raised`, `syntax`, or None.
+        outcome: what the guest said: `finished`, `ok`, `raised`, `syntax`, `fixture`, or None.
         told: the guest's classification of its exception, by flag.
         path: the file its exception is about, as the guest told it.
     """
@@ -51,7 +54,7 @@ class Facts:
     raised: Raised | None
     tests_passed: int | None
     tests_total: int | None
-    script: bool
+    language: str
 
 
 def classify(facts: Facts, limits: Limits) -> FailureClass:
@@ -74,7 +77,7 @@ def classify(facts: Facts, limits: Limits) -> FailureClass:
     boundary = _boundary_class(facts)
     if boundary is not None:
         return boundary
-    if facts.script:
+    if facts.raised is None and facts.language != "python":
         return _script_class(code)
     if facts.told.get("assertion"):
         return FailureClass.ASSERTION_FAILURE
@@ -110,18 +113,26 @@ def _out_of_memory(facts: Facts, limits: Limits) -> bool:
     code, number = _exit(facts.status)
     if facts.oom_killed and (number is not None or code != 0):
         return True
+    if number == signal.SIGABRT and facts.language in _V8:
+        return facts.peak_bytes >= _NEAR_LIMIT * limits.memory_bytes  # V8 gives up so, and only so
     if not facts.told.get("memory") or facts.outcome != "raised" or code == 0:
         return False
+    if facts.language in _ENGINES:
+        return True
     return facts.memory_refused > 0 or facts.peak_bytes >= _NEAR_LIMIT * limits.memory_bytes
 
 
 def _boundary_class(facts: Facts) -> FailureClass | None:
     """Whether the failure is that of a refused attempt.
 
-    The refusal is the kernel's word; the guest's report only ties the failure to it. An error about a file
+    The refusal is the kernel's word, or that of an engine in which no code of the program runs; the guest's
+    report only ties the failure to it. An error about a file
     that was not refused, or one that names no refused address, is an exception as any other.
     """
-    any_refusal = facts.script or facts.told.get("process", False)
+    if facts.language in _ENGINES and facts.told.get("denied"):
+        return FailureClass.PERMISSION_DENIED
+    untold = facts.raised is None and facts.language != "python"
+    any_refusal = untold or facts.language in _ENGINES or facts.told.get("process", False)
     os_error = facts.told.get("os", False)
     by_network = any_refusal or (os_error and facts.path is None)
     # A unix socket's error names no path, as a network's does not.
@@ -161,10 +172,10 @@ def _exit(status: int | None) -> tuple[int | None, int | None]:
 
 
 def execution_of(
-    header: Mapping[str, Any], parts: Sequence[bytes], limits: Limits, *, script: bool
+    header: Mapping[str, Any], parts: Sequence[bytes], limits: Limits, *, language: str = "python"
 ) -> Execution:
     """Read a slot's result."""
-    facts = read_facts(header, script=script)
+    facts = read_facts(header, language=language)
     code, number = _exit(facts.status)
     stdout, stderr = (*(part.decode("utf-8", "replace") for part in parts[:2]), "", "")[:2]
     text = header.get("text")
@@ -181,7 +192,7 @@ def execution_of(
         peak_memory_bytes=facts.peak_bytes,
         attempts=facts.attempts,
         files=_files(header.get("files")),
-        raised=facts.raised,
+        raised=facts.raised if code != 0 else None,  # one that was caught after all ended nothing
         result=header.get("result"),
         result_text=text if isinstance(text, str) else None,
         tests_passed=facts.tests_passed,
@@ -189,7 +200,7 @@ def execution_of(
     )
 
 
-def read_facts(header: Mapping[str, Any], *, script: bool) -> Facts:
+def read_facts(header: Mapping[str, Any], *, language: str) -> Facts:
     """Take what has the right type from a header; what has not is absent."""
     raised = header.get("raised")
     said = raised if isinstance(raised, dict) else {}
@@ -211,7 +222,7 @@ def read_facts(header: Mapping[str, Any], *, script: bool) -> Facts:
         raised=_raised(said) if said else None,
         tests_passed=None if total is None else min(passed or 0, total),
         tests_total=total,
-        script=script,
+        language=language,
     )
 
 

@@ -24,11 +24,11 @@ _BARE = frozenset(("/root", "/home", "/var", "/etc", "/.bind"))
 _CREDENTIALS = ACCOUNTS | {"/etc/shadow", "/etc/gshadow", "/etc/sudoers"}
 # What interpreters and libraries look for by themselves, whether it is there or not.
 _PROBED = re.compile(
-    r"/proc(/self|/thread-self)?/(cpuinfo|meminfo|stat|version|filesystems|loadavg|uptime|mounts|cmdline"
+    r"/proc(/self|/thread-self)?/(cpuinfo|meminfo|stat|version|version_signature|filesystems|loadavg|uptime|mounts|cmdline"
     r"|maps|status|statm|cgroup|mountinfo|exe|comm|task|fd|fdinfo|limits|oom_score_adj|auxv|smaps|net/\S*"
     r"|sys/(kernel|vm|fs)/[a-z_.]+|sys/kernel/random/\w+)?(/.*)?"
     r"|/sys/(devices/system|fs/cgroup|kernel/mm|class/net)(/.*)?"
-    r"|/etc/(ld\.so\.\w+|nsswitch\.conf|resolv\.conf|hosts?|host\.conf|hostname|gai\.conf|localtime|timezone"
+    r"|/etc/((net)?svc\.conf|ld\.so\.\w+|nsswitch\.conf|resolv\.conf|hosts?|host\.conf|hostname|gai\.conf|localtime|timezone"
     r"|protocols|services|mtab|mime\.types|locale\S*|inputrc|profile|bash\S*|environment|os-release"
     r"|lsb-release|\w+_version|\w+-release|terminfo\S*|ssl(/.*)?|ca-certificates\S*|pki(/.*)?|alternatives"
     r"(/.*)?|nodejs\S*|malloc\.conf|login\.defs|python\S*|magic\S*|mailcap|fonts(/.*)?|xdg(/.*)?|gitconfig)"

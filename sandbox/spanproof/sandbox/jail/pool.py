@@ -14,15 +14,25 @@ from dataclasses import dataclass, field
 from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
 from spanproof.sandbox.jail import probe
 from spanproof.sandbox.jail.host import Master, SlotLink
+from spanproof.sandbox.model import Program
 
 PLAIN, DATA = "plain", "data"
-_PRELOAD = {PLAIN: (), DATA: ("numpy", "pandas")}
+_GUEST = "spanproof.sandbox.jail.guest"
+_PRELOAD = {
+    PLAIN: (),
+    DATA: ("numpy", "pandas"),
+    "sqlite": (f"{_GUEST}.sql_sqlite",),
+    "duckdb": (f"{_GUEST}.sql_duck",),
+}
 _NAMES_DATA = re.compile(r"^\s*(?:import|from)\s+(?:[\w.]+\s*,\s*)*(?:pandas|numpy)\b", re.MULTILINE)
 
 
-def kind_for(source: str) -> str:
+def kind_for(program: Program) -> str:
     """Which interpreter suits a program; looks at its start only, so that a huge one costs nothing."""
-    return DATA if _NAMES_DATA.search(source, 0, 65536) else PLAIN
+    if program.language == "sql":
+        return program.fixtures.database.engine.value
+    names_data = program.language == "python" and _NAMES_DATA.search(program.source, 0, 65536)
+    return DATA if names_data else PLAIN
 
 
 @dataclass(slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +16,8 @@ from spanproof.sandbox.backend import Availability, Feature
 from spanproof.sandbox.errors import SandboxError
 from spanproof.sandbox.jail import cgroup, kernel
 from spanproof.sandbox.jail.arch import ARCHES, this_arch
-from spanproof.sandbox.jail.host import Master, guest_environment
+from spanproof.sandbox.jail.host import Master
+from spanproof.sandbox.jail.node import REMEDY, find_node
 
 _TRY_NAMESPACES = (
     "import ctypes, sys; libc = ctypes.CDLL(None, use_errno=True);"
@@ -128,6 +128,8 @@ def _control_groups() -> Feature:
 
 def _node() -> Feature:
     name = "javascript"
-    found = shutil.which("node", path=guest_environment()["PATH"])
-    remedy = "" if found else "Install Node.js under /usr."
-    return Feature(name=name, present=bool(found), required=False, detail=found or "no node", remedy=remedy)
+    found = find_node()
+    if found is None:
+        return Feature(name=name, present=False, required=False, detail="no node", remedy=REMEDY)
+    detail = f"{', '.join(sorted(found.languages))} by {found.path}"
+    return Feature(name=name, present=True, required=False, detail=detail)

@@ -23,7 +23,7 @@ from spanproof.sandbox.jail.watch import Watcher
 from spanproof.sandbox.jail.wire import FROM_GUEST, BadFrame, Decoder, Frame, Header, encode
 
 _TICK_S = 0.05
-_FOR_THE_GUEST = ("language", "argv", "has_tests", "entry_point", "tools", "seed")
+_FOR_THE_GUEST = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database")
 _STEP_DRAIN_BYTES = 1 << 20
 _READS_AT_ONCE = 16
 """Of a guest that never stops writing, before the clock is looked at again."""
@@ -69,12 +69,15 @@ class Told:
     """What the guest said of itself.
 
     Attributes:
-        outcome: `finished`, `raised`, `syntax`, or None when it ended without a word.
+        outcome: `finished`, `raised`, `syntax`, `fixture` (what it was to find cannot be made), or None when
+            it ended without a word.
+        result: of a SQL script, the rows of its last query.
         planned: how many tests there are; `tests` holds each one's result so far.
     """
 
     outcome: str | None = None
     raised: Any = None
+    result: Any = None
     planned: int | None = None
     tests: dict[int, bool] = field(default_factory=dict)
 
@@ -177,6 +180,7 @@ class Run:
             "err_cut": self._err.cut,
             "outcome": self._told.outcome,
             "raised": self._told.raised,
+            "result": self._told.result,
             "tests_total": self._told.planned,
             "tests_passed": sum(self._told.tests.values()) if self._told.planned is not None else None,
         }
@@ -284,9 +288,10 @@ class Run:
 
     def _hear(self, said: Header) -> None:
         kind = said.get("kind")
-        if kind in ("finished", "raised", "syntax"):
+        if kind in ("finished", "raised", "syntax", "fixture"):
             if self._told.outcome is None:
                 self._told.outcome, self._told.raised = kind, said.get("raised")
+                self._told.result = said.get("result")
         elif kind == "judge" and said.get("hidden") is True and self._tests is not None:
             self._tell_judge(self._tests)
 

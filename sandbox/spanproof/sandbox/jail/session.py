@@ -53,7 +53,7 @@ class JailSession(Session):
             if frame.header.get("kind") == "call":
                 self._slot.send(self._answered(frame))
                 continue
-            execution = execution_of(frame.header, frame.parts, self._spec.limits, script=False)
+            execution = execution_of(frame.header, frame.parts, self._spec.limits)
             if frame.header.get("kind") != "step":
                 self.close()
             return execution

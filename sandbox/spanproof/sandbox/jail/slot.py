@@ -114,6 +114,9 @@ class Slot:
         if script:
             with open(f"{self._box.code}/{script}", "wb") as file:  # noqa: PTH123
                 file.write(frame.parts[0])
+        for name, text in frame.header.get("aids", {}).items():
+            with open(f"{root.CODE}/{name}", "w", encoding="utf-8") as aid:  # noqa: PTH123
+                aid.write(text)
 
     def _arm(self) -> Armed:
         if not self._has_box:

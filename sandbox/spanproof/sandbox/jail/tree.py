@@ -79,7 +79,7 @@ class Bounds:
             limits["processes"],
             limits["open_files"],
             limits["disk_bytes"],
-            job["language"] == "javascript",
+            job["language"] in ("javascript", "typescript"),
             job["seed"] is not None,
         )
 

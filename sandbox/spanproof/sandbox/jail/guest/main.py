@@ -24,9 +24,8 @@ from spanproof.sandbox.jail.place import Arming
 from spanproof.sandbox.jail.wire import FROM_HOST, Decoder, encode
 
 _SETUP_FAILED = 125
-_CHECK = {"bash": "-n", "javascript": "--check"}
-"""How an interpreter is asked whether it can read a script."""
-_SYNTAX_EXIT = {"-n": 2, "--check": 1}
+_SYNTAX_EXIT = 2
+"""Of bash, for a script it cannot read."""
 _REHEARSAL = b"""
 import json, math, re
 def f(n, *rest, **named): return [str(i) for i in range(n)]
@@ -114,29 +113,34 @@ def run_job() -> int:
     if language == "session":
         return serve_session(job, inbox, reporter)
     if job.get("argv"):
-        return _become(job["argv"], reporter, check=_CHECK.get(language))
+        return _become(job["argv"], reporter, language)
     source = frame.parts[0].decode("utf-8", "surrogatepass")
     if language == "sql":
-        return run_sql(source, reporter)
+        return run_sql(source, job["database"], reporter)
     if job["has_tests"]:
         return run_tested(source, job["entry_point"], inbox, reporter)
     return run_program(source, reporter)
 
 
-def _become(argv: list[str], reporter: Reporter, *, check: str | None) -> int:
+def _become(argv: list[str], reporter: Reporter, language: str) -> int:
     """Another language: the script lies in a file, and its interpreter takes this process over."""
-    if check is not None and not _parses(argv, check):
-        reporter.send("syntax")
-        return _SYNTAX_EXIT[check]
+    environment = dict(os.environ)
+    if language == "bash":
+        if not _parses(argv):
+            reporter.send("syntax")
+            return _SYNTAX_EXIT
+    else:
+        os.set_inheritable(CONTROL_FD, True)  # noqa: FBT003 - takes no name
+        environment["SPANPROOF_TOKEN"] = reporter.token  # what node.cjs reports with
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
-    os.execve(argv[0], argv, dict(os.environ))  # noqa: S606 - replaces the process by an interpreter
+    os.execve(argv[0], argv, environment)  # noqa: S606 - replaces the process by an interpreter
     return _SETUP_FAILED
 
 
-def _parses(argv: list[str], check: str) -> bool:
-    """Whether the interpreter can read the script; it says on stderr why not."""
-    pid = os.posix_spawn(argv[0], [argv[0], check, *argv[1:]], os.environ)
+def _parses(argv: list[str]) -> bool:
+    """Whether bash can read the script; it says on stderr why not."""
+    pid = os.posix_spawn(argv[0], [argv[0], "-n", *argv[1:]], os.environ)
     return os.waitpid(pid, 0)[1] == 0
 
 

@@ -23,11 +23,11 @@ _RAISE = bytes((opcode.opmap["RAISE_VARARGS"],))
 class Reporter:
     """Sends and receives frames; see `spanproof.sandbox.jail.wire`, whose decoder reads them."""
 
-    __slots__ = ("_encode", "_fd", "_pack", "_read", "_token", "_write")
+    __slots__ = ("_encode", "_fd", "_pack", "_read", "_write", "token")
 
     def __init__(self, fd: int, token: str) -> None:
         self._fd = fd
-        self._token = token
+        self.token = token
         self._write = os.write
         self._read = os.read
         self._pack = struct.Struct("!II").pack
@@ -35,7 +35,7 @@ class Reporter:
 
     def send(self, kind: str, **fields: Any) -> None:
         """Send one frame; a program that closed the descriptor loses its report, nothing else."""
-        text = self._encode({"kind": kind, "token": self._token, **fields, "parts": []}).encode("ascii")
+        text = self._encode({"kind": kind, "token": self.token, **fields, "parts": []}).encode("ascii")
         data = self._pack(len(text), 0) + text
         try:
             while data:
