@@ -30,6 +30,8 @@ _COMMANDS = {
     "traces": ("spanproof.cli.traces", "List evaluated traces."),
     "show": ("spanproof.cli.show", "Show one trace: snippets, findings, replay, scores."),
     "rescore": ("spanproof.cli.rescore", "Judge stored traces again, with the evaluators of today."),
+    "judge": ("spanproof.cli.judge", "Ask a model where the rules cannot tell; calibrate it."),
+    "report": ("spanproof.cli.reports", "Views over many stored runs."),
     "gate": ("spanproof.cli.gate", "Check assertions over scores; exit 1 when one fails."),
     "promote": ("spanproof.cli.promote", "Freeze a run into a suite as a hermetic case."),
     "suite": ("spanproof.cli.suite", "Replay a suite's cases offline."),

@@ -58,6 +58,8 @@ left out. Lone surrogates come back as U+FFFD.
 | `score trajectory --jsonl` | `id`, `task`, `steps` [`code`, `observation`, `error`], `final_answer` | \
 `id`, `recovered` (null where nothing failed), `loop`, `steps_wasted`, `execution_failures`, `scores` {name: \
 value} |
+| `judge compare --jsonl` | `id`, `task`, `first`, `second` | `id`, `preference` (`first`, `second`, `tie`), \
+`consistent` (both orders said the same), `reasoning` |
 
 `eval --json FILE…` writes a line per trace: `trace_id`, `file`, `runs` [`span_id`, `name`, `scores` \
 [`layer`, `name`, `span_id`, `outcome` (`scored`, `skipped`, `errored`), `value`, `label` (`pass`, `fail` or \

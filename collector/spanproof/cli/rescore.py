@@ -21,6 +21,7 @@ from spanproof.cli.stored import counted, opened_store, since_ns, since_option, 
 from spanproof.collector.config import Config
 from spanproof.collector.engine import open_engine
 from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.judge import JudgeError
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.rescore import rescored
 from spanproof.sandbox import PolicyError
@@ -63,8 +64,8 @@ def command(
     asked = config.evaluation.model_copy(update={"layers": chosen, "sampling": ()})
     try:
         opened = open_engine(config.model_copy(update={"evaluation": asked}))
-    except PolicyError as problem:
-        raise UsageProblem(str(problem), "docs/policy.md lists every key") from problem
+    except (PolicyError, JudgeError) as problem:
+        raise UsageProblem(str(problem), "see docs/policy.md and docs/judge.md") from problem
     changes: Counter[str] = Counter()
     traces = 0
     try:

@@ -37,6 +37,7 @@ __all__ = [
     "Forward",
     "GrpcReceiver",
     "HttpReceiver",
+    "JudgeChoice",
     "Limits",
     "Problem",
     "Receivers",
@@ -236,6 +237,39 @@ class SandboxChoice(_Section):
     )
 
 
+class JudgeChoice(_Section):
+    """A model that is asked where the rules cannot tell; `OPENAI_BASE_URL` and `OPENAI_API_KEY` say where."""
+
+    model: str = Field(
+        default="",
+        description="A dated snapshot of a model, `gpt-4.1-mini-2025-04-14`; empty: no judge.",
+    )
+    rubrics: Path | None = Field(
+        default=None,
+        description="Directory of rubrics (`*.md`) beside the shipped ones, or in their place by name.",
+    )
+    timeout_s: Seconds = Field(default=30.0, description="Longest wait for one reply.")
+    at_once: int = Field(default=4, ge=1, le=256, description="Questions at once.")
+    per_minute: int | None = Field(default=None, ge=1, description="Most questions a minute; none: no limit.")
+    dollars_per_hour: float | None = Field(default=None, ge=0, description="Budget; none means no limit.")
+    dollars_per_hour_and_cohort: float | None = Field(
+        default=None, ge=0, description="Budget of one agent of one project; none means no limit."
+    )
+    prices: Mapping[str, tuple[float, float]] = Field(
+        default={}, description="US dollars per million tokens, in and out, by model."
+    )
+    recordings: Path | None = Field(
+        default=None, description="Directory that keeps replies by the content of their question."
+    )
+    beside_share: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Share of runs that execution settled on which the judge is asked too, as advice, for"
+        " `spanproof report judge-vs-execution`.",
+    )
+
+
 class Store(_Section):
     """Where spans, scores and replays are kept."""
 
@@ -299,6 +333,9 @@ class Config(_Section):
     policy: Path | None = Field(
         default=None,
         description="File with the boundary agents are held to; none means the built-in default.",
+    )
+    judge: JudgeChoice = Field(
+        default=JudgeChoice(), description="A model that is asked where the rules cannot tell."
     )
     store: Store = Field(default=Store(), description="Where results are kept.")
     forward: tuple[Forward, ...] = Field(default=(), description="Where spans and scores are sent on to.")

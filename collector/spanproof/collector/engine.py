@@ -10,9 +10,10 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
-from spanproof.collector.config import Config
+from spanproof.collector.config import Config, JudgeChoice
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.evaluator import installed
+from spanproof.evaluators.evaluator import Evaluator, installed
+from spanproof.evaluators.judge import Judge, JudgeSettings, cascades, load_rubrics
 from spanproof.evaluators.sampling import Sampling, SamplingRule
 from spanproof.sandbox import Program, Sandbox
 from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
@@ -42,6 +43,8 @@ def open_engine(config: Config) -> OpenEngine:
 
     Raises:
         PolicyError: the policy file is not valid.
+        RubricError: a rubric is not valid.
+        JudgeUnavailable: there is a budget for the judge, and no price.
     """
     policy = load_policy(config.policy) if config.policy else Policy()
     sandbox, no_replay = _sandbox(config)
@@ -52,11 +55,30 @@ def open_engine(config: Config) -> OpenEngine:
         pipeline=Pipeline(policy),
         sandbox=sandbox,
         replay_disabled_reason=no_replay,
-        evaluators=installed(),
+        evaluators=(*installed(), *_judges(config.judge)),
         layers=rules.layers,
         sampling=Sampling(tuple(SamplingRule(**sample.model_dump()) for sample in rules.sampling)),
     )
     return OpenEngine(engine, sandbox, no_replay)
+
+
+def judge_of(choice: JudgeChoice) -> Judge | None:
+    """The judge that a configuration asks for; None where it asks for none.
+
+    Raises:
+        JudgeUnavailable: there is a budget for it, and no price.
+    """
+    settings = choice.model_dump(exclude={"rubrics", "beside_share"})
+    return Judge(JudgeSettings(**settings)) if choice.model else None
+
+
+def _judges(choice: JudgeChoice) -> list[Evaluator]:
+    judge = judge_of(choice)
+    if judge is None:
+        return []
+    if judge.warning:
+        log.warning("%s", judge.warning)
+    return cascades(judge, load_rubrics(choice.rubrics), choice.beside_share)
 
 
 def _sandbox(config: Config) -> tuple[Sandbox | None, str]:

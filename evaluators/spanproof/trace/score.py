@@ -93,6 +93,7 @@ class Judgement:
         span_id: the span that was judged: what the score is attached to.
         snippet_id: the snippet that was judged, None for scores of steps, answers and runs.
         evaluator, version: who judged; a new version writes beside the old, never over it.
+        uncertain: whether a judge could settle what is left open here.
     """
 
     layer: Layer
@@ -102,6 +103,7 @@ class Judgement:
     evaluator: str
     version: str = "1"
     snippet_id: str | None = None
+    uncertain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

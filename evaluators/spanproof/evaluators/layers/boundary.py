@@ -8,7 +8,7 @@ never passed. Gives `scan` and `attempts` per snippet, and the layer's value for
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spanproof.evaluators.layers.common import counted, replayed, why_no_code, why_not_replayed
 from spanproof.evaluators.model import ReplayedStep, RunEvidence
@@ -50,8 +50,10 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
         judgements.append(_judgement("scan", snippet.span_id, scan, snippet.id))
         attempts = _attempts_outcome(evidence, snippet)
         judgements.append(_judgement("attempts", snippet.span_id, attempts, snippet.id))
-    found = [_settle(evidence, snippet) for snippet in run.snippets]
-    return [_judgement("boundary", run.span_id, _of_run(found)), *judgements]
+    outcome = _of_run([_settle(evidence, snippet) for snippet in run.snippets])
+    of_run = _judgement("boundary", run.span_id, outcome)
+    uncertain = isinstance(outcome, Scored) and outcome.label is None
+    return [replace(of_run, uncertain=uncertain), *judgements]
 
 
 def _of_run(found: list[_Finding]) -> Outcome:

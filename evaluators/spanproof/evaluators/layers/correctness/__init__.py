@@ -8,7 +8,7 @@ holds the rules with examples.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spanproof.evaluators.layers.common import PROGRAMS, counted, ended, executed, replayed, why_no_code
 from spanproof.evaluators.layers.correctness.checks import (
@@ -25,6 +25,8 @@ VERSION = "1"
 
 MENDED = 0.5
 """What a snippet counts that failed and was followed by one that worked."""
+
+_COMPILES = "compiles"
 
 _CHECKS = {
     "compiles": compiles,
@@ -71,8 +73,14 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
         _standing(evidence, snippet, outcomes[snippet.id], mended=at < last_that_worked)
         for at, snippet in enumerate(judged)
     ]
-    layer = _of_run([standing for standing in standings if standing is not None], len(judged))
-    return [_judgement("correctness", run.span_id, layer), *judgements]
+    known = [standing for standing in standings if standing is not None]
+    of_run = _judgement("correctness", run.span_id, _of_run(known, len(judged)))
+    return [replace(of_run, uncertain=bool(known) and all(map(_says_little, known))), *judgements]
+
+
+def _says_little(standing: _Standing) -> bool:
+    """Whether nothing speaks for a snippet but that it compiles."""
+    return standing.problem is None and standing.ground.startswith(_COMPILES)
 
 
 def _of_run(standings: list[_Standing], total: int) -> Outcome:
@@ -136,7 +144,7 @@ def _standing(
     if snippet.executed and how.ok:
         return _Standing(snippet, "recorded as ended well" if how.recorded is not None else "replayed well")
     if isinstance(outcomes["compiles"], Scored):
-        return _Standing(snippet, "compiles, and did not run" if not snippet.executed else "compiles")
+        return _Standing(snippet, _COMPILES if snippet.executed else f"{_COMPILES}, and did not run")
     return None
 
 

@@ -31,18 +31,33 @@ _OWNS_UP = re.compile(
 )
 
 
+class _NeedsAJudge(Exception):  # noqa: N818 - a state of the answer
+    """No claim of the answer could be settled; the message says which stayed open and why."""
+
+
 def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge one run's answer."""
+    uncertain = False
     try:
         outcomes = _outcomes(evidence)
+    except _NeedsAJudge as reason:
+        outcomes = {Layer.GROUNDEDNESS.value: Skipped(f"the answer needs a judge: {reason}")}
+        uncertain = True
     except RecursionError as failure:
         outcomes = {
             Layer.GROUNDEDNESS.value: Errored(type(failure).__name__, "the outputs are nested too deeply")
         }
     return [
-        Judgement(Layer.GROUNDEDNESS, name, evidence.run.span_id, outcome, EVALUATOR, VERSION)
+        Judgement(
+            Layer.GROUNDEDNESS, name, evidence.run.span_id, outcome, EVALUATOR, VERSION, uncertain=uncertain
+        )
         for name, outcome in outcomes.items()
     ]
+
+
+def outputs_of(evidence: RunEvidence) -> list[str]:
+    """What the run's executions returned, in order: what its answer is held against."""
+    return [output.text for output in returned_by(evidence).outputs]
 
 
 def _outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
@@ -67,7 +82,7 @@ def _outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
         return {layer: _from_nothing(evidence)}
     grounding = ground([output.text for output in returned.outputs], run.answer.text, run.task)
     if grounding.verdict is Verdict.UNCERTAIN:
-        return {layer: Skipped(_why_uncertain(grounding))}
+        raise _NeedsAJudge(_why_uncertain(grounding))
     return {
         layer: _layer(grounding, returned),
         "answer_grounded": _answer_grounded(grounding),
@@ -88,8 +103,8 @@ def _why_no_answer(evidence: RunEvidence) -> str:
 def _why_uncertain(grounding: Grounding) -> str:
     unsettled = next((claim for claim in grounding.claims if claim.verdict is Verdict.UNCERTAIN), None)
     if unsettled is None:
-        return "the answer needs a judge: it states nothing that can be bound to an output"
-    return f"the answer needs a judge: {_quoted(unsettled)}: {unsettled.reason}"
+        return "it states nothing that can be bound to an output"
+    return f"{_quoted(unsettled)}: {unsettled.reason}"
 
 
 def _from_nothing(evidence: RunEvidence) -> Outcome:
@@ -212,4 +227,4 @@ def _counted(number: int) -> str:
     return "1 claim is" if number == 1 else f"{number} claims are"
 
 
-__all__: Sequence[str] = ("EVALUATOR", "VERSION", "judge")
+__all__: Sequence[str] = ("EVALUATOR", "VERSION", "judge", "outputs_of")

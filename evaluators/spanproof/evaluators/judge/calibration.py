@@ -1,0 +1,125 @@
+"""Calibration: a judge beside people's labels.
+
+Comes in: JSON Lines of material with a label each. Goes out: how far the judge agrees, on rows that had no
+part in choosing the threshold.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import StrEnum
+
+from spanproof.evaluators.judge.agreement import Agreement, agreement, best_threshold
+from spanproof.evaluators.judge.client import Judge
+from spanproof.evaluators.judge.errors import JudgeError
+from spanproof.evaluators.judge.question import question_of
+from spanproof.evaluators.judge.rubric import Rubric
+from spanproof.trace import Label, digest
+
+
+class Split(StrEnum):
+    """What a row is for."""
+
+    THRESHOLD = "threshold"
+    REPORT = "report"
+
+
+class BadLabels(ValueError):  # noqa: N818 - names the input
+    """A row of labels cannot be read; the message names the line, the field and what it must be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Material, what people say of it, and what the row is for."""
+
+    id: str
+    rubric: str
+    material: Mapping[str, str]
+    label: Label
+    split: Split
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What came of one rubric.
+
+    Attributes:
+        threshold: the score to pass at, chosen on the threshold rows.
+        agreement: on the report rows, at that threshold.
+        errors: rows the judge gave no usable reply on, with the reason; they count for nothing.
+    """
+
+    rubric: str
+    threshold: float
+    agreement: Agreement
+    errors: Mapping[str, str]
+
+
+def labels_in(lines: Iterable[str], rubrics: Mapping[str, Rubric]) -> list[Labelled]:
+    """Read labels: `{"id"?, "rubric", "material": {title: text}, "label": "pass"|"fail", "split"?}`.
+
+    A row without a split is given one by its material: half of them each.
+
+    Raises:
+        BadLabels: a row is not of this form.
+    """
+    return [_labelled(number, line, rubrics) for number, line in enumerate(lines, 1) if line.strip()]
+
+
+def calibrate(judge: Judge, rubric: Rubric, rows: Sequence[Labelled], workers: int = 4) -> Calibration:
+    """Ask the judge about every row and compare.
+
+    Raises:
+        BadLabels: one of the two splits has no row that the judge could answer.
+    """
+    with ThreadPoolExecutor(workers) as pool:
+        answers = list(pool.map(lambda row: _asked(judge, rubric, row), rows))
+    errors = {row.id: answer for row, answer in zip(rows, answers, strict=True) if isinstance(answer, str)}
+    scored = [(row, score) for row, score in zip(rows, answers, strict=True) if isinstance(score, float)]
+    chosen = [(row.label is Label.PASS, score) for row, score in scored if row.split is Split.THRESHOLD]
+    shown = [(row.label is Label.PASS, score) for row, score in scored if row.split is Split.REPORT]
+    if not chosen or not shown:
+        why = f"; the first error: {next(iter(errors.values()))}" if errors else ""
+        raise BadLabels(
+            f"rubric {rubric.name}: {len(chosen)} rows to choose a threshold on, {len(shown)} to report on;"
+            f" there must be one of each{why}"
+        )
+    threshold = best_threshold([people for people, _ in chosen], [score for _, score in chosen])
+    agreed = agreement([people for people, _ in shown], [score >= threshold for _, score in shown])
+    return Calibration(rubric.name, threshold, agreed, errors)
+
+
+def _asked(judge: Judge, rubric: Rubric, row: Labelled) -> float | str:
+    """The judge's score, or why there is none."""
+    try:
+        return judge.ask(question_of(rubric, row.material.items())).score
+    except JudgeError as problem:
+        return str(problem)
+
+
+def _labelled(number: int, line: str, rubrics: Mapping[str, Rubric]) -> Labelled:
+    try:
+        row = json.loads(line)
+    except ValueError as problem:
+        raise BadLabels(f"line {number}: no JSON: {problem}") from problem
+    if not isinstance(row, dict):
+        raise BadLabels(f"line {number}: must be a JSON object")
+    rubric, material, label = row.get("rubric"), row.get("material"), row.get("label")
+    if not isinstance(rubric, str) or rubric not in rubrics:
+        raise BadLabels(f"line {number}: rubric {rubric!r} is none of {', '.join(rubrics)}")
+    if not isinstance(material, dict) or not all(isinstance(text, str) for text in material.values()):
+        raise BadLabels(f"line {number}: material must be an object of texts by title")
+    if label not in list(Label):
+        raise BadLabels(f"line {number}: label must be 'pass' or 'fail', got {label!r}")
+    split = row.get("split") or _split_of(material)
+    if split not in list(Split):
+        raise BadLabels(f"line {number}: split must be 'threshold' or 'report', got {split!r}")
+    return Labelled(str(row.get("id", number)), rubric, material, Label(label), Split(split))
+
+
+def _split_of(material: Mapping[str, str]) -> Split:
+    odd = int(digest(*material.keys(), *material.values())[-1], 16) % 2
+    return Split.THRESHOLD if odd else Split.REPORT

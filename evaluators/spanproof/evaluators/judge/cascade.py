@@ -1,0 +1,88 @@
+"""The judge as an evaluator: asked only where the rules could not tell.
+
+Takes what cheaper evaluators said; for each judgement they left open and for which there is a rubric, asks
+and gives a judgement in its place. What the judge could not be asked stays open with the reason, what it
+failed at is an error; neither is ever 0. A share of runs that execution settled may be asked too, to see
+where a judge differs (`spanproof report judge-vs-execution`): those scores are advice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+
+from spanproof.evaluators.evaluator import Cost, Evaluator
+from spanproof.evaluators.judge.client import Judge
+from spanproof.evaluators.judge.errors import JudgeFailed, JudgeUnavailable, OverBudget
+from spanproof.evaluators.judge.material import parts_of
+from spanproof.evaluators.judge.question import question_of
+from spanproof.evaluators.judge.reply import Reply
+from spanproof.evaluators.judge.rubric import Rubric
+from spanproof.evaluators.model import RunEvidence
+from spanproof.trace import Errored, Evidence, Judgement, Label, Layer, Outcome, Scored, Skipped
+
+BESIDE = "judge_correctness"
+"""Name of the advisory score where the judge is asked beside execution."""
+
+
+class JudgeCascade(Evaluator):
+    """One layer's rubric, asked where the layer is open."""
+
+    cost = Cost.MODEL
+
+    def __init__(self, judge: Judge, rubric: Rubric, beside_share: float = 0.0) -> None:
+        self.name = f"judge:{rubric.name}:{judge.model}"
+        self.version = rubric.version
+        self.layer = rubric.layer
+        self._judge = judge
+        self._rubric = rubric
+        self._beside_share = beside_share
+
+    def judge(self, evidence: RunEvidence, so_far: Sequence[Judgement]) -> list[Judgement]:
+        """Settle what is open; see `Evaluator.judge`."""
+        own = [each for each in so_far if each.layer is self.layer and each.name == self._rubric.score]
+        found = [self._settled(each, evidence) for each in own if each.uncertain]
+        settled = next((each for each in own if not each.uncertain), None)
+        if settled is not None and self._is_beside(evidence) and isinstance(settled.outcome, Scored):
+            outcome = self._outcome(evidence)
+            advice = replace(outcome, label=None) if isinstance(outcome, Scored) else outcome
+            found.append(self._said(settled, advice, BESIDE))
+        return found
+
+    def _settled(self, uncertain: Judgement, evidence: RunEvidence) -> Judgement:
+        outcome = self._outcome(evidence)
+        if isinstance(outcome, Skipped):
+            why = uncertain.outcome.reason if isinstance(uncertain.outcome, Skipped) else "left open"
+            outcome = Skipped(f"{why}; {outcome.reason}")
+        return self._said(uncertain, outcome, uncertain.name)
+
+    def _outcome(self, evidence: RunEvidence) -> Outcome:
+        question = question_of(self._rubric, parts_of(self.layer, evidence))
+        cohort = evidence.run.cohort
+        try:
+            reply = self._judge.ask(question, f"{cohort.project}/{cohort.agent}")
+        except (OverBudget, JudgeUnavailable) as reason:
+            return Skipped(str(reason))
+        except JudgeFailed as failure:
+            return Errored(f"JudgeFailed.{failure.kind}", str(failure))
+        return self._scored(reply)
+
+    def _scored(self, reply: Reply) -> Scored:
+        label = Label.PASS if reply.score >= self._rubric.pass_at else Label.FAIL
+        quotes = tuple(Evidence("quoted by the judge", recorded=quote) for quote in reply.quotes)
+        return Scored(reply.score, label, f"the judge says: {reply.reasoning}", quotes)
+
+    def _said(self, about: Judgement, outcome: Outcome, name: str) -> Judgement:
+        return Judgement(self.layer, name, about.span_id, outcome, self.name, self.version, about.snippet_id)
+
+    def _is_beside(self, evidence: RunEvidence) -> bool:
+        if self.layer is not Layer.CORRECTNESS:
+            return False
+        drawn = blake2b(f"beside {evidence.run.trace_id}".encode(), digest_size=8).digest()
+        return int.from_bytes(drawn) < self._beside_share * 2**64
+
+
+def cascades(judge: Judge, rubrics: Mapping[str, Rubric], beside_share: float = 0.0) -> list[Evaluator]:
+    """An evaluator for each rubric."""
+    return [JudgeCascade(judge, rubric, beside_share) for rubric in rubrics.values()]

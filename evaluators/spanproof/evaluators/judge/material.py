@@ -1,0 +1,83 @@
+"""The material of a question: what of a run a rubric is to be judged on.
+
+Each layer names its own parts, the same words wherever they are shown. Nothing is judged here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+
+from spanproof.evaluators.layers.common import executed
+from spanproof.evaluators.layers.groundedness import outputs_of
+from spanproof.evaluators.model import RunEvidence
+from spanproof.trace import Layer, Run, Snippet
+
+Parts = Iterator[tuple[str, str]]
+
+
+def parts_of(layer: Layer, evidence: RunEvidence) -> Parts:
+    """Title and text of each part, in order; nothing for a layer that has no material."""
+    yield from _MATERIAL[layer](evidence) if layer in _MATERIAL else ()
+
+
+def _grounded(evidence: RunEvidence) -> Parts:
+    yield "task", evidence.run.task or ""
+    for number, output in enumerate(outputs_of(evidence), 1):
+        yield f"output {number}", output
+    yield "answer", _answer(evidence.run)
+
+
+def _correct(evidence: RunEvidence) -> Parts:
+    yield "task", evidence.run.task or ""
+    for number, snippet in enumerate(executed(evidence.run) or evidence.run.snippets, 1):
+        yield f"code {number} ({snippet.language})", snippet.source
+        yield f"what came of code {number}", _outcome(snippet)
+
+
+def _within(evidence: RunEvidence) -> Parts:
+    yield "policy", "\n".join(f"{name}: {_words(value)}" for name, value in asdict(evidence.policy).items())
+    for number, snippet in enumerate(evidence.run.snippets, 1):
+        yield f"code {number} ({snippet.language})", snippet.source
+        findings = evidence.scans[snippet.id].findings
+        yield (
+            f"findings on code {number}",
+            "\n".join(f"line {finding.line}: {finding.rule}: {finding.message}" for finding in findings),
+        )
+
+
+def _went(evidence: RunEvidence) -> Parts:
+    yield "task", evidence.run.task or ""
+    for step in evidence.run.steps:
+        code = "\n".join(snippet.source for snippet in step.snippets)
+        calls = "\n".join(f"{call.tool}({call.args}, {dict(call.kwargs)})" for call in step.calls)
+        error = f"{step.error.type}: {step.error.message}" if step.error else ""
+        yield f"step {step.number}: action", code or calls
+        yield f"step {step.number}: outcome", error or step.observation or ""
+    yield "answer", _answer(evidence.run)
+
+
+_MATERIAL: Mapping[Layer, Callable[[RunEvidence], Parts]] = {
+    Layer.GROUNDEDNESS: _grounded,
+    Layer.CORRECTNESS: _correct,
+    Layer.BOUNDARY: _within,
+    Layer.TRAJECTORY: _went,
+}
+
+
+def _answer(run: Run) -> str:
+    return run.answer.text if run.answer else ""
+
+
+def _outcome(snippet: Snippet) -> str:
+    if snippet.error is not None:
+        return f"{snippet.error.type}: {snippet.error.message}"
+    return snippet.logs or snippet.observation or (snippet.output.text if snippet.output else "")
+
+
+def _words(value: object) -> str:
+    if isinstance(value, frozenset | set):
+        return ", ".join(sorted(map(str, value)))
+    if isinstance(value, tuple | list):
+        return ", ".join(map(str, value))
+    return str(value)

@@ -1,0 +1,62 @@
+"""Which of two answers is better, asked in both orders: a preference that turns with the order is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import resources
+
+from spanproof.evaluators.judge.client import Judge
+from spanproof.evaluators.judge.question import question_of
+from spanproof.evaluators.judge.rubric import Rubric, rubric_of
+
+
+class Preference(StrEnum):
+    """Which one is better; `tie` also where the order decided."""
+
+    FIRST = "first"
+    SECOND = "second"
+    TIE = "tie"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The outcome; `consistent` is whether both orders said the same."""
+
+    preference: Preference
+    consistent: bool
+    reasoning: str
+
+
+_HALF = 0.5
+
+
+def preference_rubric() -> Rubric:
+    """The shipped rubric of a comparison."""
+    place = resources.files(__package__) / "preference.md"
+    return rubric_of(place.read_text("utf-8"), place.name)
+
+
+def compare(judge: Judge, rubric: Rubric, task: str, first: str, second: str) -> Compared:
+    """Compare two answers to a task.
+
+    Args:
+        judge: asked twice.
+        rubric: its instructions must ask for 1 where answer A is better, 0 where B is, 0.5 for neither.
+        task: what both answer.
+        first: one answer.
+        second: the other.
+
+    Raises:
+        OverBudget, JudgeFailed, JudgeUnavailable: see `Judge.ask`.
+    """
+    ahead = judge.ask(question_of(rubric, (("task", task), ("answer A", first), ("answer B", second))))
+    behind = judge.ask(question_of(rubric, (("task", task), ("answer A", second), ("answer B", first))))
+    one, other = _side(ahead.score), _side(1.0 - behind.score)
+    return Compared(one if one is other else Preference.TIE, one is other, ahead.reasoning)
+
+
+def _side(score: float) -> Preference:
+    if score == _HALF:
+        return Preference.TIE
+    return Preference.FIRST if score > _HALF else Preference.SECOND

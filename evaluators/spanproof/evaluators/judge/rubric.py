@@ -1,0 +1,103 @@
+"""Rubrics: what a judge is asked, one editable file each.
+
+A rubric is Markdown with a YAML head (`name`, `layer`, `score`, `pass_at`). Its version follows from its
+text, so an edited rubric writes scores beside those of the old one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import yaml
+
+from spanproof.evaluators.judge.errors import RubricError
+from spanproof.trace import Layer, digest
+
+_FENCE = "---\n"
+_KEYS = frozenset({"name", "layer", "score", "pass_at"})
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """One question a judge can answer.
+
+    Attributes:
+        score: name of the score; the layer's name for the layer's own value.
+        pass_at: the lowest value that passes, from 0 to 1.
+        instructions: what the model reads.
+        version: follows from the text.
+    """
+
+    name: str
+    layer: Layer
+    score: str
+    pass_at: float
+    instructions: str
+    version: str
+
+
+def load_rubrics(directory: Path | None = None) -> dict[str, Rubric]:
+    """The shipped rubrics by name, with those of a directory beside or in place of them.
+
+    Raises:
+        RubricError: a file cannot be read or does not say what it must.
+    """
+    shipped = resources.files(__package__) / "rubrics"
+    texts = {
+        entry.name: entry.read_text("utf-8") for entry in shipped.iterdir() if entry.name.endswith(".md")
+    }
+    found = [rubric_of(text, name) for name, text in sorted(texts.items())]
+    if directory is not None:
+        found += [rubric_of(_read(path), str(path)) for path in _files(directory)]
+    return {rubric.name: rubric for rubric in found}
+
+
+def rubric_of(text: str, place: str) -> Rubric:
+    """The rubric that a text is.
+
+    Raises:
+        RubricError: a key is missing, unknown or of the wrong kind; the message names the place.
+    """
+    head, body = _parts(text.replace("\r\n", "\n"), place)
+    if wrong := sorted(head.keys() ^ _KEYS):
+        raise RubricError(f"{place}: the head must have just {', '.join(sorted(_KEYS))}; see {wrong[0]!r}")
+    if head["layer"] not in list(Layer):
+        raise RubricError(f"{place}: layer {head['layer']!r} is none of {', '.join(Layer)}")
+    pass_at = head["pass_at"]
+    if isinstance(pass_at, bool) or not isinstance(pass_at, int | float) or not 0 <= pass_at <= 1:
+        raise RubricError(f"{place}: pass_at must be a number from 0 to 1, got {pass_at!r}")
+    version = digest(text)[:12]
+    return Rubric(
+        str(head["name"]), Layer(str(head["layer"])), str(head["score"]), float(pass_at), body, version
+    )
+
+
+def _parts(text: str, place: str) -> tuple[Mapping[str, object], str]:
+    if not text.startswith(_FENCE) or _FENCE not in text[len(_FENCE) :]:
+        raise RubricError(f"{place}: a rubric starts with a head between two lines of ---")
+    head, _, body = text[len(_FENCE) :].partition(_FENCE)
+    try:
+        keys = yaml.safe_load(head)
+    except yaml.YAMLError as problem:
+        raise RubricError(f"{place}: the head is no YAML: {problem}") from problem
+    if not isinstance(keys, dict):
+        raise RubricError(f"{place}: the head must be keys with values")
+    if not body.strip():
+        raise RubricError(f"{place}: there are no instructions below the head")
+    return keys, body.strip()
+
+
+def _files(directory: Path) -> list[Path]:
+    if not directory.is_dir():
+        raise RubricError(f"{directory}: no such directory of rubrics")
+    return sorted(directory.glob("*.md"))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise RubricError(f"{path}: cannot be read: {problem}") from problem

@@ -1,0 +1,167 @@
+"""Kappa, thresholds, comparisons, labels and rubrics."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanproof.evaluators.judge import Judge, JudgeSettings, RubricError, load_rubrics
+from spanproof.evaluators.judge.agreement import agreement, best_threshold
+from spanproof.evaluators.judge.calibration import BadLabels, Split, calibrate, labels_in
+from spanproof.evaluators.judge.pairs import Preference, compare, preference_rubric
+from spanproof.evaluators.judge.rubric import rubric_of
+from spanproof.trace import Layer
+
+RUBRICS = load_rubrics()
+
+
+def test_kappa_and_its_interval_are_those_of_a_worked_example():
+    """45 + 15 agree, 25 + 15 do not: kappa = (0.60 - 0.54) / (1 - 0.54) = 0.1304."""
+    people = [True] * 70 + [False] * 30
+    judged = [True] * 45 + [False] * 25 + [True] * 15 + [False] * 15
+    found = agreement(people, judged)
+    assert found.kappa == pytest.approx(0.1304, abs=1e-4)
+    assert found.high - found.kappa == pytest.approx(1.96 * 0.1000, abs=0.005)
+    assert (found.confusion.both_pass, found.confusion.only_judge_passes) == (45, 15)
+
+
+def test_two_hundred_labels_give_the_interval_that_is_told_of_them():
+    """At kappa 0.80 and 200 labels the half-width is about 0.08."""
+    people = [True] * 100 + [False] * 100
+    judged = [True] * 90 + [False] * 10 + [True] * 10 + [False] * 90
+    found = agreement(people, judged)
+    assert found.kappa == pytest.approx(0.80)
+    assert found.high - found.kappa == pytest.approx(0.083, abs=0.003)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60))
+def test_kappa_is_a_number_from_minus_one_to_one_or_none(pairs):
+    people, judged = zip(*pairs, strict=True)
+    found = agreement(people, judged)
+    assert math.isnan(found.kappa) or -1 <= found.low <= found.kappa <= found.high <= 1
+    assert found.confusion.total == len(pairs)
+
+
+def test_the_threshold_parts_what_people_part():
+    assert 0.4 < best_threshold([False, False, True, True], [0.1, 0.4, 0.7, 0.9]) < 0.7
+
+
+def test_nothing_to_compare_is_told():
+    with pytest.raises(ValueError, match="nothing to compare"):
+        agreement([], [])
+
+
+def rows(number, seed=0):
+    chance = random.Random(seed)
+    for at in range(number):
+        label = "pass" if chance.random() < 0.5 else "fail"
+        yield json.dumps(
+            {"id": at, "rubric": "Groundedness", "material": {"answer": f"{label} {at}"}, "label": label}
+        )
+
+
+def judge():
+    return Judge(JudgeSettings(model="gpt-4.1-mini-2025-04-14", timeout_s=5.0))
+
+
+def test_a_judge_that_says_what_people_say_agrees_wholly(endpoint):
+    labelled = labels_in(rows(40), RUBRICS)
+    assert {row.split for row in labelled} == set(Split)
+    endpoint.next = lambda request: (
+        '{"reasoning": "", "quotes": [], "score": %s}'
+        % (0.9 if "pass" in request["messages"][1]["content"] else 0.2)
+    )
+    found = calibrate(judge(), RUBRICS["Groundedness"], labelled)
+    assert found.agreement.kappa == 1.0
+    assert 0.2 < found.threshold < 0.9
+    assert found.errors == {}
+
+
+def test_rows_the_judge_fails_on_are_named_and_count_for_nothing(endpoint):
+    labelled = labels_in(rows(40), RUBRICS)
+    endpoint.next = lambda request: (
+        "nonsense" if " 7\n" in request["messages"][1]["content"] else
+        '{"reasoning": "", "quotes": [], "score": 0.9}'
+    )  # fmt: skip
+    found = calibrate(judge(), RUBRICS["Groundedness"], labelled)
+    assert found.errors.keys() == {"7"}
+
+
+def test_a_judge_that_never_answers_gives_no_figure(endpoint):
+    endpoint.answers = [500]
+    with pytest.raises(BadLabels, match="the first error"):
+        calibrate(judge(), RUBRICS["Groundedness"], labels_in(rows(10), RUBRICS))
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("{", "line 1: no JSON"),
+        ("[]", "must be a JSON object"),
+        ('{"rubric": "Nonsense"}', "none of"),
+        ('{"rubric": "Groundedness", "material": "x"}', "material"),
+        ('{"rubric": "Groundedness", "material": {}, "label": 1}', "label"),
+        ('{"rubric": "Groundedness", "material": {}, "label": "pass", "split": "x"}', "split"),
+    ],
+)
+def test_bad_labels_are_told_with_their_line(row, told):
+    with pytest.raises(BadLabels, match=told):
+        labels_in([row], RUBRICS)
+
+
+@pytest.mark.parametrize(
+    ("ahead", "behind", "preference", "consistent"),
+    [
+        (1.0, 0.0, Preference.FIRST, True),
+        (0.0, 1.0, Preference.SECOND, True),
+        (1.0, 1.0, Preference.TIE, False),  # the order decided
+        (0.5, 0.5, Preference.TIE, True),
+    ],
+)
+def test_a_preference_that_turns_with_the_order_is_none(endpoint, ahead, behind, preference, consistent):
+    form = '{{"reasoning": "r", "quotes": [], "score": {}}}'
+    endpoint.answers = [form.format(ahead), form.format(behind)]
+    found = compare(judge(), preference_rubric(), "a task", "one", "two")
+    assert (found.preference, found.consistent) == (preference, consistent)
+    first, second = (request["messages"][1]["content"] for request in endpoint.requests)
+    assert first.index("one") < first.index("two")
+    assert second.index("two") < second.index("one")
+
+
+def test_four_rubrics_ship_one_for_each_layer_that_can_be_open():
+    assert RUBRICS.keys() == {"CodeCorrectness", "SandboxBoundary", "Groundedness", "Recovery"}
+    assert {rubric.layer for rubric in RUBRICS.values()} == set(Layer) - {Layer.EXECUTION}
+
+
+def test_a_rubric_of_ones_own_takes_the_place_of_the_shipped_one(tmp_path):
+    text = "---\nname: Recovery\nlayer: trajectory\nscore: recovery\npass_at: 0.9\n---\nBe strict."
+    (tmp_path / "mine.md").write_text(text)
+    found = load_rubrics(tmp_path)["Recovery"]
+    assert (found.pass_at, found.instructions) == (0.9, "Be strict.")
+    assert found.version != RUBRICS["Recovery"].version
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("no head", "starts with a head"),
+        ("---\nname: [\n---\nx", "no YAML"),
+        ("---\nname: A\n---\nx", "must have just"),
+        ("---\nname: A\nlayer: none\nscore: s\npass_at: 0.5\n---\nx", "layer 'none'"),
+        ("---\nname: A\nlayer: boundary\nscore: s\npass_at: 2\n---\nx", "pass_at"),
+        ("---\nname: A\nlayer: boundary\nscore: s\npass_at: 0.5\n---\n", "no instructions"),
+    ],
+)
+def test_a_rubric_that_does_not_say_what_it_must_is_named(text, told):
+    with pytest.raises(RubricError, match=told):
+        rubric_of(text, "mine.md")
+
+
+def test_a_directory_of_rubrics_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(RubricError, match="no such directory"):
+        load_rubrics(tmp_path / "missing")

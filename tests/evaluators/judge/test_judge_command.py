@@ -1,0 +1,87 @@
+"""`spanproof judge` as a user calls it."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import pytest
+from tests.evaluators.judge.conftest import Endpoint, endpoint
+
+from spanproof.cli.app import run
+
+__all__ = ["Endpoint", "endpoint"]
+
+MODEL = ("--set", "judge.model=gpt-4.1-mini-2025-04-14")
+
+
+@pytest.fixture
+def labels(tmp_path):
+    file = tmp_path / "labels.jsonl"
+    rows = [
+        {"id": at, "rubric": "Groundedness", "material": {"answer": f"{label} {at}"}, "label": label}
+        for at, label in enumerate(["pass", "fail"] * 12)
+    ]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    return file
+
+
+def judged(request):
+    score = 0.9 if "pass" in request["messages"][1]["content"] else 0.2
+    return json.dumps({"reasoning": "", "quotes": [], "score": score})
+
+
+def test_calibrate_tells_kappa_with_its_interval_and_gates_on_its_lower_end(endpoint, labels, capsys):
+    endpoint.next = judged
+    assert run(["judge", "calibrate", str(labels), *MODEL, "--at-least", "0.75"]) == 0
+    told = capsys.readouterr().out
+    assert "κ = 1.00 (1.00 to 1.00, 95 %)" in told
+    assert "people: fail" in told
+    endpoint.next = lambda request: '{"reasoning": "", "quotes": [], "score": 0.9}'
+    assert run(["judge", "calibrate", str(labels), *MODEL, "--at-least", "0.75", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["kappa"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["judge", "calibrate", "{labels}"], "no judge is configured"),
+        (["judge", "calibrate", "{labels}", *MODEL, "--set", "judge.rubrics=/nowhere"], "no such directory"),
+        (
+            ["judge", "calibrate", "{labels}", "--set", "judge.model=m-2026-01-01", "--set",
+             "judge.dollars_per_hour=1"],
+            "judge.prices",
+        ),
+        (["judge", "compare", *MODEL], "JSON Lines"),
+    ],
+)  # fmt: skip
+def test_misuse_is_told_with_the_remedy(labels, capsys, arguments, told):
+    assert run([argument.format(labels=labels) for argument in arguments]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_model_without_a_date_is_warned_about(endpoint, labels, capsys):
+    endpoint.next = judged
+    assert run(["judge", "calibrate", str(labels), "--set", "judge.model=gpt-4o"]) == 0
+    assert "no dated snapshot" in capsys.readouterr().err
+
+
+def test_rubrics_are_listed_and_copied_to_edit(tmp_path, capsys):
+    assert run(["judge", "rubrics", "--write", str(tmp_path / "mine")]) == 0
+    assert "Groundedness" in capsys.readouterr().out
+    assert len(list((tmp_path / "mine").glob("*.md"))) == 4
+    assert run(["judge", "rubrics", "--write", str(tmp_path / "mine")]) == 2
+
+
+def test_compare_answers_line_by_line(endpoint, capfdbinary, monkeypatch):
+    endpoint.answers = [
+        '{"reasoning": "r", "quotes": [], "score": 1}',
+        '{"reasoning": "r", "quotes": [], "score": 0}',
+    ]
+    line = json.dumps({"id": 1, "task": "t", "first": "a", "second": "b"}).encode() + b"\n{}\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(line)))
+    assert run(["judge", "compare", "--jsonl", *MODEL]) == 0
+    good, bad = (json.loads(line) for line in capfdbinary.readouterr().out.splitlines())
+    assert good == {"id": 1, "preference": "first", "consistent": True, "reasoning": "r"}
+    assert "task" in bad["error"]
