@@ -328,3 +328,50 @@ def test_a_truncated_protobuf_is_refused_with_its_place(good, capsys):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "spans[1]" in captured.err
+
+
+def agents_request(tool_name):
+    """Two agents that run the same code, one itself and one by a tool."""
+    code = "import requests\nrequests.get('https://billing.example/x')"
+    spans = [
+        span(1, 0, "billing-eu", 1000, openinference__span__kind="AGENT", agent__name="billing-eu"),
+        span(2, 1, "Step 1", 1010, openinference__span__kind="CHAIN", spanproof__step__number=1,
+             spanproof__code__source=code, spanproof__code__language="python"),
+        span(3, 1, "research", 1020, openinference__span__kind="AGENT", agent__name="research"),
+        span(4, 3, tool_name, 1030, openinference__span__kind="TOOL", tool__name=tool_name,
+             input__value=json.dumps({"code": code}), input__mime_type="application/json"),
+    ]  # fmt: skip
+    scope = InstrumentationScope(name="spanproof.instrumentors.smolagents")
+    return ExportTraceServiceRequest(
+        resource_spans=[
+            ResourceSpans(
+                resource=Resource(attributes=attributes(service__name="shop")),
+                scope_spans=[ScopeSpans(scope=scope, spans=spans)],
+            )
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("when", "allowed"),
+    [
+        ("agent: 'billing-*'", {"billing-eu"}),
+        ("tool: python_repl", {"research"}),
+        ("service: shop", {"billing-eu", "research"}),
+        ("service: other", set()),
+    ],
+)
+def test_a_policy_holds_for_the_agents_tools_and_cohorts_it_names(tmp_path, capsys, when, allowed):
+    trace, policy = tmp_path / "trace.pb", tmp_path / "policy.yaml"
+    trace.write_bytes(encode_protobuf(agents_request("python_repl")))
+    policy.write_text(f"overrides:\n  - when: {{{when}}}\n    hosts: [billing.example]\n", encoding="utf-8")
+    assert run(["eval", "--json", "--no-replay", "--policy", str(policy), str(trace)]) == 0
+    (row,) = lines(capsys.readouterr().out)
+    scans = {
+        run_["name"]: score["label"]
+        for run_ in row["runs"]
+        for score in run_["scores"]
+        if score["name"] == "scan"
+    }
+    assert {name for name, label in scans.items() if label == "pass"} == allowed
+    assert set(scans) == {"billing-eu", "research"}

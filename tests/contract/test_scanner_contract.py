@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.boundary import Boundary
-from spanproof.sandbox.scanners.context import Context
+from spanproof.sandbox.scanners.context import Context, clock
 from spanproof.sandbox.scanners.model import Finding
 from spanproof.sandbox.scanners.pipeline import default_scanners
 from spanproof.sandbox.scanners.report import Report
@@ -33,7 +31,7 @@ def _scan(scanner: Scanner, text: str, seconds: float = 20.0) -> list[tuple[Find
     told = []
     for language in sorted(scanner.languages or _ANY):
         report = Report()
-        context = Context(Boundary(Policy()), report, time.monotonic() + seconds, salt=b"contract")
+        context = Context(Boundary(Policy()), report, clock() + seconds, salt=b"contract")
         scanner.scan(context, Source(language, text))
         told.append(report.findings())
     return told
@@ -73,7 +71,7 @@ def test_a_secret_is_never_told(scanner: Scanner) -> None:
     "unit", ["(", "a=", "{[", "''''", "eval(", "password ", "x='a'+", "$(", "ignore previous "]
 )
 def test_a_hostile_text_takes_bounded_time(scanner: Scanner, unit: str) -> None:
-    started = time.monotonic()
+    started = clock()
     _scan(scanner, unit * (20_000 // len(unit)))
 
-    assert time.monotonic() - started < 10
+    assert clock() - started < 10

@@ -18,12 +18,11 @@ from spanproof.cli import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.backends import backend_options, opened
 from spanproof.cli.console import UsageProblem, console, error_console, print_json, progress
 from spanproof.cli.hostile import visible
-from spanproof.cli.policy import policy_in, policy_option
+from spanproof.cli.policy import pipeline_in, policy_option
 from spanproof.cli.report import outcome_words, runs_table
 from spanproof.collector.dialects import normalise
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
-from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Errored, Score, Scored, Skipped, Span, Trace, trace_of
 from spanproof.trace.otlp import MalformedOtlp, read_what_is_good
 
@@ -96,7 +95,7 @@ def opened_engine(
     Raises:
         UsageProblem: the policy file or the backend's name is wrong.
     """
-    pipeline = Pipeline(policy_in(policy_file))
+    pipeline = pipeline_in(policy_file)
     if not replay:
         yield Engine(pipeline=pipeline, sandbox=None, replay_disabled_reason="replay is switched off")
         return

@@ -1,4 +1,4 @@
-"""What commands that scan share: the option `--policy` and the policy that it names."""
+"""What commands that scan share: the option `--policy` and the pipeline that it asks for."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import click
 
 from spanproof.cli.console import UsageProblem
 from spanproof.sandbox.errors import PolicyError
-from spanproof.sandbox.policy import Policy, load_policy
+from spanproof.sandbox.policy import Policy
+from spanproof.sandbox.policy_file import load_policy
+from spanproof.sandbox.scanners.pipeline import Pipeline
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def policy_option(command: F) -> F:
-    """The option `--policy`; `policy_in` reads it."""
+    """The option `--policy`; `pipeline_in` reads it."""
     return click.option(
         "--policy",
         "policy_file",
@@ -25,15 +27,13 @@ def policy_option(command: F) -> F:
     )(command)
 
 
-def policy_in(file: Path | None) -> Policy:
-    """The policy of a file, the default one where none is named.
+def pipeline_in(file: Path | None) -> Pipeline:
+    """The pipeline for the policy of a file, for the default one where none is named.
 
     Raises:
-        UsageProblem: it cannot be read or is no policy.
+        UsageProblem: it cannot be read or is no policy, or a scanner that it names cannot be loaded.
     """
-    if file is None:
-        return Policy()
     try:
-        return load_policy(file)
+        return Pipeline(Policy() if file is None else load_policy(file))
     except PolicyError as problem:
         raise UsageProblem(str(problem), "docs/policy.md lists every key") from problem

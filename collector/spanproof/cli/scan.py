@@ -17,7 +17,7 @@ from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.console import UsageProblem, console, print_json
 from spanproof.cli.hostile import visible
 from spanproof.cli.jsonl import Row, answer_lines, text_field
-from spanproof.cli.policy import policy_in, policy_option
+from spanproof.cli.policy import pipeline_in, policy_option
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.sandbox.scanners.rules import anchor_of
@@ -53,7 +53,7 @@ def command(
 
     FILES are source files, `-` is stdin. Exit code 1 when one of them is denied.
     """
-    pipeline = Pipeline(policy_in(policy_file))
+    pipeline = pipeline_in(policy_file)
     if as_jsonl:
         if files:
             raise UsageProblem("--jsonl reads stdin, and files were named too", "leave out one of them")

@@ -17,7 +17,8 @@ from spanproof.evaluators.judge import Judge, JudgeSettings, cascades, load_rubr
 from spanproof.evaluators.sampling import Sampling, SamplingRule
 from spanproof.sandbox import Program, Sandbox
 from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
-from spanproof.sandbox.policy import Policy, load_policy
+from spanproof.sandbox.policy import Policy
+from spanproof.sandbox.policy_file import load_policy
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
@@ -46,13 +47,14 @@ def open_engine(config: Config) -> OpenEngine:
         RubricError: a rubric is not valid.
         JudgeUnavailable: there is a budget for the judge, and no price.
     """
-    policy = load_policy(config.policy) if config.policy else Policy()
+    # First: a policy that is wrong is told before a sandbox is started for nothing.
+    pipeline = Pipeline(load_policy(config.policy) if config.policy else Policy())
     sandbox, no_replay = _sandbox(config)
     if no_replay:
         log.warning("snippets are not run again: %s", no_replay)
     rules = config.evaluation
     engine = Engine(
-        pipeline=Pipeline(policy),
+        pipeline=pipeline,
         sandbox=sandbox,
         replay_disabled_reason=no_replay,
         evaluators=(*installed(), *_judges(config.judge)),

@@ -8,9 +8,10 @@ trace gives the same scores with the same ids, whenever and wherever it is evalu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
-from typing import TypeVar
+from dataclasses import asdict, replace
+from typing import Final, TypeVar
 
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.evaluator import LAYER_RULES, Evaluator, by_cost
@@ -28,6 +29,7 @@ from spanproof.evaluators.runs import runs_of
 from spanproof.evaluators.sampling import Sampling
 from spanproof.evaluators.scoring import scores_of
 from spanproof.sandbox import Sandbox, SandboxBroken, SandboxUnavailable
+from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.semconv.spanproof import SCOPE_PREFIX
@@ -38,6 +40,7 @@ from spanproof.trace import (
     Outcome,
     Run,
     Skipped,
+    Snippet,
     Span,
     SpanKind,
     Trace,
@@ -86,21 +89,32 @@ class Engine:
             return TraceEvaluation(trace, (), ())
         judged = trace if len(others) == len(trace.spans) else trace_of(others)
         snippets = detect(judged)
-        scans = {
-            snippet.id: self._pipeline.scan(snippet.language.value, snippet.source) for snippet in snippets
+        found = runs_of(judged, snippets)
+        gates = {
+            snippet.id: self._pipeline.for_subject(subject_of(judged, run, snippet))
+            for run in found
+            for snippet in run.snippets
         }
-        runs = tuple(self._evaluate_run(judged, run, scans) for run in runs_of(judged, snippets))
+        scans = {
+            snippet.id: gates[snippet.id].scan(snippet.language.value, snippet.source)
+            for run in found
+            for snippet in run.snippets
+        }
+        policies = {snippet_id: gate.policy for snippet_id, gate in gates.items()}
+        runs = tuple(self._evaluate_run(judged, run, scans, policies) for run in found)
         bearing = {snippet.span_id for snippet in snippets}
         return TraceEvaluation(
             judged, runs, tuple(span.span_id for span in judged.spans if span.span_id in bearing)
         )
 
-    def _evaluate_run(self, trace: Trace, run: Run, scans: Mapping[str, Scan]) -> RunEvaluation:
+    def _evaluate_run(
+        self, trace: Trace, run: Run, scans: Mapping[str, Scan], policies: Mapping[str, Policy]
+    ) -> RunEvaluation:
         own = {snippet.id: scans[snippet.id] for snippet in run.snippets}
         left_out = self._sampling.left_out(run)
         judged = any(each.layer not in left_out for each in self._evaluators)
         replay, apis = self._run_code(run, own) if judged else (NoReplay("the run is not judged"), {})
-        evidence = RunEvidence(trace, run, own, replay, apis, self._pipeline.policy)
+        evidence = RunEvidence(trace, run, own, replay, apis, policies)
         redactor = Redactor(run.snippets, own)
         judgements = [
             replace(judgement, outcome=redactor.outcome(judgement.outcome))
@@ -138,6 +152,34 @@ class Engine:
             return replay, _tried_twice(lambda: apis.report(run))
         except (SandboxUnavailable, SandboxBroken):
             return replay, {}
+
+
+def subject_of(trace: Trace, run: Run, snippet: Snippet) -> dict[str, str]:
+    """What overrides of a policy are matched by: the cohort, the agent, the tool that took the code."""
+    return {
+        **asdict(run.cohort),
+        "agent": run.cohort.agent or run.name,
+        "language": snippet.language.value,
+        "tool": _tool_of(trace, run, snippet),
+    }
+
+
+def _tool_of(trace: Trace, run: Run, snippet: Snippet) -> str:
+    """The tool that ran the code or was asked to; empty where the agent itself runs it."""
+    asked = _ASKED.match(snippet.path)
+    span = trace.by_id.get(snippet.span_id)
+    if span is not None and span.tool is None and asked is not None:
+        calls = [message.tool_calls for message in span.output_messages[int(asked[1]) :][:1]]
+        return next((call.name for each in calls for call in each[int(asked[2]) :][:1]), "")
+    while span is not None and span.span_id != run.span_id:
+        if span.tool is not None:
+            return span.tool.name
+        span = trace.by_id.get(span.parent_id or "")
+    return ""
+
+
+_ASKED: Final = re.compile(r"output_messages\[(\d{1,6})\]\.tool_calls\[(\d{1,6})\]")
+"""How detection names the place of a tool call that a model asked for."""
 
 
 def _tried_twice(run: Callable[[], _Found]) -> _Found:

@@ -102,7 +102,7 @@ class RunEvidence:
     Attributes:
         scans: by snippet id; every snippet of the run has one.
         apis: by snippet id, for Python snippets that could be looked up.
-        policy: the boundary the scans were made by.
+        policies: by snippet id, the boundary its scan was made by; the default one where there is none.
     """
 
     trace: Trace
@@ -110,7 +110,11 @@ class RunEvidence:
     scans: Mapping[str, Scan]
     replay: Replay | NoReplay
     apis: Mapping[str, ApiReport] = field(default_factory=dict)
-    policy: Policy = field(default_factory=Policy)
+    policies: Mapping[str, Policy] = field(default_factory=dict)
+
+    def policy_of(self, snippet_id: str) -> Policy:
+        """The boundary of one snippet."""
+        return self.policies.get(snippet_id) or Policy()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spanproof.sandbox.policy import Policy
+from spanproof.sandbox.scanners import context
+from spanproof.sandbox.scanners.boundary import Boundary
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.sandbox.scanners.pipeline import Pipeline, default_scanners
+from spanproof.sandbox.scanners.report import Report
+from spanproof.sandbox.scanners.source import Source
 
 Deadline = Callable[[float], AbstractContextManager[None]]
 _PIPELINE = Pipeline()
@@ -147,3 +152,32 @@ def test_a_large_program_is_read_to_its_end(language: str, deadline: Deadline) -
     # How the time grows with the size is for `tests/bench/scanners.py --sizes` to show.
     with deadline(60):
         assert _PIPELINE.scan(language, source).verdict in {Verdict.ALLOW, Verdict.REVIEW}
+
+
+_OWN = {scanner.name: scanner for scanner in default_scanners()}
+_CODE_OF = {
+    "python": ("python", "x = [str(n) for n in range(9)]\n"),
+    "weaknesses": ("python", "x = hashlib.sha256(b'a')\n"),
+    "shell": ("bash", "sort a.csv | uniq > b.csv\n"),
+    "sql": ("sql", "SELECT a FROM t;\n"),
+    "javascript": ("javascript", "const x = [1].map(n => n + 1);\n"),
+}
+
+
+@pytest.mark.parametrize(("name", "code"), _CODE_OF.items(), ids=_CODE_OF.keys())
+def test_a_scanner_stops_at_work_when_its_time_is_up(
+    name: str, code: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[float] = []
+
+    def clock() -> float:
+        looks.append(0.0 if len(looks) < 3 else 9.0)
+        return looks[-1]
+
+    monkeypatch.setattr(context, "clock", clock)
+    given = context.Context(Boundary(Policy()), Report(), deadline=1.0)
+
+    with pytest.raises(context.OutOfTime):
+        _OWN[name].scan(given, Source(code[0], code[1] * 2_000))
+
+    assert len(looks) == 4

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from spanproof.sandbox.errors import PolicyError
-from spanproof.sandbox.policy import Policy, load_policy, policy_from
+from spanproof.sandbox.policy import Policy
+from spanproof.sandbox.policy_file import load_policy, policy_from
 
 
 def _write(tmp_path: Path, text: str) -> Path:
@@ -55,6 +56,19 @@ def test_an_unknown_key_names_the_nearest_one(tmp_path: Path) -> None:
         ("- a\n- b", ["list", "keys and values"]),
         ("hosts: [", ["YAML"]),
         ("environment: [1]", ["environment", "1"]),
+        ("languages: [pyhton]", ["languages", "'pyhton'", "did you mean 'python'?"]),
+        ("bandit: 'yes'", ["bandit", "true or false"]),
+        ("scanner_files: [absent.py]", ["scanner_files", "absent.py", "give a Python file"]),
+        ("topics: [{id: pay}]", ["topic 'pay'", "words: [salary]"]),
+        ("topics: [{id: pay, words: salary}]", ["topic 'pay'", "no list"]),
+        ("topics: [{id: pay, patterns: ['(a+)+']}]", ["topic 'pay'", "nests quantifiers"]),
+        ("overrides: {agent: a}", ["overrides", "give a list"]),
+        ("overrides: [{hosts: []}]", ["override 1", "'when'", "when: {agent: billing-*}"]),
+        ("overrides: [{when: {agnt: a}, hosts: []}]", ["override 1", "'agnt'", "did you mean 'agent'?"]),
+        ("overrides: [{when: {release: 1.2}, hosts: []}]", ["override 1", "'release'", "1.2"]),
+        ("overrides: [{when: {agent: a}}]", ["override 1", "changes nothing"]),
+        ("overrides: [{when: {agent: a}, hosts: x}]", ["override 1", "'hosts'", "hosts: [a, b]"]),
+        ("overrides: [{when: {agent: a}, overrides: []}]", ["override 1", "unknown key 'overrides'"]),
     ],
 )
 def test_a_wrong_value_is_named_with_its_remedy(tmp_path: Path, text: str, told: list[str]) -> None:
@@ -76,9 +90,11 @@ def test_each_field_can_be_set_and_is_documented() -> None:
         "write_roots": ["/a"],
         "hosts": ["a.test"], "aggregation": "all", "weights": {"python": 2}, "scanner_time_s": 1,
             "rules": [{"id": "a", "pattern": "a", "message": "a"}], "fingerprint_salt": "0123456789abcdef",
+        "bandit": False, "topics": [{"id": "a", "words": ["a"]}], "scanner_files": [Path(__file__).name],
+        "overrides": [{"when": {"agent": "a"}, "hosts": []}],
     }  # fmt: skip
     for field in fields(Policy):
-        policy_from({field.name: example.get(field.name, ["a"])}, "test")
+        policy_from({field.name: example.get(field.name, ["a"])}, "test", Path(__file__).parent)
         assert f"`{field.name}`" in documentation
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from spanproof.sandbox.errors import PolicyError
-from spanproof.sandbox.policy import Aggregation, Policy, load_policy, policy_from
+from spanproof.sandbox.policy import Aggregation, Policy
+from spanproof.sandbox.policy_file import load_policy, policy_from
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Severity, Verdict
 from spanproof.sandbox.scanners.patterns import why_not_linear
@@ -69,7 +70,7 @@ def test_a_file_without_scanners_is_refused(tmp_path: Path) -> None:
     (tmp_path / "policy.yaml").write_text("scanner_files: [mine.py]\n", encoding="utf-8")
 
     with pytest.raises(PolicyError, match="binds no SCANNERS"):
-        load_policy(tmp_path / "policy.yaml")
+        Pipeline(load_policy(tmp_path / "policy.yaml"))
 
 
 def _asks(name: str, verdict: Verdict, languages: frozenset[str] | None = frozenset({"python"})) -> Scanner:

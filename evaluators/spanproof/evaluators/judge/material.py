@@ -6,11 +6,12 @@ Each layer names its own parts, the same words wherever they are shown. Nothing 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from spanproof.evaluators.layers.common import executed
 from spanproof.evaluators.layers.groundedness import outputs_of
 from spanproof.evaluators.model import RunEvidence
+from spanproof.sandbox.policy import Policy
 from spanproof.trace import Layer, Run, Snippet
 
 Parts = Iterator[tuple[str, str]]
@@ -36,7 +37,12 @@ def _correct(evidence: RunEvidence) -> Parts:
 
 
 def _within(evidence: RunEvidence) -> Parts:
-    yield "policy", "\n".join(f"{name}: {_words(value)}" for name, value in asdict(evidence.policy).items())
+    policies: dict[str, list[int]] = {}
+    for number, snippet in enumerate(evidence.run.snippets, 1):
+        policies.setdefault(_policy(evidence.policy_of(snippet.id)), []).append(number)
+    for policy, numbers in policies.items():
+        whose = f" of code {', '.join(map(str, numbers))}" if len(policies) > 1 else ""
+        yield f"policy{whose}", policy
     for number, snippet in enumerate(evidence.run.snippets, 1):
         yield f"code {number} ({snippet.language})", snippet.source
         findings = evidence.scans[snippet.id].findings
@@ -63,6 +69,12 @@ _MATERIAL: Mapping[Layer, Callable[[RunEvidence], Parts]] = {
     Layer.BOUNDARY: _within,
     Layer.TRAJECTORY: _went,
 }
+
+
+def _policy(policy: Policy) -> str:
+    # Not its overrides, which concern others, and not the salt, which is a secret.
+    stated = replace(policy, overrides=(), fingerprint_salt=b"")
+    return "\n".join(f"{name}: {_words(value)}" for name, value in asdict(stated).items())
 
 
 def _answer(run: Run) -> str:

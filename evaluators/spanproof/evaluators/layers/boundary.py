@@ -129,7 +129,7 @@ def _refused(evidence: RunEvidence, step: ReplayedStep | None) -> list[Attempt]:
     """Attempts the sandbox stopped and the policy does not allow: the sandbox is the stricter of the two."""
     if step is None:
         return []
-    boundary = PolicyBoundary(evidence.policy)
+    boundary = PolicyBoundary(evidence.policy_of(step.snippet.id))
     return [each for each in step.execution.attempts if not each.allowed and _crosses(boundary, each)]
 
 

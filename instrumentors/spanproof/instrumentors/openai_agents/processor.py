@@ -50,8 +50,7 @@ class Record:
 
     Attributes:
         handled: the exception that was being handled when it began: not what ended it.
-        workflow: for an agent no other one called, what it is a part of.
-        asked, answered: for an agent or workflow, what the calls showed so far.
+        asked, answered: for an agent, what its calls showed so far.
         failure: for an agent, the message of its last turn's error.
     """
 
@@ -60,7 +59,6 @@ class Record:
     handled: BaseException | None
     history: History
     agent: Record | None = None
-    workflow: Record | None = None
     asked: str | None = None
     answered: str | None = None
     failure: str | None = None
@@ -84,13 +82,7 @@ class SpanProcessor(TracingProcessor):
     def on_trace_end(self, trace: Any) -> None:
         """A workflow is over."""
         record = self._records.pop(trace.trace_id, None)
-        if record is None:
-            return
-        try:
-            if record.opened.recording:
-                records.describe_workflow(record.opened.content, record.asked, record.answered)
-                record.opened.write()
-        finally:
+        if record is not None:
             self._close(record, None)
 
     @shielded("openai_agents.span.start")
@@ -119,7 +111,6 @@ class SpanProcessor(TracingProcessor):
             parent.agent if parent else None,
         )
         if kind == AGENT:
-            record.workflow = parent if record.agent is None else None
             record.agent = record
         if kind == TOOL:
             record.token = attach(opened.context)
@@ -156,14 +147,10 @@ class SpanProcessor(TracingProcessor):
             records.describe_tool(content, data)
         elif record.kind == AGENT:
             records.describe_agent(content, data, record.asked, record.answered)
-            if record.workflow is not None:
-                record.workflow.asked = record.workflow.asked or record.asked
-                record.workflow.answered = record.answered
         else:
             records.describe_other(content, data)
         record.opened.write()
-        if data.type == "response":  # which model answers is not known before it has
-            record.opened.span.update_name(f"{genai.OPERATION_CHAT} {records.name_of(data)}")
+        if data.type == "response":
             records.record_hosted_code(self._tracing, record.opened, data)
 
     def _close(self, record: Record, error: Any, *, is_turn: bool = False) -> None:

@@ -8,7 +8,7 @@ time for a text is bounded by a constant times its length.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from re import _constants as codes  # type: ignore[attr-defined]  # the parser's own names
 from re import _parser  # type: ignore[attr-defined]
@@ -18,7 +18,7 @@ from spanproof.sandbox.errors import PolicyError
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Severity, Verdict
 from spanproof.sandbox.scanners.rules import Rule
-from spanproof.sandbox.scanners.source import Source
+from spanproof.sandbox.scanners.source import Source, canonical_language
 
 WINDOW: Final = 1000
 """Characters a pattern sees at once: a line, or a piece of a longer one."""
@@ -27,12 +27,16 @@ MAX_WAYS: Final = 1000
 """Ways to match from one place; an unbounded quantifier counts as a window."""
 
 _ID: Final = re.compile(r"^[a-z0-9][a-z0-9-]{0,60}$")
+PROSE: Final = frozenset({"text", "markdown"})
+"""What topics are held against: text that people and models write to one another."""
+
+_TOPIC_KEYS: Final = frozenset({"id", "words", "patterns", "message", "verdict", "severity", "remedy"})
 _KEYS: Final = frozenset({"id", "pattern", "message", "languages", "verdict", "severity", "remedy"})
 
 
 @dataclass(frozen=True, slots=True)
 class PatternRule:
-    """A rule of the user: findings have the id `user.<id>`."""
+    """A rule of the user: findings have the id `<family>.<id>`."""
 
     id: str
     pattern: str
@@ -41,6 +45,7 @@ class PatternRule:
     verdict: Verdict = Verdict.REVIEW
     severity: Severity = Severity.MEDIUM
     remedy: str = "See the policy that states this rule."
+    family: str = "user"
 
 
 def rule_from(document: object, origin: str) -> PatternRule:
@@ -49,23 +54,60 @@ def rule_from(document: object, origin: str) -> PatternRule:
     Raises:
         PolicyError: a key is missing, unknown or wrong, or the pattern may take more than linear time.
     """
+    given = _checked(document, origin, _KEYS, {"id", "pattern", "message"})
+    place = f"{origin}: rule {str(given['id'])!r}"
+    languages = given.get("languages", [])
+    if isinstance(languages, str) or not isinstance(languages, Iterable):
+        raise PolicyError(f"{place}: languages cannot be {languages!r}; give a list, as in `[python, bash]`")
+    known = frozenset(canonical_language(str(one)) for one in languages)
+    return _rule(given, place, str(given["pattern"]), known, "user")
+
+
+def topic_from(document: object, origin: str) -> PatternRule:
+    """A topic that prose must not touch: words, and patterns where words do not tell enough.
+
+    Raises:
+        PolicyError: a key is missing, unknown or wrong, or a pattern may take more than linear time.
+    """
+    given = _checked(document, origin, _TOPIC_KEYS, {"id"})
+    place = f"{origin}: topic {str(given['id'])!r}"
+    words, patterns = given.get("words", []), given.get("patterns", [])
+    for listed in (words, patterns):
+        if isinstance(listed, str) or not isinstance(listed, Sequence):
+            raise PolicyError(f'{place}: {listed!r} is no list; write `words: [salary, "notice period"]`')
+    ways = [rf"\b{_spaced(str(word))}\b" for word in words if str(word).strip()]
+    ways += [f"(?:{pattern})" for pattern in patterns]
+    if not ways:
+        raise PolicyError(f"{place}: has neither words nor patterns; write `words: [salary]`")
+    told = {"message": f"speaks of {given['id']}", "remedy": "Leave this subject out.", **given}
+    return _rule(told, place, f"(?i:{'|'.join(ways)})", PROSE, "topic")
+
+
+def _spaced(phrase: str) -> str:
+    """A phrase as a pattern: what stands between its words may be any few blanks."""
+    return r"\s{1,4}".join(re.escape(word) for word in phrase.split())
+
+
+def _checked(document: object, origin: str, known: frozenset[str], needed: set[str]) -> Mapping[Any, Any]:
     if not isinstance(document, Mapping):
-        raise PolicyError(f"{origin}: a rule is keys and values; write `{{id: …, pattern: …, message: …}}`")
-    unknown = sorted(str(key) for key in document if key not in _KEYS)
-    missing = sorted({"id", "pattern", "message"} - set(document))
+        raise PolicyError(f"{origin}: an entry is keys and values; known keys: {', '.join(sorted(known))}")
+    unknown = sorted(str(key) for key in document if key not in known)
+    missing = sorted(needed - set(document))
     if unknown or missing:
         told = f"unknown key {unknown[0]!r}" if unknown else f"the key {missing[0]!r} is missing"
-        raise PolicyError(f"{origin}: {told}; known keys: {', '.join(sorted(_KEYS))}")
-    name, pattern = str(document["id"]), str(document["pattern"])
-    place = f"{origin}: rule {name!r}"
-    if not _ID.match(name):
-        raise PolicyError(f"{place}: an id is made of a-z, 0-9 and -; write `id: no-internal-hosts`")
+        raise PolicyError(f"{origin}: {told}; known keys: {', '.join(sorted(known))}")
+    if not _ID.match(str(document["id"])):
+        told = f"id {str(document['id'])!r}: an id is made of a-z, 0-9 and -"
+        raise PolicyError(f"{origin}: {told}; write `id: no-internal-hosts`")
+    return document
+
+
+def _rule(
+    document: Mapping[Any, Any], place: str, pattern: str, languages: frozenset[str], family: str
+) -> PatternRule:
     problem = why_not_linear(pattern)
     if problem:
         raise PolicyError(f"{place}: the pattern {pattern[:80]!r} {problem}")
-    languages = document.get("languages", [])
-    if isinstance(languages, str) or not isinstance(languages, Iterable):
-        raise PolicyError(f"{place}: languages cannot be {languages!r}; give a list, as in `[python, bash]`")
     try:
         verdict = Verdict(document.get("verdict", "review"))
         severity = Severity(document.get("severity", "medium"))
@@ -74,8 +116,9 @@ def rule_from(document: object, origin: str) -> PatternRule:
             f"{place}: {wrong}; verdicts: {', '.join(Verdict)}; severities: {', '.join(Severity)}"
         ) from wrong
     remedy = str(document.get("remedy", PatternRule.__dataclass_fields__["remedy"].default))
-    known = frozenset(str(one).lower() for one in languages)
-    return PatternRule(name, pattern, str(document["message"]), known, verdict, severity, remedy)
+    return PatternRule(
+        str(document["id"]), pattern, str(document["message"]), languages, verdict, severity, remedy, family
+    )
 
 
 def why_not_linear(pattern: str) -> str:
@@ -140,5 +183,5 @@ def scan_with(rules: Iterable[tuple[PatternRule, re.Pattern[str]]], context: Con
                 for found in pattern.finditer(window):
                     place = source.place(at + start + found.start(), at + start + found.end())
                     entry = Rule(rule.severity, rule.verdict, rule.remedy)
-                    context.tell(f"user.{rule.id}", entry, place, rule.message)
+                    context.tell(f"{rule.family}.{rule.id}", entry, place, rule.message)
         at += len(line)

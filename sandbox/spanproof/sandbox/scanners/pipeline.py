@@ -9,52 +9,43 @@ from __future__ import annotations
 import os
 import re
 import secrets as random_source
+import threading
 import time
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.boundary import Boundary
-from spanproof.sandbox.scanners.context import Context, OutOfTime
+from spanproof.sandbox.scanners.context import Context, OutOfTime, clock
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
 from spanproof.sandbox.scanners.report import Report
 from spanproof.sandbox.scanners.rules import rule_of
 from spanproof.sandbox.scanners.scanner import Scanner
-from spanproof.sandbox.scanners.source import START, Source
+from spanproof.sandbox.scanners.source import DATA_LANGUAGES, START, Source, canonical_language
 from spanproof.sandbox.scanners.voting import Vote, decide
+
+if TYPE_CHECKING:
+    from spanproof.sandbox.scanners.patterns import PatternRule
 
 MAX_CHARACTERS: Final = 2_000_000
 """A longer source is denied; no agent writes one, and trees of it would not fit in memory."""
 
 _DEFAULT_POLICY: Final = Policy()
 
-_ADVISERS: Final = frozenset({"weaknesses"})
+_ADVISERS: Final = frozenset({"weaknesses", "bandit"})
 """Scanners whose findings are advisory: they never vote."""
 
 _BASE_S: Final = 2.0
 _S_PER_CHARACTER: Final = 20e-6
-
-LANGUAGE_ALIASES: Final = {
-    "py": "python", "python3": "python", "py3": "python", "ipython": "python", "pycon": "python",
-    "sh": "bash", "shell": "bash", "zsh": "bash", "console": "bash", "shell-session": "bash", "ksh": "bash",
-    "dash": "bash", "sqlite": "sql", "postgres": "sql", "postgresql": "sql", "mysql": "sql", "duckdb": "sql",
-    "tsql": "sql", "js": "javascript", "node": "javascript", "jsx": "javascript", "mjs": "javascript",
-    "ts": "typescript", "tsx": "typescript", "yml": "yaml",
-}  # fmt: skip
-"""Other names of languages, as fences and callers give them."""
 
 SALT_VARIABLE: Final = "SPANPROOF_FINGERPRINT_SALT"
 """The environment variable that holds the salt of secrets' fingerprints, where the policy gives none."""
 
 _SALT_OF_THIS_PROCESS: Final = random_source.token_bytes(32)
 
-DATA_LANGUAGES: Final = frozenset({"json", "yaml", "text", "markdown", "csv", "toml", "xml"})
-"""What is read, not run: the text scanners are enough."""
-
 
 class Pipeline:
-    """Scans snippets against one policy. Thread-safe: it keeps nothing between scans."""
+    """Scans snippets against one policy. Thread-safe: it keeps nothing of a scan."""
 
     def __init__(
         self, policy: Policy = _DEFAULT_POLICY, *, scanners: Sequence[Scanner] | None = None
@@ -72,6 +63,8 @@ class Pipeline:
         self._boundary = Boundary(policy)
         self._scanners = tuple(_all_scanners(policy) if scanners is None else scanners)
         self._weights = dict(policy.weights)
+        self._narrowed: dict[tuple[bool, ...], Pipeline] = {}
+        self._making = threading.Lock()
         given = policy.fingerprint_salt or os.environ.get(SALT_VARIABLE, "").encode(
             "utf-8", "surrogateescape"
         )
@@ -85,24 +78,47 @@ class Pipeline:
             source: any text.
         """
         started = time.perf_counter()
-        name = language.strip().lower()
-        name = LANGUAGE_ALIASES.get(name, name)
+        name = canonical_language(language)
         whole = Report()
-        context = Context(self._boundary, whole, 0.0, salt=self._salt)
-        votes: list[Vote] = []
         if len(source) > MAX_CHARACTERS:
-            context.add(
-                "source.too-large", START, f"{len(source)} characters; at most {MAX_CHARACTERS} are judged"
-            )
-            votes.append(Vote("pipeline", Verdict.DENY, failed=True))
+            told = f"{len(source)} characters; at most {MAX_CHARACTERS} are judged"
+            whole.add("source.too-large", START, told)
+            votes = [Vote("pipeline", Verdict.DENY, failed=True)]
+        elif self._refuses(name):
+            allowed = ", ".join(sorted(self.policy.languages or ())) or "none"
+            whole.add("language.denied", START, f"is {name or 'of no language'}; the policy allows {allowed}")
+            votes = [Vote("pipeline", Verdict.DENY, failed=True)]
         else:
-            votes = self._run(context, Source(name, source))
+            votes = self._run(whole, Source(name, source))
         findings = whole.findings()
         verdict = decide(votes, self.policy.aggregation, self._weights)
         elapsed_us = int((time.perf_counter() - started) * 1e6)
         return Scan(verdict, findings, elapsed_us)
 
-    def _run(self, context: Context, source: Source) -> list[Vote]:
+    def for_subject(self, subject: Mapping[str, str]) -> Pipeline:
+        """The pipeline for one agent, tool and cohort: this one where the policy has no override for them.
+
+        Args:
+            subject: values by the names in `policy.SUBJECT`; what is not known is left out.
+
+        Raises:
+            PolicyError: a scanner of the user that an override names cannot be loaded.
+        """
+        concerned = tuple(one.concerns(subject) for one in self.policy.overrides)
+        if not any(concerned):
+            return self
+        with self._making:
+            made = self._narrowed.get(concerned)
+            if made is None:
+                made = self._narrowed[concerned] = Pipeline(self.policy.for_subject(subject))
+                made._salt = self._salt  # fingerprints stay comparable over all subjects
+            return made
+
+    def _refuses(self, language: str) -> bool:
+        allowed = self.policy.languages
+        return allowed is not None and language not in allowed and language not in DATA_LANGUAGES
+
+    def _run(self, whole: Report, source: Source) -> list[Vote]:
         understood = source.language in DATA_LANGUAGES
         votes: list[Vote] = []
         for scanner in self._scanners:
@@ -110,32 +126,31 @@ class Pipeline:
                 continue
             understood = understood or scanner.languages is not None
             report = Report()
-            failed = self._run_one(scanner, replace(context, report=report), source)
+            failed = self._run_one(scanner, report, source)
             found = report.findings()
-            context.report.take(found)
+            whole.take(found)
             verdict = verdict_of(found)
             silent = verdict is Verdict.ALLOW and (scanner.languages is None or scanner.name in _ADVISERS)
             if failed or not silent:
                 votes.append(Vote(scanner.name, verdict, failed))
         if not understood:
-            context.add(
-                "language.unscanned", START, f"no scanner reads {source.language or 'an unnamed language'}"
-            )
+            told = f"no scanner reads {source.language or 'an unnamed language'}"
+            whole.add("language.unscanned", START, told)
             votes.append(Vote("pipeline", rule_of("language.unscanned").verdict))
         return votes
 
-    def _run_one(self, scanner: Scanner, context: Context, source: Source) -> bool:
+    def _run_one(self, scanner: Scanner, report: Report, source: Source) -> bool:
         """Run one scanner within its time; whether it failed."""
         budget = self.policy.scanner_time_s
         budget = _BASE_S + _S_PER_CHARACTER * len(source.text) if budget is None else budget
-        deadline = time.monotonic() + budget
+        deadline = clock() + budget
         try:
-            scanner.scan(replace(context, deadline=deadline), source)
-            if time.monotonic() > deadline:
+            scanner.scan(Context(self._boundary, report, deadline, salt=self._salt), source)
+            if clock() > deadline and not scanner.keeps_time:
                 raise OutOfTime(f"it took more than {budget:g} s")  # noqa: TRY301 - told like any failure
         except Exception as failure:  # noqa: BLE001 - whatever it is, an unjudged snippet does not pass
             told = f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
-            context.add("scanner_error", START, f"the {scanner.name} scanner failed: {told}")
+            report.add("scanner_error", START, f"the {scanner.name} scanner failed: {told}")
             return True
         return False
 
@@ -150,18 +165,21 @@ def verdict_of(findings: Sequence[Finding]) -> Verdict:
 
 def _all_scanners(policy: Policy) -> list[Scanner]:
     scanners = default_scanners()
-    if policy.rules:
-        from spanproof.sandbox.scanners import patterns
+    for name, rules in (("user-rules", policy.rules), ("topics", policy.topics)):
+        if rules:
+            scanners.append(_of_patterns(name, rules))
+    from spanproof.sandbox.scanners import plugin_process
 
-        compiled = [(rule, re.compile(rule.pattern)) for rule in policy.rules]
-        scanners.append(
-            Scanner("user-rules", None, lambda context, source: patterns.scan_with(compiled, context, source))
-        )
-    from spanproof.sandbox.scanners import plugins
+    if plugin_process.has_plugins(policy):
+        scanners += plugin_process.PluginProcess(policy).scanners()
+    return scanners
 
-    for file in policy.scanner_files:
-        scanners.extend(plugins.scanners_in(file))
-    return [*scanners, *plugins.installed_scanners()]
+
+def _of_patterns(name: str, rules: Sequence[PatternRule]) -> Scanner:
+    from spanproof.sandbox.scanners import patterns
+
+    compiled = [(rule, re.compile(rule.pattern)) for rule in rules]
+    return Scanner(name, None, lambda context, source: patterns.scan_with(compiled, context, source))
 
 
 def default_scanners() -> list[Scanner]:

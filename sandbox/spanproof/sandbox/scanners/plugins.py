@@ -1,15 +1,14 @@
 """Scanners of the user: from installed packages, by entry point, and from Python files a policy names.
 
 In: the entry points of the group `spanproof.scanners`, or a file. Out: scanners, as the pipeline runs its
-own. Both are code that runs with the rights of this process: a policy file is as trusted as the program
-itself.
+own. Both are code with the rights of the user: a policy file is as trusted as the program itself. Called in
+the process of `plugin_worker`, and nowhere else.
 """
 
 from __future__ import annotations
 
 import runpy
 from collections.abc import Iterable
-from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import Final
 
@@ -21,7 +20,6 @@ GROUP: Final = "spanproof.scanners"
 _SHAPE: Final = "a Scanner, a list of them, or a function without arguments that gives either"
 
 
-@lru_cache(maxsize=1)
 def installed_scanners() -> tuple[Scanner, ...]:
     """The scanners of installed packages, in the order of their names.
 

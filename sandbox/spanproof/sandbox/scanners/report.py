@@ -82,6 +82,8 @@ class Report:
 
     def findings(self) -> tuple[Finding, ...]:
         """What was found, in the order of the source."""
+        if not self._findings:
+            return ()
         return tuple(
             sorted(self._findings.values(), key=lambda one: (one.line, one.column, one.rule, one.message))
         )
@@ -91,10 +93,8 @@ def _without_secrets(message: str) -> str:
     """A message with what has a provider's format of secrets left out: a path or a host may hold one."""
     if not _LONG_WORD.search(message):
         return message
-    from spanproof.sandbox.scanners.secrets import FORMATS
+    from spanproof.sandbox.scanners.secrets import formats_in
 
-    lowered = message.lower()
-    for form in FORMATS:
-        if any(word in lowered for word in form.keywords):
-            message = form.pattern.sub("[secret]", message)
+    for form in formats_in(message.lower()):
+        message = form.pattern.sub("[secret]", message)
     return message

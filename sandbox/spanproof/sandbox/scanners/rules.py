@@ -144,6 +144,7 @@ RULES: Final[dict[str, Rule]] = {
     # --- weaknesses of generated code, which never change a verdict
     **WEAKNESSES,
     # --- the gate itself
+    "language.denied": Rule(_HIGH, _DENY, "Write it in a language that `languages` names, or add it there."),
     "language.unscanned": Rule(
         _LOW, _REVIEW, "Use a language a scanner reads, or let the sandbox settle it."
     ),
@@ -151,6 +152,10 @@ RULES: Final[dict[str, Rule]] = {
     "scanner_error": Rule(_HIGH, _DENY, "Install the parser the message names, or report this snippet."),
 }
 """Rule id, without its language, to its entry."""
+
+
+_SECTIONS: Final = {"secret.": "secret.provider", "topic.": "topics", "bandit.": "bandit"}
+"""Families of rules that share one section of the documentation."""
 
 
 def rule_of(rule_id: str) -> Rule:
@@ -176,5 +181,8 @@ def anchor_of(rule_id: str) -> str:
     for prefix in _LANGUAGES:
         named = named.removeprefix(prefix)
     if named not in RULES:
-        named = "secret.provider" if named.startswith("secret.") else "rules-of-your-own"
+        named = next(
+            (section for family, section in _SECTIONS.items() if named.startswith(family)),
+            "rules-of-your-own",
+        )
     return f"docs/scanners.md#{named}"

@@ -16,8 +16,15 @@ from spanproof.sandbox.scanners.source import Source
 
 @dataclass(frozen=True, slots=True)
 class Scanner:
-    """One scanner: its name, the languages it concerns (None for all), and what it does."""
+    """One scanner.
+
+    Attributes:
+        languages: those it concerns; None for all.
+        scan: what it does. It looks at the context's clock as it goes (`check_time`).
+        keeps_time: whether it cannot exceed its time, so that waiting for its turn is not held against it.
+    """
 
     name: str
     languages: frozenset[str] | None
     scan: Callable[[Context, Source], None]
+    keeps_time: bool = False

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from typing import Final, NamedTuple
 
@@ -102,6 +103,15 @@ FORMATS: Final = (
 )
 """Formats providers give their secrets, by prefix or shape."""
 
+_KEYWORDS: Final = tuple((word, form) for form in FORMATS for word in form.keywords)
+
+
+def formats_in(lowered: str) -> list[Format]:
+    """The formats that may occur in a text given in lower case, by their keywords."""
+    # One plain search a keyword: the quickest there is in Python for this many short words.
+    return list(dict.fromkeys([form for word, form in _KEYWORDS if word in lowered]))
+
+
 _ASSIGNED = re.compile(
     # The possessive quantifier keeps a long run of such names linear.
     r"(?i)(?:secret|token|passw(?:or)?d|passwd|pwd|api[_-]?key|apikey|access[_-]?key|auth[_-]?key|private[_-]?key"
@@ -143,21 +153,20 @@ def title_of(name: str) -> str:
 def scan(context: Context, source: Source) -> None:
     """Report secrets, by rule and place only."""
     text = source.text
-    lowered = text.lower()
+    lowered = source.lowered
     told: list[tuple[int, int]] = []
-    for form in FORMATS:
-        if any(word in lowered for word in form.keywords):
-            for found in form.pattern.finditer(text):
-                if (_PLACEHOLDER.match(found[0][8:]) and form.name != "private-key") or _overlaps(
-                    told, found.span()
-                ):
-                    continue
-                told.append(found.span())
-                place = source.place(*found.span())
-                context.add_secret(
-                    f"secret.{form.name}", place, f"holds a secret: {title_of(form.name)}", found[0]
-                )
-    if any(word in lowered for word in _ASSIGNED_WORDS):
+    for form in formats_in(lowered):
+        context.check_time()
+        for found in form.pattern.finditer(text):
+            if _PLACEHOLDER.match(found[0][8:]) and form.name != "private-key":
+                continue
+            if not _claims(told, found.span()):
+                continue
+            place = source.place(*found.span())
+            context.add_secret(
+                f"secret.{form.name}", place, f"holds a secret: {title_of(form.name)}", found[0]
+            )
+    if [word for word in _ASSIGNED_WORDS if word in lowered]:
         _scan_assigned(context, source, told)
     if len(text) < 200_000:
         _scan_entropy(context, source, told)
@@ -166,9 +175,8 @@ def scan(context: Context, source: Source) -> None:
 def _scan_assigned(context: Context, source: Source, told: list[tuple[int, int]]) -> None:
     for found in _ASSIGNED.finditer(source.text):
         value = found["value"]
-        if _PLACEHOLDER.match(value) or _overlaps(told, found.span("value")):
+        if _PLACEHOLDER.match(value) or not _claims(told, found.span("value")):
             continue
-        told.append(found.span("value"))
         real = len(value) >= 16 and entropy(value) >= 3.3 and any(one.isdigit() for one in value)
         context.add_secret(
             "secret.assigned",
@@ -192,7 +200,7 @@ def _name(text: str, found: re.Match[str]) -> str:
 def _scan_entropy(context: Context, source: Source, told: list[tuple[int, int]]) -> None:
     for found in _LITERAL.finditer(source.text):
         value = found[1]
-        if _HEX_OR_ID.match(value) or _overlaps(told, found.span(1)) or entropy(value) < 4.5:
+        if _HEX_OR_ID.match(value) or entropy(value) < 4.5 or not _claims(told, found.span(1)):
             continue
         place = source.place(*found.span(1))
         context.add_secret("secret.entropy", place, "a literal is as random as a secret", value)
@@ -204,5 +212,10 @@ def entropy(text: str) -> float:
     return -sum(count / size * math.log2(count / size) for count in Counter(text).values()) if size else 0.0
 
 
-def _overlaps(told: list[tuple[int, int]], span: tuple[int, int]) -> bool:
-    return any(start < span[1] and span[0] < end for start, end in told)
+def _claims(told: list[tuple[int, int]], span: tuple[int, int]) -> bool:
+    """Take a stretch for a secret, unless it overlaps one taken before; `told` is kept in order."""
+    at = bisect_left(told, (span[1], 0))
+    if at and told[at - 1][1] > span[0]:
+        return False
+    told.insert(at, span)
+    return True

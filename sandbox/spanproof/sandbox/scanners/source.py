@@ -8,7 +8,35 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from spanproof.sandbox.scanners.python.parse import Parsed
+
+
+_ALIASES: Final = {
+    "py": "python", "python3": "python", "py3": "python", "ipython": "python", "pycon": "python",
+    "sh": "bash", "shell": "bash", "zsh": "bash", "console": "bash", "shell-session": "bash", "ksh": "bash",
+    "dash": "bash", "sqlite": "sql", "postgres": "sql", "postgresql": "sql", "mysql": "sql", "duckdb": "sql",
+    "tsql": "sql", "js": "javascript", "node": "javascript", "jsx": "javascript", "mjs": "javascript",
+    "ts": "typescript", "tsx": "typescript", "yml": "yaml",
+}  # fmt: skip
+
+DATA_LANGUAGES: Final = frozenset({"json", "yaml", "text", "markdown", "csv", "toml", "xml"})
+"""What is read, not run: the text scanners are enough."""
+
+KNOWN_LANGUAGES: Final = (
+    "python", "bash", "sql", "javascript", "typescript", *sorted(DATA_LANGUAGES), "html", "css", "java",
+    "go", "php", "c", "c++", "c#", "rust", "ruby", "r", "perl", "kotlin", "swift", "scala", "julia", "lua",
+    "powershell",
+)  # fmt: skip
+"""Names of languages, for errors that name the nearest one; others are taken too."""
+
+
+def canonical_language(name: str) -> str:
+    """The one name of a language that fences and callers give many: `sh` is `bash`."""
+    name = name.strip().lower()
+    return _ALIASES.get(name, name)
 
 
 class Place(NamedTuple):
@@ -26,11 +54,29 @@ START = Place(1, 1, 1, 1)
 
 @dataclass(slots=True)
 class Source:
-    """One snippet's text. Line starts are counted when first asked for."""
+    """One snippet's text. What is derived from it is worked out when first asked for, and once."""
 
     language: str
     text: str
     _starts: list[int] = field(default_factory=list)
+    _lowered: str | None = None
+    _python: Parsed | None = None
+
+    @property
+    def lowered(self) -> str:
+        """The text in lower case, for keywords that tell which patterns may match at all."""
+        if self._lowered is None:
+            self._lowered = self.text.lower()
+        return self._lowered
+
+    @property
+    def python(self) -> Parsed:
+        """The text as a Python tree: one for all scanners, which must not change it."""
+        if self._python is None:
+            from spanproof.sandbox.scanners.python.parse import parse
+
+            self._python = parse(self.text)
+        return self._python
 
     def place(self, start: int, end: int) -> Place:
         """The place of the characters from offset `start` up to `end`."""

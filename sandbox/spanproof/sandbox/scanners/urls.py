@@ -30,7 +30,7 @@ def scan(context: Context, source: Source) -> None:
     if "://" in text:
         for found in _URL.finditer(text):
             _judge(context, source, found)
-    if "script:" in text.lower():
+    if "script:" in source.lowered:
         for found in _SCRIPT_URL.finditer(text):
             context.add("url.scheme", source.place(*found.span(1)), f"a URL with the scheme {found[1]}")
 

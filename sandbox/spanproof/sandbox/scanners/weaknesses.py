@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 from spanproof.sandbox.scanners.context import Context
-from spanproof.sandbox.scanners.python.parse import parse_strictly
+from spanproof.sandbox.scanners.python.parse import nodes_below
 from spanproof.sandbox.scanners.source import Place, Source
 from spanproof.sandbox.scanners.weak_python import CALLS, judge_assignment, judge_comparison, judge_definition
 from spanproof.sandbox.scanners.weak_python.names import Names
@@ -33,44 +33,44 @@ _MAY_MATTER: Final = words(
 def scan(context: Context, source: Source) -> None:
     """Report weaknesses of one source."""
     if source.language == "python":
-        lowered = source.text.lower()
-        if any(word in lowered for word in _MAY_MATTER):
-            _scan_python(context, source.text)
+        if [word for word in _MAY_MATTER if word in source.lowered]:
+            _scan_python(context, source)
         return
     for rule, pattern in _PATTERNS["bash" if source.language == "bash" else "javascript"]:
+        context.check_time()
         for found in pattern.finditer(source.text):
             context.add(rule, source.place(*found.span()), _MESSAGES[rule])
 
 
-def _scan_python(context: Context, text: str) -> None:
-    module = parse_strictly(text)
+def _scan_python(context: Context, source: Source) -> None:
+    module = source.python.module
     if module is None:
         return
-    names = Names(module)
-    lines = text.split("\n")
-    for count, node in enumerate(ast.walk(module)):
-        if count % 4096 == 0:
+    nodes = nodes_below(module)
+    names = Names(nodes)
+    lines = source.text.split("\n")
+    for count, node in enumerate(nodes):
+        if count % 256 == 0:
             context.check_time()
-        try:
-            found = list(_judge(names, node))
-        except RecursionError:
-            continue  # nests deeper than can be read; the Python scanner says so
-        if not isinstance(node, ast.expr | ast.stmt):
-            continue
-        for rule, message in found:
-            context.add(f"python.{rule}", _place(node, lines), message)
+        judges = _JUDGES.get(node.__class__, ())
+        for judge in judges:
+            try:
+                found = list(judge(names, node))
+            except RecursionError:
+                continue  # nests deeper than can be read; the Python scanner says so
+            for rule, message in found:
+                context.add(f"python.{rule}", _place(node, lines), message)  # type: ignore[arg-type]
 
 
-def _judge(names: Names, node: ast.AST) -> Iterator[tuple[str, str]]:
-    if isinstance(node, ast.Call):
-        for judge_call in CALLS:
-            yield from judge_call(names, node)
-    elif isinstance(node, ast.Assign | ast.AnnAssign):
-        yield from judge_assignment(names, node)
-    elif isinstance(node, ast.Compare):
-        yield from judge_comparison(names, node)
-    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        yield from judge_definition(names, node)
+_JUDGES: Final[dict[type[ast.AST], tuple[Callable[[Names, Any], Iterator[tuple[str, str]]], ...]]] = {
+    ast.Call: CALLS,
+    ast.Assign: (judge_assignment,),
+    ast.AnnAssign: (judge_assignment,),
+    ast.Compare: (judge_comparison,),
+    ast.FunctionDef: (judge_definition,),
+    ast.AsyncFunctionDef: (judge_definition,),
+}
+"""What judges a node, by its kind: each of these kinds has a place."""
 
 
 def _place(node: ast.expr | ast.stmt, lines: list[str]) -> Place:

@@ -11,7 +11,7 @@ from spanproof.sandbox.scanners.context import MAX_NESTING, Context
 from spanproof.sandbox.scanners.python.calls import call, read_uncalled
 from spanproof.sandbox.scanners.python.expressions import EXPRESSIONS
 from spanproof.sandbox.scanners.python.machine import Machine, Tables
-from spanproof.sandbox.scanners.python.parse import Parsed, parse, parse_strictly
+from spanproof.sandbox.scanners.python.parse import Parsed, parse_strictly
 from spanproof.sandbox.scanners.python.statements import STATEMENTS
 from spanproof.sandbox.scanners.source import START, Place, Source
 
@@ -22,7 +22,7 @@ _TABLES = Tables(EXPRESSIONS, STATEMENTS, call)
 
 def scan(context: Context, source: Source) -> None:
     """Report what a Python program would do beyond its boundary."""
-    parsed = parse(source.text)
+    parsed = source.python
     _tell_unparsed(context, parsed)
     if parsed.commands:
         from spanproof.sandbox.scanners.shell import scan_nested

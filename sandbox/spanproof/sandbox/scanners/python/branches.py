@@ -13,6 +13,7 @@ from typing import Final
 from spanproof.sandbox.scanners.python import attributes, fold
 from spanproof.sandbox.scanners.python.loops import iterated, puts_text_together, turns
 from spanproof.sandbox.scanners.python.machine import Executor, Flow, Machine
+from spanproof.sandbox.scanners.python.parse import nodes_below
 from spanproof.sandbox.scanners.python.values import (
     UNKNOWN,
     Unknown,
@@ -22,8 +23,13 @@ from spanproof.sandbox.scanners.python.values import (
     taint_of,
 )
 
-_MAX_TURNS = 600
+_OWN_SCOPES: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})
+
+_PLAIN_TURNS: Final = 64
 """Turns of a `while` loop that are read one by one."""
+
+_DECODING_TURNS: Final = 600
+"""The same where the loop puts a text together."""
 
 
 def _if(m: Machine, node: ast.If) -> Flow:
@@ -125,20 +131,18 @@ def _read_loosely(m: Machine, body: Sequence[ast.stmt], target: ast.expr | None,
 
 
 def _assigned(body: Sequence[ast.stmt]) -> set[str]:
-    names: set[str] = set()
-    pending: list[ast.AST] = list(body)
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            pending.extend(ast.iter_child_nodes(node))
-    return names
+    return {
+        node.id
+        for statement in body
+        for node in nodes_below(statement, without=_OWN_SCOPES)
+        if node.__class__ is ast.Name and node.ctx.__class__ is ast.Store
+    }
 
 
 def _while(m: Machine, node: ast.While) -> Flow:
-    with m.patience(decoding=puts_text_together(node.body)):
-        flow = _turn(m, node)
+    decoding = puts_text_together(node.body)
+    with m.patience(decoding=decoding):
+        flow = _turn(m, node, _DECODING_TURNS if decoding else _PLAIN_TURNS)
     if flow is not _UNSETTLED:
         return flow
     _read_loosely(m, node.body, None, UNKNOWN)
@@ -148,9 +152,9 @@ def _while(m: Machine, node: ast.While) -> Flow:
 _UNSETTLED = "unsettled"
 
 
-def _turn(m: Machine, node: ast.While) -> Flow:
-    """Read a loop turn by turn while its condition is known."""
-    for _ in range(_MAX_TURNS):
+def _turn(m: Machine, node: ast.While, most: int) -> Flow:
+    """Read a loop turn by turn, `most` of them, while its condition is known."""
+    for _ in range(most):
         condition = fold.truth(m.evaluate(node.test))
         if condition is False:
             return m.execute(node.orelse)

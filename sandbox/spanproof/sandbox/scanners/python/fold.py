@@ -39,6 +39,9 @@ from spanproof.sandbox.scanners.python.values import (
 from spanproof.sandbox.words import words
 
 _MAX_ITEMS = 4096
+_MAX_MEMORY = 128 << 20
+"""Bytes a decompressor may ask for; the header of a hostile stream asks for gigabytes."""
+
 _LONG_NUMBER = re.compile(r"\d{5}")
 _ATOMS = (str, bytes, int, float, bool, complex, type(None))
 
@@ -241,7 +244,7 @@ def _unbzip(data: bytes) -> bytes:
 
 
 def _unxz(data: bytes) -> bytes:
-    return lzma.LZMADecompressor().decompress(data, MAX_SIZE)
+    return lzma.LZMADecompressor(memlimit=_MAX_MEMORY).decompress(data, MAX_SIZE)
 
 
 def _bounded_bytes(content: Any = b"", encoding: str = "utf-8", errors: str = "strict") -> bytes:
@@ -311,8 +314,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "codecs.getdecoder": lambda name: name,
     "zlib.decompress": _inflate, "zlib.compress": zlib.compress, "gzip.decompress": _gunzip,
     "gzip.compress": functools.partial(zlib.compress, wbits=31),
-    "bz2.decompress": _unbzip, "bz2.compress": bz2.compress,
-    "lzma.decompress": _unxz, "lzma.compress": lzma.compress,
+    "bz2.decompress": _unbzip, "bz2.compress": lambda data: bz2.compress(data, 1),
+    "lzma.decompress": _unxz, "lzma.compress": lambda data: lzma.compress(data, preset=0),
     "json.loads": json.loads, "json.dumps": json.dumps, "textwrap.dedent": textwrap.dedent,
     "urllib.parse.quote": urllib.parse.quote, "urllib.parse.unquote": urllib.parse.unquote,
     "urllib.parse.quote_plus": urllib.parse.quote_plus,

@@ -50,7 +50,8 @@ DECODING_STEPS = 60_000
 """The same for loops that put a text together, which is how payloads hide."""
 
 MAX_CALL_DEPTH = 12
-_CHECK_EVERY = 1024
+_CHECK_EVERY = 64
+"""Steps between two looks at the clock; one step may fold a text of many characters."""
 
 
 @dataclass(slots=True)
@@ -125,7 +126,7 @@ class Machine:
         """The abstract value of an expression."""
         self.steps += 1
         if self.steps > self._next_check:
-            self._next_check += _CHECK_EVERY
+            self._next_check = self.steps + _CHECK_EVERY
             self.context.check_time()
         evaluator = self.tables.expressions.get(node.__class__)
         return evaluator(self, node) if evaluator is not None else self._newer_syntax(node)
@@ -135,6 +136,9 @@ class Machine:
         statements = self.tables.statements
         for statement in block:
             self.steps += 1
+            if self.steps > self._next_check:
+                self._next_check = self.steps + _CHECK_EVERY
+                self.context.check_time()
             executor = statements.get(statement.__class__)
             if executor is None:
                 self._newer_syntax(statement)

@@ -10,10 +10,21 @@ import re
 import textwrap
 import warnings
 from dataclasses import dataclass, field
+from typing import Final
 
 _MAGIC = re.compile(r"^[ \t]*(?:[\w, ]+=[ \t]*)?([!%])(.*)$")
 _PROMPT = re.compile(r"^(?:>>>|\.\.\.)(?: |$)")
 _MAX_REPAIRS = 24
+
+_FILE: Final = "<snippet under scan>"
+"""What the parser names in its warnings about a snippet; a filter keeps these, and no others, quiet."""
+
+_NOT_NODES: Final = frozenset(
+    {"ctx", "op", "ops", "id", "attr", "kind", "conversion", "type_comment", "level", "module", "is_async"}
+)
+"""Fields of nodes that hold no node anyone looks for."""
+
+_NODE_FIELDS: Final[dict[type[ast.AST], tuple[str, ...]]] = {ast.Constant: ()}
 
 
 @dataclass(slots=True)
@@ -50,10 +61,43 @@ def parse_strictly(text: str) -> ast.Module | None:
         return None
 
 
+def nodes_below(root: ast.AST, without: frozenset[type[ast.AST]] = frozenset()) -> list[ast.AST]:
+    """The nodes of a tree, breadth first: `ast.walk` in a third of the time, without operators and contexts.
+
+    Args:
+        root: where to begin.
+        without: kinds of nodes that are listed and not gone into.
+    """
+    found = [root]
+    fields_of, add = _NODE_FIELDS, found.append
+    for node in found:
+        kind = node.__class__
+        if kind in without:
+            continue
+        fields = fields_of.get(kind)
+        if fields is None:
+            fields = fields_of[kind] = tuple(name for name in kind._fields if name not in _NOT_NODES)
+        for name in fields:
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                for one in value:
+                    if isinstance(one, ast.AST):
+                        add(one)
+            elif isinstance(value, ast.AST):
+                add(value)
+    return found
+
+
 def _tree(text: str) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(text)
+    # Not `catch_warnings`: it swaps the filters of the whole process, which other threads may be reading.
+    if not warnings.filters or warnings.filters[0] is not _own_filter[0]:
+        warnings.filterwarnings("ignore", module=re.escape(_FILE))
+        _own_filter[0] = warnings.filters[0]
+    return ast.parse(text, _FILE)
+
+
+_own_filter: list[object] = [None]
+"""The entry of `warnings.filters` that holds for snippets, once it is set."""
 
 
 def _clean(text: str) -> str:

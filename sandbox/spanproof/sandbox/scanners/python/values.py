@@ -287,7 +287,10 @@ def taint_of(value: Value) -> Taint:
     while pending and seen < _MAX_LOOK:
         one = pending.pop()
         seen += 1
-        taint |= one.taint
+        if one.taint:
+            taint |= one.taint
+        if one.__class__ is Const:
+            continue
         if isinstance(one, Items):
             pending.extend(one.items[:_MAX_LOOK])
         elif isinstance(one, Mapping):

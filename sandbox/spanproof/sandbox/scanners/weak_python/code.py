@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from spanproof.sandbox.scanners.weak_python.names import Names, argument, is_literal, is_true, keyword
+from spanproof.sandbox.scanners.weak_python.names import Names, argument, is_true, keyword
 
 _SHELLS: Final = frozenset({"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput",
     "asyncio.create_subprocess_shell"})  # fmt: skip
@@ -42,17 +42,19 @@ def judge_code(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
     if name.rpartition(".")[2] in _STATEMENTS or name in {"sqlalchemy.text", "sqlalchemy.sql.text"}:
         if isinstance(behind, ast.Call) and names.dotted(behind.func).endswith("text") and behind.args:
             behind = names.behind(behind.args[0])
-        if is_statement_of_text(behind):
+        if is_statement_of_text(names, behind):
             yield "weakness.sql-text", "a statement is put together from text and values"
 
 
-def is_statement_of_text(node: ast.expr) -> bool:
+def is_statement_of_text(names: Names, node: ast.expr) -> bool:
     """Whether an expression puts SQL together with values that are not constants."""
     head: ast.expr | None = None
     if isinstance(node, ast.JoinedStr):
         if any(isinstance(part, ast.FormattedValue) for part in node.values):
             head = node.values[0]
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod) and not is_literal(node):
+    elif (
+        isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod) and not names.is_literal(node)
+    ):
         head = node
         while isinstance(head, ast.BinOp):
             head = head.left

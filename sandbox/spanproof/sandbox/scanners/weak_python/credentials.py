@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from spanproof.sandbox.scanners.python.parse import nodes_below
 from spanproof.sandbox.scanners.weak_python.names import Names, is_false, says_secret
 
 _PLACEHOLDER: Final = re.compile(
@@ -66,7 +67,7 @@ def judge_definition(names: Names, node: ast.FunctionDef | ast.AsyncFunctionDef)
         if _is_credential(one.arg, value):
             yield "weakness.credential", f"the parameter {one.arg} has a credential as its default"
     if says_secret(node.name):
-        for inner in ast.walk(node):
+        for inner in nodes_below(node):
             if isinstance(inner, ast.Return) and inner.value is not None:
                 yield from _judge_guessable(names, node.name, names.behind(inner.value))
 
@@ -79,9 +80,7 @@ def judge_credentials(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]
 
 
 def _judge_guessable(names: Names, name: str, value: ast.expr) -> Iterator[tuple[str, str]]:
-    for inner in ast.walk(value):
-        if not isinstance(inner, ast.Call):
-            continue
+    for inner in names.calls_in(value):
         called = names.dotted(inner.func)
         if called.startswith("random.") and called[7:] in _RANDOM:
             yield "weakness.random", f"{name} is made by {called}, which can be predicted"

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 from typing import Final
+
+from spanproof.sandbox.scanners.python.parse import nodes_below
 
 _INPUT_CALLS: Final = frozenset({"input", "flask.request.get_json", "sys.stdin.read", "sys.stdin.readline"})
 _INPUT_NAMES: Final = ("flask.request.", "request.", "sys.argv", "self.request.")
@@ -16,19 +19,22 @@ _SECRET: Final = re.compile(
     r"|access_?key|private_?key|credential|\bsalt\b|nonce|\botp\b|session_?id|session_?key"
 )
 _MAX_DEPTH: Final = 8
+_MAX_ATTRIBUTES: Final = 16
 
 
 class Names:
     """What names of one module mean."""
 
-    def __init__(self, module: ast.Module) -> None:
+    def __init__(self, nodes: Iterable[ast.AST]) -> None:
         """Read imports and plain assignments, wherever they stand; the last one counts."""
         self.imported: dict[str, str] = {}
         self.assigned: dict[str, ast.expr] = {}
         self.contained = False
+        self._calls: dict[int, list[ast.Call]] = {}
+        self._dotted: dict[int, str] = {}
         self._from_input: dict[int, bool] = {}
         self._literal: dict[int, bool] = {}
-        for node in ast.walk(module):
+        for node in nodes:
             if isinstance(node, ast.Import):
                 for one in node.names:
                     self.imported[one.asname or one.name.partition(".")[0]] = (
@@ -45,12 +51,16 @@ class Names:
 
     def dotted(self, node: ast.expr) -> str:
         """The resolved dotted name of an expression; what is not a name shows as `?`."""
-        attributes: list[str] = []
-        while isinstance(node, ast.Attribute):
-            attributes.append(node.attr)
-            node = node.value
-        base = self.imported.get(node.id, node.id) if isinstance(node, ast.Name) else "?"
-        return ".".join([base, *reversed(attributes)])
+        told = self._dotted.get(id(node))
+        if told is None:
+            attributes: list[str] = []
+            inner = node
+            while isinstance(inner, ast.Attribute) and len(attributes) < _MAX_ATTRIBUTES:
+                attributes.append(inner.attr)
+                inner = inner.value
+            base = self.imported.get(inner.id, inner.id) if isinstance(inner, ast.Name) else "?"
+            told = self._dotted[id(node)] = ".".join([base, *reversed(attributes)])
+        return told
 
     def behind(self, node: ast.expr) -> ast.expr:
         """The expression a name stands for, as far as plain assignments tell."""
@@ -60,6 +70,14 @@ class Names:
             node = self.assigned[node.id]
         return node
 
+    def calls_in(self, node: ast.expr) -> list[ast.Call]:
+        """The calls an expression makes; told once for each, however many names stand for it."""
+        found = self._calls.get(id(node))
+        if found is None:
+            found = [one for one in nodes_below(node) if isinstance(one, ast.Call)]
+            self._calls[id(node)] = found
+        return found
+
     def is_literal(self, node: ast.expr) -> bool:
         """Whether an expression consists of constants alone; told once for each, however often it is used."""
         if id(node) not in self._literal:
@@ -67,28 +85,30 @@ class Names:
         return self._literal[id(node)]
 
     def from_input(self, node: ast.expr) -> bool:
-        """Whether a value stems from a user or a request."""
-        if id(node) not in self._from_input:
-            self._from_input[id(node)] = self._stems_from_input(node, 0)
-        return self._from_input[id(node)]
+        """Whether a value stems from a user or a request.
 
-    def _stems_from_input(self, node: ast.expr, depth: int) -> bool:
-        if depth > _MAX_DEPTH:
-            return False
+        Raises:
+            RecursionError: it nests deeper than can be read.
+        """
+        told = self._from_input.get(id(node))
+        if told is None:
+            # Each node is looked into once, and one that is being looked into adds nothing to itself:
+            # names that refer to one another many times over would take exponential time.
+            self._from_input[id(node)] = False
+            told = self._from_input[id(node)] = self._stems_from_input(node)
+        return told
+
+    def _stems_from_input(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Name):
             held = self.assigned.get(node.id)
-            return held is not None and held is not node and self._stems_from_input(held, depth + 1)
+            return held is not None and self.from_input(held)
         name = self.dotted(node.func if isinstance(node, ast.Call) else node)
         if name in _INPUT_CALLS or name.startswith(_INPUT_NAMES):
             return True
-        return any(
-            self._stems_from_input(child, depth + 1)
-            for child in ast.iter_child_nodes(node)
-            if isinstance(child, ast.expr)
-        ) or (
-            isinstance(node, ast.Call)
-            and any(self._stems_from_input(one.value, depth + 1) for one in node.keywords)
-        )
+        children = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+        if isinstance(node, ast.Call):
+            children += [one.value for one in node.keywords]
+        return any(self.from_input(child) for child in children)
 
 
 _CONTAINS: Final = frozenset(

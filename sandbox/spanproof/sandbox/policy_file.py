@@ -1,0 +1,296 @@
+"""Policies from YAML files: each key is read by its type, each error names file, key and remedy.
+
+In: a path, or decoded keys and values. Out: one frozen `Policy`. PyYAML is imported when a file is read.
+"""
+
+from __future__ import annotations
+
+import difflib
+import posixpath
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from spanproof.sandbox.errors import PolicyError
+from spanproof.sandbox.policy import SUBJECT, Aggregation, Override, Policy
+from spanproof.sandbox.scanners.source import KNOWN_LANGUAGES, canonical_language
+
+if TYPE_CHECKING:
+    from spanproof.sandbox.scanners.patterns import PatternRule
+
+
+def load_policy(path: Path) -> Policy:
+    """Read a policy from a YAML file; what the file does not name keeps its default.
+
+    Raises:
+        PolicyError: the file is absent, no YAML, or says what a policy cannot; names file, key, value,
+        remedy.
+    """
+    import yaml
+
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as problem:
+        raise PolicyError(
+            f"policy {path}: cannot be read: {problem}; name a readable UTF-8 file"
+        ) from problem
+    except (yaml.YAMLError, RecursionError) as problem:
+        place = " ".join(str(problem).split())
+        raise PolicyError(f"policy {path}: not valid YAML: {place}; mend the file there") from problem
+    if document is None:
+        return Policy()
+    if not isinstance(document, Mapping):
+        raise PolicyError(
+            f"policy {path}: holds a {_kind(document)}, not keys and values; write `hosts: [api.github.com]`"
+        )
+    return policy_from(document, str(path), path.parent)
+
+
+def policy_from(document: Mapping[object, object], origin: str, directory: Path = Path()) -> Policy:
+    """A policy from decoded keys and values.
+
+    Args:
+        document: keys of `Policy` and what they hold.
+        origin: names the document in errors.
+        directory: what files are relative to that it names.
+
+    Raises:
+        PolicyError: a key is unknown or a value is not what the key takes.
+    """
+    return Policy(**_read(document, origin, directory, _READERS))
+
+
+def _read(
+    document: Mapping[object, object], origin: str, directory: Path, readers: Mapping[str, _Reader]
+) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for given, value in document.items():
+        key = str(given)
+        if key not in readers:
+            nearest = difflib.get_close_matches(key, readers, n=1, cutoff=0.5)
+            hint = f"did you mean {nearest[0]!r}?" if nearest else f"known keys: {', '.join(readers)}"
+            raise PolicyError(f"policy {origin}: unknown key {key!r}; {hint}")
+        values[key] = readers[key](_Place(origin, key, directory), value)
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    origin: str
+    key: str
+    directory: Path
+
+    def refuse(self, value: object, remedy: str) -> PolicyError:
+        shown = repr(value)
+        shown = shown if len(shown) <= 80 else shown[:77] + "..."
+        return PolicyError(f"policy {self.origin}: key {self.key!r} cannot be {shown}; {remedy}")
+
+
+def _text(place: _Place, value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise place.refuse(value, "give a text")
+    return value.strip()
+
+
+def _texts(place: _Place, value: object) -> list[str]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise place.refuse(value, f"give a list, as in `{place.key}: [a, b]`")
+    return [_text(place, item) for item in value]
+
+
+def _names(place: _Place, value: object) -> frozenset[str]:
+    return frozenset(_texts(place, value))
+
+
+def _lower_names(place: _Place, value: object) -> frozenset[str]:
+    return frozenset(item.lower() for item in _texts(place, value))
+
+
+def _tables(place: _Place, value: object) -> frozenset[str] | None:
+    return None if value is None else _lower_names(place, value)
+
+
+def _directory(place: _Place, value: object) -> str:
+    path = _text(place, value)
+    if not path.startswith("/"):
+        raise place.refuse(value, "give an absolute path, as the sandbox sees it")
+    return posixpath.normpath(path)
+
+
+def _directories(place: _Place, value: object) -> tuple[str, ...]:
+    return tuple(_directory(place, item) for item in _texts(place, value))
+
+
+def _hosts(place: _Place, value: object) -> tuple[str, ...]:
+    hosts = tuple(item.lower().rstrip(".") for item in _texts(place, value))
+    for host in hosts:
+        if "/" in host or (":" in host.strip("[]") and not host.startswith("[")):
+            raise place.refuse(host, "give a host name alone; ports have a key of their own: `ports: [443]`")
+        if "*" in host.removeprefix("*."):
+            raise place.refuse(host, "a star stands for what is below a name only, as in `*.example.org`")
+    return hosts
+
+
+def _ports(place: _Place, value: object) -> frozenset[int]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise place.refuse(value, "give a list, as in `ports: [443]`")
+    for port in value:
+        if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536:
+            raise place.refuse(port, "a port is a number from 1 to 65535")
+    return frozenset(value)
+
+
+def _aggregation(place: _Place, value: object) -> Aggregation:
+    try:
+        return Aggregation(str(value))
+    except ValueError:
+        raise place.refuse(value, f"give one of {', '.join(Aggregation)}") from None
+
+
+def _weights(place: _Place, value: object) -> tuple[tuple[str, float], ...]:
+    if not isinstance(value, Mapping):
+        raise place.refuse(value, "give scanners and numbers, as in `weights: {python: 2}`")
+    for weight in value.values():
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < 1e9:
+            raise place.refuse(weight, "a weight is a number, not below 0")
+    return tuple((str(name), float(weight)) for name, weight in value.items())
+
+
+def _seconds(place: _Place, value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 3600:
+        raise place.refuse(value, "give seconds, above 0 and at most 3600")
+    return float(value)
+
+
+def _rules(place: _Place, value: object) -> tuple[PatternRule, ...]:
+    from spanproof.sandbox.scanners.patterns import rule_from
+
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise place.refuse(value, "give a list of rules")
+    rules = tuple(rule_from(one, f"policy {place.origin}: key 'rules'") for one in value)
+    _refuse_twins(place, [rule.id for rule in rules])
+    return rules
+
+
+def _topics(place: _Place, value: object) -> tuple[PatternRule, ...]:
+    from spanproof.sandbox.scanners.patterns import topic_from
+
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise place.refuse(value, "give a list of topics")
+    topics = tuple(topic_from(one, f"policy {place.origin}: key 'topics'") for one in value)
+    _refuse_twins(place, [topic.id for topic in topics])
+    return topics
+
+
+def _refuse_twins(place: _Place, ids: Sequence[str]) -> None:
+    twice = sorted(one for one in ids if ids.count(one) > 1)
+    if twice:
+        raise place.refuse(twice[0], "each rule needs an id of its own")
+
+
+def _languages(place: _Place, value: object) -> frozenset[str] | None:
+    if value is None:
+        return None
+    named = [canonical_language(one) for one in _texts(place, value)]
+    for one in named:
+        nearest = difflib.get_close_matches(one, KNOWN_LANGUAGES, n=1, cutoff=0.7)
+        if one not in KNOWN_LANGUAGES and nearest:
+            raise place.refuse(one, f"did you mean {nearest[0]!r}?")
+    return frozenset(named)
+
+
+def _flag(place: _Place, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise place.refuse(value, "give true or false")
+    return value
+
+
+def _files(place: _Place, value: object) -> tuple[str, ...]:
+    # What a policy names relative to itself stays with it wherever the program is started.
+    files = [place.directory / one for one in _texts(place, value)]
+    for file in files:
+        if not file.is_file():
+            raise place.refuse(file.name, f"give a Python file; there is none at {file}")
+    return tuple(str(file) for file in files)
+
+
+def _overrides(place: _Place, value: object) -> tuple[Override, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise place.refuse(value, "give a list, as in `overrides: [{when: {agent: a}, hosts: []}]`")
+    return tuple(_override(place, number, one) for number, one in enumerate(value, start=1))
+
+
+def _override(place: _Place, number: int, value: object) -> Override:
+    origin = f"{place.origin}: override {number}"
+    if not isinstance(value, Mapping) or "when" not in value:
+        raise PolicyError(
+            f"policy {origin}: has no key 'when'; say what it is for, as in `when: {{agent: billing-*}}`"
+        )
+    when = value["when"]
+    if not isinstance(when, Mapping) or not when:
+        raise _Place(origin, "when", place.directory).refuse(
+            when, f"give one or more of {', '.join(SUBJECT)} with a pattern each"
+        )
+    patterns = _read(when, f"{origin}: when", place.directory, dict.fromkeys(SUBJECT, _patterns))
+    rest = {key: one for key, one in value.items() if key != "when"}
+    if not rest:
+        raise PolicyError(f"policy {origin}: changes nothing; give it keys of a policy beside 'when'")
+    changes = _read(rest, origin, place.directory, _CHANGEABLE)
+    return Override(tuple(patterns.items()), tuple(changes.items()))
+
+
+def _patterns(place: _Place, value: object) -> tuple[str, ...]:
+    return (_text(place, value),) if isinstance(value, str) else tuple(_texts(place, value))
+
+
+def _salt(place: _Place, value: object) -> bytes:
+    text = value if isinstance(value, str) else ""
+    if len(text) < 16:
+        raise PolicyError(
+            f"policy {place.origin}: key {place.key!r} is too short; give at least 16 characters, in quotes"
+        )
+    return text.encode("utf-8", "surrogatepass")[:64]
+
+
+_Reader = Callable[[_Place, object], object]
+
+_READERS: Final[Mapping[str, _Reader]] = {
+    "name": _text,
+    "allowed_modules": _names,
+    "denied_modules": _names,
+    "allowed_calls": _names,
+    "denied_calls": _names,
+    "work_directory": _directory,
+    "read_roots": _directories,
+    "write_roots": _directories,
+    "hosts": _hosts,
+    "ports": _ports,
+    "environment": _names,
+    "allowed_commands": _names,
+    "denied_commands": _names,
+    "sql_verbs": _lower_names,
+    "sql_tables": _tables,
+    "aggregation": _aggregation,
+    "weights": _weights,
+    "scanner_time_s": _seconds,
+    "rules": _rules,
+    "scanner_files": _files,
+    "fingerprint_salt": _salt,
+    "languages": _languages,
+    "topics": _topics,
+    "bandit": _flag,
+    "overrides": _overrides,
+}
+"""How each field of `Policy` is read."""
+
+_CHANGEABLE: Final[Mapping[str, _Reader]] = {
+    key: reader for key, reader in _READERS.items() if key not in {"overrides", "fingerprint_salt"}
+}
+"""What an override may change: fingerprints stay comparable over all of them."""
+
+
+def _kind(value: object) -> str:
+    return "list" if isinstance(value, list) else "text" if isinstance(value, str) else type(value).__name__
