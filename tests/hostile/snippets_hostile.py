@@ -598,7 +598,7 @@ _NETWORK = [
         "the host's abstract socket",
         r"""
         import socket
-        s = socket.socket(socket.AF_UNIX); s.connect("\0spanproof-canary"); print("BREACH")
+        s = socket.socket(socket.AF_UNIX); s.connect("\0{abstract}"); print("BREACH")
         """,
         classes="exception",
     ),

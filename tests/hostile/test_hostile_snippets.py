@@ -23,6 +23,8 @@ import pytest
 HERE = Path(__file__).parent
 HOSTILE = runpy.run_path(str(HERE / "snippets_hostile.py"), run_name="snippets_hostile")["HOSTILE"]
 SECRET = "canary-5f1c"
+ABSTRACT = f"spanproof-canary-{os.getpid()}"
+"""An abstract socket's name is the whole machine's: another run of these tests may be at work."""
 USERS = ["root", "user"] if os.geteuid() == 0 else ["user"]
 
 
@@ -52,7 +54,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     canary.write_text(SECRET)
     canary.chmod(0o666)
     with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as abstract:
-        abstract.bind("\0spanproof-canary")
+        abstract.bind(f"\0{ABSTRACT}")
         abstract.listen()
         found = Machine(canary, tcp.getsockname()[1])
         for server in (tcp, abstract):
@@ -87,7 +89,8 @@ def _row(snippet: Any, machine: Machine) -> dict[str, Any]:
 
 
 def _filled(text: str, machine: Machine) -> str:
-    for name, value in (("canary", machine.canary), ("port", machine.port), ("host_pid", os.getpid())):
+    values = {"canary": machine.canary, "port": machine.port, "host_pid": os.getpid(), "abstract": ABSTRACT}
+    for name, value in values.items():
         text = text.replace(f"{{{name}}}", str(value))
     return text
 

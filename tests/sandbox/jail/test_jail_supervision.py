@@ -147,7 +147,7 @@ def test_two_hundred_runs_leak_no_descriptor_and_no_process() -> None:
         program = Program("python", "import os\nif os.fork() == 0:\n    import time; time.sleep(9)")
         sandbox.run(program)
         descriptors = open_descriptors()
-        settled = 4  # a launcher, the master, a slot, and the guest it has armed
+        settled = 6  # a launcher, the master, a keeper, its slot, its stem, and the guest that is armed
         for _ in range(200):
             assert sandbox.run(program).failure_class is FailureClass.OK
         assert len(open_descriptors()) == len(descriptors)

@@ -1,35 +1,68 @@
-"""How a guest of the full tier comes under its filter: it installs it, and the slot fetches the listener."""
+"""Guests as forks of the slot itself, each of which comes under its filter alone.
+
+Dearer than a stem (`stem.Stem`), whose guests inherit theirs, and needs no namespace.
+"""
 
 from __future__ import annotations
 
 import os
+import resource
 import socket
+from typing import Protocol
 
 from spanproof.sandbox.jail import kernel
+from spanproof.sandbox.jail.guest.main import guest_main, rehearse
+from spanproof.sandbox.jail.place import Descriptors, Ended
 
 LISTENER_FLAGS = kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER | kernel.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 
 
-class Fetched:
-    """Without capabilities; the slot takes a copy of the listener, and the guest loses its own."""
-
-    def __init__(self, program: bytes) -> None:
-        self._program = program
+class Arming(Protocol):
+    """How a guest comes under its filter, and its slot by the listener."""
 
     def arm(self, control: int) -> None:
-        """See `Arming`."""
-        kernel.drop_capabilities()
-        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-        listener = kernel.install_filter(self._program, LISTENER_FLAGS)
-        os.write(control, b"%d\n" % listener)
-        os.read(control, 1)
-        os.close(listener)
+        """In the guest: raise the walls that hold this process; `control` leads to the slot."""
 
     def fetch(self, control: socket.socket, pid: int, pidfd: int) -> int:
-        """See `Arming`."""
-        told = control.recv(4096)
-        if not told.strip().isdigit():
-            raise RuntimeError(f"a guest could not be armed: {told.decode(errors='replace').strip()}")
-        listener = kernel.fetch_descriptor(pidfd, int(told))
-        control.sendall(b"\n")
-        return listener
+        """In the slot: the listener of a guest that is arming itself.
+
+        Raises:
+            RuntimeError: the guest could not; says why.
+        """
+
+
+class Forked:
+    """See `Origin`."""
+
+    def __init__(self, arming: Arming, arming_seeded: Arming, work: str) -> None:
+        self._arming = arming
+        self._arming_seeded = arming_seeded
+        self._work = work
+        self._pid = self._pidfd = self._listener = -1
+        rehearse()
+        self._born_with = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    def fork(self, descriptors: Descriptors, control: socket.socket, *, seeded: bool) -> tuple[int, int]:
+        """See `Origin`."""
+        arming = self._arming_seeded if seeded else self._arming
+        self._pid = os.fork()
+        if self._pid == 0:
+            guest_main(descriptors, self._work, arming.arm)
+        self._pidfd = os.pidfd_open(self._pid)
+        self._listener = arming.fetch(control, self._pid, self._pidfd)
+        return self._pid, self._listener
+
+    def fileno(self) -> int:
+        """See `Origin`."""
+        return self._pidfd
+
+    def ended(self) -> Ended:
+        """See `Origin`."""
+        _pid, status, usage = os.wait4(self._pid, 0)
+        os.close(self._pidfd)
+        os.close(self._listener)
+        peak_bytes = max(0, usage.ru_maxrss - self._born_with) * 1024
+        return Ended(status, usage.ru_utime + usage.ru_stime, peak_bytes)
+
+    def renew(self) -> None:
+        """See `Origin`; there is nothing to follow into."""

@@ -66,6 +66,11 @@ class Group:
         os.pwrite(self.limit_fd, b"%d" % (usage + memory_bytes), 0)
         self._kills = self._count()
 
+    def close(self) -> None:
+        """Let go of it; the group stays."""
+        for fd in (self.limit_fd, self.usage_fd, self.events_fd):
+            os.close(fd)
+
     def killed(self) -> bool:
         """Whether the kernel killed in the group, for memory, since `begin`."""
         return self._count() > self._kills
@@ -113,11 +118,17 @@ class Base:
         for directory in self._directories():
             self._write(directory, f"{name}/{self._files.join}", str(pid))
 
-    def remove(self, name: str) -> None:
-        """Remove a group whose processes are gone."""
+    def remove(self, name: str) -> bool:
+        """Remove a group; whether it could be, which is not so while a process in it is on its way out."""
+        gone = True
         for directory in self._directories():
-            with contextlib.suppress(OSError):
+            try:
                 os.rmdir(name, dir_fd=directory)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                gone = False
+        return gone
 
     def remove_itself(self) -> None:
         """Remove the directory that held the groups, when all of them are gone."""

@@ -24,7 +24,9 @@ from typing import Any
 
 from spanproof.sandbox.jail import cgroup, kernel, root
 from spanproof.sandbox.jail.arch import this_arch
-from spanproof.sandbox.jail.slot import SlotPlace, slot_main, tell
+from spanproof.sandbox.jail.filter import SEEDED, compile_filter
+from spanproof.sandbox.jail.keeper import Order, keeper_main, map_identity
+from spanproof.sandbox.jail.slot import SlotPlace
 
 _PROCESSES = 1024
 """Of a slot's group: a bound behind the program's own, which is a resource limit."""
@@ -49,7 +51,6 @@ class _Setup:
 
     place: SlotPlace
     guest_id: int | None
-    own_pid_namespace: int
     groups: cgroup.Base | None
 
 
@@ -104,11 +105,16 @@ def _set_up(options: dict[str, Any], guest_id: int | None) -> _Setup:
     importlib.invalidate_caches()
     sys.path_importer_cache.clear()
     _hide_own_source()
+    place = SlotPlace(
+        visible,
+        arch,
+        os.environ["PATH"],
+        compile_filter(arch, root.GUEST_ID),
+        compile_filter(arch, root.GUEST_ID, SEEDED),
+    )
     gc.collect()
     gc.freeze()
-    place = SlotPlace(visible, arch, os.environ["PATH"])
-    own_pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-    return _Setup(place, guest_id, own_pid_namespace, groups)
+    return _Setup(place, guest_id, groups)
 
 
 def _preload(extra: list[str]) -> None:
@@ -158,17 +164,6 @@ def _enter_namespaces(guest_id: int | None) -> None:
     map_identity(root.GUEST_ID, uid, gid)
 
 
-def map_identity(inside: int, uid: int, gid: int) -> None:
-    """Map one user and one group into the user namespace the caller has just made."""
-    for name, text in (
-        ("setgroups", "deny"),
-        ("uid_map", f"{inside} {uid} 1"),
-        ("gid_map", f"{inside} {gid} 1"),
-    ):
-        with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123
-            file.write(text)
-
-
 class _Starter:
     """Starts slots on request, and cleans up behind those that ended."""
 
@@ -177,6 +172,7 @@ class _Starter:
         self._control = control
         self._host = host
         self._groups: dict[int, str] = {}
+        self._left: set[str] = set()
 
     def serve(self) -> None:
         """Until the host closes its socket or dies; then end every slot."""
@@ -209,71 +205,30 @@ class _Starter:
         return True
 
     def _start(self, channel: int) -> None:
-        """Fork a slot as PID 1 of a new process namespace, and come back to our own."""
+        """Fork a keeper, which starts the slot; both in a control group of their own from the start."""
         groups = self._setup.groups
         name, group = groups.make(_PROCESSES) if groups is not None else ("", None)
         ready, go = os.pipe()
-        kernel.unshare(kernel.CLONE_NEWPID)
         pid = os.fork()
         if pid == 0:
             os.close(go)
             os.read(ready, 1)
-            os.close(ready)
-            _become_slot(self._setup, channel, (self._control.detach(), self._host), group)
-        kernel.setns(self._setup.own_pid_namespace, kernel.CLONE_NEWPID)
+            for fd in (ready, self._control.detach(), self._host):
+                os.close(fd)
+            keeper_main(Order(self._setup.place, self._setup.guest_id, channel, group))
         os.close(ready)
         if groups is not None and group is not None:
             groups.join(name, pid)
             self._groups[pid] = name
-            for fd in (group.limit_fd, group.usage_fd, group.events_fd):
-                os.close(fd)
+            group.close()
         os.close(go)
 
     def _reap(self, flags: int) -> None:
-        try:
+        """Reap what ended, and remove its control groups; one that is busy yet is for the next time."""
+        with contextlib.suppress(ChildProcessError):
             while (pid := os.waitpid(-1, flags)[0]) != 0:
-                if self._setup.groups is not None and pid in self._groups:
-                    self._setup.groups.remove(self._groups.pop(pid))
-        except ChildProcessError:
-            return
-
-
-def _become_slot(setup: _Setup, channel: int, inherited: tuple[int, int], group: cgroup.Group | None) -> None:
-    stream = socket.socket(fileno=channel)
-    try:
-        for fd in (*inherited, setup.own_pid_namespace):
-            os.close(fd)
-        kernel.unshare(kernel.CLONE_NEWNS)
-        flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
-        kernel.mount("proc", "/proc", "proc", flags, "subset=pid,hidepid=invisible")
-        _leave_root(setup.guest_id)
-        socket.sethostname("sandbox")
-        slot_main(setup.place, stream, group)
-    except BaseException as failure:  # noqa: BLE001 - must not unwind into the master
-        tell(stream, failure)
-    finally:
-        os._exit(1)
-
-
-def _leave_root(guest_id: int | None) -> None:
-    """Become the guest's user in a user namespace of our own, with every other namespace under it."""
-    uid = gid = root.GUEST_ID
-    if guest_id is not None:
-        os.setgroups([])
-        uid = gid = guest_id
-        os.setresgid(gid, gid, gid)
-        kernel.set_keep_capabilities()
-        os.setresuid(uid, uid, uid)
-        kernel.raise_permitted()
-        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-    kernel.unshare(
-        kernel.CLONE_NEWUSER
-        | kernel.CLONE_NEWNS
-        | kernel.CLONE_NEWIPC
-        | kernel.CLONE_NEWUTS
-        | kernel.CLONE_NEWNET
-        | kernel.CLONE_NEWCGROUP
-    )
-    map_identity(root.GUEST_ID, uid, gid)
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+                if pid in self._groups:
+                    self._left.add(self._groups.pop(pid))
+        groups = self._setup.groups
+        if groups is not None:
+            self._left = {name for name in self._left if not groups.remove(name)}

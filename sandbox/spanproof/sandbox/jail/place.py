@@ -1,6 +1,6 @@
 """What isolates a guest, as its slot uses it: the parts in which the tiers differ.
 
-The full tier makes them of namespaces (`root`, `tree`, `network`, `arming`), the reduced one of what a plain
+The full tier makes them of namespaces (`root`, `tree`, `network`, `stem`), the reduced one of what a plain
 process may do (`reduced/`). Whatever runs, watches and judges a program is the same in both.
 """
 
@@ -65,27 +65,69 @@ class Network(Protocol):
         """Make it as it was before a run that used it."""
 
 
-class Arming(Protocol):
-    """How a guest comes under its filter, and its slot by the listener."""
+@dataclass(frozen=True, slots=True)
+class Descriptors:
+    """What a guest is given: its end of the control channel, and its standard streams."""
 
-    def arm(self, control: int) -> None:
-        """In the guest: raise the walls that hold this process; `control` leads to the slot."""
+    control: int
+    stdin: int
+    stdout: int
+    stderr: int
 
-    def fetch(self, control: socket.socket, pid: int, pidfd: int) -> int:
-        """In the slot: the listener of a guest that is arming itself.
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a guest's main process ended.
+
+    Attributes:
+        status: as `wait` gives it.
+        cpu_s: CPU seconds of it and of what it had reaped.
+        peak_bytes: resident at most, less what it was born with.
+    """
+
+    status: int
+    cpu_s: float
+    peak_bytes: int
+
+
+class Origin(Protocol):
+    """Where guests come from, one at a time: forked, under their filter, waiting for code."""
+
+    def fork(self, descriptors: Descriptors, control: socket.socket, *, seeded: bool) -> tuple[int, int]:
+        """Have one made.
+
+        Args:
+            descriptors: what it is given.
+            control: the other end of its control channel.
+            seeded: whether the slot answers its random bytes.
+
+        Returns:
+            Its process, and the listener of its filter.
 
         Raises:
-            RuntimeError: the guest could not; says why.
+            RuntimeError: it could not be made; says why.
         """
+
+    def fileno(self) -> int:
+        """For polling: readable when its main process has ended."""
+
+    def ended(self) -> Ended:
+        """Wait for the end of its main process, and reap it.
+
+        Raises:
+            RuntimeError: nobody can tell any more.
+        """
+
+    def renew(self) -> None:
+        """Follow the slot into its new namespaces; no guest lives."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """All of it, for one slot; `arming_seeded` is for guests whose random bytes the slot answers."""
+    """All of it, for one slot."""
 
     tree: Namespace
     box: Box
     network: Network
     watcher: Watcher
-    arming: Arming
-    arming_seeded: Arming
+    origin: Origin

@@ -15,7 +15,7 @@ ALLOWED: frozenset[str] = frozenset(
     faccessat faccessat2 access fadvise64 fallocate fchdir fchmod fchown fcntl fdatasync fgetxattr
     flistxattr flock fork fstat fstatfs fsync ftruncate futex futex_requeue futex_wait futex_waitv futex_wake
     get_mempolicy get_robust_list get_thread_area getcpu getcwd getdents getdents64 getegid geteuid getgid
-    getgroups getitimer getpeername getpgid getpgrp getpid getppid getpriority getrandom getresgid getresuid
+    getgroups getitimer getpeername getpgid getpgrp getpid getpriority getrandom getresgid getresuid
     getrlimit getrusage getsid getsockname getsockopt gettid gettimeofday getuid getxattr inotify_add_watch
     inotify_init inotify_init1 inotify_rm_watch ioprio_get lgetxattr listen listxattr llistxattr
     lseek lstat madvise membarrier mincore mlock mlock2 mlockall mprotect msync munlock munlockall munmap
@@ -39,7 +39,7 @@ WATCHED: frozenset[str] = frozenset(
     unlink unlinkat rename renameat renameat2 rmdir mkdir mkdirat chmod fchmodat fchmodat2 chown lchown
     fchownat truncate link linkat symlink symlinkat utimes futimesat utimensat setxattr lsetxattr
     removexattr lremovexattr
-    execve execveat connect bind sendmsg sendmmsg
+    execve execveat connect bind sendmsg sendmmsg getppid
     """.split()  # noqa: SIM905 - a table
 )
 

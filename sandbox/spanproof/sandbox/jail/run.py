@@ -1,55 +1,57 @@
 """One run of one armed guest, seen from its slot: feed it, watch it, bound it, and gather the facts.
 
 In: an armed guest and a job. Out: a header and the kept output for the host. The loop ends when the guest's
-main process exits, or when a limit is passed; killing is the slot's. Nothing the guest sends is more than a
-bounded JSON object that bears the run's token.
+main process ends, or when a limit is passed; then all it started is killed and reaped. Nothing the guest
+sends is more than a bounded JSON object that bears a token of the run.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
 import select
 import socket
 import time
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from spanproof.sandbox.jail import memory, tree
 from spanproof.sandbox.jail.cgroup import Group
 from spanproof.sandbox.jail.output import Stream
-from spanproof.sandbox.jail.place import Place
+from spanproof.sandbox.jail.place import Ended, Place
+from spanproof.sandbox.jail.testimony import Testimony
 from spanproof.sandbox.jail.watch import Watcher
 from spanproof.sandbox.jail.wire import FROM_GUEST, BadFrame, Decoder, Frame, Header, encode
 
 _TICK_S = 0.05
 _FOR_THE_GUEST = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database")
 _STEP_DRAIN_BYTES = 1 << 20
-_READS_AT_ONCE = 16
+_READS_AT_ONCE = 2
 """Of a guest that never stops writing, before the clock is looked at again."""
+_LAST_READS = 16
+"""More than a socket holds."""
 
 
 @dataclass(slots=True)
 class Armed:
-    """A guest that waits for code, and the slot's ends of its descriptors."""
+    """A guest that waits for code, and the slot's ends of its descriptors.
+
+    Attributes:
+        pid: of its main process.
+        warm_bytes: private memory it was born with.
+        token: what its own messages bear.
+    """
 
     pid: int
-    pidfd: int
     listener: int
+    warm_bytes: int
     control: socket.socket
     stdin: int
     stdout: int
     stderr: int
     token: str
 
-    @property
-    def waits(self) -> bool:
-        """Whether the guest still lives."""
-        return not select.select([self.pidfd], [], [], 0)[0]
-
     def close(self) -> None:
-        """Close our ends; the guest must be dead, or its held-up calls would fail as ENOSYS."""
-        for fd in (self.pidfd, self.listener, self.stdin, self.stdout, self.stderr):
+        """Close our ends."""
+        for fd in (self.stdin, self.stdout, self.stderr):
             if fd >= 0:
                 os.close(fd)
         self.control.close()
@@ -62,24 +64,6 @@ class Links:
     channel: socket.socket
     from_host: Decoder
     place: Place
-
-
-@dataclass(slots=True)
-class Told:
-    """What the guest said of itself.
-
-    Attributes:
-        outcome: `finished`, `raised`, `syntax`, `fixture` (what it was to find cannot be made), or None when
-            it ended without a word.
-        result: of a SQL script, the rows of its last query.
-        planned: how many tests there are; `tests` holds each one's result so far.
-    """
-
-    outcome: str | None = None
-    raised: Any = None
-    result: Any = None
-    planned: int | None = None
-    tests: dict[int, bool] = field(default_factory=dict)
 
 
 class Run:
@@ -100,7 +84,6 @@ class Run:
         self._place = links.place
         self._resolver = links.place.network.resolver
         self._from_guest = Decoder(FROM_GUEST)
-        self._told = Told()
         self._stopped: str | None = None
         self._ended = False
         self._host_gone = False
@@ -112,14 +95,16 @@ class Run:
         self._limits = limits
         self.watcher.memory_bytes = limits["memory_bytes"]
         self.watcher.own_execs = job.header.get("own_execs", 0)
-        self._memory = memory.Meter(limits["memory_bytes"], self._place.tree, self._place.box)
+        self._memory = memory.Meter(
+            limits["memory_bytes"], self.armed.warm_bytes, self._place.tree, self._place.box
+        )
         self._out = Stream(limits["output_bytes"])
         self._err = Stream(limits["output_bytes"])
         self._stdin = job.parts[2]
         if self._group is not None:
             self._group.begin(limits["memory_bytes"])
         self._bound_time(limits)
-        self._cpu_before = tree.children_cpu_s()
+        self._strays_cpu_before = tree.children_cpu_s()
         self._started = time.monotonic()
         self._deadline = self._started + limits["wall_s"]
         header = {key: job.header[key] for key in _FOR_THE_GUEST if key in job.header}
@@ -131,13 +116,13 @@ class Run:
             self.armed.control.fileno(),
             self.armed.stdout,
             self.armed.stderr,
-            self.armed.pidfd,
+            self._place.origin.fileno(),
         ):
             self._poll.register(fd, select.POLLIN)
         self._feed_stdin(register=True)
-        self._tests: bytes | None = job.parts[1] if header.get("has_tests") else None
-        self.watcher.own_hides = 1 if self._tests is not None else 0
-        self._judge_tokens: set[str] = set()
+        tests = job.parts[1] if header.get("has_tests") else None
+        self.watcher.own_hides = 0 if tests is None else 1
+        self._testimony = Testimony(self.armed.token, tests)
         message = encode({**header, "kind": "job", "token": self.armed.token}, job.parts[:1])
         self._to_guest(message)
 
@@ -161,14 +146,19 @@ class Run:
             self._drain()
             self._hear_the_rest()
         self._note_names()
-        status, peak = self._end()
-        header = self._facts(wall_s, max(0.0, tree.children_cpu_s() - self._cpu_before))
-        header |= {"kind": "result", "status": status, "files": self._place.box.files_left()}
-        header["peak"] = max(peak, self._memory.peak_bytes)
+        ended = self._end()
+        header = self._facts(wall_s, ended.cpu_s + self._strays_cpu_s())
+        header |= {"kind": "result", "status": ended.status, "files": self._place.box.files_left()}
+        header["peak"] = max(ended.peak_bytes, self._memory.peak_bytes)
         return header, [self._out.kept(), self._err.kept()]
+
+    def _strays_cpu_s(self) -> float:
+        """CPU seconds of what the main process left to the slot to reap."""
+        return max(0.0, tree.children_cpu_s() - self._strays_cpu_before)
 
     def _facts(self, wall_s: float, cpu_s: float) -> Header:
         record = self.watcher.record
+        tests_total, tests_passed = self._testimony.tests
         return {
             "stopped": self._stopped,
             "oom_killed": self._group is not None and self._group.killed(),
@@ -178,11 +168,11 @@ class Run:
             "attempts": [[kind, target, allowed] for (kind, target), allowed in record.attempts.items()],
             "out_cut": self._out.cut,
             "err_cut": self._err.cut,
-            "outcome": self._told.outcome,
-            "raised": self._told.raised,
-            "result": self._told.result,
-            "tests_total": self._told.planned,
-            "tests_passed": sum(self._told.tests.values()) if self._told.planned is not None else None,
+            "outcome": self._testimony.outcome,
+            "raised": self._testimony.raised,
+            "result": self._testimony.result,
+            "tests_total": tests_total,
+            "tests_passed": tests_passed,
         }
 
     def _turn(self) -> None:
@@ -219,8 +209,8 @@ class Run:
         elif fd in (armed.stdout, armed.stderr):
             self._read_output(fd)
         elif fd == armed.control.fileno():
-            self._read_control()
-        elif fd == armed.pidfd:
+            self._read_control(_READS_AT_ONCE)
+        elif fd == self._place.origin.fileno():
             self._ended = True
         elif fd == armed.stdin:
             self._feed_stdin()
@@ -264,20 +254,16 @@ class Run:
             os.close(self.armed.stdin)
             self.armed.stdin = -1
 
-    def _read_control(self) -> None:
+    def _read_control(self, reads: int) -> None:
         """Hear the guest; bytes that are no frames of ours end the hearing, not the run."""
         try:
-            for _ in range(_READS_AT_ONCE):
+            for _ in range(reads):
                 data = self.armed.control.recv(65536)
                 if not data:
                     break
                 self._from_guest.feed(data)
                 while (frame := self._from_guest.next()) is not None:
-                    token = frame.header.get("token")
-                    if isinstance(token, str) and token in self._judge_tokens:
-                        self._hear_judge(frame.header)
-                    if token == self.armed.token:
-                        self._hear(frame.header)
+                    self._hear(frame.header)
             else:
                 return
         except BlockingIOError:
@@ -287,37 +273,9 @@ class Run:
         self._poll.unregister(self.armed.control)
 
     def _hear(self, said: Header) -> None:
-        kind = said.get("kind")
-        if kind in ("finished", "raised", "syntax", "fixture"):
-            if self._told.outcome is None:
-                self._told.outcome, self._told.raised = kind, said.get("raised")
-                self._told.result = said.get("result")
-        elif kind == "judge" and said.get("hidden") is True and self._tests is not None:
-            self._tell_judge(self._tests)
-
-    def _tell_judge(self, tests: bytes) -> None:
-        """Hand the tests over, once, with a token the program never sees: it is a fork of another."""
-        self._tests = None
-        token = secrets.token_hex(16)
-        self._judge_tokens.add(token)
-        self._to_guest(encode({"kind": "tests", "token": token}, [tests]))
-
-    def _hear_judge(self, said: Header) -> None:
-        """What the tests' process says; its word on how it ended outweighs the program's."""
-        kind = said.get("kind")
-        if kind in ("raised", "syntax"):
-            self._told.outcome, self._told.raised = kind, said.get("raised")
-        elif kind == "inside":
-            self._judge_tokens.add(self.armed.token)
-        elif kind == "planned" and self._told.planned is None and type(said.get("total")) is int:
-            self._told.planned = max(0, min(said["total"], 100_000))
-        elif kind == "test":
-            self._hear_test(said.get("number"), said.get("passed"))
-
-    def _hear_test(self, number: Any, passed: Any) -> None:
-        planned = self._told.planned or 0
-        if type(number) is int and 0 <= number < planned and type(passed) is bool:
-            self._told.tests[number] = self._told.tests.get(number, True) and passed
+        answer = self._testimony.hear(said)
+        if answer is not None:
+            self._to_guest(answer)
 
     def _read_host(self) -> None:
         """What the host says while its program runs; mostly that it is gone."""
@@ -373,11 +331,11 @@ class Run:
         """What the guest sent just before it ended; the loop may have seen its end first."""
         if not self._deaf:
             self._poll.register(self.armed.control, select.POLLIN)
-            self._read_control()
+            self._read_control(_LAST_READS)
 
-    def _end(self) -> tuple[int | None, int]:
-        """Kill and reap all; the main process's wait status, and its peak memory less the warm part."""
+    def _end(self) -> Ended:
+        """Kill and reap all."""
         self._place.tree.kill_others()
-        _pid, status, usage = os.wait4(self.armed.pid, 0)
+        ended = self._place.origin.ended()
         self._place.tree.kill_all()
-        return status, max(0, usage.ru_maxrss * 1024 - self._memory.baseline_bytes)
+        return ended

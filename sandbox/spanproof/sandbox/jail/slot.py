@@ -1,4 +1,4 @@
-"""PID 1 of its own namespaces: a warm interpreter that forks one guest per run and tells what became of it.
+"""PID 1 of its own namespaces: has one guest made per run, watches it, and tells what became of it.
 
 In: jobs from the host on one socket. Out: one result per job, made of what the kernel said, and the guest's
 own report beside it. Between runs the slot is as it was: everything the guest started is killed and reaped,
@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import os
 import secrets
+import select
 import signal
 import socket
 from dataclasses import dataclass
+from typing import NoReturn
 
-from spanproof.sandbox.jail import kernel, network, root, tree
+from spanproof.sandbox.jail import kernel, memory, network, root, tree
 from spanproof.sandbox.jail.arch import Arch
-from spanproof.sandbox.jail.arming import Fetched
 from spanproof.sandbox.jail.cgroup import Group
-from spanproof.sandbox.jail.filter import SEEDED, compile_filter
 from spanproof.sandbox.jail.fixed.surroundings import FIELDS, Surroundings
-from spanproof.sandbox.jail.guest.main import Descriptors, guest_main
 from spanproof.sandbox.jail.paths import Boundary
-from spanproof.sandbox.jail.place import Place
+from spanproof.sandbox.jail.place import Descriptors, Place
 from spanproof.sandbox.jail.run import Armed, Links, Run
+from spanproof.sandbox.jail.stem import Stems
 from spanproof.sandbox.jail.steps import SessionRun
 from spanproof.sandbox.jail.watch import Watcher
 from spanproof.sandbox.jail.wire import FROM_HOST, BadFrame, Decoder, Frame, encode, receive
@@ -33,11 +33,20 @@ _DEFAULT_DISK_BYTES = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class SlotPlace:
-    """What a slot inherits from its master."""
+    """What a slot inherits from its master.
+
+    Attributes:
+        visible: what of the machine a guest may read.
+        program_path: where a guest's programs are searched.
+        seccomp: the filter of every guest, as the kernel takes it.
+        seccomp_seeded: that of guests whose random bytes the slot answers.
+    """
 
     visible: root.Visible
     arch: Arch
     program_path: str
+    seccomp: bytes
+    seccomp_seeded: bytes
 
 
 class Slot:
@@ -76,23 +85,31 @@ class Slot:
             self._clear(armed)
             if self._watcher.record.network_used:
                 self._place.network.renew()
+                self._place.origin.renew()
             armed = self._arm()
 
     def _bounded(self, armed: Armed, bounds: tree.Bounds) -> Armed:
         """A guest under these bounds: mostly the one at hand, because jobs resemble the one before."""
-        if bounds == self._bounds and armed.waits:
+        waits = self._waits()
+        if bounds == self._bounds and waits:
             return armed
         known, self._bounds = self._bounds, bounds
-        if known is None and armed.waits and not bounds.seeded:
+        if known is None and waits and not bounds.seeded:
             bounds.apply(armed.pid, self._place.tree)  # the first guest was armed without any
             self._box.resize(bounds.disk_bytes)
             return armed
+        self._place.tree.kill_others()
+        self._place.origin.ended()
         self._place.tree.kill_all()
         self._clear(armed)
         armed = self._arm()
-        if not armed.waits:
+        if not self._waits():
             raise RuntimeError("guests end before they are given anything to do")
         return armed
+
+    def _waits(self) -> bool:
+        """Whether the armed guest lives."""
+        return not select.select([self._place.origin], [], [], 0)[0]
 
     def _surround(self, job: Frame, armed: Armed) -> None:
         """Fix what the run is to find fixed."""
@@ -123,27 +140,19 @@ class Slot:
             self._box.fresh(_DEFAULT_DISK_BYTES if self._bounds is None else self._bounds.disk_bytes)
             self._has_box = True
         seeded = self._bounds is not None and self._bounds.seeded
-        arming = self._place.arming_seeded if seeded else self._place.arming
         stdin_read, stdin_write = os.pipe()
         stdout_read, stdout_write = os.pipe()
         stderr_read, stderr_write = os.pipe()
         ours, theirs = socket.socketpair()
-        pid = os.fork()
-        if pid == 0:
-            guest_main(
-                Descriptors(theirs.fileno(), stdin_read, stdout_write, stderr_write),
-                arming,
-                self._box.work,
-                seeded=seeded,
-            )
+        given = Descriptors(theirs.fileno(), stdin_read, stdout_write, stderr_write)
+        pid, listener = self._place.origin.fork(given, ours, seeded=seeded)
         for fd in (stdin_read, stdout_write, stderr_write):
             os.close(fd)
         theirs.close()
-        pidfd = os.pidfd_open(pid)
-        listener = arming.fetch(ours, pid, pidfd)
         if self._bounds is not None:
             self._bounds.apply(pid, self._place.tree)
-        return Armed(pid, pidfd, listener, ours, stdin_write, stdout_read, stderr_read, secrets.token_hex(16))
+        warm_bytes, token = memory.private_bytes(pid), secrets.token_hex(16)
+        return Armed(pid, listener, warm_bytes, ours, stdin_write, stdout_read, stderr_read, token)
 
     def _clear(self, armed: Armed) -> None:
         """Forget a run whose processes are dead; a box nobody has touched stays."""
@@ -153,12 +162,14 @@ class Slot:
             self._has_box = False
 
 
-def slot_main(place: SlotPlace, channel: socket.socket, group: Group | None) -> None:
+def slot_main(
+    place: SlotPlace, channel: socket.socket, keeper: socket.socket, group: Group | None
+) -> NoReturn:
     """Run a slot in a process that is PID 1 already; does not return."""
     status = 1
     try:
         _settle()
-        Slot(_place(place), channel, group).serve()
+        Slot(_place(place, keeper), channel, group).serve()
         status = 0
     except BaseException as failure:  # noqa: BLE001 - told to the host, which starts another slot
         tell(channel, failure)
@@ -166,7 +177,7 @@ def slot_main(place: SlotPlace, channel: socket.socket, group: Group | None) -> 
         os._exit(status)
 
 
-def _place(inherited: SlotPlace) -> Place:
+def _place(inherited: SlotPlace, keeper: socket.socket) -> Place:
     """The full tier's: everything of namespaces, which this process is in already."""
     boundary = Boundary((*inherited.visible.roots, "/etc/ssl"), inherited.program_path)
     return Place(
@@ -174,8 +185,7 @@ def _place(inherited: SlotPlace) -> Place:
         box=root.Tmpfs(inherited.visible),
         network=network.Loopback(),
         watcher=Watcher(inherited.arch, boundary),
-        arming=Fetched(compile_filter(inherited.arch, root.GUEST_ID)),
-        arming_seeded=Fetched(compile_filter(inherited.arch, root.GUEST_ID, SEEDED)),
+        origin=Stems(keeper),
     )
 
 
@@ -183,8 +193,7 @@ def _settle() -> None:
     """Default dispositions, so that the kernel shields PID 1 from its own children's signals."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
-    kernel.drop_bounding_set()
-    kernel.prctl(kernel.PR_SET_SECUREBITS, kernel.SECUREBITS_LOCKED)
+    kernel.forgo_capabilities()
 
 
 def tell(channel: socket.socket, failure: BaseException) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import time
 
-from spanproof.sandbox.jail import memory, tree
+from spanproof.sandbox.jail import memory
 from spanproof.sandbox.jail.output import Stream
 from spanproof.sandbox.jail.run import Run
 from spanproof.sandbox.jail.watch import Record
@@ -38,6 +38,8 @@ class SessionRun(Run):
         return not self._in_step or self._paused_at is not None
 
     def _hear(self, said: Header) -> None:
+        if said.get("token") != self.armed.token:
+            return
         kind = said.get("kind")
         if kind == "call":
             self._forward(said)
@@ -99,6 +101,6 @@ class SessionRun(Run):
             self._paused_at = None
 
     def _cpu_s(self) -> float:
-        spent = memory.cpu_s(self.armed.pid) + tree.children_cpu_s() - self._cpu_before
+        spent = memory.cpu_s(self.armed.pid) + self._strays_cpu_s()
         step, self._cpu_told = spent - self._cpu_told, spent
         return max(0.0, step)

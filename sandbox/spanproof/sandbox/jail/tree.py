@@ -20,6 +20,9 @@ _DATA_SLACK_BYTES = 256 * 1024 * 1024
 class Namespace:
     """Those of the process namespace whose PID 1 the slot is: `kill(-1)` is every process but itself."""
 
+    companions = 3
+    """Processes of the guest's user that are none of its own: slot, keeper and stem."""
+
     def pids(self) -> list[str]:
         """All but the slot, as /proc names them."""
         return [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]  # noqa: PTH208
@@ -41,7 +44,7 @@ class Namespace:
 
     def bound_processes(self, pid: int, count: int) -> None:
         """Bound how many may live at once, for a waiting guest and what it starts."""
-        limit = count + 1  # the slot is of the same user
+        limit = count + self.companions
         resource.prlimit(pid, resource.RLIMIT_NPROC, (limit, limit))
 
 

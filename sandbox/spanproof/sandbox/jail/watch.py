@@ -200,7 +200,7 @@ class Watcher:
         table.update(connect=self._address, bind=self._address, sendto=self._address)
         table.update(sendmsg=self._message, sendmmsg=self._message)
         table.update(mmap=self._map, mremap=self._map, socket=self._socket, prctl=self._hide)
-        table.update(getrandom=self._random)
+        table.update(getrandom=self._random, getppid=self._parent)
         return table
 
     def _refuse(self, name: str, call: Notification) -> _Answer:
@@ -222,6 +222,12 @@ class Watcher:
         """Asked of us where the run has a seed only."""
         assert self.surroundings is not None
         return _Answer(value=self.surroundings.random(call.pid, call.args[0], call.args[1]))
+
+    def _parent(self, _name: str, call: Notification) -> _Answer:
+        """A parent outside the process namespace has no number in it: to its children it is this process."""
+        with open(f"/proc/{call.pid}/stat", "rb") as file:  # noqa: PTH123
+            parent = int(file.read().rpartition(b")")[2].split()[1])
+        return _Answer(value=parent or os.getpid())
 
     def _map(self, name: str, call: Notification) -> _Answer:
         length = call.args[1 if name == "mmap" else 2]

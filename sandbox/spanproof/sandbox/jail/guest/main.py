@@ -1,7 +1,7 @@
-"""The guest's first steps after the fork: leave everything behind, arm the filter, wait for code, run it.
+"""The guest's first steps after the fork: leave everything behind, wait for code, run it.
 
 In: one descriptor to the slot, and pipes for the standard streams. Out: an exit; never a return into the
-slot's code, whatever the program does.
+code of whoever forked it, whatever the program does.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import fcntl
 import os
 import signal
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from spanproof.sandbox.jail.guest import determinism
 from spanproof.sandbox.jail.guest.python import run_program, run_tested
@@ -20,10 +20,12 @@ from spanproof.sandbox.jail.guest.reporter import CONTROL_FD, Reporter
 from spanproof.sandbox.jail.guest.session import serve_session
 from spanproof.sandbox.jail.guest.sql import run_sql
 from spanproof.sandbox.jail.guest.tools import Inbox
-from spanproof.sandbox.jail.place import Arming
+from spanproof.sandbox.jail.place import Descriptors
 from spanproof.sandbox.jail.wire import FROM_HOST, Decoder, encode
 
 _SETUP_FAILED = 125
+_REHEARSALS = 20
+"""Enough for the interpreter to specialise what it runs often."""
 _SYNTAX_EXIT = 2
 """Of bash, for a script it cannot read."""
 _REHEARSAL = b"""
@@ -40,35 +42,21 @@ sum(float(part) for part in re.findall("[0-9]+", text))
 _exit = os._exit  # a program may replace it
 
 
-@dataclass(frozen=True, slots=True)
-class Descriptors:
-    """What the slot hands over."""
-
-    control: int
-    stdin: int
-    stdout: int
-    stderr: int
-
-
-def guest_main(descriptors: Descriptors, arming: Arming, work: str, *, seeded: bool) -> None:
+def guest_main(descriptors: Descriptors, work: str, arm: Callable[[int], None]) -> NoReturn:
     """Become the guest; does not return.
 
     Args:
         descriptors: what the slot hands over.
-        arming: how it comes under its filter.
         work: its directory.
-        seeded: its random bytes are answered by the slot, and not before there is a job: draw none.
+        arm: what is to be done before it waits for code; gets the control descriptor.
     """
     code = _SETUP_FAILED
     try:
         leave_everything(descriptors)
-        arming.arm(CONTROL_FD)
+        arm(CONTROL_FD)
         os.chdir(work)
-        _rehearse()
-        if not seeded:
-            determinism.reseed()
         code = run_job()
-    except BaseException as failure:  # noqa: BLE001 - must never unwind into the slot
+    except BaseException as failure:  # noqa: BLE001 - must never unwind into who forked it
         if code == _SETUP_FAILED:
             _tell(failure)
     finally:
@@ -86,15 +74,17 @@ def leave_everything(descriptors: Descriptors) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _rehearse() -> None:
-    """Touch while waiting what every run touches: each first write to a forked page is a page fault."""
-    decoder = Decoder(FROM_HOST)
-    decoder.feed(encode({"kind": "rehearsal", "limits": {"a": 1.5}, "token": "0" * 32}, [_REHEARSAL]))
-    frame = decoder.next()
-    assert frame is not None
-    namespace = dict(ModuleType("rehearsal").__dict__)
-    exec(compile(frame.parts[0].decode(), "<rehearsal>", "exec"), namespace)  # noqa: S102 - our own text
-    Reporter(-1, "").send("rehearsal", name="x")
+def rehearse() -> None:
+    """Do once, before any fork, what each run does: the interpreter's own caches are filled by it."""
+    for _ in range(_REHEARSALS):
+        decoder = Decoder(FROM_HOST)
+        decoder.feed(encode({"kind": "rehearsal", "limits": {"a": 1.5}, "token": "0" * 32}, [_REHEARSAL]))
+        frame = decoder.next()
+        assert frame is not None
+        namespace = dict(ModuleType("rehearsal").__dict__)
+        exec(compile(frame.parts[0].decode(), "<rehearsal>", "exec"), namespace)  # noqa: S102 - our own text
+        determinism.reseed()
+        Reporter(-1, "").send("rehearsal", name="x")
 
 
 def run_job() -> int:

@@ -1,0 +1,161 @@
+"""The process a slot's guests are forked from: warm, without any right, and filtered once for all of them.
+
+A guest inherits everything that is the same in each run: the empty capability sets, no_new_privs, the seccomp
+filter and its listener. So a run costs one bare fork, and the slot, which watches, never forks and never pays
+for a copy of its pages. The stem lives outside the guests' process namespace: they can neither see nor signal
+it. It runs no code of theirs, reads nothing they wrote, and has one descriptor, its slot's.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import socket
+import struct
+from collections.abc import Callable
+from dataclasses import astuple
+from typing import NoReturn
+
+from spanproof.sandbox.jail import kernel, root
+from spanproof.sandbox.jail.guest.main import guest_main, rehearse
+from spanproof.sandbox.jail.place import Descriptors, Ended
+
+_ENDED = struct.Struct("=idq")
+_CHANNEL_FD = 3
+_START_S = 30.0
+
+
+class Stems:
+    """Where guests of the full tier come from, as their slot uses it; see `Origin`. One stem at a time."""
+
+    def __init__(self, keeper: socket.socket) -> None:
+        self._keeper = keeper
+        self._start(seeded=False)
+
+    def fork(self, descriptors: Descriptors, control: socket.socket, *, seeded: bool) -> tuple[int, int]:
+        """See `Origin`."""
+        if seeded is not self._seeded:
+            self._close()
+            self._start(seeded=seeded)
+        socket.send_fds(self._channel, [b"fork"], astuple(descriptors))
+        told = control.recv(4096)
+        if not told.isdigit():
+            raise RuntimeError(f"a guest could not be armed: {told.decode(errors='replace').strip()}")
+        return int(told), self._listener
+
+    def fileno(self) -> int:
+        """See `Origin`."""
+        return self._channel.fileno()
+
+    def ended(self) -> Ended:
+        """See `Origin`."""
+        told = self._channel.recv(_ENDED.size)
+        if len(told) != _ENDED.size:
+            raise RuntimeError("the process that guests are forked from is gone")
+        return Ended(*_ENDED.unpack(told))
+
+    def renew(self) -> None:
+        """See `Origin`."""
+        self._close()
+        self._start(seeded=self._seeded)
+
+    def _start(self, *, seeded: bool) -> None:
+        """Have the keeper start a stem, in the namespaces the slot has now."""
+        self._seeded = seeded
+        self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            socket.send_fds(self._keeper, [b"seeded" if seeded else b"plain"], [theirs.fileno()])
+        told, descriptors, _flags, _address = socket.recv_fds(self._keeper, 4096, 1)
+        if not descriptors:
+            raise RuntimeError(f"no guest can be started: {told.decode(errors='replace')}")
+        self._channel.settimeout(_START_S)
+        self._listener = _fetch_listener(self._channel, descriptors[0])
+        self._channel.settimeout(None)
+
+    def _close(self) -> None:
+        """Let the stem end; its guest is dead, or its held-up calls would fail as ENOSYS."""
+        self._channel.close()
+        os.close(self._listener)
+
+
+def _fetch_listener(channel: socket.socket, pidfd: int) -> int:
+    try:
+        told = channel.recv(4096)
+        if not told.isdigit():
+            raise RuntimeError(
+                f"no guest can be started: {told.decode(errors='replace') or 'no reason given'}"
+            )
+        listener = kernel.fetch_descriptor(pidfd, int(told))
+    finally:
+        os.close(pidfd)
+    channel.send(b"taken")
+    return listener
+
+
+def stem_main(channel: int, enter: Callable[[], None], program: bytes) -> NoReturn:
+    """Become a stem that serves a channel; does not return.
+
+    Args:
+        channel: descriptor of the slot's socket.
+        enter: takes this process into the slot's namespaces.
+        program: the seccomp program.
+    """
+    status = 1
+    slot = socket.socket(fileno=channel)
+    try:
+        try:
+            enter()
+            slot = _leave_everything(slot)
+            rehearse()
+            _arm(slot, program)
+        except Exception as failure:
+            slot.send(f"{type(failure).__name__}: {failure}".encode()[:4000])
+            raise
+        _serve(slot)
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _leave_everything(slot: socket.socket) -> socket.socket:
+    os.dup2(slot.detach(), _CHANNEL_FD, inheritable=False)
+    os.closerange(_CHANNEL_FD + 1, 65536)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # its slot, and each guest's, must be able to read it
+    kernel.drop_capabilities()
+    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    return socket.socket(fileno=_CHANNEL_FD)
+
+
+def _arm(slot: socket.socket, program: bytes) -> None:
+    """Install the filter, let the slot fetch the listener, and lose it."""
+    flags = kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER | kernel.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+    listener = kernel.install_filter(program, flags)
+    slot.send(b"%d" % listener)
+    if not slot.recv(16):
+        os._exit(0)
+    os.close(listener)
+
+
+def _serve(slot: socket.socket) -> None:
+    """Fork guests, one after the other, until the slot is gone."""
+    born_with = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    while True:
+        asked, descriptors, _flags, _address = socket.recv_fds(slot, 16, 4)
+        if not asked:
+            return
+        pid = kernel.fork()
+        if pid == 0:
+            guest_main(Descriptors(*descriptors), root.WORK, _announce)
+        for fd in descriptors:
+            os.close(fd)
+        _pid, status, usage = os.wait4(pid, 0)
+        peak_bytes = max(0, usage.ru_maxrss - born_with) * 1024
+        slot.send(_ENDED.pack(status, usage.ru_utime + usage.ru_stime, peak_bytes))
+
+
+def _announce(control: int) -> None:
+    """Tell the slot which process this is: nobody outside the namespace knows its number there."""
+    os.write(control, b"%d" % os.getpid())
