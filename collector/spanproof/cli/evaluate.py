@@ -16,13 +16,20 @@ from rich.text import Text
 
 from spanproof.cli import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.backends import backend_options, opened
+from spanproof.cli.config import config_option, read_config
 from spanproof.cli.console import UsageProblem, console, error_console, print_json, progress
 from spanproof.cli.hostile import visible
 from spanproof.cli.policy import pipeline_in, policy_option
 from spanproof.cli.report import outcome_words, runs_table
+from spanproof.collector.config import Config
 from spanproof.collector.dialects import normalise
+from spanproof.collector.engine import evaluators_of
+from spanproof.evaluators.custom import EvaluatorError
 from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.judge import JudgeError
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
+from spanproof.sandbox import Sandbox
+from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Errored, Score, Scored, Skipped, Span, Trace, trace_of
 from spanproof.trace.otlp import MalformedOtlp, read_what_is_good
 
@@ -33,6 +40,7 @@ from spanproof.trace.otlp import MalformedOtlp, read_what_is_good
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
 @backend_options
 @click.option("--no-replay", is_flag=True, help="Judge by the record alone; run nothing.")
+@config_option
 def command(
     files: tuple[Path, ...],
     policy_file: Path | None,
@@ -40,30 +48,34 @@ def command(
     backend: str,
     settings: dict[str, str],
     no_replay: bool,
+    file: Path | None,
 ) -> int:
     """Evaluate OTLP files offline.
 
     FILES are OTLP trace data: .pb (protobuf), .json, or .jsonl (one request a line). Exit code 2 where one of
-    them could not be read in full; the others are evaluated all the same.
+    them could not be read in full; the others are evaluated all the same. Of the configuration the sections
+    `evaluators` and `judge` and the key `evaluation.layers` hold.
     """
     evaluations: list[TraceEvaluation] = []
     unreadable = 0
-    with opened_engine(policy_file, backend, settings, replay=not no_replay) as engine, progress() as bar:
+    config = read_config(file, ())
+    ready = opened_engine(policy_file, backend, settings, replay=not no_replay, config=config)
+    with ready as engine, progress() as bar:
         task = bar.add_task("evaluating", total=len(files))
-        for file in files:
-            traces, problems = traces_in(file)
+        for path in files:
+            traces, problems = traces_in(path)
             for problem in problems:
                 problem.show()
             unreadable += bool(problems)
             for trace in traces:
                 evaluation = engine.evaluate(trace)
                 if as_json:
-                    print_json(evaluation_row(evaluation, file))
+                    print_json(evaluation_row(evaluation, path))
                 else:
                     evaluations.append(evaluation)
             if not traces and not problems:
                 error_console.print(
-                    Text(f"spanproof: {visible(str(file))}: no spans in it", style="yellow"), soft_wrap=True
+                    Text(f"spanproof: {visible(str(path))}: no spans in it", style="yellow"), soft_wrap=True
                 )
             bar.advance(task)
     if not as_json and evaluations:
@@ -86,29 +98,49 @@ def _show_defects(evaluations: Sequence[TraceEvaluation]) -> None:
 
 @contextmanager
 def opened_engine(
-    policy_file: Path | None, backend: str, settings: Mapping[str, str], *, replay: bool = True
+    policy_file: Path | None,
+    backend: str,
+    settings: Mapping[str, str],
+    *,
+    replay: bool = True,
+    config: Config | None = None,
 ) -> Iterator[Engine]:
     """An engine with its sandbox, which is closed afterwards.
 
     Where the backend cannot run on this machine, the engine judges by the record alone, and stderr says why.
 
     Raises:
-        UsageProblem: the policy file or the backend's name is wrong.
+        UsageProblem: the policy, an evaluator, the judge or the backend's name is wrong.
     """
-    pipeline = pipeline_in(policy_file)
+    config = config or Config()
+    pipeline = pipeline_in(policy_file or config.policy)
     if not replay:
-        yield Engine(pipeline=pipeline, sandbox=None, replay_disabled_reason="replay is switched off")
+        yield _engine(config, pipeline, None, "replay is switched off")
         return
     with opened(backend, settings) as sandbox:
         missing = sandbox.availability().missing
         if not missing:
-            yield Engine(pipeline=pipeline, sandbox=sandbox)
+            yield _engine(config, pipeline, sandbox)
             return
         reason = f"the backend {backend!r} cannot run here: {missing[0].detail or missing[0].name}"
         error_console.print(Text(f"spanproof: no replay: {reason}", style="yellow"), soft_wrap=True)
         if missing[0].remedy:
             error_console.print(Text(f"  remedy: {missing[0].remedy}"), soft_wrap=True)
-        yield Engine(pipeline=pipeline, sandbox=None, replay_disabled_reason=reason)
+        yield _engine(config, pipeline, None, reason)
+
+
+def _engine(config: Config, pipeline: Pipeline, sandbox: Sandbox | None, no_replay: str = "") -> Engine:
+    try:
+        evaluators = evaluators_of(config, sandbox)
+    except (EvaluatorError, JudgeError) as problem:
+        raise UsageProblem(str(problem), "see docs/evaluators.md and docs/judge.md") from problem
+    return Engine(
+        pipeline=pipeline,
+        sandbox=sandbox,
+        replay_disabled_reason=no_replay,
+        evaluators=evaluators,
+        layers=config.evaluation.layers,
+    )
 
 
 def traces_in(file: Path) -> tuple[list[Trace], list[UsageProblem]]:

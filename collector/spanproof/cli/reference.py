@@ -58,6 +58,8 @@ left out. Lone surrogates come back as U+FFFD.
 | `score trajectory --jsonl` | `id`, `task`, `steps` [`code`, `observation`, `error`], `final_answer` | \
 `id`, `recovered` (null where nothing failed), `loop`, `steps_wasted`, `execution_failures`, `scores` {name: \
 value} |
+| `score custom FILE --jsonl` | `id`, `completion`, `target`?, `variables`? {name: value} | `id`, `score`, \
+`explanation`; a function that fails gives `error` |
 | `judge compare --jsonl` | `id`, `task`, `first`, `second` | `id`, `preference` (`first`, `second`, `tie`), \
 `consistent` (both orders said the same), `reasoning` |
 

@@ -6,12 +6,17 @@ rests on. Nothing is executed and nothing stored; the rules are those of the lay
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from spanproof.cli.backends import backend_options, opened
 from spanproof.cli.console import UsageProblem, json_line
 from spanproof.cli.jsonl import BadRow, Row, answer_lines, json_name, text_field
+from spanproof.collector.config import OwnEvaluator
+from spanproof.collector.engine import function_of
+from spanproof.evaluators.custom import Call, EvaluatorError, Function, evaluate
 from spanproof.evaluators.layers.groundedness import Claim, ground
 from spanproof.evaluators.layers.trajectory.actions import of_steps
 from spanproof.evaluators.layers.trajectory.metrics import (
@@ -22,6 +27,7 @@ from spanproof.evaluators.layers.trajectory.metrics import (
     recovered,
     wasted,
 )
+from spanproof.sandbox import Sandbox
 from spanproof.trace import Scored
 
 if TYPE_CHECKING:
@@ -62,6 +68,56 @@ def trajectory(*, jsonl: bool) -> int:
 
     pipeline = Pipeline()
     return answer_lines(lambda row: score_trajectory(row, pipeline))
+
+
+@command.command("custom")
+@click.argument("file", type=click.Path(path_type=Path))
+@_jsonl_option
+@click.option("--package", "packages", multiple=True, help="What it imports: name==1.2.3, or name@1.2.3.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    default=5.0,
+    show_default=True,
+    type=click.FloatRange(0.01, 3600),
+    help="Seconds.",
+)
+@backend_options
+def custom(
+    file: Path,
+    *,
+    jsonl: bool,
+    packages: tuple[str, ...],
+    timeout_s: float,
+    backend: str,
+    settings: dict[str, str],
+) -> int:
+    """Try an evaluator of your own.
+
+    FILE is a .py, .ts or .js file with `main`; it runs in the sandbox. In: {"id", "completion", "target"?,
+    "variables"?}. Out: {"id", "score", "explanation", "error"?}.
+    """
+    _require_jsonl(jsonl, f"custom {file}")
+    choice = OwnEvaluator(name="custom", file=file, packages=packages, timeout_s=timeout_s)
+    try:
+        function = function_of(choice)
+        function.check()
+    except EvaluatorError as problem:
+        raise UsageProblem(str(problem), "docs/evaluators.md shows the form of an evaluator") from problem
+    with opened(backend, settings) as sandbox:
+        return answer_lines(lambda row: score_custom(row, function, sandbox))
+
+
+def score_custom(row: Row, function: Function, sandbox: Sandbox) -> Row:
+    """The answer to one line of `score custom`."""
+    variables = row.get("variables", {})
+    if not isinstance(variables, dict):
+        raise BadRow(f"field 'variables' must be an object, got {json_name(variables)}")
+    call = Call(row.get("completion"), row.get("target"), variables)
+    (returned,) = evaluate(function, [call], sandbox)
+    if returned.score is None:
+        raise BadRow(f"{returned.error_type}: {returned.message}")
+    return {"id": row.get("id"), "score": returned.score, "explanation": returned.explanation}
 
 
 def score_groundedness(row: Row) -> Row:

@@ -22,6 +22,7 @@ from spanproof.collector.service import Collector
 from spanproof.collector.telemetry import JsonLines
 from spanproof.collector.ticker import Watcher
 from spanproof.collector.wal import WalInUse
+from spanproof.evaluators.custom import EvaluatorError
 from spanproof.evaluators.judge import JudgeError
 from spanproof.sandbox.errors import PolicyError
 from spanproof.store import Store, StoreError
@@ -61,7 +62,7 @@ def command(
     collector = collector_for(config)
     try:
         drained = collector.run_forever(lambda endpoints: _say_where(endpoints, collector, as_json))
-    except (PortTaken, WalInUse, PolicyError, JudgeError, StoreError, OSError) as problem:
+    except (PortTaken, WalInUse, PolicyError, JudgeError, EvaluatorError, StoreError, OSError) as problem:
         raise _cannot_start(problem) from problem
     return 0 if drained else 2
 
@@ -91,6 +92,8 @@ def _cannot_start(problem: Exception) -> UsageProblem:
             remedy = "set another place for it: --set store.location=…"
         case PolicyError():
             remedy = "docs/policy.md lists every key"
+        case EvaluatorError():
+            remedy = "docs/evaluators.md shows the form of an evaluator"
         case JudgeError():
             remedy = "docs/judge.md says how to set up a judge"
     return UsageProblem(f"the collector cannot start: {what}", remedy)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -17,7 +16,6 @@ from urllib.parse import urlsplit
 
 from pydantic import (
     BaseModel,
-    ConfigDict,
     Field,
     SecretStr,
     field_serializer,
@@ -25,9 +23,9 @@ from pydantic import (
     model_validator,
 )
 
+from spanproof.collector.config_evaluation import Evaluation, JudgeChoice, OwnEvaluator, SandboxChoice
 from spanproof.collector.config_load import ConfigError, Problem, gather, problems_of
-from spanproof.evaluators.sampling import SampleBy
-from spanproof.trace import Cohort, Layer
+from spanproof.collector.config_section import Seconds, Section
 
 __all__ = [
     "Assembly",
@@ -39,9 +37,9 @@ __all__ = [
     "HttpReceiver",
     "JudgeChoice",
     "Limits",
+    "OwnEvaluator",
     "Problem",
     "Receivers",
-    "Sample",
     "SandboxChoice",
     "Store",
     "Wal",
@@ -51,15 +49,10 @@ __all__ = [
 _MIB = 1024 * 1024
 _PASSWORD = re.compile(r"(://[^:/@\s]*):[^@/\s]*@")
 
-Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Port = Annotated[int, Field(ge=0, le=65535)]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
-
-
-class GrpcReceiver(_Section):
+class GrpcReceiver(Section):
     """OTLP over gRPC."""
 
     enabled: bool = Field(default=True, description="Whether to listen for OTLP over gRPC.")
@@ -71,7 +64,7 @@ class GrpcReceiver(_Section):
     port: Port = Field(default=4317, description="Port to listen on; 0 takes any free one.")
 
 
-class HttpReceiver(_Section):
+class HttpReceiver(Section):
     """OTLP over HTTP: `POST /v1/traces`, and `GET /healthz` and `GET /metrics` beside it."""
 
     enabled: bool = Field(default=True, description="Whether to listen for OTLP over HTTP.")
@@ -83,7 +76,7 @@ class HttpReceiver(_Section):
     port: Port = Field(default=4318, description="Port to listen on; 0 takes any free one.")
 
 
-class Receivers(_Section):
+class Receivers(Section):
     """Where spans come in."""
 
     grpc: GrpcReceiver = Field(default=GrpcReceiver(), description="OTLP over gRPC.")
@@ -100,7 +93,7 @@ class Receivers(_Section):
         return self
 
 
-class Limits(_Section):
+class Limits(Section):
     """How much is taken in at once. Beyond it, clients are told to come again later."""
 
     max_body_bytes: int = Field(
@@ -133,7 +126,7 @@ class Limits(_Section):
         return self
 
 
-class Wal(_Section):
+class Wal(Section):
     """The write-ahead log: what was acknowledged survives a crash."""
 
     directory: Path = Field(
@@ -150,7 +143,7 @@ class Wal(_Section):
     )
 
 
-class Assembly(_Section):
+class Assembly(Section):
     """When a trace counts as complete. Spans that come later re-open it."""
 
     quiet_s: Seconds = Field(
@@ -183,94 +176,7 @@ class Assembly(_Section):
         return self
 
 
-class Sample(_Section):
-    """A share of the runs that are judged; the first entry that concerns a layer of a run decides."""
-
-    share: float = Field(ge=0, le=1, description="From 0 (nothing) to 1 (all).")
-    layer: Layer | None = Field(default=None, description="Only this layer; none means all.")
-    cohort: Mapping[str, str] = Field(
-        default={}, description="Only runs with these values, by dimension of the cohort."
-    )
-    by: SampleBy = Field(
-        default=SampleBy.TRACE,
-        description="`trace` draws whole traces, `layer` each layer of a trace for itself.",
-    )
-
-    @field_validator("cohort")
-    @classmethod
-    def _dimensions_are_known(cls, cohort: Mapping[str, str]) -> Mapping[str, str]:
-        known = [dimension.name for dimension in fields(Cohort)]
-        if unknown := sorted(cohort.keys() - set(known)):
-            raise ValueError(f"no dimension of a cohort is named {unknown[0]!r}; known: {', '.join(known)}")
-        return cohort
-
-
-class Evaluation(_Section):
-    """How traces are evaluated and their results written."""
-
-    workers: int = Field(default=2, ge=1, le=256, description="Traces evaluated at once.")
-    replay: bool = Field(
-        default=True,
-        description="Whether to run snippets again in the sandbox; without it they are scanned only.",
-    )
-    layers: tuple[Layer, ...] = Field(default=tuple(Layer), description="Layers that are judged.")
-    sampling: tuple[Sample, ...] = Field(
-        default=(), description="Which runs are judged, where judging all of them costs too much."
-    )
-    store_batch: int = Field(default=256, ge=1, description="Most traces written to the store in one batch.")
-    store_every_s: Seconds = Field(
-        default=0.5, description="Longest time an evaluated trace waits for its batch."
-    )
-
-
-class SandboxChoice(_Section):
-    """Where snippets run again."""
-
-    backend: str = Field(
-        default="jail",
-        min_length=1,
-        description="A backend's name; `spanproof doctor` says which can run here.",
-    )
-    workers: int = Field(default=2, ge=1, le=256, description="Programs run at once.")
-    settings: dict[str, str] = Field(
-        default={}, description="The backend's own settings by name; docs/sandbox.md lists them."
-    )
-
-
-class JudgeChoice(_Section):
-    """A model that is asked where the rules cannot tell; `OPENAI_BASE_URL` and `OPENAI_API_KEY` say where."""
-
-    model: str = Field(
-        default="",
-        description="A dated snapshot of a model, `gpt-4.1-mini-2025-04-14`; empty: no judge.",
-    )
-    rubrics: Path | None = Field(
-        default=None,
-        description="Directory of rubrics (`*.md`) beside the shipped ones, or in their place by name.",
-    )
-    timeout_s: Seconds = Field(default=30.0, description="Longest wait for one reply.")
-    at_once: int = Field(default=4, ge=1, le=256, description="Questions at once.")
-    per_minute: int | None = Field(default=None, ge=1, description="Most questions a minute; none: no limit.")
-    dollars_per_hour: float | None = Field(default=None, ge=0, description="Budget; none means no limit.")
-    dollars_per_hour_and_cohort: float | None = Field(
-        default=None, ge=0, description="Budget of one agent of one project; none means no limit."
-    )
-    prices: Mapping[str, tuple[float, float]] = Field(
-        default={}, description="US dollars per million tokens, in and out, by model."
-    )
-    recordings: Path | None = Field(
-        default=None, description="Directory that keeps replies by the content of their question."
-    )
-    beside_share: float = Field(
-        default=0.0,
-        ge=0,
-        le=1,
-        description="Share of runs that execution settled on which the judge is asked too, as advice, for"
-        " `spanproof report judge-vs-execution`.",
-    )
-
-
-class Store(_Section):
+class Store(Section):
     """Where spans, scores and replays are kept."""
 
     location: str = Field(
@@ -285,7 +191,7 @@ class Store(_Section):
         return _PASSWORD.sub(r"\1:**********@", location)
 
 
-class Forward(_Section):
+class Forward(Section):
     """An OTLP/HTTP endpoint that gets the spans with their scores, and the evaluation events."""
 
     endpoint: str = Field(
@@ -315,7 +221,7 @@ class Forward(_Section):
         return value.rstrip("/")
 
 
-class Config(_Section):
+class Config(Section):
     """Everything the collector can be told."""
 
     project: str = Field(
@@ -336,6 +242,9 @@ class Config(_Section):
     )
     judge: JudgeChoice = Field(
         default=JudgeChoice(), description="A model that is asked where the rules cannot tell."
+    )
+    evaluators: tuple[OwnEvaluator, ...] = Field(
+        default=(), description="Functions of your own that score; docs/evaluators.md shows some."
     )
     store: Store = Field(default=Store(), description="Where results are kept.")
     forward: tuple[Forward, ...] = Field(default=(), description="Where spans and scores are sent on to.")

@@ -78,6 +78,7 @@ def _sections(model: type[BaseModel], under: str) -> Iterator[tuple[str, type[Ba
             item = get_args(info.annotation)[0]
             if _is_section(item):
                 yield f"{under}{name}.<n>", item
+                yield from _sections(item, f"{under}{name}.<n>.")
 
 
 def _is_section(annotation: Any) -> bool:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
-from spanproof.collector.config import Config, JudgeChoice
+from spanproof.collector.config import Config, JudgeChoice, OwnEvaluator
+from spanproof.evaluators.custom import Attach, CustomEvaluator, EvaluatorError, Function, Wiring
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.evaluator import Evaluator, installed
 from spanproof.evaluators.judge import Judge, JudgeSettings, cascades, load_rubrics
 from spanproof.evaluators.sampling import Sampling, SamplingRule
-from spanproof.sandbox import Program, Sandbox
+from spanproof.sandbox import Ecosystem, PackageSet, Program, Sandbox
 from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.policy_file import load_policy
@@ -23,6 +24,9 @@ from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
 log = logging.getLogger(__name__)
+
+LANGUAGES = {".py": "python", ".ts": "typescript", ".js": "javascript"}
+"""Of an evaluator, by the suffix of its file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ def open_engine(config: Config) -> OpenEngine:
 
     Raises:
         PolicyError: the policy file is not valid.
+        EvaluatorError: an evaluator of the user's cannot be called.
         RubricError: a rubric is not valid.
         JudgeUnavailable: there is a budget for the judge, and no price.
     """
@@ -57,11 +62,49 @@ def open_engine(config: Config) -> OpenEngine:
         pipeline=pipeline,
         sandbox=sandbox,
         replay_disabled_reason=no_replay,
-        evaluators=(*installed(), *_judges(config.judge)),
+        evaluators=evaluators_of(config, sandbox),
         layers=rules.layers,
         sampling=Sampling(tuple(SamplingRule(**sample.model_dump()) for sample in rules.sampling)),
     )
     return OpenEngine(engine, sandbox, no_replay)
+
+
+def evaluators_of(config: Config, sandbox: Sandbox | None) -> list[Evaluator]:
+    """The evaluators beside the built-in layers: installed ones, the user's functions, the judge.
+
+    Raises:
+        EvaluatorError: one of the user's functions cannot be called.
+        RubricError: a rubric is not valid.
+        JudgeUnavailable: there is a budget for the judge, and no price.
+    """
+    own = [CustomEvaluator(function_of(choice), sandbox, _wiring(choice)) for choice in config.evaluators]
+    return [*installed(), *own, *_judges(config.judge)]
+
+
+def function_of(choice: OwnEvaluator) -> Function:
+    """The function that a configuration names.
+
+    Raises:
+        EvaluatorError: its file cannot be read, or it has no language.
+    """
+    suffix = choice.file.suffix if choice.file else ""
+    language = choice.language or LANGUAGES.get(suffix, "" if choice.file else "python")
+    source = choice.source
+    if choice.file is not None:
+        try:
+            source = choice.file.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as problem:
+            raise EvaluatorError(
+                f"evaluator {choice.name!r}: {choice.file} cannot be read: {problem}"
+            ) from problem
+    ecosystem = Ecosystem.PIP if language == "python" else Ecosystem.NPM
+    packages = PackageSet(ecosystem, choice.packages) if choice.packages else None
+    return Function(choice.name, language, source, packages, choice.timeout_s)
+
+
+def _wiring(choice: OwnEvaluator) -> Wiring:
+    attach = Attach(**choice.attach.model_dump())
+    return Wiring(choice.layer, attach, choice.target, choice.variables, choice.pass_at)
 
 
 def judge_of(choice: JudgeChoice) -> Judge | None:

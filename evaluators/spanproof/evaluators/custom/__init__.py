@@ -1,0 +1,16 @@
+"""Your own evaluators: functions in Python or TypeScript, run in the sandbox on spans chosen by rule."""
+
+from spanproof.evaluators.custom.attach import Attach
+from spanproof.evaluators.custom.evaluator import CustomEvaluator, Wiring
+from spanproof.evaluators.custom.function import Call, EvaluatorError, Function, Returned, evaluate
+
+__all__ = [
+    "Attach",
+    "Call",
+    "CustomEvaluator",
+    "EvaluatorError",
+    "Function",
+    "Returned",
+    "Wiring",
+    "evaluate",
+]

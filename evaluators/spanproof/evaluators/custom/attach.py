@@ -1,0 +1,44 @@
+"""Which spans an evaluator is attached to: by kind, name, attributes and cohort, and a share of those."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from hashlib import blake2b
+
+from spanproof.trace import Run, Span, SpanKind
+
+
+@dataclass(frozen=True, slots=True)
+class Attach:
+    """A rule; what it leaves open fits every span.
+
+    Attributes:
+        kind: of the span; AGENT, the default, is the run itself, once.
+        name: of the span, `*` and `?` as in file names.
+        attributes: what the span's attributes must be, as text, by key; `*` and `?` as in file names.
+        cohort: only runs with these values, by dimension; see `spanproof.trace.Cohort`.
+        share: of the traces that fit, from 0 to 1; the same traces every time.
+    """
+
+    kind: SpanKind | None = SpanKind.AGENT
+    name: str = "*"
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    cohort: Mapping[str, str] = field(default_factory=dict)
+    share: float = 1.0
+
+    def takes(self, run: Run, evaluator: str) -> bool:
+        """Whether anything of this run may be judged."""
+        fits = all(getattr(run.cohort, dimension) == value for dimension, value in self.cohort.items())
+        drawn = blake2b(f"{evaluator} {run.trace_id}".encode(), digest_size=8).digest()
+        return fits and int.from_bytes(drawn) < self.share * 2**64
+
+    def fits(self, span: Span) -> bool:
+        """Whether this span is judged."""
+        if self.kind is not None and span.kind is not self.kind:
+            return False
+        known = {**span.resource, **span.attributes}
+        return fnmatchcase(span.name, self.name) and all(
+            key in known and fnmatchcase(str(known[key]), wanted) for key, wanted in self.attributes.items()
+        )

@@ -1,0 +1,156 @@
+"""A user's function as an evaluator: attached by rule, run in the sandbox; its failure is never a score of 0.
+
+What the function is given for a span: as `completion` the output of the span (for a run, its answer), as
+`target` what the configuration names, and as variables `input`, `task`, `answer`, `code` (snippets with their
+outcome), `outputs` (what executions returned), `attributes`, and those of the configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from spanproof.evaluators.custom.attach import Attach
+from spanproof.evaluators.custom.function import Call, Function, Returned, evaluate
+from spanproof.evaluators.evaluator import Cost, Evaluator
+from spanproof.evaluators.layers.common import ended
+from spanproof.evaluators.layers.groundedness import outputs_of
+from spanproof.evaluators.model import RunEvidence
+from spanproof.sandbox import (
+    JsonValue,
+    Sandbox,
+    SandboxBroken,
+    SandboxUnavailable,
+    UnsupportedFixtures,
+    UnsupportedLanguage,
+)
+from spanproof.trace import Errored, Judgement, Label, Layer, Outcome, Scored, Skipped, Span
+
+MAX_SPANS = 200
+"""Spans of one run that are judged at most: the rest is told as skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """How a function is attached, and what becomes of its score.
+
+    Attributes:
+        target: what the completion is held against; a text that starts with `attribute:` takes that attribute
+            of the span, or of its run.
+        pass_at: the lowest score that passes; None gives advice without a verdict.
+    """
+
+    layer: Layer = Layer.CORRECTNESS
+    attach: Attach = field(default_factory=Attach)
+    target: JsonValue = None
+    variables: Mapping[str, JsonValue] = field(default_factory=dict)
+    pass_at: float | None = None
+
+
+class CustomEvaluator(Evaluator):
+    """One function of the user's. Its scores bear its name."""
+
+    cost = Cost.SANDBOX
+
+    def __init__(self, function: Function, sandbox: Sandbox | None, wiring: Wiring = Wiring()) -> None:
+        """Attach a function.
+
+        Raises:
+            EvaluatorError: it cannot be called.
+        """
+        function.check()
+        wiring = wiring or Wiring()
+        self.name = f"custom:{function.name}"
+        self.version = function.version
+        self.layer = wiring.layer
+        self._function = function
+        self._sandbox = sandbox
+        self._wiring = wiring
+
+    def judge(self, evidence: RunEvidence, so_far: Sequence[Judgement]) -> list[Judgement]:
+        """Judge the spans of this run that the rule fits."""
+        attach, run = self._wiring.attach, evidence.run
+        if not attach.takes(run, self.name):
+            return []
+        of_run = [evidence.trace.by_id[run.span_id], *evidence.trace.descendants(run.span_id)]
+        spans = [span for span in of_run if attach.fits(span)]
+        judged, rest = spans[:MAX_SPANS], spans[MAX_SPANS:]
+        outcomes: list[Outcome] = [*self._outcomes(evidence, judged)]
+        outcomes += [Skipped(f"only the first {MAX_SPANS} spans of a run are judged")] * len(rest)
+        return [
+            Judgement(self.layer, self._function.name, span.span_id, outcome, self.name, self.version)
+            for span, outcome in zip(spans, outcomes, strict=True)
+        ]
+
+    def _outcomes(self, evidence: RunEvidence, spans: Sequence[Span]) -> list[Outcome]:
+        if self._sandbox is None:
+            return [Skipped("there is no sandbox to run the evaluator in")] * len(spans)
+        calls = [self._call(evidence, span) for span in spans]
+        try:
+            returned = _tried_twice(self._function, calls, self._sandbox)
+        except (SandboxUnavailable, UnsupportedLanguage, UnsupportedFixtures) as reason:
+            return [Skipped(f"the evaluator cannot run: {reason}")] * len(spans)
+        except SandboxBroken as failure:
+            return [Errored("SandboxBroken", str(failure))] * len(spans)
+        return [self._outcome(each) for each in returned]
+
+    def _outcome(self, returned: Returned) -> Outcome:
+        if returned.score is None:
+            return Errored(returned.error_type or "Error", returned.message)
+        label = None
+        if self._wiring.pass_at is not None:
+            label = Label.PASS if returned.score >= self._wiring.pass_at else Label.FAIL
+        return Scored(returned.score, label, returned.explanation or f"{self._function.name} says so")
+
+    def _call(self, evidence: RunEvidence, span: Span) -> Call:
+        run = evidence.run
+        answer = run.answer.value if run.answer else None
+        is_run = span.span_id == run.span_id
+        output = span.output.value if span.output else span.observation
+        variables: dict[str, JsonValue] = {
+            "input": span.input.value if span.input else None,
+            "task": run.task,
+            "answer": answer,
+            "code": _code(evidence, None if is_run else span.span_id),
+            "outputs": list(outputs_of(evidence)),
+            "attributes": {key: _plain(value) for key, value in span.attributes.items()},
+        }
+        completion = answer if is_run and answer is not None else output
+        return Call(completion, self._target(evidence, span), variables | dict(self._wiring.variables))
+
+    def _target(self, evidence: RunEvidence, span: Span) -> JsonValue:
+        target = self._wiring.target
+        if not (isinstance(target, str) and target.startswith("attribute:")):
+            return target
+        key = target.removeprefix("attribute:")
+        run = evidence.trace.by_id[evidence.run.span_id]
+        return _plain(span.attributes.get(key, run.attributes.get(key)))
+
+
+def _tried_twice(function: Function, calls: Sequence[Call], sandbox: Sandbox) -> list[Returned]:
+    """The sandbox's own trouble is worth one more try."""
+    try:
+        return evaluate(function, calls, sandbox)
+    except SandboxBroken:
+        return evaluate(function, calls, sandbox)
+
+
+def _code(evidence: RunEvidence, span_id: str | None) -> list[JsonValue]:
+    """The snippets of a span, or of the whole run."""
+    return [
+        {
+            "language": snippet.language.value,
+            "source": snippet.source,
+            "executed": snippet.executed,
+            "outcome": str(ended(evidence, snippet).failure_class) if snippet.executed else None,
+        }
+        for snippet in evidence.run.snippets
+        if span_id in (None, snippet.span_id)
+    ]
+
+
+def _plain(value: object) -> JsonValue:
+    """An attribute as JSON: bytes and the like as their text."""
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, bool | int | float | str | None) else str(value)

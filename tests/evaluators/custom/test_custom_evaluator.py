@@ -1,0 +1,167 @@
+"""A function attached by rule: through the engine, the configuration and the command line."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import pytest
+
+from spanproof.cli.app import run
+from spanproof.collector.config import ConfigError, load_config
+from spanproof.collector.engine import evaluators_of
+from spanproof.evaluators.custom import Attach, CustomEvaluator, Function, Wiring
+from spanproof.evaluators.engine import Engine
+from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.trace import (
+    Cohort,
+    Errored,
+    Label,
+    Layer,
+    Payload,
+    Scored,
+    Skipped,
+    Span,
+    SpanKind,
+    StepInfo,
+    trace_of,
+)
+from spanproof.trace.model import ExecutedCode
+
+TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
+SEES = """
+def main(completion, target, task, answer, code, outputs, attributes, input, **variables):
+    seen = {"completion": completion, "target": target, "task": task, "outputs": outputs,
+            "sources": [each["source"] for each in code], "variables": variables}
+    import json
+    return {"score": 1.0, "explanation": json.dumps(seen, sort_keys=True)}
+"""
+
+
+@pytest.fixture
+def trace():
+    common = {"dialect": "spanproof", "scope": "spanproof.instrumentors.smolagents"}
+    root = Span(
+        TRACE_ID, "a" * 16, None, kind=SpanKind.AGENT, name="pricing", start_ns=1, end_ns=9,
+        input=Payload("price?", "price?"), output=Payload("45", "45"), attributes={"wanted": "46"}, **common,
+    )  # fmt: skip
+    steps = [
+        Span(
+            TRACE_ID, f"{number}" * 16, "a" * 16, kind=SpanKind.CHAIN, name=f"step {number}", start_ns=number,
+            end_ns=number + 1, code=ExecutedCode(f"print(look({number}))", "python", logs=f"{number}\n"),
+            step=StepInfo(number), attributes={"note": f"n{number}"}, **common,
+        )
+        for number in (1, 2)
+    ]  # fmt: skip
+    return trace_of([root, *steps])
+
+
+def judged(trace, jail, source=SEES, **wiring):
+    evaluator = CustomEvaluator(Function("mine", "python", source, timeout_s=2.0), jail, Wiring(**wiring))
+    evaluation = Engine(pipeline=Pipeline(), sandbox=jail, evaluators=[evaluator]).evaluate(trace)
+    return {score.span_id: score for score in evaluation.scores if score.evaluator == "custom:mine"}
+
+
+def test_the_run_is_judged_by_its_answer_with_all_that_is_known_of_it(trace, jail):
+    (score,) = judged(
+        trace, jail, target="attribute:wanted", variables={"unit": "cents"}, pass_at=0.5
+    ).values()
+    assert (score.span_id, score.name, score.layer) == ("a" * 16, "mine", Layer.CORRECTNESS)
+    assert score.outcome.label is Label.PASS
+    seen = json.loads(score.outcome.explanation)
+    assert (seen["completion"], seen["target"], seen["task"]) == ("45", "46", "price?")
+    assert seen["sources"] == ["print(look(1))", "print(look(2))"]
+    assert seen["outputs"] == ["1\n", "2\n"]
+    assert seen["variables"] == {"unit": "cents"}
+
+
+@pytest.mark.parametrize(
+    ("attach", "spans"),
+    [
+        (Attach(kind=SpanKind.CHAIN), ["1" * 16, "2" * 16]),
+        (Attach(kind=None), ["a" * 16, "1" * 16, "2" * 16]),
+        (Attach(kind=None, name="step *"), ["1" * 16, "2" * 16]),
+        (Attach(kind=SpanKind.CHAIN, attributes={"note": "n2"}), ["2" * 16]),
+        (Attach(kind=SpanKind.CHAIN, attributes={"missing": "*"}), []),
+        (Attach(cohort={"agent": "another"}), []),
+        (Attach(share=0.0), []),
+    ],
+)
+def test_the_rule_chooses_the_spans(trace, jail, attach, spans):
+    assert list(judged(trace, jail, attach=attach)) == spans
+
+
+def test_a_share_takes_that_share_of_the_traces(build):
+    attach = Attach(share=0.25, cohort={"agent": "x"})
+    runs = [build.run([], trace_id=f"{n:032x}", cohort=Cohort(agent="x")) for n in range(2000)]
+    assert sum(attach.takes(run, "custom:mine") for run in runs) / 2000 == pytest.approx(0.25, abs=0.04)
+
+
+def test_a_function_that_raises_is_errored_and_the_layers_stand(trace, jail):
+    (score,) = judged(trace, jail, "def main(c, t, **v): raise OSError('no')").values()
+    assert score.outcome == Errored("OSError", "no")
+
+
+def test_without_a_sandbox_it_is_skipped_with_the_reason(trace):
+    (score,) = judged(trace, None).values()
+    assert isinstance(score.outcome, Skipped)
+    assert "no sandbox" in score.outcome.reason
+
+
+def test_without_a_threshold_the_score_is_advice(trace, jail):
+    (score,) = judged(trace, jail).values()
+    assert isinstance(score.outcome, Scored)
+    assert score.outcome.label is None
+
+
+def test_the_configuration_names_functions_by_file_or_in_place(tmp_path, jail):
+    (tmp_path / "mine.ts").write_text("export const main = () => ({score: 1})")
+    file = tmp_path / "spanproof.yaml"
+    file.write_text(
+        f"evaluators:\n  - {{name: ours, file: {tmp_path / 'mine.ts'}, layer: trajectory}}\n"
+        "  - name: here\n    source: |\n      def main(completion, target): return 1\n"
+    )
+    ours, here = evaluators_of(load_config(file, {}), jail)
+    assert (ours.name, ours.layer) == ("custom:ours", Layer.TRAJECTORY)
+    assert here.name == "custom:here"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "{name: x}",
+        "{name: x, file: a.py, source: b}",
+        "{name: X Y, source: b}",
+        "{name: x, source: b, cohort: 1}",
+    ],
+)
+def test_a_wrong_entry_is_told_with_its_place(tmp_path, entry):
+    file = tmp_path / "spanproof.yaml"
+    file.write_text(f"evaluators:\n  - {entry}\n")
+    with pytest.raises(ConfigError, match=r"evaluators\.0"):
+        load_config(file, {})
+
+
+def test_score_custom_tries_a_function_line_by_line(tmp_path, capfdbinary, monkeypatch):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "def main(completion, target, **v):\n    return {'score': 1 / target, 'explanation': 'e'}"
+    )
+    rows = ({"id": 1, "target": 2}, {"id": 2, "target": 0}, {"id": 3, "variables": 1})
+    sent = "\n".join(map(json.dumps, rows)).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(sent)))
+    assert run(["score", "custom", str(file), "--jsonl"]) == 0
+    good, raised, bad = (json.loads(line) for line in capfdbinary.readouterr().out.splitlines())
+    assert good == {"id": 1, "score": 0.5, "explanation": "e"}
+    assert "ZeroDivisionError" in raised["error"]
+    assert "variables" in bad["error"]
+
+
+def test_a_file_that_is_none_is_told_with_the_remedy(tmp_path, capsys):
+    assert run(["score", "custom", str(tmp_path / "missing.py"), "--jsonl"]) == 2
+    (tmp_path / "a.py").write_text("x = 1")
+    assert run(["score", "custom", str(tmp_path / "a.py"), "--jsonl"]) == 2
+    told = capsys.readouterr().err
+    assert "cannot be read" in told
+    assert "defines no main" in told

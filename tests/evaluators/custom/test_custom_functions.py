@@ -1,0 +1,118 @@
+"""A user's function in the real sandbox: what it returns is checked, and its failure is never a 0."""
+
+from __future__ import annotations
+
+import pytest
+
+from spanproof.evaluators.custom import Call, EvaluatorError, Function, evaluate
+
+EQUAL = {
+    "python": """
+def main(completion, target, **variables):
+    print("hello")
+    if completion == "raise":
+        raise KeyError("nothing there")
+    odd = {"nan": float("nan"), "nine": 9, "text": "1", "none": None}
+    score = odd.get(str(completion), float(completion == target))
+    return {"score": score, "explanation": variables.get("note", "")}
+""",
+    "typescript": """
+export async function main({completion, target, note}: {completion: string, target?: string, note?: string}) {
+    console.log("hello")
+    if (completion === "raise") throw new RangeError("nothing there")
+    const odd: Record<string, unknown> = {nan: NaN, nine: 9, text: "1", none: null}
+    const score = String(completion) in odd ? odd[completion] : Number(completion === target)
+    return {score, explanation: note ?? ""}
+}
+""",
+    "javascript": """
+const main = ({completion, target, note}) => {
+    if (completion === "raise") throw new RangeError("nothing there")
+    const odd = {nan: NaN, nine: 9, text: "1", none: null}
+    const score = String(completion) in odd ? odd[completion] : Number(completion === target)
+    return {score, explanation: note ?? ""}
+}
+""",
+}
+
+
+@pytest.mark.parametrize("language", EQUAL)
+def test_each_call_gets_its_own_answer(jail, language):
+    calls = [
+        Call("a", "a", {"note": "same"}),
+        Call("a", "b"),
+        Call("raise"),
+        *(Call(odd) for odd in ("nan", "nine", "text", "none")),
+        Call({"x": [1, "\u2028é"]}, None),
+    ]
+    function = Function("equal", language, EQUAL[language])
+    function.check()
+    good, other, raised, *odd, last = evaluate(function, calls, jail)
+    assert (good.score, good.explanation) == (1.0, "same")
+    assert other.score == 0.0
+    assert raised.score is None
+    assert (raised.error_type, raised.message.strip("'")) == (
+        "KeyError" if language == "python" else "RangeError",
+        "nothing there",
+    )
+    assert [each.error_type for each in odd] == ["BadScore"] * 4
+    assert last.score is not None
+
+
+@pytest.mark.parametrize(
+    ("source", "error_type"),
+    [
+        ("def main(c, t, **v):\n    while True: pass", "timeout"),
+        ("def main(c, t, **v):\n    import os; os._exit(0)", "NoAnswer"),
+        ("def main(c, t, **v):\n    import os; os.kill(os.getpid(), 9)", "killed"),
+        ("def main(c, t, **v):\n    return 'x' * 10**10", "out_of_memory"),
+        ("1 / 0\ndef main(c, t, **v): pass", "exception"),
+        ("import nothing_of_this_name\ndef main(c, t, **v): pass", "missing_dependency"),
+        ("def main(c, t, **v):\n    print('{\"answer\": 1}')\n    import os; os._exit(0)", "NoAnswer"),
+    ],
+)
+def test_a_function_that_gives_no_answer_errs_with_the_reason(jail, source, error_type):
+    (returned,) = evaluate(Function("bad", "python", source, timeout_s=1.0), [Call("c")], jail)
+    assert returned.score is None
+    assert returned.error_type in (error_type, "MemoryError")
+
+
+def test_what_was_answered_before_a_hang_counts(jail):
+    source = "def main(c, t, **v):\n    while c == 'hang': pass\n    return 1"
+    calls = [Call("fine"), Call("hang"), Call("fine")]
+    returned = evaluate(Function("hangs", "python", source, timeout_s=0.3), calls, jail)
+    assert [each.score for each in returned] == [1.0, None, None]
+    assert {each.error_type for each in returned[1:]} == {"timeout"}
+
+
+def test_an_evaluator_may_be_async_and_return_a_bare_number(jail):
+    (returned,) = evaluate(
+        Function("waits", "python", "async def main(c, t, **v):\n    return True"), [Call(1)], jail
+    )
+    assert returned.score == 1.0
+
+
+def test_an_evaluator_reaches_no_network_and_no_file_of_the_host(jail, tmp_path):
+    (tmp_path / "secret").write_text("s")
+    source = f"def main(c, t, **v):\n    return float(len(open({str(tmp_path / 'secret')!r}).read()))"
+    (returned,) = evaluate(Function("reads", "python", source), [Call(1)], jail)
+    assert returned.error_type == "FileNotFoundError"
+
+
+@pytest.mark.parametrize(
+    ("language", "source", "told"),
+    [
+        ("python", "def other(): pass", "defines no main"),
+        ("python", "def main(", "does not compile"),
+        ("typescript", "const x = 1", "async function main"),
+        ("ruby", "def main; end", "none of python"),
+    ],
+)
+def test_a_function_that_cannot_be_called_is_told_before_anything_runs(language, source, told):
+    with pytest.raises(EvaluatorError, match=told):
+        Function("mine", language, source).check()
+
+
+def test_the_version_follows_from_the_source():
+    one, other = (Function("f", "python", f"def main(c, t): return {n}") for n in (0, 1))
+    assert one.version != other.version
