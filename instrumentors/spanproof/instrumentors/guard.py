@@ -2,27 +2,32 @@
 
     from spanproof.instrumentors.guard import Guard
 
-    agent.python_executor = Guard().executor(agent.python_executor)
+    Guard().smolagents(agent)                       # and the agents it manages
+    tools = [Guard().langchain(python_repl)]        # a tool that takes code
+    tools = [Guard().openai_agents(run_sql, "query", "sql")]
 
 In comes code, out comes a verdict within a millisecond or so; nothing is executed here. A refusal reaches the
-agent as an exception, so that it can do otherwise, and its step is recorded as failed with `CodeRefused`.
+agent as its framework's own error, so that it can do otherwise: a failed step, a tool message with the status
+error, a rejected tool call. Each finding behind one is an event of the span at hand, with its rule and place;
+what was found is in the message to the agent, without secrets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import wrapt
 from opentelemetry import trace
 
 from spanproof.instrumentors.arguments import bind, parameter_names
+from spanproof.instrumentors.cohort import cohort_attributes
 from spanproof.semconv import spanproof as ours
 
 if TYPE_CHECKING:
     from spanproof.sandbox.policy import Policy
-    from spanproof.sandbox.scanners.model import Scan
+    from spanproof.sandbox.scanners.model import Finding, Scan
 
     _Proxy = wrapt.ObjectProxy[Any]
 else:
@@ -30,29 +35,45 @@ else:
 
 _R = TypeVar("_R")
 
+_MAX_EVENTS: Final = 16
+
 
 class CodeRefused(PermissionError):  # noqa: N818 - the agent reads this name
     """The code was not run; the message says which rules it breaks, and where."""
 
     def __init__(self, scan: Scan) -> None:
         self.scan = scan
-        strictest = [each for each in scan.findings if each.verdict == scan.verdict] or list(scan.findings)
-        said = "; ".join(f"line {each.line}: {each.message} ({each.rule})" for each in strictest)
+        said = "; ".join(f"line {one.line}: {one.message} ({one.rule})" for one in strictest(scan))
         super().__init__(f"the code was not run, the policy refuses it: {said}")
 
 
-class Guard:
-    """Scans code against a policy before it runs."""
+def strictest(scan: Scan) -> tuple[Finding, ...]:
+    """The findings that the verdict rests on."""
+    return tuple(one for one in scan.findings if one.verdict == scan.verdict) or scan.findings
 
-    def __init__(self, policy: Policy | None = None, *, refuse_review: bool = False) -> None:
+
+class Guard:
+    """Scans code against a policy before it runs. Thread-safe."""
+
+    def __init__(
+        self,
+        policy: Policy | None = None,
+        *,
+        agent: str = "",
+        refuse_review: bool = False,
+        observe: bool = False,
+    ) -> None:
         """Make a guard.
 
         Args:
             policy: the boundary to judge by; the default policy when None.
+            agent: the agent's name, for overrides of the policy, where the framework does not tell it.
             refuse_review: refuse also what a scan alone cannot settle.
+            observe: refuse nothing; verdicts and findings are recorded all the same.
 
         Raises:
             ImportError: the scanners' parsers are not installed.
+            PolicyError: a scanner of the policy cannot be loaded.
         """
         try:
             from spanproof.sandbox.policy import Policy
@@ -63,54 +84,158 @@ class Guard:
             ) from missing
         self._pipeline = Pipeline(Policy() if policy is None else policy)
         self._refused = {"deny", "review"} if refuse_review else {"deny"}
+        self._observe = observe
+        self._agent = agent
 
-    def check(self, code: str, language: str = "python") -> Scan:
+    def check(self, code: str, language: str = "python", *, agent: str = "", tool: str = "") -> Scan:
         """Scan code that is about to run.
+
+        Args:
+            code: what would run.
+            language: it is written in.
+            agent: the agent's name, by which overrides of the policy go.
+            tool: the name of the tool that runs it, likewise.
 
         Raises:
             CodeRefused: the policy does not allow it.
         """
-        scan = self._pipeline.scan(language, code)
-        span = trace.get_current_span()
-        if span.is_recording():
-            span.set_attribute(ours.GUARD_VERDICT, scan.verdict.value)
-            span.set_attribute(ours.GUARD_RULES, [each.rule for each in scan.findings])
-        if scan.verdict.value in self._refused:
+        subject = _subject(agent or self._agent, tool, language)
+        scan = self._pipeline.for_subject(subject).scan(language, code)
+        refused = scan.verdict.value in self._refused
+        self._record(scan, refused=refused)
+        if refused and not self._observe:
             raise CodeRefused(scan)
         return scan
 
-    def executor(self, executor: Any, language: str = "python") -> Any:
+    def smolagents(self, agent: Any) -> Any:
+        """Guard a smolagents agent, in place, and every agent that it manages; gives it back."""
+        from spanproof.instrumentors.smolagents.guarding import guard_agent
+
+        return guard_agent(self, agent)
+
+    def langchain(self, tool: Any, argument: str = "code", language: str = "python") -> Any:
+        """A LangChain tool like this one that runs only what passes.
+
+        Args:
+            tool: a `BaseTool`, also for LangGraph's `ToolNode`.
+            argument: of the tool that holds the code.
+            language: of that code.
+
+        Raises:
+            ValueError: the tool has no such argument.
+        """
+        from spanproof.instrumentors.langchain.guarding import guarded
+
+        return guarded(self, tool, argument, language)
+
+    def openai_agents(self, tool: Any, argument: str = "code", language: str = "python") -> Any:
+        """A function tool of the OpenAI Agents SDK like this one that runs only what passes.
+
+        Args:
+            tool: a `FunctionTool`.
+            argument: of the tool that holds the code.
+            language: of that code.
+
+        Raises:
+            ValueError: the tool has no such argument.
+        """
+        from spanproof.instrumentors.openai_agents.guarding import guarded
+
+        return guarded(self, tool, argument, language)
+
+    def executor(self, executor: Any, language: str = "python", *, agent: str = "") -> Any:
         """A smolagents executor that runs only what passes; everything else about it is the same."""
-        return _GuardedExecutor(executor, self, language)
+        return _GuardedExecutor(executor, self, language, agent)
 
     def tool(
         self, argument: str = "code", language: str = "python"
     ) -> Callable[[Callable[..., _R]], Callable[..., _R]]:
-        """Decorate a function that runs the code in one of its arguments."""
+        """Decorate any function that runs the code in one of its arguments."""
 
         def decorate(function: Callable[..., _R]) -> Callable[..., _R]:
             names = parameter_names(function)
 
             @wraps(function)
             def guarded(*args: Any, **kwargs: Any) -> _R:
-                code = bind(names, args, kwargs).named.get(argument)
-                if isinstance(code, str):
-                    self.check(code, language)
+                for code in texts_in(bind(names, args, kwargs).named.get(argument)):
+                    self.check(code, language, tool=function.__name__)
                 return function(*args, **kwargs)
 
             return guarded
 
         return decorate
 
+    def _record(self, scan: Scan, *, refused: bool) -> None:
+        """Put the verdict on the span at hand, and what it was refused for into events of it."""
+        span = trace.get_current_span()
+        if not span.is_recording():
+            return
+        span.set_attribute(ours.GUARD_VERDICT, scan.verdict.value)
+        span.set_attribute(ours.GUARD_RULES, [each.rule for each in scan.findings])
+        for each in strictest(scan)[:_MAX_EVENTS] if refused else ():
+            span.add_event(
+                ours.GUARD_EVENT,
+                {
+                    ours.GUARD_BLOCKED: not self._observe,
+                    ours.GUARD_RULE: each.rule,
+                    ours.GUARD_SEVERITY: each.severity.value,
+                    ours.GUARD_LINE: each.line,
+                    ours.GUARD_COLUMN: each.column,
+                },
+            )
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """The texts of an argument: itself, or those a list or a dictionary holds, however deep."""
+    pending = [value]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, bytes):
+            yield one.decode("utf-8", "replace")
+        elif isinstance(one, Mapping):
+            pending.extend(one.values())
+        elif isinstance(one, list | tuple | set | frozenset):
+            pending.extend(one)
+
+
+def has_argument(names: Mapping[str, Any], tool: str, argument: str) -> None:
+    """Make sure that a tool takes what is to be guarded.
+
+    Raises:
+        ValueError: it does not; a guard that looks at nothing would pass everything.
+    """
+    if argument not in names:
+        raise ValueError(
+            f"the tool {tool!r} has no argument {argument!r}; name the one that holds the code:"
+            f" {', '.join(names) or 'it takes none'}"
+        )
+
 
 class _GuardedExecutor(_Proxy):
     """The executor itself in everything but its call."""
 
-    def __init__(self, executor: Any, guard: Guard, language: str) -> None:
+    def __init__(self, executor: Any, guard: Guard, language: str, agent: str) -> None:
         super().__init__(executor)
         self._self_guard = guard
         self._self_language = language
+        self._self_agent = agent
 
     def __call__(self, code_action: str, *args: Any, **kwargs: Any) -> Any:
-        self._self_guard.check(code_action, self._self_language)
+        self._self_guard.check(code_action, self._self_language, agent=self._self_agent)
         return self.__wrapped__(code_action, *args, **kwargs)
+
+
+def is_guarded(executor: Any) -> bool:
+    """Whether an executor is guarded already."""
+    return type(executor) is _GuardedExecutor
+
+
+def _subject(agent: str, tool: str, language: str) -> dict[str, str]:
+    cohort = {
+        key.removeprefix(ours.COHORT_PREFIX): value
+        for key, value in cohort_attributes().items()
+        if key.startswith(ours.COHORT_PREFIX)
+    }
+    return {**cohort, "agent": agent, "tool": tool, "language": language}
