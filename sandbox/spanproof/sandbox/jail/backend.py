@@ -15,7 +15,7 @@ from spanproof.sandbox.jail import probe
 from spanproof.sandbox.jail.job import job_of, languages
 from spanproof.sandbox.jail.outcome import execution_of
 from spanproof.sandbox.jail.pool import Pool, kind_for
-from spanproof.sandbox.jail.session import JailSession
+from spanproof.sandbox.jail.session import JailSession, job_of_session
 from spanproof.sandbox.jail.wire import Frame, Header
 from spanproof.sandbox.model import Execution, Program, SessionSpec
 
@@ -65,7 +65,8 @@ class JailSandbox(Sandbox):
         if spec.language != "python":
             raise UnsupportedLanguage(f"the jail has sessions in python only, not in {spec.language!r}")
         check_files(spec.files)
-        return JailSession(self._pool.take(self._pool.warmest()), spec, answer)
+        job = job_of_session(spec)
+        return JailSession(self._pool.take(self._pool.warmest()), job, spec, answer)
 
     def close(self) -> None:
         """End every process of it."""

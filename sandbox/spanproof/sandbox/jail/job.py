@@ -13,10 +13,10 @@ from importlib.util import find_spec
 from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.errors import UnsupportedFixtures, UnsupportedLanguage
 from spanproof.sandbox.jail import node
-from spanproof.sandbox.jail.fixed.job import fixed_by
+from spanproof.sandbox.jail.fixed.job import fixed_by, tape_of
 from spanproof.sandbox.jail.root import CODE
 from spanproof.sandbox.jail.wire import Header
-from spanproof.sandbox.model import Database, DatabaseEngine, Limits, Program
+from spanproof.sandbox.model import Database, DatabaseEngine, Program
 
 _RUNNER = "node.cjs"
 
@@ -32,7 +32,7 @@ def job_of(program: Program) -> tuple[Header, list[bytes]]:
 
     Raises:
         UnsupportedLanguage: no runtime for it here; says what to install.
-        UnsupportedFixtures: the database cannot be given.
+        UnsupportedFixtures: the database, the clock or the recorded calls cannot be given.
         ValueError: a file's name leads out of the work directory.
     """
     known = languages()
@@ -53,7 +53,7 @@ def job_of(program: Program) -> tuple[Header, list[bytes]]:
     }
     source = program.source.encode("utf-8", "surrogatepass")
     tests = (program.tests or "").encode("utf-8", "surrogatepass")
-    return header, [source, tests, program.stdin, *program.files.values()]
+    return header, [source, tests, program.stdin, *program.files.values(), *tape_of(program.fixtures)]
 
 
 def _of_language(program: Program) -> Header:
@@ -62,18 +62,22 @@ def _of_language(program: Program) -> Header:
         # It is asked first whether it can read the script.
         return {"script": "main.sh", "argv": ["/bin/bash", script], "own_execs": 2}
     if program.language in ("javascript", "typescript"):
-        return _of_node("main.ts" if program.language == "typescript" else "main.js", program.limits)
+        return _of_node(program, "main.ts" if program.language == "typescript" else "main.js")
     if program.language == "sql":
         return {"database": _database(program)}
     return {}
 
 
-def _of_node(script: str, limits: Limits) -> Header:
+def _of_node(program: Program, script: str) -> Header:
     found = node.find_node()
     assert found is not None
+    command, *arguments = found.command(f"{CODE}/{script}", f"{CODE}/{_RUNNER}", program.limits)
+    if program.fixtures.seed is not None:
+        # of `Math.random`, which starts from bytes no kernel gave; 0 would mean that there is no seed
+        arguments.insert(0, f"--random-seed={program.fixtures.seed % 0x7FFFFFFF + 1}")
     return {
         "script": script,
-        "argv": found.command(f"{CODE}/{script}", f"{CODE}/{_RUNNER}", limits),
+        "argv": [command, *arguments],
         "own_execs": 1,
         "aids": {_RUNNER: _runner()},
     }

@@ -1,7 +1,7 @@
-"""What a guest finds in its network namespace: a loopback, and a resolver that knows no name.
+"""What a guest finds in its network namespace: a loopback, and a resolver that knows recorded names alone.
 
-The resolver is the slot's: it refuses every query and tells the name that was asked for, which is how a
-name looked up, or smuggled out, becomes a fact. There is no other interface and no route.
+The resolver is the slot's: it refuses every other query and tells the name that was asked for, which is how a
+name looked up, or smuggled out, becomes a fact. There is no other interface, and no route that leaves.
 """
 
 from __future__ import annotations
@@ -9,13 +9,16 @@ from __future__ import annotations
 import fcntl
 import socket
 import struct
+from collections.abc import Mapping
 
 from spanproof.sandbox.jail import kernel
 from spanproof.sandbox.jail.addresses import DNS_PORT, queried_name
+from spanproof.sandbox.jail.tape.routes import lead_here
 
 _SIOCSIFFLAGS = 0x8914
 _IFF_UP = 1
-_RESPONSE, _REFUSED = 0x8000, 5
+_RESPONSE, _AUTHORITATIVE, _NO_SUCH_NAME, _REFUSED = 0x8000, 0x0400, 3, 5
+_TYPE_A = 1
 _QUERIES_AT_ONCE = 64
 
 
@@ -32,6 +35,11 @@ class Loopback:
         raise_loopback()
         self.resolver = Resolver()
 
+    def lead(self, names: Mapping[str, str]) -> None:
+        """See `Network`."""
+        lead_here()
+        self.resolver.names = names
+
     def renew(self) -> None:
         """See `Network`."""
         self.resolver.close()
@@ -46,20 +54,28 @@ class Resolver:
     def __init__(self) -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
         self._socket.bind(("127.0.0.1", DNS_PORT))
+        self.names: Mapping[str, str] = {}
+        """Those it knows, with their address: where there are any, there is no other name."""
 
     def fileno(self) -> int:
         """For polling."""
         return self._socket.fileno()
 
     def serve(self) -> list[str]:
-        """Refuse what waits; the names asked for, in order."""
+        """Answer what waits; the names asked for that it does not know, in order."""
         names = []
         for _ in range(_QUERIES_AT_ONCE):
             try:
                 query, asker = self._socket.recvfrom(512)
-                if (name := queried_name(query)) is not None:
+                name = queried_name(query)
+                if name is None:
+                    continue
+                address = self.names.get(name.lower())
+                if address is None:
                     names.append(name)
-                    self._socket.sendto(_refusal(query), asker)
+                    self._socket.sendto(_refusal(query, known=bool(self.names)), asker)
+                else:
+                    self._socket.sendto(_answer(query, address), asker)
             except OSError:
                 break
         return names
@@ -69,6 +85,21 @@ class Resolver:
         self._socket.close()
 
 
-def _refusal(query: bytes) -> bytes:
+def _refusal(query: bytes, *, known: bool) -> bytes:
+    """Where names are known, this one does not exist; where none are, nobody is asked."""
     identity, flags = struct.unpack_from("!HH", query)
-    return struct.pack("!HH", identity, flags | _RESPONSE | _REFUSED) + query[4:]
+    code = _NO_SUCH_NAME if known else _REFUSED
+    return struct.pack("!HH", identity, flags | _RESPONSE | code) + query[4:]
+
+
+def _answer(query: bytes, address: str) -> bytes:
+    """The address, to who asks for an IPv4 one; that there is none of that kind, to others."""
+    identity, flags = struct.unpack_from("!HH", query)
+    end = query.index(b"\0", 12) + 5
+    if len(query) < end:
+        return _refusal(query, known=True)
+    (kind,) = struct.unpack_from("!H", query, end - 4)
+    found = kind == _TYPE_A and ":" not in address
+    head = struct.pack("!6H", identity, flags & 0x0100 | _RESPONSE | _AUTHORITATIVE, 1, int(found), 0, 0)
+    record = struct.pack("!HHHIH", 0xC00C, _TYPE_A, 1, 60, 4) + socket.inet_aton(address) if found else b""
+    return head + query[12:end] + record

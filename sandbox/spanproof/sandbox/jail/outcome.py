@@ -137,7 +137,7 @@ def _boundary_class(facts: Facts) -> FailureClass | None:
     by_network = any_refusal or (os_error and facts.path is None)
     # A unix socket's error names no path, as a network's does not.
     by_file = by_network or facts.told.get("permission", False) or facts.path in _targets(facts)
-    if _refused(facts, AttemptKind.NETWORK) and by_network:
+    if _refused(facts, AttemptKind.NETWORK) and (by_network or facts.told.get("client")):
         return FailureClass.PERMISSION_DENIED
     if _refused(facts, AttemptKind.FILE) and by_file:
         return FailureClass.PERMISSION_DENIED

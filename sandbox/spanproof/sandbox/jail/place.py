@@ -7,6 +7,7 @@ process may do (`reduced/`). Whatever runs, watches and judges a program is the 
 from __future__ import annotations
 
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -60,6 +61,13 @@ class Network(Protocol):
     @property
     def resolver(self) -> Resolver:
         """The one of now."""
+
+    def lead(self, names: Mapping[str, str]) -> None:
+        """Make every address lead to this machine itself, and these names known, until it is renewed.
+
+        Raises:
+            OSError: the kernel does not let us.
+        """
 
     def renew(self) -> None:
         """Make it as it was before a run that used it."""

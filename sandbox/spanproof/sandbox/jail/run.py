@@ -108,6 +108,8 @@ class Run:
         self._started = time.monotonic()
         self._deadline = self._started + limits["wall_s"]
         header = {key: job.header[key] for key in _FOR_THE_GUEST if key in job.header}
+        if self.watcher.surroundings is not None:
+            header["environment"] = self.watcher.surroundings.environment
         for fd in (self.armed.control.fileno(), self.armed.stdin, self.armed.stdout, self.armed.stderr):
             os.set_blocking(fd, False)
         self._poll = select.poll()

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from spanproof.sandbox.backend import AnswerTool, Session
 from spanproof.sandbox.calls import answer_call
 from spanproof.sandbox.errors import SandboxBroken
-from spanproof.sandbox.jail.fixed.job import fixed_by
+from spanproof.sandbox.jail.fixed.job import fixed_by, tape_of
 from spanproof.sandbox.jail.host import SlotLink
 from spanproof.sandbox.jail.outcome import execution_of
 from spanproof.sandbox.jail.wire import Frame, Header
@@ -21,23 +21,34 @@ _GRACE_S = 15.0
 _START_S = 30.0
 
 
+def job_of_session(spec: SessionSpec) -> tuple[Header, list[bytes]]:
+    """The frame that starts a session.
+
+    Raises:
+        UnsupportedFixtures: the clock or the recorded calls cannot be given.
+    """
+    header: Header = {
+        "kind": "job",
+        "language": "session",
+        "limits": asdict(spec.limits),
+        "files": list(spec.files),
+        "tools": [[stub.name, stub.parameters] for stub in spec.tools],
+        **fixed_by(spec.fixtures),
+    }
+    return header, [b"", b"", b"", *spec.files.values(), *tape_of(spec.fixtures)]
+
+
 class JailSession(Session):
     """One interpreter over several programs, in a jail slot of its own."""
 
-    def __init__(self, slot: SlotLink, spec: SessionSpec, answer: AnswerTool) -> None:
+    def __init__(
+        self, slot: SlotLink, job: tuple[Header, list[bytes]], spec: SessionSpec, answer: AnswerTool
+    ) -> None:
         self._slot: SlotLink | None = slot
         self._spec = spec
         self._answer = answer
         self._tools = frozenset(stub.name for stub in spec.tools)
-        header: Header = {
-            "kind": "job",
-            "language": "session",
-            "limits": asdict(spec.limits),
-            "files": list(spec.files),
-            "tools": [[stub.name, stub.parameters] for stub in spec.tools],
-            **fixed_by(spec.fixtures),
-        }
-        slot.send(header, [b"", b"", b"", *spec.files.values()])
+        slot.send(*job)
         ready = slot.receive(_START_S)
         if ready.header.get("ready") is not True:
             self.close()

@@ -19,7 +19,7 @@ from typing import NoReturn
 from spanproof.sandbox.jail import kernel, memory, network, root, tree
 from spanproof.sandbox.jail.arch import Arch
 from spanproof.sandbox.jail.cgroup import Group
-from spanproof.sandbox.jail.fixed.surroundings import FIELDS, Surroundings
+from spanproof.sandbox.jail.fixed.surroundings import Surroundings, surrounded
 from spanproof.sandbox.jail.paths import Boundary
 from spanproof.sandbox.jail.place import Descriptors, Place
 from spanproof.sandbox.jail.run import Armed, Links, Run
@@ -113,8 +113,8 @@ class Slot:
 
     def _surround(self, job: Frame, armed: Armed) -> None:
         """Fix what the run is to find fixed."""
-        if any(job.header[name] is not None for name in FIELDS):
-            self._watcher.surroundings = Surroundings(job.header, armed.pid)
+        if surrounded(job.header):
+            self._watcher.surroundings = Surroundings(job, armed.pid, self._place)
 
     def _links(self) -> Links:
         return Links(self._channel, self._decoder, self._place)
@@ -122,7 +122,7 @@ class Slot:
     def _prepare(self, frame: Frame) -> None:
         """Lay the program's files into the box."""
         names = frame.header.get("files", [])
-        for name, content in zip(names, frame.parts[3:], strict=True):
+        for name, content in zip(names, frame.parts[3:], strict=False):
             place = os.path.join(self._box.work, name)  # noqa: PTH118 - checked by the host
             os.makedirs(os.path.dirname(place), exist_ok=True)  # noqa: PTH103, PTH120
             with open(place, "wb") as file:  # noqa: PTH123

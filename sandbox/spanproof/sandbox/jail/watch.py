@@ -309,7 +309,12 @@ class Watcher:
         self.record.network_used = True
         if name == "bind" or (target.loopback and target.port == addresses.DNS_PORT):
             return _GO_ON  # a query to the slot's own resolver is told by the name it asks for
-        self.record.note("network", target.text, allowed=target.loopback)
+        text, served = target.text, False
+        if self.surroundings is not None and not target.loopback:
+            text, served = self.surroundings.place(target)
+        if served:
+            return _GO_ON  # the call itself will be told
+        self.record.note("network", text, allowed=target.loopback)
         return _GO_ON if target.loopback else _Answer(errno.ENETUNREACH)
 
     def _path(self, call: Notification, directory: int | None, at: int) -> str | None:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
+import re
 
 from spanproof.sandbox.errors import UnsupportedFixtures
+from spanproof.sandbox.jail.tape.recording import packed
+from spanproof.sandbox.jail.tape.trust import FIRST_S, LAST_S, identity_for
+from spanproof.sandbox.jail.tape.urls import Url, read_url
 from spanproof.sandbox.jail.wire import Header
-from spanproof.sandbox.model import Clock, Fixtures
+from spanproof.sandbox.model import Clock, Exchange, Fixtures
 
-_LAST_S = 7_258_118_400.0  # 2200-01-01: nanoseconds stay within 63 bits for a long run after it
+_LATEST_S = 7_258_118_400.0  # 2200-01-01: nanoseconds stay within 63 bits for a long run after it
 _FASTEST = 1_000_000.0
+_METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}")
+_FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}")
+_FIELD_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 
 
 def fixed_by(fixtures: Fixtures) -> Header:
@@ -18,13 +25,52 @@ def fixed_by(fixtures: Fixtures) -> Header:
     Raises:
         UnsupportedFixtures: the clock shows what no Unix clock does.
     """
-    return {"seed": fixtures.seed, "clock": _told(fixtures.clock)}
+    return {"seed": fixtures.seed, "clock": _told(fixtures.clock), "tape": bool(fixtures.http)}
+
+
+def tape_of(fixtures: Fixtures) -> list[bytes]:
+    """The last part of a job with a tape; none without.
+
+    Raises:
+        UnsupportedFixtures: a recorded call is no call of HTTP, or there is nothing to encrypt it with.
+    """
+    if not fixtures.http:
+        return []
+    hosts = set()
+    for index, exchange in enumerate(fixtures.http):
+        url = _checked(index, exchange)
+        if url.scheme == "https":
+            hosts.add(url.host)
+    clock = fixtures.clock
+    if hosts and clock is not None and not FIRST_S <= clock.start_s < LAST_S:
+        raise UnsupportedFixtures(
+            f"recorded https calls are served with certificates of 2000 to 2037; a clock that starts at"
+            f" {clock.start_s!r} sees none of them valid"
+        )
+    return [packed(fixtures.http, identity_for(frozenset(hosts)) if hosts else {})]
+
+
+def _checked(index: int, exchange: Exchange) -> Url:
+    """The URL of a recorded call that can be served."""
+    place = f"recorded call {index} ({exchange.method} {exchange.url[:200]})"
+    try:
+        url = read_url(exchange.url)
+    except ValueError as problem:
+        raise UnsupportedFixtures(f"{place}: {problem}") from None
+    if not _METHOD.fullmatch(exchange.method):
+        raise UnsupportedFixtures(f"{place}: the method is none of HTTP")
+    if not 200 <= exchange.status <= 599:
+        raise UnsupportedFixtures(f"{place}: status {exchange.status} is no final answer; give 200 to 599")
+    for name, value in exchange.headers:
+        if not _FIELD_NAME.fullmatch(name) or not _FIELD_VALUE.fullmatch(value):
+            raise UnsupportedFixtures(f"{place}: header {name[:80]!r} cannot be sent as {value[:80]!r}")
+    return url
 
 
 def _told(clock: Clock | None) -> list[float] | None:
     if clock is None:
         return None
-    if not (math.isfinite(clock.start_s) and 0 <= clock.start_s <= _LAST_S):
+    if not (math.isfinite(clock.start_s) and 0 <= clock.start_s <= _LATEST_S):
         raise UnsupportedFixtures(
             f"the jail's clock cannot start at {clock.start_s!r}; give Unix seconds between 1970 and 2200"
         )

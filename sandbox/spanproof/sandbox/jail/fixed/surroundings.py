@@ -1,7 +1,7 @@
 """What one run finds fixed around it, gathered for its slot: one thing to poll, to ask and to close.
 
-In: a job's `seed` and `clock`. Out: a clock in each process of the run, and random bytes that repeat.
-A run without any of them has no `Surroundings`, and pays nothing.
+In: a job's `seed`, `clock` and `tape`. Out: a clock in each process of the run, random bytes that repeat, and
+recorded calls that are answered. A run without any of them has no `Surroundings`, and pays nothing.
 """
 
 from __future__ import annotations
@@ -11,29 +11,37 @@ import platform
 import select
 import time
 from functools import cache
+from typing import TYPE_CHECKING
 
+from spanproof.sandbox.jail.addresses import Target
 from spanproof.sandbox.jail.fixed import vdso
 from spanproof.sandbox.jail.fixed.entropy import DEVICES, Entropy
 from spanproof.sandbox.jail.fixed.stubs import STUBS
-from spanproof.sandbox.jail.wire import Header
+from spanproof.sandbox.jail.tape.tape import Tape
+from spanproof.sandbox.jail.wire import Frame, Header
+
+if TYPE_CHECKING:
+    from spanproof.sandbox.jail.place import Place
 
 _own_image = cache(vdso.own_image)
 
-FIELDS = ("seed", "clock")
-"""Of a job: each may be None."""
+
+def surrounded(job: Header) -> bool:
+    """Whether a job asks for any of it."""
+    return job["seed"] is not None or job["clock"] is not None or bool(job["tape"])
 
 
 class Surroundings:
     """Of one run, from its first moment on."""
 
-    def __init__(self, job: Header, guest: int) -> None:
-        """Fix what the job names, for a guest that waits.
+    def __init__(self, job: Frame, guest: int, place: Place) -> None:
+        """Fix what the job names, for a guest that waits; its attempts to call go to the watcher's record.
 
         Raises:
             OSError: the kernel does not let us.
         """
         self._poll = select.epoll()
-        seed, clock = job["seed"], job["clock"]
+        seed, clock = job.header["seed"], job.header["clock"]
         self._entropy = Entropy(seed, guest, self._poll) if seed is not None else None
         stubs = STUBS[platform.machine()]
         writes: tuple[tuple[int, bytes], ...] = ()
@@ -45,6 +53,21 @@ class Surroundings:
         self._patch = vdso.Patch(writes)
         self._renewed: set[int] = set()
         self._enter(guest)
+        self._watcher = place.watcher
+        self._tape: Tape | None = None
+        if job.header["tape"]:
+            place.watcher.record.network_used = True
+            self._tape = Tape(job.parts[-1], place.network, place.box.code, self._note)
+            self._poll.register(self._tape, select.EPOLLIN)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables a program needs to find it."""
+        return self._tape.environment if self._tape is not None else {}
+
+    def place(self, target: Target) -> tuple[str, bool]:
+        """Where an address leads: the text to tell, and whether a recorded server is there."""
+        return self._tape.place(target) if self._tape is not None else (target.text, False)
 
     def called(self, name: str, pid: int) -> None:
         """Follow a process over its next program: that starts with the kernel's own image again.
@@ -77,15 +100,23 @@ class Surroundings:
 
     def serve(self) -> None:
         """Do what waits."""
-        for _fd, _events in self._poll.poll(0):
-            if self._entropy is not None:
+        for fd, _events in self._poll.poll(0):
+            if self._tape is not None and fd == self._tape.fileno():
+                self._tape.serve()
+            elif self._entropy is not None:
                 self._entropy.feed()
 
     def close(self) -> None:
         """Let go of everything."""
         if self._entropy is not None:
             self._entropy.close()
+        if self._tape is not None:
+            self._tape.close()
         self._poll.close()
+
+    def _note(self, target: str, *, allowed: bool) -> None:
+        """Into the record of now: a session's steps each have their own."""
+        self._watcher.record.note("network", target, allowed=allowed)
 
     def _enter(self, pid: int) -> None:
         """Change what a process is told by its own memory; its children inherit that."""

@@ -95,6 +95,7 @@ def run_job() -> int:
     reporter = Reporter(CONTROL_FD, job.pop("token"))
     language = job["language"]
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    os.environ.update(job.get("environment", {}))
     seed = job.get("seed")
     if seed is None:
         determinism.reseed()

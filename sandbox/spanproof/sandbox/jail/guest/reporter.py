@@ -17,6 +17,7 @@ CONTROL_FD = 900
 
 _MESSAGE_CHARACTERS = 4096
 _CHAIN = 16
+_CLIENTS = frozenset(("aiohttp", "http", "httpcore", "httpx", "requests", "urllib", "urllib3"))
 _RAISE = bytes((opcode.opmap["RAISE_VARARGS"],))
 
 
@@ -60,6 +61,7 @@ def describe(exception: BaseException, filename: str) -> dict[str, Any]:
         "os": any(isinstance(other, OSError) for other in told),
         "permission": any(isinstance(other, PermissionError) for other in told),
         "path": next(filter(None, map(_path, told)), None),
+        "client": any(_is_of_a_client(other) for other in told),
         "process": any(type(other).__name__ == "CalledProcessError" for other in told),
     }
 
@@ -100,6 +102,11 @@ def _path(exception: BaseException) -> str | None:
     if isinstance(name, bytes):
         name = os.fsdecode(name)
     return os.path.realpath(name)[:_MESSAGE_CHARACTERS] if isinstance(name, str) else None
+
+
+def _is_of_a_client(exception: BaseException) -> bool:
+    """Whether it is a network client's own: some hide the error of the operating system."""
+    return str(type(exception).__module__).partition(".")[0] in _CLIENTS
 
 
 def _type_name(exception: BaseException) -> str:

@@ -1,0 +1,1 @@
+"""Recorded HTTP calls, answered inside the program's own network namespace."""

@@ -1,0 +1,45 @@
+"""Keys for the tape's server, made on the host: an authority per set of names, whose own key is thrown away.
+
+In: the hosts a recording is encrypted for. Out: the authority's certificate, which programs are to trust,
+and a key with its certificate for the server. Needs trustme, imported when there is something to encrypt.
+"""
+
+from __future__ import annotations
+
+import datetime
+from functools import lru_cache
+
+from spanproof.sandbox.errors import UnsupportedFixtures
+from spanproof.sandbox.jail.wire import Header
+
+LAST_S = 2_145_916_800.0
+"""2038-01-01: when the authority's certificate ends; it begins with 2000."""
+FIRST_S = 946_684_800.0
+
+VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
+"""Where clients are told what to trust."""
+BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/ssl/cert.pem", "/etc/pki/tls/certs/ca-bundle.crt")
+"""Where they look when they are not."""
+
+
+@lru_cache(maxsize=64)
+def identity_for(hosts: frozenset[str]) -> Header:
+    """Certificates for a server that is all of these hosts, in PEM.
+
+    Raises:
+        UnsupportedFixtures: trustme is missing.
+    """
+    try:
+        import trustme
+    except ImportError as failure:
+        raise UnsupportedFixtures(
+            "recorded https calls need a certificate to be served with, and trustme, which makes it, is not"
+            " installed; run: pip install 'spanproof[server]'"
+        ) from failure
+    authority = trustme.CA(organization_name="Spanproof", organization_unit_name="recorded calls")
+    ends = datetime.datetime.fromtimestamp(LAST_S, datetime.UTC)
+    leaf = authority.issue_cert(*sorted(hosts), organization_name="Spanproof", not_after=ends)
+    return {
+        "authority": authority.cert_pem.bytes().decode("ascii"),
+        "server": leaf.private_key_and_cert_chain_pem.bytes().decode("ascii"),
+    }
