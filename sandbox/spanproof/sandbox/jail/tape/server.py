@@ -192,8 +192,9 @@ class _Connection:
             self._server.note(self.place, allowed=False)
             raise _Refused from failure
         except BlockingIOError:
-            pass
-        return select.EPOLLOUT if self._out else select.EPOLLIN
+            return select.EPOLLOUT if self._out else select.EPOLLIN
+        # It has had its turn; what it has read may be a whole request, of which no event will tell.
+        return select.EPOLLIN | select.EPOLLOUT
 
     def close(self, *, reset: bool) -> None:
         """Close it; reset, the client cannot take it for the end of an answer."""

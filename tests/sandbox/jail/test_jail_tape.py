@@ -1,0 +1,341 @@
+"""Recorded calls, made by unmodified clients inside the jail; what is not recorded is told and fails."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from spanproof.sandbox import (
+    Clock,
+    Exchange,
+    Execution,
+    FailureClass,
+    Fixtures,
+    Program,
+    Sandbox,
+    SessionSpec,
+    ToolAnswer,
+    ToolRequest,
+    UnsupportedFixtures,
+)
+from spanproof.sandbox.registry import open_sandbox
+
+JSON = (("Content-Type", "application/json"),)
+ITEMS = "https://api.example.com/v1/items?b=2&a=1"
+PAGE = Exchange("GET", ITEMS, 200, JSON, b'{"n": 1}')
+
+
+@pytest.fixture(scope="module")
+def jail() -> Iterator[Sandbox]:
+    with open_sandbox("jail") as sandbox:
+        yield sandbox
+
+
+def run(jail: Sandbox, source: str, *http: Exchange, language: str = "python", **more: object) -> Execution:
+    return jail.run(Program(language, source, fixtures=Fixtures(http=http, **more)))  # type: ignore[arg-type]
+
+
+def calls(execution: Execution) -> list[tuple[str, bool]]:
+    return [(one.target, one.allowed) for one in execution.attempts if one.kind == "network"]
+
+
+def no_tools(_request: ToolRequest) -> ToolAnswer:
+    return ToolAnswer()
+
+
+CLIENTS = {
+    "requests": "import requests\nprint(requests.get(URL).json()['n'])",
+    "a requests session": "import requests\nwith requests.Session() as s: print(s.get(URL).json()['n'])",
+    "urllib": "import json, urllib.request\nprint(json.load(urllib.request.urlopen(URL))['n'])",
+    "httpx": "import httpx\nprint(httpx.get(URL).json()['n'])",
+    "httpx, async": "import asyncio, httpx\nasync def main():\n    async with httpx.AsyncClient() as c:\n"
+    "        print((await c.get(URL)).json()['n'])\nasyncio.run(main())",
+    "aiohttp": "import aiohttp, asyncio\nasync def main():\n    async with aiohttp.ClientSession() as s:\n"
+    "        async with s.get(URL) as r: print((await r.json())['n'])\nasyncio.run(main())",
+    "certifi's own bundle": "import certifi, httpx, ssl\n"
+    "print(httpx.get(URL, verify=ssl.create_default_context(cafile=certifi.where())).json()['n'])",
+    "no environment": "import json, os, ssl, urllib.request\nos.environ.clear()\n"
+    "context = ssl.create_default_context(cafile='/etc/ssl/certs/ca-certificates.crt')\n"
+    "print(json.load(urllib.request.urlopen(URL, context=context))['n'])",
+    "a thread": "import requests, threading\n"
+    "t = threading.Thread(target=lambda: print(requests.get(URL).json()['n']))\nt.start(); t.join()",
+    "another process": "import subprocess, sys\nsys.stdout.flush()\n"
+    "code = f'import requests; print(requests.get({URL!r}).json()[\"n\"])'\n"
+    "subprocess.run([sys.executable, '-c', code])",
+}
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_unmodified_clients_are_served(jail: Sandbox, client: str) -> None:
+    execution = run(jail, f"URL = {ITEMS!r}\n{CLIENTS[client]}", PAGE)
+    assert execution.stdout == "1\n", execution.stderr
+    assert execution.failure_class is FailureClass.OK
+    assert calls(execution) == [(f"GET {ITEMS}", True)]
+
+
+def test_curl_is_served(jail: Sandbox) -> None:
+    source = f"curl -sS '{ITEMS}'; echo; curl -sS -o saved http://plain.example.org; cat saved"
+    execution = run(
+        jail, source, PAGE, Exchange("GET", "http://plain.example.org/", body=b"plain"), language="bash"
+    )
+    assert execution.stdout == '{"n": 1}\nplain', execution.stderr
+    assert calls(execution) == [(f"GET {ITEMS}", True), ("GET http://plain.example.org/", True)]
+
+
+def test_node_is_served(jail: Sandbox) -> None:
+    source = f"fetch({ITEMS!r}).then(answer => answer.json()).then(page => console.log(page.n))"
+    execution = run(jail, source, PAGE, language="javascript")
+    assert execution.stdout == "1\n", execution.stderr
+    assert calls(execution) == [(f"GET {ITEMS}", True)]
+
+
+def test_a_session_s_steps_share_the_tape_and_tell_their_own_calls(jail: Sandbox) -> None:
+    with jail.session(SessionSpec(fixtures=Fixtures(http=(PAGE,))), no_tools) as session:
+        session.execute("import requests")
+        first = session.execute(f"requests.get({ITEMS!r}).json()['n']")
+        second = session.execute(f"requests.get({ITEMS!r})")
+    assert first.result == 1
+    assert calls(first) == [(f"GET {ITEMS}", True)]
+    assert second.failure_class is FailureClass.PERMISSION_DENIED
+    assert calls(second) == [(f"GET {ITEMS}", False)]
+
+
+def test_the_same_call_is_answered_as_often_as_it_was_recorded_in_that_order(jail: Sandbox) -> None:
+    source = f"""
+import requests
+for _ in range(3):
+    print(requests.get({ITEMS!r}).text)
+"""
+    execution = run(jail, source, *(Exchange("GET", ITEMS, body=body) for body in (b"one", b"two")))
+    assert execution.stdout == "one\ntwo\n"
+    assert execution.failure_class is FailureClass.PERMISSION_DENIED
+    assert calls(execution) == [(f"GET {ITEMS}", False)]
+
+
+def test_what_is_sent_decides_where_it_is_recorded(jail: Sandbox) -> None:
+    url = "https://api.example.com/search"
+    tape = [Exchange("POST", url, 200, (), word, b'{"q": "%s"}' % word) for word in (b"first", b"second")]
+    source = (
+        f"import requests\nfor q in ('second', 'first'): print(requests.post({url!r}, json={{'q': q}}).text)"
+    )
+    assert run(jail, source, *tape).stdout == "second\nfirst\n"
+    unknown = run(jail, f"import requests\nrequests.post({url!r}, json={{'q': 'third'}})", *tape)
+    assert calls(unknown) == [(f"POST {url}", False)]
+
+
+REFUSED = {
+    "https://api.example.com/other": "GET https://api.example.com/other",
+    "http://api.example.com/v1/items": "GET http://api.example.com/v1/items",
+    "https://api.example.com:8443/": "api.example.com:8443",
+    "https://elsewhere.example.com/": "elsewhere.example.com:53",
+    "http://8.8.8.8/": "8.8.8.8:80",
+    "http://[2001:db8::7]/": "[2001:db8::7]:80",
+}
+
+
+@pytest.mark.parametrize("url", REFUSED)
+@pytest.mark.parametrize("client", ["requests.get", "httpx.get", "urllib.request.urlopen"])
+def test_what_is_not_recorded_fails_as_a_connection_does_and_is_told(
+    jail: Sandbox, url: str, client: str
+) -> None:
+    execution = run(jail, f"import {client.rpartition('.')[0]}\n{client}({url!r})\nprint('data')", PAGE)
+    assert execution.stdout == ""
+    assert calls(execution) == [(REFUSED[url], False)]
+    assert execution.failure_class is FailureClass.PERMISSION_DENIED, execution.stderr
+
+
+def test_answers_are_as_recorded(jail: Sandbox) -> None:
+    tape = [
+        Exchange("GET", "https://a.example/moved", 302, (("Location", "/here"), ("Set-Cookie", "a=1"))),
+        Exchange(
+            "GET", "https://a.example/here", 404, (("X-Kind", "naïve"), ("Content-Length", "7")), b"gone"
+        ),
+        Exchange("HEAD", "https://a.example/size", 200, (("Content-Length", "123456"),)),
+        Exchange("DELETE", "https://a.example/one", 204),
+        Exchange(
+            "GET", "https://a.example/large", 200, (("Transfer-Encoding", "chunked"),), bytes(5_000_000)
+        ),
+    ]
+    source = """
+import requests
+with requests.Session() as s:
+    found = s.get("https://a.example/moved")
+    print(found.status_code, found.headers["x-kind"], found.text, s.cookies["a"], len(found.history))
+    print(s.head("https://a.example/size").headers["content-length"])
+    print(s.delete("https://a.example/one").status_code)
+    print(len(s.get("https://a.example/large").content))
+"""
+    execution = run(jail, source, *tape)
+    assert execution.stdout == "404 naïve gone 1 1\n123456\n204\n5000000\n", execution.stderr
+
+
+def test_what_clients_send_in_pieces_arrives_whole(jail: Sandbox) -> None:
+    url, body = "https://up.example/file", b"x" * 3_000_000
+    source = f"""
+import httpx, requests, subprocess
+body = b"x" * 3_000_000
+def pieces():
+    for start in range(0, len(body), 100_000): yield body[start:start + 100_000]
+print(requests.post({url!r}, data=pieces()).text)
+print(httpx.post({url!r}, content=pieces()).text)
+open("file", "wb").write(body)
+curl = ["curl", "-sS", "--data-binary", "@file", {url!r}]
+print(subprocess.run(curl, capture_output=True, text=True).stdout)
+"""
+    execution = run(jail, source, *(Exchange("POST", url, 200, (), b"taken", body) for _ in range(3)))
+    assert execution.stdout == "taken\ntaken\ntaken\n", execution.stderr
+
+
+def test_addresses_and_ports_of_the_recording_are_served(jail: Sandbox) -> None:
+    urls = [
+        "http://10.1.2.3/a",
+        "https://[2001:db8::5]/b",
+        "http://a.example:8080/c",
+        "http://localhost:9000/d",
+    ]
+    source = f"import requests\nfor url in {urls!r}: print(requests.get(url).text)"
+    execution = run(jail, source, *(Exchange("GET", url, body=url[-1].encode()) for url in urls))
+    assert execution.stdout == "a\nb\nc\nd\n", execution.stderr
+    assert [target for target, allowed in calls(execution) if allowed and "GET" in target] == [
+        f"GET {url}" for url in urls
+    ]
+
+
+def test_a_name_s_address_is_a_public_one_and_has_no_other(jail: Sandbox) -> None:
+    source = """
+import ipaddress, socket
+found = {info[4][0] for info in socket.getaddrinfo("api.example.com", 443)}
+print(len(found), ipaddress.ip_address(found.pop()).is_global)
+"""
+    assert run(jail, source, PAGE).stdout == "1 True\n"
+
+
+def test_the_tape_and_the_clock_go_together(jail: Sandbox) -> None:
+    source = f"import datetime, requests\nprint(requests.get({ITEMS!r}).json()['n'], datetime.date.today())"
+    execution = run(jail, source, PAGE, clock=Clock(1_262_304_000.0, 0), seed=1)
+    assert execution.stdout == "1 2010-01-01\n", execution.stderr
+    with pytest.raises(UnsupportedFixtures, match="2037"):
+        run(jail, source, PAGE, clock=Clock(3_000_000_000.0))
+
+
+def test_after_a_tape_there_is_no_network_again(jail: Sandbox) -> None:
+    source = f"import os, requests\nprint(os.environ.get('SSL_CERT_FILE'))\nrequests.get({ITEMS!r})"
+    assert run(jail, source, PAGE, PAGE).stdout == "/box/code/authority.pem\n"
+    after = run(jail, source)
+    assert after.stdout == "None\n"
+    assert calls(after) == [("api.example.com:53", False)]
+    read = "import certifi; print(open(certifi.where()).read().count('BEGIN CERTIFICATE') > 50)"
+    assert run(jail, read, PAGE).stdout == "False\n"
+    assert run(jail, read).stdout == "True\n"
+
+
+@pytest.mark.parametrize(
+    ("exchange", "told"),
+    [
+        (Exchange("GET", "ftp://a.example/"), "no absolute http"),
+        (Exchange("GET", "/relative"), "no absolute http"),
+        (Exchange("GET", "http://a.example:99999/"), "no valid port"),
+        (Exchange("GE T", "http://a.example/"), "method"),
+        (Exchange("GET", "http://a.example/", 99), "status 99"),
+        (Exchange("GET", "http://a.example/", 200, (("X", "a\r\nSet-Cookie: b"),)), "header 'X'"),
+    ],
+)
+def test_a_call_that_cannot_be_served_is_refused_before_anything_runs(
+    jail: Sandbox, exchange: Exchange, told: str
+) -> None:
+    with pytest.raises(UnsupportedFixtures, match=f"recorded call 1.*{told}"):
+        run(jail, "pass", PAGE, exchange)
+    with pytest.raises(UnsupportedFixtures, match="recorded call 0"):
+        jail.session(SessionSpec(fixtures=Fixtures(http=(exchange,))), no_tools)
+
+
+HOSTILE = {
+    "heads without end": "s = plain()\nfor _ in range(2000): s.sendall(b'X-Y: ' + b'z' * 1000 + b'\\r\\n')",
+    "a body without end": "s = plain()\ns.sendall(b'POST / HTTP/1.1\\r\\nHost: a\\r\\nTransfer-Encoding: "
+    "chunked\\r\\n\\r\\n')\nwhile True: s.sendall(b'10000\\r\\n' + b'z' * 65536 + b'\\r\\n')",
+    "a length that lies": "s = plain()\ns.sendall(b'POST / HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: "
+    "99999999999\\r\\n\\r\\n')",
+    "two lengths": "s = plain()\ns.sendall(b'POST / HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 1\\r\\n"
+    "Content-Length: 2\\r\\n\\r\\n')",
+    "smuggling": "s = plain()\ns.sendall(b'POST / HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 1\\r\\n"
+    "Transfer-Encoding: chunked\\r\\n\\r\\n')",
+    "no HTTP": "s = plain()\ns.sendall(os.urandom(100000))",
+    "no TLS": "s = plain(443)\ns.sendall(b'\\x16\\x03\\x01' + os.urandom(5000))",
+    "many bodies at once": "many = [plain() for _ in range(60)]\nfor s in many:\n"
+    "    s.sendall(b'POST / HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 8000000\\r\\n\\r\\n')\n"
+    "for _ in range(120):\n    for s in many: s.sendall(b'z' * 65536)",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_bytes_are_reset_and_told_and_the_next_client_is_served(jail: Sandbox, name: str) -> None:
+    source = f"""
+import os, requests, socket
+def plain(port=80): return socket.create_connection(("api.example.com", port))
+try:
+{"".join(f"    {line}" for line in HOSTILE[name].splitlines(keepends=True))}
+    while s.recv(4096): pass  # an alert of TLS, at most
+    raise ConnectionResetError
+except (ConnectionResetError, BrokenPipeError) as e: print("reset")
+print(requests.get({ITEMS!r}).json()["n"])
+"""
+    execution = run(jail, source, PAGE)
+    assert execution.stdout == "reset\n1\n", execution.stderr
+    assert next(target for target, allowed in calls(execution) if not allowed).startswith("api.example.com:")
+
+
+def test_ten_thousand_connections_and_slow_ones_hold_up_nobody(jail: Sandbox) -> None:
+    source = f"""
+import requests, socket
+slow = []
+for _ in range(200):
+    s = socket.create_connection(("api.example.com", 443)); s.sendall(b"\\x16"); slow.append(s)
+for _ in range(10_000): socket.create_connection(("api.example.com", 80)).close()
+print(requests.get({ITEMS!r}).json()["n"])
+"""
+    execution = run(jail, source, PAGE)
+    assert execution.stdout == "1\n", execution.stderr
+
+
+def test_a_program_cannot_write_into_the_account_of_its_calls(jail: Sandbox) -> None:
+    source = """
+import socket
+for line in (b"GET /\\nGET\\thttps://bank.example/ HTTP/1.1", b"GET https://bank.example/?\\x1b[2J HTTP/1.1",
+             b"GET https://bank.example/paid HTTP/1.1"):
+    with socket.create_connection(("api.example.com", 80)) as s:
+        s.sendall(line + b"\\r\\nHost: api.example.com\\r\\n\\r\\n")
+        try: s.recv(1)
+        except ConnectionResetError: pass
+"""
+    assert calls(run(jail, source, PAGE)) == [
+        ("api.example.com:80", False),
+        ("GET https://bank.example/paid", False),
+    ]
+
+
+def test_no_key_is_within_reach(jail: Sandbox) -> None:
+    source = """
+import glob, os
+for base in ("/box", "/etc/ssl", "/tmp", "/dev/shm"):
+    for directory, _, names in os.walk(base):
+        for name in names:
+            try: text = open(os.path.join(directory, name), "rb").read()
+            except OSError: continue
+            if b"PRIVATE KEY" in text: print(directory, name)
+for place in ("/proc/1/mem", "/proc/1/maps", "/proc/1/environ", "/proc/1/fd/3", "/proc/1/root"):
+    try: print(place, open(place, "rb").read(1))
+    except OSError: pass
+"""
+    execution = run(jail, source, PAGE)
+    assert execution.stdout == ""
+
+
+def test_a_tape_of_many_calls_in_many_hosts(jail: Sandbox) -> None:
+    tape = [Exchange("GET", f"https://h{n}.example.com/{n}", body=json.dumps(n).encode()) for n in range(300)]
+    source = """
+import requests
+print(sum(requests.get(f"https://h{n}.example.com/{n}").json() for n in range(0, 300, 10)))
+"""
+    assert run(jail, source, *tape).stdout == f"{sum(range(0, 300, 10))}\n"
