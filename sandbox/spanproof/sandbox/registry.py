@@ -14,7 +14,10 @@ from spanproof.sandbox.backend import Availability, Sandbox
 from spanproof.sandbox.errors import BadSetting, SandboxUnavailable
 
 GROUP = "spanproof.sandboxes"
-_OURS = {"jail": "spanproof.sandbox.jail.backend:JailSandbox"}
+_OURS = {
+    "jail": "spanproof.sandbox.jail.backend:JailSandbox",
+    "e2b": "spanproof.sandbox.backends.e2b.backend:E2BSandbox",
+}
 
 
 def backend_names() -> tuple[str, ...]:

@@ -1,0 +1,73 @@
+"""`python -m spanproof.sandbox.backends.e2b.guest JOB`: do the one job a file describes, and tell of it.
+
+Without a job it tells what the machine has. Output is lines of JSON; see `lines`.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from spanproof.sandbox.backends.e2b.guest.lines import Lines
+from spanproof.sandbox.backends.e2b.guest.place import make_place, separate
+from spanproof.sandbox.backends.e2b.guest.start import start
+from spanproof.sandbox.backends.e2b.guest.steps import SessionRun
+from spanproof.sandbox.backends.e2b.guest.watch import Run
+from spanproof.sandbox.jail import guest, kernel
+from spanproof.sandbox.jail.node import find_node
+from spanproof.sandbox.model import Limits
+
+_NODE = {"javascript": "main.js", "typescript": "main.ts"}
+_RUNNER = "node.cjs"
+
+
+def main(job_file: str | None) -> None:
+    """Do a job, or tell what the machine has."""
+    if job_file is None:
+        found = find_node()
+        languages = ["python", "sql", *(found.languages if found is not None else ())]
+        languages += ["bash"] if Path("/bin/bash").exists() else []
+        print(json.dumps({"kind": "machine", "languages": languages}), flush=True)
+        return
+    job: dict[str, Any] = json.loads(Path(job_file).read_bytes())
+    Path(job_file).unlink()
+    code = _code(job)  # before what lies in /tmp is covered
+    separated = separate(job["limits"]["disk_bytes"])
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    place = make_place(separated=separated)
+    host = Lines(job.pop("token"))
+    place.lay_out(place.work, {name: base64.b64decode(data) for name, data in job["files"].items()})
+    place.lay_out(place.code, code)
+    job["argv"] = _command(job, place.code)
+    started = start(job, place, place.code / "stdin")
+    host.send("started", separated=separated)
+    kind = SessionRun if job["language"] == "session" else Run
+    kind(job, started, place, host).finish()
+
+
+def _code(job: dict[str, Any]) -> dict[str, bytes]:
+    """What lies beside the work directory: the input, and a script where the program is one."""
+    source = base64.b64decode(job["source"])
+    code = {"stdin": base64.b64decode(job["stdin"])}
+    if job["language"] == "bash":
+        code["main.sh"] = source
+    elif job["language"] in _NODE:
+        code[_NODE[job["language"]]] = source
+        code[_RUNNER] = Path(guest.__file__).with_name(_RUNNER).read_bytes()
+    return code
+
+
+def _command(job: dict[str, Any], code: Path) -> list[str] | None:
+    if job["language"] == "bash":
+        return ["/bin/bash", str(code / "main.sh")]
+    found = find_node() if job["language"] in _NODE else None
+    if found is None:
+        return None
+    return found.command(str(code / _NODE[job["language"]]), str(code / _RUNNER), Limits(**job["limits"]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else None)

@@ -1,0 +1,107 @@
+"""Where a program runs: a fresh directory and, where the machine allows it, namespaces of its own.
+
+As root, the run gets namespaces of its own (mounts, processes, IPC, network): the machine's files read-only,
+an empty /tmp, /var/tmp and /dev/shm in memory, a network of its loopback alone, and a user number nobody else
+has. All of it ends with the run. Without root, only the work directory is fresh: the host then never uses the
+machine twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import signal
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from spanproof.sandbox.jail import kernel
+from spanproof.sandbox.jail.network import raise_loopback
+
+_SCRATCH = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - made anew for the run
+_LISTED = 1000
+_DEPTH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A run's place.
+
+    Attributes:
+        work: the program's directory, empty.
+        code: for a script in another language; not the program's to write.
+        user: whom the program runs as; None is whoever the watcher is.
+    """
+
+    work: Path
+    code: Path
+    user: int | None
+
+    def lay_out(self, directory: Path, files: dict[str, bytes]) -> None:
+        """Write files, readable to the program, in the work directory its own."""
+        for name, data in files.items():
+            path = directory / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        if self.user is not None and directory == self.work:
+            for path in (self.work, *self.work.rglob("*")):
+                os.chown(path, self.user, self.user)
+
+    def files_left(self) -> dict[str, int]:
+        """Sizes of regular files in the work directory, by `lstat`: a link is never followed."""
+        found: dict[str, int] = {}
+        waiting = [(self.work, 0)]
+        while waiting and len(found) < _LISTED:
+            directory, depth = waiting.pop()
+            with contextlib.suppress(OSError):
+                for entry in os.scandir(directory):
+                    if entry.is_dir(follow_symlinks=False) and depth < _DEPTH:
+                        waiting.append((Path(entry.path), depth + 1))
+                    elif entry.is_file(follow_symlinks=False):
+                        size = entry.stat(follow_symlinks=False).st_size
+                        found[str(Path(entry.path).relative_to(self.work))] = size
+        return dict(list(found.items())[:_LISTED])
+
+
+def separate(disk_bytes: int) -> bool:
+    """Go on in namespaces of our own, in a process of our own; False where the machine does not allow it.
+
+    The process that came in waits for the end of the one that goes on, and so of everything it started.
+
+    Raises:
+        OSError: the namespaces were made, but a mount in them failed.
+    """
+    if os.geteuid() != 0:
+        return False
+    try:
+        kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWNET | kernel.CLONE_NEWPID)
+    except OSError:
+        return False
+    inside = os.fork()
+    if inside:
+        status = os.waitpid(inside, 0)[1]
+        os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
+    kernel.set_mount_attributes("/", kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID)
+    for path in _SCRATCH:
+        if Path(path).is_dir():
+            options = f"size={disk_bytes},mode=1777"
+            kernel.mount("tmpfs", path, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
+    kernel.mount("proc", "/proc", "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
+    raise_loopback()
+    return True
+
+
+def make_place(*, separated: bool) -> Place:
+    """An empty place for one run."""
+    base = Path(tempfile.mkdtemp(prefix="run-"))
+    base.chmod(0o755)
+    # node.cjs knows the program's own lines by the end of this path.
+    place = Place(
+        base / "box/work", base / "box/code", secrets.randbelow(1 << 29) + 100_000 if separated else None
+    )
+    place.work.mkdir(parents=True)
+    place.code.mkdir()
+    return place

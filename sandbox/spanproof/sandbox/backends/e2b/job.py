@@ -1,0 +1,63 @@
+"""From a program or a session to the job the guest is given: JSON, everything of bytes in base64."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import asdict
+
+from spanproof.sandbox.errors import UnsupportedFixtures
+from spanproof.sandbox.jail.wire import Header
+from spanproof.sandbox.model import Database, Fixtures, Program, SessionSpec
+
+
+def job_of(program: Program) -> Header:
+    """The job of a program."""
+    return {
+        "language": program.language,
+        "limits": asdict(program.limits),
+        "files": {name: packed(data) for name, data in program.files.items()},
+        "stdin": packed(program.stdin),
+        "source": source_of(program.source),
+        "has_tests": program.tests is not None,
+        "tests": source_of(program.tests or ""),
+        "entry_point": program.entry_point,
+        "database": {**asdict(Database()), "memory_bytes": program.limits.memory_bytes},
+        "seed": program.fixtures.seed,
+        "clock_s": None if (clock := program.fixtures.clock) is None else clock.start_s,
+    }
+
+
+def session_job(spec: SessionSpec) -> Header:
+    """The job of a session."""
+    program = Program("session", "", files=spec.files, limits=spec.limits, fixtures=spec.fixtures)
+    return {**job_of(program), "tools": [[stub.name, stub.parameters] for stub in spec.tools]}
+
+
+def packed(data: bytes) -> str:
+    """Bytes as text."""
+    return base64.b64encode(data).decode("ascii")
+
+
+def source_of(text: str) -> str:
+    """Any text, lone surrogates included."""
+    return packed(text.encode("utf-8", "surrogatepass"))
+
+
+def check_fixtures(fixtures: Fixtures, language: str) -> None:
+    """Refuse what cannot be fixed over there.
+
+    Raises:
+        UnsupportedFixtures: names the first such.
+    """
+    clock, python = fixtures.clock, language == "python"
+    asked = {
+        "recorded HTTP calls": bool(fixtures.http),
+        "a package set": fixtures.packages is not None,
+        "a database": fixtures.database != Database(),
+        f"a seed to {language}": fixtures.seed is not None and not python,
+        f"a clock to {language}": clock is not None and not python,
+        "a clock of another rate": clock is not None and clock.rate != 1,
+    }
+    for name, wanted in asked.items():
+        if wanted:
+            raise UnsupportedFixtures(f"the e2b backend cannot give {name}; use the jail")

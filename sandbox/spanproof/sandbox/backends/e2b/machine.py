@@ -1,0 +1,185 @@
+"""One machine of the service: made, furnished with our guest, talked to line by line, and ended in every way.
+
+Whatever happens to the process, a machine does not outlive its lifetime at the service.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import secrets
+import shlex
+import time
+import weakref
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spanproof.sandbox.backends.e2b.conversation import Conversation
+from spanproof.sandbox.backends.e2b.service import error_of, make_remote
+from spanproof.sandbox.backends.e2b.settings import Settings
+from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
+from spanproof.sandbox.jail.wire import Header
+
+if TYPE_CHECKING:
+    from e2b import Sandbox as Remote
+
+_LOG = logging.getLogger(__name__)
+_KILL_TRIES = 3
+_MARGIN_S = 30
+_PREPARE_S = 60.0
+_USER = "root"  # the guest gives it up before a program runs; without it, nothing keeps programs apart
+_UNPACK = """
+import sys, zipfile
+if sys.version_info < (3, 11):
+    sys.exit("python3 of the template is %d.%d, older than 3.11" % sys.version_info[:2])
+zipfile.ZipFile(sys.argv[1]).extractall(sys.argv[2])
+"""
+
+
+@dataclass(slots=True)
+class Life:
+    """How long a machine has been paid for, in seconds of a monotonic clock."""
+
+    began_at: float
+    ended_at: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """So far."""
+        return (time.monotonic() if self.ended_at is None else self.ended_at) - self.began_at
+
+
+class Machine:
+    """A remote sandbox. One caller at a time; `kill` from anywhere."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lifetime_s = settings.lifetime_s
+        self.life = Life(time.monotonic())
+        self._remote = make_remote(settings, self._lifetime_s)
+        self.id = self._remote.sandbox_id
+        self.runs = 0
+        self.languages: frozenset[str] = frozenset()
+        self._base = f"/tmp/spanproof-{secrets.token_hex(8)}"  # noqa: S108 - on the machine, and unguessable
+        # Runs at the interpreter's end too.
+        self.kill: Callable[[], object] = weakref.finalize(self, _kill, self._remote, self.life, settings)
+        try:
+            self._furnish()
+        except BaseException:
+            self.kill()
+            raise
+
+    def start(self, job: Header, *, talks: bool = False) -> Conversation:
+        """Start the guest with a job; `talks` where the host will send lines too.
+
+        Raises:
+            SandboxBroken: the machine failed.
+        """
+        self.runs += 1
+        token = secrets.token_hex(16)
+        path = f"{self._base}/job-{self.runs}"
+        self._write(path, json.dumps({**job, "token": token}).encode("ascii"))
+        return self._command(f"{self._python()} {path}", token, talks=talks)
+
+    def outlasts(self, seconds: float) -> None:
+        """Make sure that the service lets it live for as long.
+
+        Raises:
+            SandboxBroken: the service failed.
+        """
+        needed = self.life.seconds + seconds + _MARGIN_S
+        if needed <= self._lifetime_s:
+            return
+        more = int(max(seconds + 2 * _MARGIN_S, self._settings.lifetime_s))
+        self._do("keep the machine", lambda: self._remote.set_timeout(more))
+        self._lifetime_s = int(self.life.seconds) + more
+
+    def _furnish(self) -> None:
+        """Bring our guest, and ask what is there."""
+        self._write(f"{self._base}.zip", guest_archive())
+        unpack = shlex.join(["python3", "-I", "-c", _UNPACK, f"{self._base}.zip", self._base])
+        with self._command(f"{unpack} && {self._python()}", None) as conversation:
+            try:
+                told = conversation.next(_PREPARE_S)
+            except TimeoutError:
+                raise SandboxBroken(
+                    f"e2b: machine {self.id} did not get ready in {_PREPARE_S:.0f} s"
+                ) from None
+            except SandboxBroken as problem:
+                if "python3" in str(problem):
+                    remedy = "set `template` to one with Python 3.11 or newer"
+                    raise SandboxUnavailable(f"{problem}; {remedy}") from None
+                raise
+        found = told.get("languages")
+        self.languages = frozenset(map(str, found if isinstance(found, list) else ()))
+
+    def _python(self) -> str:
+        fixed = f'env -i PATH="$PATH" PYTHONPATH={self._base} PYTHONHASHSEED=0 PYTHONUTF8=1'
+        return f"cd / && exec {fixed} python3 -s -P -m spanproof.sandbox.backends.e2b.guest"
+
+    def _write(self, path: str, data: bytes) -> None:
+        self._do("write a file", lambda: self._remote.files.write(path, data, user=_USER))
+
+    def _command(self, command: str, token: str | None, *, talks: bool = False) -> Conversation:
+        def open_stream() -> Any:
+            return self._remote.commands.run(
+                command, background=True, user=_USER, stdin=talks, timeout=0, retain_output=False
+            )
+
+        def translate(problem: Exception) -> Exception:
+            return SandboxBroken(
+                str(error_of(problem, self._settings, f"run a command on machine {self.id}"))
+            )
+
+        return Conversation(open_stream, translate, token)
+
+    def _do(self, doing: str, step: Callable[[], object]) -> None:
+        try:
+            step()
+        except Exception as problem:
+            told = error_of(problem, self._settings, f"{doing} on machine {self.id}")
+            raise SandboxBroken(str(told)) from problem
+
+
+def _kill(remote: Remote, life: Life, settings: Settings) -> None:
+    """End a machine; a failing is told, because it goes on to cost until its lifetime is over."""
+    told = ""
+    for _ in range(_KILL_TRIES):
+        try:
+            remote.kill(request_timeout=settings.request_timeout_s)
+            break
+        except Exception as problem:  # noqa: BLE001 - tried again, then told
+            told = f"{type(problem).__name__}: {problem}"
+    else:
+        _LOG.warning(
+            "e2b machine %s could not be ended (%s); the service ends it when its lifetime is over",
+            remote.sandbox_id,
+            told[:300],
+        )
+    life.ended_at = time.monotonic()
+    price = settings.price_per_second
+    cost = "" if price is None else f", cost {life.seconds * price:.6f}"
+    _LOG.info("e2b machine %s lived %.1f s%s", remote.sandbox_id, life.seconds, cost)
+
+
+@cache
+def guest_archive() -> bytes:
+    """The guest's source, as one file: ours, and of the sandbox package what it stands on."""
+    package = Path(__file__).parents[2]
+    sources = [
+        *package.glob("*.py"),
+        *(path for path in (package / "jail").rglob("*") if path.suffix in (".py", ".cjs")),
+        *(package / "backends" / name for name in ("__init__.py", "pinned.py")),
+        *(package / "backends/e2b").glob("__init__.py"),
+        *(package / "backends/e2b/guest").glob("*.py"),
+    ]
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for source in sorted(sources):
+            archive.write(source, str(Path("spanproof/sandbox") / source.relative_to(package)))
+    return buffer.getvalue()

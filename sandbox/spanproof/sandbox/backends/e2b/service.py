@@ -1,0 +1,140 @@
+"""The service, as its SDK gives it: machines are made here, and its errors become ours.
+
+The key is read from E2B_API_KEY by the SDK itself and never passes through Spanproof.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from spanproof.sandbox.backend import Feature
+from spanproof.sandbox.backends.e2b.settings import Settings
+from spanproof.sandbox.errors import SandboxBroken, SandboxError, SandboxUnavailable
+
+if TYPE_CHECKING:
+    from e2b import Sandbox as Remote
+
+_PROBE_S = 10.0
+_NOT_FOUND = 404
+_AN_ID = re.compile(r"[a-z0-9]{20}")
+
+
+def make_remote(settings: Settings, lifetime_s: int) -> Remote:
+    """A new machine, without a way to the internet.
+
+    Raises:
+        SandboxUnavailable: the SDK, the key, the service or the template is missing.
+        SandboxBroken: the service failed.
+    """
+    for feature in (_sdk(), _key()):
+        if not feature.present:
+            raise SandboxUnavailable(f"e2b: {feature.detail}; {feature.remedy}")
+    from e2b import Sandbox as Remote
+
+    try:
+        return Remote.create(
+            settings.template,
+            timeout=lifetime_s,
+            allow_internet_access=False,
+            metadata={"made-by": "spanproof"},
+            # A create whose answer was lost must not leave a second machine behind.
+            idempotency_key=uuid.uuid4().hex,
+            **connection(settings),
+        )
+    except Exception as problem:
+        raise error_of(problem, settings, "create a machine") from problem
+
+
+def connection(settings: Settings) -> Any:
+    """The SDK's options for a request."""
+    chosen = {"domain": settings.domain, "api_url": settings.api_url, "sandbox_url": settings.sandbox_url}
+    given = {name: value for name, value in chosen.items() if value is not None}
+    return {**given, "request_timeout": settings.request_timeout_s, "debug": False}
+
+
+def error_of(problem: Exception, settings: Settings, doing: str) -> SandboxError:
+    """Our error for one of the SDK's: what the user can set right is unavailable, the rest has failed."""
+    from e2b import AuthenticationException, SandboxException
+
+    if isinstance(problem, SandboxError):
+        return problem
+    told = f"{type(problem).__name__}: {problem}"[:500]
+    if isinstance(problem, AuthenticationException):
+        return SandboxUnavailable(
+            f"e2b: the service refuses the key in E2B_API_KEY ({told}); set a valid one"
+        )
+    unknown = isinstance(problem, SandboxException) and problem.status_code == _NOT_FOUND
+    if unknown and doing == "create a machine":
+        return SandboxUnavailable(
+            f"e2b: the service does not know the template {settings.template!r}; set `template` to the ID "
+            "or name of one that was built with this account"
+        )
+    if _does_not_answer(problem):
+        return SandboxUnavailable(
+            f"e2b: the service does not answer ({told}); "
+            "check the network, and the settings `domain` and `api_url`"
+        )
+    return SandboxBroken(f"e2b: could not {doing}: {told}")
+
+
+def _does_not_answer(problem: Exception) -> bool:
+    import httpx  # of the SDK's own
+
+    return isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout | httpx.UnsupportedProtocol)
+
+
+def features(settings: Settings) -> tuple[Feature, ...]:
+    """What is there of what the backend needs. Asks the service; makes no machine."""
+    sdk, key = _sdk(), _key()
+    if not (sdk.present and key.present):
+        return (sdk, key)
+    return (sdk, key, *_service(settings), _pinned(settings))
+
+
+def _sdk() -> Feature:
+    present = importlib.util.find_spec("e2b") is not None
+    detail = "" if present else "the e2b SDK is not installed"
+    return Feature("e2b SDK", present, required=True, detail=detail, remedy="pip install 'spanproof[e2b]'")
+
+
+def _key() -> Feature:
+    present = bool(os.environ.get("E2B_API_KEY"))
+    detail = "" if present else "E2B_API_KEY is not set"
+    return Feature("key", present, required=True, detail=detail, remedy="set E2B_API_KEY in the environment")
+
+
+def _service(settings: Settings) -> tuple[Feature, ...]:
+    from e2b import Sandbox as Remote
+    from e2b import Template
+
+    options = {**connection(settings), "request_timeout": min(_PROBE_S, settings.request_timeout_s)}
+    try:
+        Remote.list(limit=1, retries=0, **options).next_items()
+        known = bool(_AN_ID.fullmatch(settings.template)) or Template.exists(settings.template, **options)
+    except Exception as problem:  # noqa: BLE001 - whatever the SDK raises, the service is not there for us
+        told = error_of(problem, settings, "ask the service")
+        remedy = "check the network, the key, and the settings `domain` and `api_url`"
+        return (Feature("service", present=False, required=True, detail=str(told), remedy=remedy),)
+    detail = "" if known else f"the service does not know the template {settings.template!r}"
+    remedy = "set `template` to the ID or name of one that was built with this account"
+    return (
+        Feature("service", present=True, required=True),
+        Feature("template", known, required=True, detail=detail or settings.template, remedy=remedy),
+    )
+
+
+def _pinned(settings: Settings) -> Feature:
+    """A name means another machine once its template is built anew; an ID or a build's tag does less so."""
+    tag = settings.template.partition(":")[2]
+    pinned = bool(_AN_ID.fullmatch(settings.template)) or tag not in ("", "default", "latest")
+    return Feature(
+        "pinned template",
+        pinned,
+        required=False,
+        detail=settings.template if pinned else f"{settings.template!r} names no build, so it may change",
+        remedy="" if pinned else "set `template` to NAME:TAG of one build",
+    )

@@ -1,0 +1,32 @@
+"""The E2B service on the loopback, for as long as a module's tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from .loopback import KEY, Loopback, Trouble, serve
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[Loopback, dict[str, str]]]:
+    """The service, and the settings that lead to it."""
+    with serve() as (service, url), pytest.MonkeyPatch.context() as environment:
+        environment.setenv("E2B_API_KEY", KEY)
+        yield service, {"api_url": url, "sandbox_url": url}
+
+
+@pytest.fixture
+def service(served: tuple[Loopback, dict[str, str]]) -> Loopback:
+    """The service, behaving well, and with nothing yet told of it."""
+    served[0].trouble = Trouble()
+    served[0].created.clear()
+    served[0].killed.clear()
+    return served[0]
+
+
+@pytest.fixture
+def settings(served: tuple[Loopback, dict[str, str]]) -> dict[str, str]:
+    """What leads to the service."""
+    return dict(served[1])

@@ -1,0 +1,408 @@
+"""A loopback server that speaks the E2B API, so that the real SDK has somebody to talk to.
+
+The control plane and the files are plain HTTP; processes are served by the protocol's own generated server,
+which the SDK brings. What a machine is told to run is hostile text, so a machine here is one session of our
+jail: its commands run in there and nowhere else. `Trouble` makes it behave badly.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import itertools
+import queue
+import socket
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from connectrpc.code import Code
+from connectrpc.errors import ConnectError
+from e2b.envd.process import process_connect, process_pb
+from protobuf import Oneof
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from spanproof.sandbox import (
+    Limits,
+    Sandbox,
+    SandboxBroken,
+    Session,
+    SessionSpec,
+    ToolAnswer,
+    ToolRequest,
+    ToolStub,
+)
+from spanproof.sandbox.registry import open_sandbox
+
+KEY = "e2b_" + "0" * 40
+_LIMITS = Limits(
+    wall_s=300, cpu_s=300, memory_bytes=2 << 30, processes=400, open_files=1024, disk_bytes=256 << 20
+)
+_DAEMON = r"""
+import base64, os, pathlib, select, signal, subprocess, threading
+running, streams, events = {}, {}, []
+
+def do(what, number, *rest):
+    if what == "write":
+        path = pathlib.Path(rest[0])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(base64.b64decode(rest[1]))
+        events.append(["written", number])
+    elif what == "start":
+        process = subprocess.Popen(rest[0], stdin=subprocess.PIPE if rest[1] else subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, close_fds=True)
+        running[number] = process
+        streams[process.stdout.fileno()] = (number, "stdout")
+        streams[process.stderr.fileno()] = (number, "stderr")
+    elif number in running and what == "input":
+        process, data = running[number], base64.b64decode(rest[0])
+        try:
+            process.stdin.write(data)
+            process.stdin.flush()
+        except OSError:
+            pass
+    elif number in running and what == "kill":
+        running[number].kill()
+
+def look():
+    for fd in select.select(list(streams), [], [], 0.01)[0]:
+        number, name = streams[fd]
+        data = os.read(fd, 65536)
+        if data:
+            events.append(["data", number, name, base64.b64encode(data).decode()])
+        else:
+            del streams[fd]
+    for number, process in list(running.items()):
+        open_ones = [of for of, _ in streams.values() if of == number]
+        if not open_ones and process.poll() is not None:
+            del running[number]
+            events.append(["end", number, process.returncode])
+
+while True:
+    given, events = events, []
+    for request in exchange(given, bool(running)):
+        do(*request)
+    look()
+"""
+
+
+@dataclass
+class Trouble:
+    """What goes wrong, counted down.
+
+    Attributes:
+        create: answers to the next creations, by status; `kill`, to the next kills.
+        start: what happens to the next commands, after as many as `start_after` went well: `cut` the stream
+            once it has begun, `gone` the machine, `garbage` instead of frames, `refuse` with an error,
+            `noise` that is no line of ours, `hang`.
+        separated: claim that the machine keeps its users apart.
+        slow_s: before each creation.
+    """
+
+    create: list[int] = field(default_factory=list)
+    kill: list[int] = field(default_factory=list)
+    start: list[str] = field(default_factory=list)
+    start_after: int = 0
+    separated: bool = False
+    slow_s: float = 0.0
+
+
+class _Ended(Exception):
+    pass
+
+
+class Machine:
+    """One sandbox of the service: a session of the jail, and a thread that holds it."""
+
+    def __init__(self, jail: Sandbox, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._requests: queue.SimpleQueue[list[Any]] = queue.SimpleQueue()
+        self._waiting: dict[int, asyncio.Queue[list[Any]]] = {}
+        self._numbers = itertools.count(100)
+        self.ended = False
+        self._jail = jail
+        self._thread = threading.Thread(target=self._hold, daemon=True)
+        self._thread.start()
+
+    def _hold(self) -> None:
+        tools = (ToolStub("exchange", ("events", "busy")),)
+        session: Session | None = None
+        with contextlib.suppress(_Ended, SandboxBroken):
+            session = self._jail.session(SessionSpec(tools=tools, limits=_LIMITS), self._exchange)
+            print("the machine's daemon ended:", session.execute(_DAEMON))
+        if session is not None:
+            session.close()
+        self.ended = True
+        for waiting in list(self._waiting.values()):
+            self._loop.call_soon_threadsafe(waiting.put_nowait, ["gone"])
+
+    def _exchange(self, request: ToolRequest) -> ToolAnswer:
+        """What the daemon saw since last time; what it is to do next. The jail's thread is here."""
+        events: Any = request.kwargs["events"]
+        for what, number, *rest in events:
+            waiting = self._waiting.get(number)
+            if waiting is not None:
+                self._loop.call_soon_threadsafe(waiting.put_nowait, [what, *rest])
+        todo = []
+        with contextlib.suppress(queue.Empty):
+            todo.append(self._requests.get(timeout=0.01 if request.kwargs["busy"] else 60.0))
+            while True:
+                todo.append(self._requests.get_nowait())
+        if self.ended:
+            raise _Ended
+        return ToolAnswer(result=todo)
+
+    def ask(self, what: str, *rest: Any) -> tuple[int, asyncio.Queue[list[Any]]]:
+        """Have the daemon do something; what comes of it arrives in the queue."""
+        number = next(self._numbers)
+        self._waiting[number] = answers = asyncio.Queue()
+        self._requests.put([what, number, *rest])
+        return number, answers
+
+    def tell(self, what: str, number: int, *rest: Any) -> None:
+        """Have the daemon do something to a process."""
+        self._requests.put([what, number, *rest])
+
+    def forget(self, number: int) -> None:
+        """Nobody waits for this any more."""
+        self._waiting.pop(number, None)
+
+    def end(self) -> None:
+        """End the machine and all in it."""
+        self.ended = True
+        self._requests.put(["none", 0])
+
+    def join(self) -> None:
+        """Wait until it is over."""
+        self._thread.join(30)
+
+
+class Loopback:
+    """The service: its machines, and what it was asked."""
+
+    def __init__(self) -> None:
+        self.machines: dict[str, Machine] = {}
+        self.created: list[dict[str, Any]] = []
+        self.killed: list[str] = []
+        self.trouble = Trouble()
+        self.templates = {"base", "pinned:v1"}
+        self._jail = open_sandbox("jail", workers=8)
+        self._ids = itertools.count(1)
+
+    @property
+    def live(self) -> list[str]:
+        """Machines that were not ended."""
+        return [name for name, machine in self.machines.items() if not machine.ended]
+
+    def close(self) -> None:
+        """End every machine."""
+        for machine in self.machines.values():
+            machine.end()
+        for machine in self.machines.values():
+            machine.join()
+        self._jail.close()
+
+    async def create(self, request: Request) -> Response:
+        """POST /v2/sandboxes."""
+        body = await request.json()
+        await asyncio.sleep(self.trouble.slow_s)
+        if self.trouble.create:
+            status = self.trouble.create.pop(0)
+            return JSONResponse({"code": status, "message": "as the test wants"}, status)
+        if request.headers.get("X-API-Key") != KEY:
+            return JSONResponse({"code": 401, "message": "unknown key"}, 401)
+        if body["templateID"] not in self.templates:
+            return JSONResponse({"code": 404, "message": "template not found"}, 404)
+        self.created.append(body)
+        name = f"machine{next(self._ids)}"
+        self.machines[name] = Machine(self._jail, asyncio.get_running_loop())
+        made = {"templateID": body["templateID"], "sandboxID": name, "clientID": "c", "envdVersion": "0.5.5"}
+        return JSONResponse({**made, "envdAccessToken": "token", "domain": None}, 201)
+
+    async def kill(self, request: Request) -> Response:
+        """DELETE /sandboxes/ID."""
+        if self.trouble.kill:
+            return JSONResponse({"code": 500, "message": "as the test wants"}, self.trouble.kill.pop(0))
+        name = request.path_params["name"]
+        machine = self.machines.get(name)
+        if machine is None or machine.ended:
+            return JSONResponse({"code": 404, "message": "not found"}, 404)
+        self.killed.append(name)
+        machine.end()
+        return Response(status_code=204)
+
+    async def prolong(self, request: Request) -> Response:
+        """POST /sandboxes/ID/timeout."""
+        return Response(status_code=204 if request.path_params["name"] in self.live else 404)
+
+    async def list(self, request: Request) -> Response:
+        """GET /v2/sandboxes."""
+        if request.headers.get("X-API-Key") != KEY:
+            return JSONResponse({"code": 401, "message": "unknown key"}, 401)
+        return JSONResponse([])
+
+    async def alias(self, request: Request) -> Response:
+        """GET /templates/aliases/NAME."""
+        name = request.path_params["name"]
+        if name not in self.templates:
+            return JSONResponse({"code": 404, "message": "not found"}, 404)
+        return JSONResponse({"templateID": name, "public": True})
+
+    async def health(self, request: Request) -> Response:
+        """GET /health."""
+        return Response(status_code=204) if self._machine(request.headers) else _gone()
+
+    async def write(self, request: Request) -> Response:
+        """POST /files."""
+        machine = self._machine(request.headers)
+        if machine is None:
+            return _gone()
+        async with request.form(max_part_size=1 << 30) as form:
+            data = await form["file"].read()  # type: ignore[union-attr]
+        path = request.query_params["path"]
+        number, answers = machine.ask("write", path, base64.b64encode(data).decode())
+        answer = await answers.get()
+        machine.forget(number)
+        if answer[0] != "written":
+            return _gone()
+        return JSONResponse([{"path": path, "name": Path(path).name, "type": "file"}])
+
+    def _machine(self, headers: Any) -> Machine | None:
+        machine = self.machines.get(headers.get("E2b-Sandbox-Id") or headers.get("e2b-sandbox-id") or "")
+        return None if machine is None or machine.ended else machine
+
+
+def _gone() -> Response:
+    return JSONResponse({"code": 502, "message": "The sandbox was not found"}, 502)
+
+
+class Processes(process_connect.Process):
+    """The process service of every machine."""
+
+    def __init__(self, service: Loopback) -> None:
+        self._service = service
+
+    async def start(self, request: Any, ctx: Any, /) -> AsyncIterator[Any]:
+        """Run a command and tell its output as it comes."""
+        machine = self._found(ctx)
+        trouble = self._trouble()
+        if trouble == "refuse":
+            raise ConnectError(Code.INTERNAL, "as the test wants")
+        command = [request.process.cmd, *request.process.args]
+        number, events = machine.ask("start", command, request.stdin)
+        yield _event("start", process_pb.ProcessEvent.StartEvent(pid=number))
+        if trouble == "noise":
+            yield _data("stdout", b"this is not JSON\n")
+        try:
+            while (event := await events.get())[0] == "data":
+                data = base64.b64decode(event[2])
+                if self._service.trouble.separated:
+                    data = data.replace(b'"separated": false', b'"separated": true')
+                if trouble != "hang":
+                    yield _data(event[1], data)
+                if trouble == "gone":
+                    machine.end()
+                elif trouble == "cut":
+                    raise RuntimeError("the connection is cut, as the test wants")
+            if trouble == "hang" and event[0] == "end":
+                event = await events.get()  # until the machine is ended
+            if event[0] == "gone":
+                raise ConnectError(Code.UNAVAILABLE, "the connection to sandbox ended")
+            code = event[1]
+            yield _event(
+                "end", process_pb.ProcessEvent.EndEvent(exit_code=code, exited=True, status="exited")
+            )
+        finally:
+            machine.tell("kill", number)
+            machine.forget(number)
+
+    async def send_input(self, request: Any, ctx: Any, /) -> Any:
+        """Give a process input."""
+        data = base64.b64encode(request.input.input.value).decode()
+        self._found(ctx).tell("input", request.process.selector.value, data)
+        return process_pb.SendInputResponse()
+
+    async def send_signal(self, request: Any, ctx: Any, /) -> Any:
+        """Kill a process."""
+        self._found(ctx).tell("kill", request.process.selector.value)
+        return process_pb.SendSignalResponse()
+
+    def _found(self, ctx: Any) -> Machine:
+        machine = self._service._machine(ctx.request_headers)
+        if machine is None:
+            raise ConnectError(Code.UNAVAILABLE, "The sandbox was not found")
+        return machine
+
+    def _trouble(self) -> str | None:
+        trouble = self._service.trouble
+        if trouble.start_after > 0:
+            trouble.start_after -= 1
+            return None
+        return trouble.start.pop(0) if trouble.start else None
+
+
+def _event(name: str, value: Any) -> Any:
+    return process_pb.StartResponse(event=process_pb.ProcessEvent(event=Oneof(name, value)))
+
+
+def _data(name: str, data: bytes) -> Any:
+    return _event("data", process_pb.ProcessEvent.DataEvent(output=Oneof(name, data)))
+
+
+def _application(service: Loopback) -> ASGIApp:
+    processes = process_connect.ProcessASGIApplication(Processes(service))
+    routes = [
+        Route("/v2/sandboxes", service.create, methods=["POST"]),
+        Route("/v2/sandboxes", service.list, methods=["GET"]),
+        Route("/sandboxes/{name}", service.kill, methods=["DELETE"]),
+        Route("/sandboxes/{name}/timeout", service.prolong, methods=["POST"]),
+        Route("/templates/aliases/{name:path}", service.alias, methods=["GET"]),
+        Route("/health", service.health, methods=["GET"]),
+        Route("/files", service.write, methods=["POST"]),
+    ]
+    rest = Starlette(routes=routes)
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not scope["path"].startswith("/process.Process/"):
+            await rest(scope, receive, send)
+        elif scope["path"].endswith("/Start") and service.trouble.start[:1] == ["garbage"]:
+            service.trouble.start.pop(0)
+            headers = [(b"content-type", b"application/connect+json")]
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            await send(
+                {"type": "http.response.body", "body": b"\x00\x00\x00\x00\x05{{{{{\xff\xff\xff\xff\xff"}
+            )
+        else:
+            await processes(scope, receive, send)
+
+    return application
+
+
+@contextlib.contextmanager
+def serve() -> Iterator[tuple[Loopback, str]]:
+    """The service, and its address, for as long as the context lasts."""
+    service = Loopback()
+    listener = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(
+        _application(service), log_level="error", lifespan="off", timeout_graceful_shutdown=2
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield service, f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        service.close()
+        server.should_exit = True
+        thread.join(20)
