@@ -18,7 +18,7 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-unit: $(VENV)/.dev
+unit: $(VENV)/.dev $(VENV)/.system
 	$(BIN)/pytest -n auto --maxprocesses 4
 
 $(VENV)/bin/python:
@@ -33,6 +33,11 @@ $(VENV)/.demo: $(VENV)/bin/python pyproject.toml constraints.txt
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@ $(VENV)/.demo
+
+# What the tests start beside Python. Missing programs are installed where apt-get can be used, else named.
+$(VENV)/.system: tests/system-packages.txt tests/install_system_packages.sh | $(VENV)/bin/python
+	sh tests/install_system_packages.sh tests/system-packages.txt
+	@touch $@
 
 clean:
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -9,6 +9,8 @@ from types import FrameType
 
 import pytest
 
+pytest_plugins = ["docker_daemon"]
+
 
 @pytest.fixture
 def deadline() -> Callable[[float], AbstractContextManager[None]]:

@@ -26,7 +26,8 @@ from spanproof.sandbox import (
 from spanproof.sandbox.backends.promises import PROMISES, Promise, check_one
 from spanproof.sandbox.registry import availability, backend_names, open_sandbox
 
-BACKENDS = [name for name in backend_names() if availability(name).usable]
+BACKENDS = [name for name in backend_names() if name != "e2b"]
+"""All of ours that run here: one that cannot fails its tests. E2B's are in tests/sandbox/e2b."""
 FORGERIES = [
     "class E(int):\n    def __eq__(self, other): return True\ndef f(x): return E()",
     "class E:\n    def __eq__(self, other): return True\n    def __bool__(self): return True\ndef f(x): return E()",
@@ -44,8 +45,19 @@ SHORT = Limits(wall_s=1.0, cpu_s=1.0)
 
 @pytest.fixture(scope="module", params=BACKENDS)
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    with open_sandbox(request.param, workers=2) as opened:
+    settings = settings_of(request.param, request)
+    missing = availability(request.param, settings).missing
+    assert not missing, missing
+    with open_sandbox(request.param, workers=2, settings=settings) as opened:
         yield opened
+
+
+def settings_of(backend: str, request: pytest.FixtureRequest) -> dict[str, str]:
+    """What a backend needs on this machine, started where it must be."""
+    if backend == "docker":
+        daemon = request.getfixturevalue("docker_daemon")
+        return {"host": daemon.host, "image": daemon.image}
+    return {}
 
 
 def no_tools(request: ToolRequest) -> ToolAnswer:
@@ -407,9 +419,9 @@ def test_sql_that_reaches_outside_is_refused_permission(sandbox: Sandbox, source
     assert execution.failure_class is FailureClass.PERMISSION_DENIED, execution
 
 
-def test_closing_twice_is_safe_and_a_closed_sandbox_says_so() -> None:
+def test_closing_twice_is_safe_and_a_closed_sandbox_says_so(request: pytest.FixtureRequest) -> None:
     for name in BACKENDS:
-        opened = open_sandbox(name)
+        opened = open_sandbox(name, settings=settings_of(name, request))
         opened.close()
         opened.close()
         with pytest.raises(SandboxBroken, match="closed"):

@@ -104,7 +104,7 @@ class Sandbox(ABC):
     starts nothing, and raises `BadSetting` for a value it cannot take.
     """
 
-    tells: ClassVar[frozenset[Evidence]] = frozenset(Evidence)
+    tells: frozenset[Evidence] = frozenset(Evidence)
     """What it tells of a run; promises about the rest do not apply to it, and its fields stay empty."""
 
     @abstractmethod

@@ -16,6 +16,7 @@ from spanproof.sandbox.errors import BadSetting, SandboxUnavailable
 GROUP = "spanproof.sandboxes"
 _OURS = {
     "jail": "spanproof.sandbox.jail.backend:JailSandbox",
+    "docker": "spanproof.sandbox.backends.docker.backend:DockerSandbox",
     "e2b": "spanproof.sandbox.backends.e2b.backend:E2BSandbox",
 }
 

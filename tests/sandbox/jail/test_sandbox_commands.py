@@ -128,7 +128,7 @@ def test_misuse_says_what_to_do(tmp_path: Path) -> None:
 def test_the_doctor_tells_each_feature() -> None:
     done = spanproof("doctor", "--json")
     rows = {row["backend"]: row for row in map(json.loads, done.stdout.splitlines())}
-    assert {"jail", "e2b"} <= rows.keys()
+    assert {"jail", "docker", "e2b"} <= rows.keys()
     assert done.returncode == (0 if rows["jail"]["usable"] else 1)
     for feature in (feature for row in rows.values() for feature in row["features"]):
         assert {"name", "present", "required", "detail", "remedy"} == set(feature)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from spanproof.sandbox.backend import Evidence, Sandbox
-from spanproof.sandbox.errors import UnsupportedLanguage
+from spanproof.sandbox.errors import UnsupportedFixtures, UnsupportedLanguage
 from spanproof.sandbox.model import (
     AttemptKind,
     Clock,
@@ -78,7 +78,7 @@ def check_one(promise: Promise, sandbox: Sandbox) -> Finding:
         return Finding(promise.name, promise.text, "not_applicable", detail)
     try:
         promise.check(sandbox)
-    except UnsupportedLanguage as problem:
+    except (UnsupportedLanguage, UnsupportedFixtures) as problem:
         return Finding(promise.name, promise.text, "not_applicable", str(problem))
     except Exception as problem:  # noqa: BLE001 - whatever a backend does is a finding
         told = str(problem) if isinstance(problem, Broken) else f"{type(problem).__name__}: {problem}"

@@ -10,9 +10,9 @@ import threading
 
 from spanproof.sandbox.backend import AnswerTool, Availability, Sandbox, Session
 from spanproof.sandbox.calls import check_files
-from spanproof.sandbox.errors import UnsupportedFixtures, UnsupportedLanguage
+from spanproof.sandbox.errors import UnsupportedLanguage
 from spanproof.sandbox.jail import probe
-from spanproof.sandbox.jail.job import job_of, languages
+from spanproof.sandbox.jail.job import check_database_made, here, job_of
 from spanproof.sandbox.jail.outcome import execution_of
 from spanproof.sandbox.jail.pool import Pool, kind_for
 from spanproof.sandbox.jail.session import JailSession, job_of_session
@@ -28,7 +28,8 @@ class JailSandbox(Sandbox):
     name = "jail"
 
     def __init__(self, *, workers: int = 1) -> None:
-        self.languages = languages()
+        self._runtimes = here()
+        self.languages = self._runtimes.languages
         self._workers = threading.BoundedSemaphore(max(1, workers))
         self._pool = Pool()
 
@@ -38,14 +39,11 @@ class JailSandbox(Sandbox):
 
     def run(self, program: Program) -> Execution:
         """Run one program; see `Sandbox.run`."""
-        header, parts = job_of(program)
+        header, parts = job_of(program, self._runtimes)
         with self._workers:
             answer = self._answer(header, parts, program)
         execution = execution_of(answer.header, answer.parts, program.limits, language=program.language)
-        if program.language == "sql" and answer.header.get("outcome") == "fixture":
-            told = execution.raised.message if execution.raised is not None else "it cannot be read"
-            file = program.fixtures.database.file
-            raise UnsupportedFixtures(f"the database {file!r} cannot be made: {told}")
+        check_database_made(answer.header, execution, program)
         return execution
 
     def _answer(self, header: Header, parts: list[bytes], program: Program) -> Frame:

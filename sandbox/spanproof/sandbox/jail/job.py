@@ -5,7 +5,7 @@ In: a `Program`. Out: the header and the parts of one frame. Pure, but for looki
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
@@ -16,18 +16,49 @@ from spanproof.sandbox.jail import node
 from spanproof.sandbox.jail.fixed.job import fixed_by, tape_of
 from spanproof.sandbox.jail.root import CODE
 from spanproof.sandbox.jail.wire import Header
-from spanproof.sandbox.model import Database, DatabaseEngine, Program
+from spanproof.sandbox.model import Database, DatabaseEngine, Execution, Program
 
 _RUNNER = "node.cjs"
 
 
-def languages() -> frozenset[str]:
-    """What the jail runs on this machine."""
-    found = node.find_node()
-    return frozenset({"python", "bash", "sql"}) | (found.languages if found is not None else frozenset())
+@dataclass(frozen=True, slots=True)
+class Runtimes:
+    """What there is to run programs, where they run.
+
+    Attributes:
+        place: in errors.
+        bash: its path.
+        duckdb: whether Python has the module.
+        node_remedy, duckdb_remedy: how to get them there.
+    """
+
+    place: str
+    bash: str | None
+    node: node.Node | None
+    duckdb: bool
+    node_remedy: str
+    duckdb_remedy: str
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """Those that can be run."""
+        found = {"python", "sql"} | ({"bash"} if self.bash is not None else set())
+        return frozenset(found) | (self.node.languages if self.node is not None else frozenset())
 
 
-def job_of(program: Program) -> tuple[Header, list[bytes]]:
+def here() -> Runtimes:
+    """The jail's, on this machine."""
+    return Runtimes(
+        place="the jail",
+        bash="/bin/bash",
+        node=node.find_node(),
+        duckdb=find_spec("duckdb") is not None,
+        node_remedy=node.REMEDY,
+        duckdb_remedy="pip install 'spanproof[duckdb]'",
+    )
+
+
+def job_of(program: Program, found: Runtimes) -> tuple[Header, list[bytes]]:
     """The frame of a program.
 
     Raises:
@@ -35,11 +66,10 @@ def job_of(program: Program) -> tuple[Header, list[bytes]]:
         UnsupportedFixtures: the database, the clock or the recorded calls cannot be given.
         ValueError: a file's name leads out of the work directory.
     """
-    known = languages()
-    if program.language not in known:
-        hint = f" ({node.REMEDY})" if program.language in ("javascript", "typescript") else ""
-        told = ", ".join(sorted(known))
-        raise UnsupportedLanguage(f"the jail runs {told}, not {program.language!r}{hint}")
+    if program.language not in found.languages:
+        hint = f" ({found.node_remedy})" if program.language in ("javascript", "typescript") else ""
+        told = ", ".join(sorted(found.languages))
+        raise UnsupportedLanguage(f"{found.place} runs {told}, not {program.language!r}{hint}")
     check_files(program.files)
     header: Header = {
         "kind": "job",
@@ -49,28 +79,28 @@ def job_of(program: Program) -> tuple[Header, list[bytes]]:
         "has_tests": program.tests is not None,
         "entry_point": program.entry_point,
         **fixed_by(program.fixtures),
-        **_of_language(program),
+        **_of_language(program, found),
     }
     source = program.source.encode("utf-8", "surrogatepass")
     tests = (program.tests or "").encode("utf-8", "surrogatepass")
     return header, [source, tests, program.stdin, *program.files.values(), *tape_of(program.fixtures)]
 
 
-def _of_language(program: Program) -> Header:
+def _of_language(program: Program, found: Runtimes) -> Header:
     if program.language == "bash":
         script = f"{CODE}/main.sh"
         # It is asked first whether it can read the script.
-        return {"script": "main.sh", "argv": ["/bin/bash", script], "own_execs": 2}
+        return {"script": "main.sh", "argv": [found.bash, script], "own_execs": 2}
     if program.language in ("javascript", "typescript"):
-        return _of_node(program, "main.ts" if program.language == "typescript" else "main.js")
+        assert found.node is not None
+        script = "main.ts" if program.language == "typescript" else "main.js"
+        return _of_node(found.node, program, script)
     if program.language == "sql":
-        return {"database": _database(program)}
+        return {"database": _database(program, found)}
     return {}
 
 
-def _of_node(program: Program, script: str) -> Header:
-    found = node.find_node()
-    assert found is not None
+def _of_node(found: node.Node, program: Program, script: str) -> Header:
     command, *arguments = found.command(f"{CODE}/{script}", f"{CODE}/{_RUNNER}", program.limits)
     if program.fixtures.seed is not None:
         # of `Math.random`, which starts from bytes no kernel gave; 0 would mean that there is no seed
@@ -88,19 +118,31 @@ def _runner() -> str:
     return files("spanproof.sandbox.jail.guest").joinpath(_RUNNER).read_text(encoding="utf-8")
 
 
-def _database(program: Program) -> Header:
+def _database(program: Program, found: Runtimes) -> Header:
     database = program.fixtures.database
-    _check_database(database, program)
+    _check_database(database, program, found)
     return {**asdict(database), "memory_bytes": program.limits.memory_bytes}
 
 
-def _check_database(database: Database, program: Program) -> None:
-    if database.engine is DatabaseEngine.DUCKDB and find_spec("duckdb") is None:
+def _check_database(database: Database, program: Program, found: Runtimes) -> None:
+    if database.engine is DatabaseEngine.DUCKDB and not found.duckdb:
         raise UnsupportedFixtures(
-            "the database engine duckdb is not installed: pip install 'spanproof[duckdb]', or use sqlite"
+            f"the database engine duckdb is not installed: {found.duckdb_remedy}, or use sqlite"
         )
     if database.file is not None and database.file not in program.files:
         known = ", ".join(map(repr, program.files)) or "none"
         raise UnsupportedFixtures(
             f"the database {database.file!r} is not among the program's files ({known}); add it to them"
         )
+
+
+def check_database_made(header: Header, execution: Execution, program: Program) -> None:
+    """Refuse a result that tells of the database only.
+
+    Raises:
+        UnsupportedFixtures: it could not be made; says why.
+    """
+    if program.language == "sql" and header.get("outcome") == "fixture":
+        told = execution.raised.message if execution.raised is not None else "it cannot be read"
+        file = program.fixtures.database.file
+        raise UnsupportedFixtures(f"the database {file!r} cannot be made: {told}")

@@ -263,6 +263,21 @@ def read_memory(pid: int, address: int, length: int) -> bytes:
     Raises:
         OSError: nothing could be read.
     """
+    try:
+        return _read_vectors(pid, address, length)
+    except PermissionError:  # a container's own filter forbids the call, not the file
+        return _read_file(pid, address, length)
+
+
+def _read_file(pid: int, address: int, length: int) -> bytes:
+    memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.pread(memory, length, address)  # as far as pages are there
+    finally:
+        os.close(memory)
+
+
+def _read_vectors(pid: int, address: int, length: int) -> bytes:
     buffer = ctypes.create_string_buffer(length)
     local = _Iovec(ctypes.addressof(buffer), length)
     # One remote piece per page: the call stops before the first missing page, and tells how far it came.

@@ -93,7 +93,7 @@ def _set_up(options: dict[str, Any], guest_id: int | None) -> _Setup:
     if arch is None:
         raise OSError(f"the jail has no system call table for {os.uname().machine}")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _preload(options["preload"])
+    preload(options["preload"])
     if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208 - a count
         raise RuntimeError(
             f"a preloaded package started a thread, and forks would inherit its locks: {options['preload']}"
@@ -117,7 +117,8 @@ def _set_up(options: dict[str, Any], guest_id: int | None) -> _Setup:
     return _Setup(place, guest_id, groups)
 
 
-def _preload(extra: list[str]) -> None:
+def preload(extra: list[str]) -> None:
+    """Import what programs import, so that they need not."""
     for name in (*sorted(_PRELOADED), *extra):
         try:
             importlib.import_module(name)

@@ -6,13 +6,14 @@ used again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Protocol
 
 from spanproof.sandbox.backend import AnswerTool, Session
 from spanproof.sandbox.calls import answer_call
 from spanproof.sandbox.errors import SandboxBroken
 from spanproof.sandbox.jail.fixed.job import fixed_by, tape_of
-from spanproof.sandbox.jail.host import SlotLink
 from spanproof.sandbox.jail.outcome import execution_of
 from spanproof.sandbox.jail.wire import Frame, Header
 from spanproof.sandbox.model import Execution, SessionSpec
@@ -38,13 +39,26 @@ def job_of_session(spec: SessionSpec) -> tuple[Header, list[bytes]]:
     return header, [b"", b"", b"", *spec.files.values(), *tape_of(spec.fixtures)]
 
 
+class Link(Protocol):
+    """A slot on loan to a session."""
+
+    def send(self, header: Header, parts: Sequence[bytes] = ()) -> None:
+        """Send a frame."""
+
+    def receive(self, timeout_s: float) -> Frame:
+        """Wait for a frame."""
+
+    def close(self) -> None:
+        """End what runs in the slot."""
+
+
 class JailSession(Session):
     """One interpreter over several programs, in a jail slot of its own."""
 
     def __init__(
-        self, slot: SlotLink, job: tuple[Header, list[bytes]], spec: SessionSpec, answer: AnswerTool
+        self, slot: Link, job: tuple[Header, list[bytes]], spec: SessionSpec, answer: AnswerTool
     ) -> None:
-        self._slot: SlotLink | None = slot
+        self._slot: Link | None = slot
         self._spec = spec
         self._answer = answer
         self._tools = frozenset(stub.name for stub in spec.tools)

@@ -56,6 +56,8 @@ class SessionRun(Run):
         elif kind == "answer":
             self._resume()
             self._to_guest(encode(frame.header))
+        elif kind == "end":
+            self._stopped = "closed"
 
     def _begin_step(self, frame: Frame) -> None:
         self._in_step = True

@@ -23,7 +23,8 @@ from spanproof.sandbox.jail.wire import Frame, Header
 if TYPE_CHECKING:
     from spanproof.sandbox.jail.place import Place
 
-_own_image = cache(vdso.own_image)
+own_image = cache(vdso.own_image)
+"""Read once: a slot may close its memory to all, itself included."""
 
 
 def surrounded(job: Header) -> bool:
@@ -46,10 +47,10 @@ class Surroundings:
         stubs = STUBS[platform.machine()]
         writes: tuple[tuple[int, bytes], ...] = ()
         if seed is not None:
-            writes += vdso.entropy_patch(_own_image(), stubs).writes
+            writes += vdso.entropy_patch(own_image(), stubs).writes
         if clock is not None:
             start_ns, began_ns = int(clock[0] * 1e9), time.time_ns()
-            writes += vdso.clock_patch(_own_image(), stubs, began_ns, start_ns, clock[1]).writes
+            writes += vdso.clock_patch(own_image(), stubs, began_ns, start_ns, clock[1]).writes
         self._patch = vdso.Patch(writes)
         self._renewed: set[int] = set()
         self._enter(guest)

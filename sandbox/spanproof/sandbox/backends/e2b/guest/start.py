@@ -16,7 +16,8 @@ from typing import Any
 from spanproof.sandbox.backends.e2b.guest.place import Place
 from spanproof.sandbox.backends.pinned import fix_random_bytes, shift_clock
 from spanproof.sandbox.jail import kernel
-from spanproof.sandbox.jail.guest.main import Descriptors, leave_everything, run_job
+from spanproof.sandbox.jail.guest.main import leave_everything, run_job
+from spanproof.sandbox.jail.place import Descriptors
 
 _SETUP_FAILED = 125
 _SLACK_BYTES = 256 * 1024 * 1024

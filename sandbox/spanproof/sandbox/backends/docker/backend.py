@@ -1,0 +1,147 @@
+"""The `docker` backend: the jail's slot in containers of a daemon, kept warm and used again.
+
+In: a `Program` or a `SessionSpec`. Out: `Execution`s, by the same facts as the jail's. See docs/sandbox.md
+for what its wall holds.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import ClassVar
+
+from spanproof.sandbox.backend import AnswerTool, Availability, Evidence, Sandbox, Session
+from spanproof.sandbox.backends.docker import probe
+from spanproof.sandbox.backends.docker.container import Container, ContainerEnded
+from spanproof.sandbox.backends.docker.daemon import Settings, Shape
+from spanproof.sandbox.backends.docker.job import check_fixtures
+from spanproof.sandbox.backends.docker.pool import Pool
+from spanproof.sandbox.backends.docker.session import Lease
+from spanproof.sandbox.calls import check_files
+from spanproof.sandbox.errors import BadSetting, UnsupportedLanguage
+from spanproof.sandbox.jail.job import check_database_made, job_of
+from spanproof.sandbox.jail.outcome import execution_of
+from spanproof.sandbox.jail.session import JailSession, job_of_session
+from spanproof.sandbox.jail.wire import Frame, Header
+from spanproof.sandbox.model import Execution, FailureClass, Limits, Program, SessionSpec
+
+_GRACE_S = 15.0
+
+
+class DockerSandbox(Sandbox):
+    """Runs programs in containers; `workers` of them at once."""
+
+    name = "docker"
+    languages = frozenset({"python", "bash", "sql", "javascript", "typescript"})
+    settings: ClassVar[Mapping[str, str]] = {
+        "image": "The image programs find around them: needs python3, 3.11 or newer, and bash or node for"
+        " those. Never pulled by itself. Default python:3.12-slim.",
+        "host": "The daemon's address, as unix:///run/podman/podman.sock or tcp://…; default DOCKER_HOST, or"
+        " Docker's socket.",
+        "runtime": "The OCI runtime, by its name at the daemon, as runsc; default the daemon's own.",
+        "user": "Whom programs run as, as UID:GID, neither of them 0. Default 64206:64206.",
+        "cpus": "How many processors a container may use. Default 1.",
+        "seccomp": "`own` (the default): the jail's list of system calls, so that privileged ones are told;"
+        " `default`: the daemon's profile, which refuses some before they can be told.",
+        "runs": "After how many programs a container is replaced. Default 500.",
+    }
+
+    def __init__(
+        self,
+        *,
+        workers: int = 1,
+        image: str = "python:3.12-slim",
+        host: str = "",
+        runtime: str = "",
+        user: str = "64206:64206",
+        cpus: str = "1",
+        seccomp: str = "own",
+        runs: str = "500",
+    ) -> None:
+        ids = user.split(":")
+        if len(ids) != 2 or not all(one.isdecimal() and int(one) > 0 for one in ids):
+            raise BadSetting(f"docker: user {user!r} is no UID:GID of numbers above 0, as 64206:64206")
+        if not image:
+            raise BadSetting("docker: image is empty; name one, as python:3.12-slim")
+        if seccomp not in ("own", "default"):
+            raise BadSetting(f"docker: seccomp {seccomp!r} is neither own nor default")
+        self._settings = Settings(image, host, runtime, user, _number("cpus", cpus), seccomp)
+        self.tells = frozenset(Evidence) if _watched(self._settings) else frozenset({Evidence.PEAK_MEMORY})
+        self._workers = threading.BoundedSemaphore(max(1, workers))
+        self._pool = Pool(self._settings, max(1, workers), max(1, int(_number("runs", runs))))
+
+    def availability(self) -> Availability:
+        """Whether the daemon is there, and a container of the image comes up."""
+        return probe.availability(self._settings)
+
+    def run(self, program: Program) -> Execution:
+        """Run one program; see `Sandbox.run`."""
+        with self._workers:
+            container = self._pool.take(_shape(program.limits))
+            try:
+                check_fixtures(program.fixtures, container)
+                header, parts = job_of(program, container.runtimes)
+            except BaseException:
+                self._pool.give_back(container)  # nothing was sent to it
+                raise
+            return self._run(program, container, header, parts)
+
+    def _run(self, program: Program, container: Container, header: Header, parts: list[bytes]) -> Execution:
+        try:
+            container.send(header, parts)
+            answer: Frame = container.receive(program.limits.wall_s + _GRACE_S)
+        except ContainerEnded as end:
+            self._pool.drop(container)
+            if end.out_of_memory:
+                return Execution(FailureClass.OUT_OF_MEMORY, signal=9)
+            raise
+        except BaseException:
+            self._pool.drop(container)
+            raise
+        self._pool.give_back(container)
+        execution = execution_of(answer.header, answer.parts, program.limits, language=program.language)
+        check_database_made(answer.header, execution, program)
+        return execution
+
+    def session(self, spec: SessionSpec, answer: AnswerTool) -> Session:
+        """Start a session; see `Sandbox.session`."""
+        if spec.language != "python":
+            raise UnsupportedLanguage(
+                f"the docker backend has sessions in python only, not {spec.language!r}"
+            )
+        check_files(spec.files)
+        container = self._pool.take(_shape(spec.limits))
+        lease = Lease(self._pool, container)
+        try:
+            check_fixtures(spec.fixtures, container)
+            return JailSession(lease, job_of_session(spec), spec, answer)
+        except BaseException:
+            lease.close()
+            raise
+
+    def close(self) -> None:
+        """Remove every container of it."""
+        self._pool.close()
+
+
+def _watched(settings: Settings) -> bool:
+    """Whether attempts can be told: not by gVisor's kernel, nor in full behind another's filter."""
+    return (
+        settings.runtime in ("", "runc", "crun")
+        and settings.seccomp == "own"
+        and "podman" not in settings.host
+    )
+
+
+def _shape(limits: Limits) -> Shape:
+    return Shape(limits.memory_bytes, limits.processes, limits.disk_bytes)
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1e9:
+        raise BadSetting(f"docker: {name} {text!r} is no number above 0")
+    return value

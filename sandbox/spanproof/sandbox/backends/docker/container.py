@@ -1,0 +1,205 @@
+"""A container with the jail's slot in it, and the stream to it. One caller at a time.
+
+In: frames for the slot. Out: its frames. Whatever comes out of the container is taken apart under bounds; one
+that is silent, ends, or is not itself is removed, and what is known of its end is told.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from spanproof.sandbox.backends.docker.daemon import Daemon, Shape
+from spanproof.sandbox.backends.docker.source import parcel
+from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
+from spanproof.sandbox.jail.job import Runtimes
+from spanproof.sandbox.jail.node import Node
+from spanproof.sandbox.jail.wire import FROM_SLOT, BadFrame, Decoder, Frame, Header, encode
+
+_START_S = 60.0
+_CLEAN_S = 20.0
+_STREAM = struct.Struct("!BxxxI")
+_STDOUT = 1
+_LAST_WORDS_BYTES = 4096
+
+
+class ContainerEnded(SandboxBroken):
+    """The container ended while a program ran in it.
+
+    Attributes:
+        out_of_memory: whether the kernel ended it for memory.
+    """
+
+    def __init__(self, message: str, *, out_of_memory: bool) -> None:
+        super().__init__(message)
+        self.out_of_memory = out_of_memory
+
+
+class Container:
+    """A container that has said hello; see `spanproof.sandbox.jail.host.SlotLink`, whose part it plays."""
+
+    def __init__(self, daemon: Daemon, shape: Shape) -> None:
+        """Make it and start it.
+
+        Raises:
+            SandboxUnavailable: it does not come up; says why.
+        """
+        self.shape = shape
+        self.runs = 0
+        self._daemon = daemon
+        self._decoder = Decoder(FROM_SLOT)
+        self._raw = bytearray()
+        self._errors = bytearray()
+        self._dirty = self._answered = False
+        self._id = daemon.create(shape)
+        try:
+            self._stream = daemon.attach(self._id)
+            daemon.start(self._id)
+            self._send(parcel())
+            self.facts = self._expect("hello", _START_S).header
+            self._expect("armed", _START_S)
+        except SandboxBroken as failure:
+            self.close()
+            raise SandboxUnavailable(f"the container does not come up: {failure}") from failure
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def watched(self) -> bool:
+        """Whether the kernel tells what programs attempt."""
+        return self.facts.get("watched") is True
+
+    @property
+    def runtimes(self) -> Runtimes:
+        """What the image has."""
+        bash, found = self.facts.get("bash"), self.facts.get("node")
+        path, version = found if isinstance(found, list) and len(found) == 2 else ("", ())
+        return Runtimes(
+            place="the container",
+            bash=bash if isinstance(bash, str) else None,
+            node=Node(str(path), tuple(map(int, version))) if path else None,
+            duckdb=self.facts.get("duckdb") is True,
+            node_remedy="name an image with Node.js",
+            duckdb_remedy="name an image that has it",
+        )
+
+    @property
+    def idle(self) -> bool:
+        """Whether it is as it was before its last run."""
+        return not self._dirty
+
+    def send(self, header: Header, parts: Sequence[bytes] = ()) -> None:
+        """Send a frame.
+
+        Raises:
+            SandboxBroken: the container is gone.
+        """
+        if header.get("kind") == "job":
+            self._dirty, self._answered = True, False
+            self.runs += 1
+        self._send(encode(header, parts))
+
+    def receive(self, timeout_s: float) -> Frame:
+        """Wait for the next frame.
+
+        Raises:
+            ContainerEnded: the container is gone.
+            SandboxBroken: it is silent, or not itself.
+        """
+        deadline = time.monotonic() + timeout_s
+        while True:
+            try:
+                while (frame := self._decoder.next()) is None:
+                    self._read(deadline - time.monotonic())
+            except BadFrame as failure:
+                raise SandboxBroken(f"a container sent no frame: {failure}") from failure
+            if frame.header.get("kind") == "broken":
+                raise SandboxBroken(f"a container's slot failed: {frame.header.get('reason')}")
+            if frame.header.get("kind") != "clean":  # before a result, it is about a guest that never ran
+                self._answered = frame.header.get("kind") == "result"
+                return frame
+
+    def clean(self) -> bool:
+        """Whether it is as it was before its last run; waits for its word on that."""
+        deadline = time.monotonic() + _CLEAN_S
+        try:
+            while self._dirty:
+                while (frame := self._decoder.next()) is None:
+                    self._read(deadline - time.monotonic())
+                if not self._answered or frame.header.get("kind") != "clean":
+                    return False
+                self._dirty = False
+        except (SandboxBroken, BadFrame):
+            return False
+        return not self._speaks()
+
+    def close(self) -> None:
+        """End it with all in it, and take it away. Safe to call twice."""
+        with contextlib.suppress(AttributeError, OSError):
+            self._stream.close()
+        self._daemon.remove(self._id)
+
+    def _expect(self, kind: str, timeout_s: float) -> Frame:
+        frame = self.receive(timeout_s)
+        if frame.header.get("kind") != kind:
+            raise SandboxBroken(f"it said {str(frame.header.get('kind'))[:40]!r} instead of {kind!r}")
+        return frame
+
+    def _send(self, data: bytes) -> None:
+        try:
+            self._stream.settimeout(_CLEAN_S)
+            self._stream.sendall(data)
+        except OSError as failure:
+            raise self._ended(str(failure)) from failure
+
+    def _read(self, timeout_s: float) -> None:
+        """Take what the daemon passes on, and put each piece where it belongs."""
+        self._stream.settimeout(max(0.001, timeout_s))
+        try:
+            data = self._stream.recv(262144)
+        except TimeoutError:
+            raise SandboxBroken("a container did not answer in time") from None
+        except OSError as failure:
+            raise self._ended(str(failure)) from failure
+        if not data:
+            raise self._ended("it closed its streams")
+        self._raw += data
+        while len(self._raw) >= _STREAM.size:
+            stream, length = _STREAM.unpack_from(self._raw)
+            end = _STREAM.size + length
+            if len(self._raw) < end:
+                break
+            piece = bytes(self._raw[_STREAM.size : end])
+            del self._raw[:end]
+            if stream == _STDOUT:
+                self._decoder.feed(piece)
+            else:
+                self._errors = (self._errors + piece)[-_LAST_WORDS_BYTES:]
+
+    def _speaks(self) -> bool:
+        """Whether something came unasked: an idle slot that speaks has ended."""
+        self._stream.settimeout(0)
+        try:
+            return bool(self._raw) or self._stream.recv(1, socket.MSG_PEEK) is not None
+        except (BlockingIOError, TimeoutError):
+            return False
+        except OSError:
+            return True
+
+    def _ended(self, how: str) -> ContainerEnded:
+        self._daemon.wait(self._id, 5)
+        try:
+            state: dict[str, Any] = self._daemon.state(self._id)
+        except SandboxUnavailable:
+            state = {}
+        words = bytes(self._errors).decode(errors="replace").strip().rpartition("\n")[2]
+        said = f": {words}" if words else ""
+        return ContainerEnded(
+            f"a container ended with exit code {state.get('ExitCode', '?')} ({how}){said}",
+            out_of_memory=state.get("OOMKilled") is True,
+        )

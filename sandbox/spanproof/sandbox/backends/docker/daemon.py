@@ -1,0 +1,264 @@
+"""The daemon, as the backend uses it: what it can run, and containers made, found and removed.
+
+In: the backend's settings. Out: containers, each under the same strict profile; nothing of the host is
+mounted. Whatever the daemon or its library raises leaves here as an error of the sandbox, with the remedy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spanproof.sandbox.backends.docker.profile import seccomp_profile
+from spanproof.sandbox.backends.docker.source import BOOT
+from spanproof.sandbox.errors import SandboxUnavailable
+from spanproof.sandbox.jail.host import guest_environment
+
+if TYPE_CHECKING:
+    from docker import APIClient
+
+LABEL = "spanproof.sandbox.owner"
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_CALL_S = 60
+_OWN_BYTES = 128 * 1024 * 1024
+"""For what runs a program inside, beside the program's own limit."""
+_OWN_PROCESSES = 8
+_RUNTIME_BYTES = 256 * 1024 * 1024
+"""More, for a runtime that brings a kernel of its own into the container's control group."""
+_RUNTIME_PROCESSES = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a user sets; see `DockerSandbox.settings`."""
+
+    image: str
+    host: str
+    runtime: str
+    user: str
+    cpus: float
+    seccomp: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a container is made with, and cannot change."""
+
+    memory_bytes: int
+    processes: int
+    disk_bytes: int
+
+
+class Daemon:
+    """One daemon. Thread-safe: its library keeps a pool of connections."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Connect.
+
+        Raises:
+            SandboxUnavailable: the library is not installed, or nobody answers; says what to do.
+        """
+        self._settings = settings
+        self._client = _connect(settings.host)
+        name, version = self._version()
+        self.version = f"{name} {version}"
+        self.is_podman = "podman" in name.lower()
+
+    def _version(self) -> tuple[str, str]:
+        with _told("the container daemon does not tell its version"):
+            told = self._client.version()
+        parts = told.get("Components") or [{}]
+        return str(parts[0].get("Name", "Engine")), str(told.get("Version", "?"))
+
+    def missing_image(self) -> tuple[str, str] | None:
+        """Why the image cannot be used, and the remedy."""
+        from docker.errors import ImageNotFound
+
+        with _told("the container daemon does not tell its images"):
+            try:
+                self._client.inspect_image(self._settings.image)
+            except ImageNotFound:
+                tool = "podman" if self.is_podman else "docker"
+                missing = f"there is no image {self._settings.image!r} at the daemon"
+                return missing, f"Get it with: {tool} pull {self._settings.image}"
+        return None
+
+    def missing_runtime(self) -> tuple[str, str] | None:
+        """Why the runtime cannot be used, and the remedy."""
+        if not self._settings.runtime:
+            return None
+        with _told("the container daemon does not tell its runtimes"):
+            known = sorted(self._client.info().get("Runtimes") or {})
+        if self._settings.runtime in known:
+            return None
+        return (
+            f"the daemon knows no runtime {self._settings.runtime!r}, only {', '.join(known)}",
+            'Install it, add it to "runtimes" in /etc/docker/daemon.json, and restart the daemon.',
+        )
+
+    def create(self, shape: Shape) -> str:
+        """A container that waits to be started; returns its id.
+
+        Raises:
+            SandboxUnavailable: the image or the runtime is not there, or the daemon refuses the profile.
+        """
+        for missing in (self.missing_runtime(), self.missing_image()):
+            if missing is not None:
+                raise SandboxUnavailable(". ".join(missing))
+        with _told(f"no container of {self._settings.image!r} could be made"):
+            container = self._client.create_container(
+                image=self._settings.image,
+                entrypoint=["python3", "-s", "-u", "-c", BOOT],
+                command=[],
+                user=self._settings.user,
+                environment=_environment(),
+                working_dir="/",
+                labels={LABEL: _owner()},
+                hostname="sandbox",
+                stdin_open=True,
+                tty=False,
+                healthcheck={"test": ["NONE"]},
+                host_config=self._client.create_host_config(**self._profile(shape)),
+            )
+        return str(container["Id"])
+
+    def _profile(self, shape: Shape) -> dict[str, Any]:
+        own_kernel = bool(self._settings.runtime) and self._settings.runtime != "runc"
+        memory = shape.memory_bytes + _OWN_BYTES + (_RUNTIME_BYTES if own_kernel else 0)
+        inodes = max(1024, shape.disk_bytes // 4096)
+        room = f"rw,nosuid,nodev,size={shape.disk_bytes},nr_inodes={inodes},mode=1777"
+        return {
+            "network_mode": "none",
+            "read_only": True,
+            "tmpfs": {"/box": f"{room},exec", "/tmp": f"{room},exec", "/dev/shm": room},  # noqa: S108
+            "mem_limit": memory,
+            "memswap_limit": memory,
+            "pids_limit": shape.processes + _OWN_PROCESSES + (_RUNTIME_PROCESSES if own_kernel else 0),
+            "nano_cpus": int(self._settings.cpus * 1e9),
+            "cap_drop": ["ALL"],
+            "security_opt": ["no-new-privileges", *self._seccomp()],
+            "ipc_mode": "private",
+            "dns": ["127.0.0.1"],
+            "log_config": {"Type": "none"},
+            "runtime": self._settings.runtime or None,
+        }
+
+    def _seccomp(self) -> list[str]:
+        """Our profile; Podman takes none by its socket, and keeps its own."""
+        return (
+            [] if self._settings.seccomp == "default" or self.is_podman else [f"seccomp={seccomp_profile()}"]
+        )
+
+    def attach(self, container: str) -> socket.socket:
+        """The container's standard streams, multiplexed as the daemon does."""
+        with _told("the container's streams could not be had"):
+            params = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+            stream = self._client.attach_socket(container, params=params)
+        found: socket.socket = getattr(stream, "_sock", stream)
+        return found
+
+    def start(self, container: str) -> None:
+        """Start it."""
+        with _told(f"no container of {self._settings.image!r} could be started"):
+            self._client.start(container)
+
+    def state(self, container: str) -> dict[str, Any]:
+        """How it stands, as the daemon tells it, with `Running`, `ExitCode` and `OOMKilled`."""
+        with _told("the container's state could not be had"):
+            found = self._client.inspect_container(container).get("State")
+        return found if isinstance(found, dict) else {}
+
+    def wait(self, container: str, timeout_s: float) -> None:
+        """Wait until it has ended, at most so long."""
+        with contextlib.suppress(SandboxUnavailable), _told(""):
+            self._client.wait(container, timeout=timeout_s)
+
+    def remove(self, container: str) -> None:
+        """Kill it and take it away; one that is gone already is no error."""
+        from docker.errors import NotFound
+
+        with _told(f"the container {container[:12]} could not be removed"), contextlib.suppress(NotFound):
+            try:
+                self._client.remove_container(container, force=True, v=True)
+            except Exception as problem:
+                if "already in progress" not in str(problem):
+                    raise
+
+    def sweep(self) -> int:
+        """Remove what owners left that died without a word; returns how many."""
+        with _told("the containers could not be listed"):
+            found = self._client.containers(all=True, filters={"label": LABEL})
+        left = [one["Id"] for one in found if _is_orphan(one["Labels"].get(LABEL, ""))]
+        for container in left:
+            self.remove(container)
+        return len(left)
+
+    def close(self) -> None:
+        """End the connections."""
+        self._client.close()
+
+
+def _connect(host: str) -> APIClient:
+    try:
+        from docker import APIClient
+        from docker.utils import kwargs_from_env
+    except ImportError as problem:
+        raise SandboxUnavailable(
+            f"the docker backend needs the package docker ({problem}); install it with:"
+            " pip install 'spanproof[docker]'"
+        ) from problem
+    given = {"base_url": host} if host else kwargs_from_env()
+    address = given.get("base_url") or "unix:///var/run/docker.sock"
+    with _told(
+        f"no container daemon answers at {address}",
+        " Start one (systemctl start docker), or name another: host=unix:///run/podman/podman.sock",
+    ):
+        return APIClient(version="auto", timeout=_CALL_S, **given)
+
+
+@contextlib.contextmanager
+def _told(what: str, remedy: str = "") -> Iterator[None]:
+    """The daemon's refusals, and its silence, as our error."""
+    import docker.errors
+    import requests
+
+    try:
+        yield
+    except (docker.errors.DockerException, requests.RequestException, OSError) as problem:
+        why = getattr(problem, "explanation", None) or str(problem)
+        raise SandboxUnavailable(f"{what}: {' '.join(str(why).split())[:500]}.{remedy}") from problem
+
+
+def _environment() -> dict[str, str]:
+    """What a program sees beside the image's own variables."""
+    ours = guest_environment()
+    del ours["PATH"]
+    return {**ours, "PYTHONSAFEPATH": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def _owner() -> str:
+    """This process, so that another one can tell later whether it still lives."""
+    namespace = Path("/proc/self/ns/pid").readlink()
+    return f"{_BOOT_ID.read_text().strip()}/{namespace}/{os.getpid()}/{_started(os.getpid())}"
+
+
+def _is_orphan(owner: str) -> bool:
+    """Whether a container's owner is known to be dead; one that cannot be seen from here is left alone."""
+    here = _owner().split("/")
+    boot, namespace, pid, started = (*owner.split("/"), "", "", "", "")[:4]
+    if [boot, namespace] != here[:2] or not pid.isdigit():
+        return False
+    return _started(int(pid)) != started
+
+
+def _started(pid: int) -> str:
+    """When a process started, in ticks since boot; empty when there is none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except OSError:
+        return ""

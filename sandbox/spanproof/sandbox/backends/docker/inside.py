@@ -1,0 +1,318 @@
+"""PID 1 of a container: the jail's slot, with the container as its wall.
+
+In: jobs on the standard input. Out: one result per job on the standard output, and a word after each that
+everything is as it was before: no process but this one, nothing in any tmpfs, no object of any other kind
+that outlives a process. Where that cannot be said, it ends, and the container with it. Sent into the
+container as source; the image gives Python and nothing else. It has no capability, and the programs' user.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import shutil
+import socket
+import stat
+import threading
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from spanproof.sandbox.jail import cgroup, kernel, root, tree
+from spanproof.sandbox.jail.arch import this_arch
+from spanproof.sandbox.jail.arming import LISTENER_FLAGS, Arming, Forked
+from spanproof.sandbox.jail.filter import SEEDED, compile_filter
+from spanproof.sandbox.jail.fixed.surroundings import own_image
+from spanproof.sandbox.jail.master import preload
+from spanproof.sandbox.jail.network import Resolver as Names
+from spanproof.sandbox.jail.node import find_node
+from spanproof.sandbox.jail.paths import Boundary
+from spanproof.sandbox.jail.place import Place, Resolver
+from spanproof.sandbox.jail.run import Armed
+from spanproof.sandbox.jail.slot import Slot, tell
+from spanproof.sandbox.jail.watch import Watcher
+from spanproof.sandbox.jail.wire import encode
+
+TMPFS = (root.BOX, "/tmp", "/dev/shm")  # noqa: S108 - the container's
+"""All that can be written to in the container; each is root's, so a program changes only what is in it."""
+
+_OUTLIVES_PROCESSES = ("/proc/sysvipc/msg", "/proc/sysvipc/sem", "/proc/sysvipc/shm")
+_OOM_EVENTS = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/etc/ssl")
+
+
+class Channel:
+    """The container's standard streams, as the socket a slot speaks to its host by."""
+
+    def __init__(self) -> None:
+        self._in, self._out = os.dup(0), os.dup(1)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for fd in (0, 1):
+            os.dup2(nothing, fd)
+        os.close(nothing)
+
+    def fileno(self) -> int:
+        """Of the way in, for polling."""
+        return self._in
+
+    def recv(self, size: int) -> bytes:
+        """What has arrived; empty when the host is gone."""
+        return os.read(self._in, size)
+
+    def sendall(self, data: bytes) -> None:
+        """Send to the host."""
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._out, view) :]
+
+
+class Processes(tree.Namespace):
+    """Every process of the container but this one."""
+
+    def bound_processes(self, pid: int, count: int) -> None:
+        """The container's control group does: the kernel's own limit would count other containers' too."""
+
+
+class Wiped:
+    """The tmpfs of the container, emptied after each run: they cannot be mounted anew without a right to."""
+
+    work = root.WORK
+    code = root.CODE
+
+    def fresh(self, size_bytes: int) -> None:
+        """See `Box`; the room is the container's."""
+        for path in (self.work, self.code):
+            os.mkdir(path, 0o755)  # noqa: PTH102 - in the path of every run
+
+    def resize(self, size_bytes: int) -> None:
+        """The container was made with the room its jobs ask for."""
+
+    def touched(self) -> bool:
+        """Always to be emptied: that costs less than to find out."""
+        return True
+
+    def drop(self) -> None:
+        """Empty all, and see that nothing is left.
+
+        Raises:
+            RuntimeError: something is; this container is not to be used again.
+        """
+        for top in TMPFS:
+            _empty(top)
+            if os.listdir(top):  # noqa: PTH208
+                raise RuntimeError(f"{top} could not be emptied")
+        for table in _OUTLIVES_PROCESSES:
+            if Path(table).exists() and len(Path(table).read_text().splitlines()) > 1:
+                raise RuntimeError(f"an object in {table} outlived the program")
+        queues = Path("/dev/mqueue")
+        if queues.is_dir() and any(queues.iterdir()):
+            raise RuntimeError("a message queue outlived the program")
+
+    def files_left(self) -> dict[str, int]:
+        """See `Box`."""
+        return root.files_under(self.work)
+
+    def memory_bytes(self) -> int:
+        """See `Box`."""
+        rooms = [os.statvfs(top) for top in TMPFS]
+        return sum((room.f_blocks - room.f_bfree) * room.f_frsize for room in rooms)
+
+    def enforce(self) -> None:
+        """The kernel does."""
+
+
+def _empty(top: str) -> None:
+    """Delete all below a directory, however deep it is nested: what lies deeper is moved up first.
+
+    Only for a tree that no process uses any more. Never follows a link.
+    """
+    number = 0
+    while names := os.listdir(top):  # noqa: PTH208
+        for name in names:
+            path = f"{top}/{name}"
+            if not stat.S_ISDIR(os.lstat(path).st_mode):
+                os.unlink(path)  # noqa: PTH108
+                continue
+            os.chmod(path, 0o700)  # noqa: PTH101
+            for inner in os.listdir(path):  # noqa: PTH208
+                if not stat.S_ISDIR(os.lstat(f"{path}/{inner}").st_mode):
+                    os.unlink(f"{path}/{inner}")  # noqa: PTH108
+                    continue
+                number += 1
+                os.chmod(f"{path}/{inner}", 0o700)  # noqa: PTH101 - moving a directory writes to it
+                os.rename(f"{path}/{inner}", f"{top}/.{os.getpid()}.{number}")  # noqa: PTH104
+            os.rmdir(path)  # noqa: PTH106
+
+
+class Deaf:
+    """Where no name can be heard, because port 53 cannot be had: look-ups fail, and are told by address."""
+
+    def __init__(self) -> None:
+        self._never, self._open = os.pipe()
+
+    def fileno(self) -> int:
+        """Of something that never has news."""
+        return self._never
+
+    def serve(self) -> list[str]:
+        """None."""
+        return []
+
+
+class Loopback:
+    """The container's network: a loopback, and no process left that could hold anything of it."""
+
+    def __init__(self) -> None:
+        self.resolver: Resolver
+        try:
+            self.resolver = Names()
+        except OSError:
+            self.resolver = Deaf()
+
+    def lead(self, names: Mapping[str, str]) -> None:
+        """See `Network`; the host asks for no recorded calls here.
+
+        Raises:
+            OSError: always.
+        """
+        raise PermissionError("a container may not set a route")
+
+    def renew(self) -> None:
+        """Sockets end with the processes that hold them."""
+
+
+class Passed:
+    """The guest hands its listener over itself: a container may not fetch it from another process."""
+
+    def __init__(self, program: bytes) -> None:
+        self._program = program
+
+    def arm(self, control: int) -> None:
+        """See `Arming`."""
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
+        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        number, tell_number = os.pipe()
+
+        def hand_over() -> None:
+            with socket.socket(fileno=os.dup(control)) as channel:
+                socket.send_fds(channel, [b"l"], [int(os.read(number, 16))])
+
+        # Under the filter the message would wait for the listener it carries; this thread is not under it.
+        outside = threading.Thread(target=hand_over)
+        outside.start()
+        listener = kernel.install_filter(self._program, LISTENER_FLAGS)
+        os.write(tell_number, b"%d" % listener)
+        outside.join()
+        for fd in (listener, number, tell_number):
+            os.close(fd)
+
+    def fetch(self, control: socket.socket, pid: int, pidfd: int) -> int:
+        """See `Arming`."""
+        told, descriptors, _flags, _address = socket.recv_fds(control, 4096, 1)
+        if not descriptors:
+            raise RuntimeError(f"a guest could not be armed: {told.decode(errors='replace').strip()}")
+        return descriptors[0]
+
+
+class Unwatched:
+    """For kernels without notification (gVisor's): the container is the wall, and attempts are not told."""
+
+    def __init__(self) -> None:
+        self._never, self._open = os.pipe()
+
+    def arm(self, control: int) -> None:
+        """See `Arming`."""
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
+        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        os.write(control, b"a")
+
+    def fetch(self, control: socket.socket, pid: int, pidfd: int) -> int:
+        """Something that never has news."""
+        told = control.recv(4096)
+        if told != b"a":
+            raise RuntimeError(f"a guest could not be armed: {told.decode(errors='replace').strip()}")
+        return os.dup(self._never)
+
+
+class OwnGroup(cgroup.Group):
+    """The container's control group, seen from inside: its limits are fixed, its events can be read."""
+
+    def begin(self, memory_bytes: int) -> None:
+        """Count from now on."""
+        self._kills = self._count()
+
+
+class ContainerSlot(Slot):
+    """Serves the host until it closes the stream."""
+
+    def _clear(self, armed: Armed) -> None:
+        super()._clear(armed)
+        self._channel.sendall(encode({"kind": "clean"}))
+
+
+def main() -> None:
+    """Serve jobs until the host is gone; does not return."""
+    status = 1
+    channel = Channel()
+    try:
+        with contextlib.suppress(OSError):
+            own_image()  # where it cannot be read, nothing is fixed
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # the programs have our user: they must not reach our memory
+        preload([])
+        watched = _notifies()
+        place = _place(watched)
+        channel.sendall(encode(_hello(watched, place)))
+        ContainerSlot(place, channel, _group()).serve()  # type: ignore[arg-type] # all of a socket a slot uses
+        status = 0
+    except BaseException as failure:  # noqa: BLE001 - told to the host, which starts another container
+        tell(channel, failure)  # type: ignore[arg-type]
+    finally:
+        os._exit(status)
+
+
+def _hello(watched: bool, place: Place) -> dict[str, object]:
+    node = find_node()
+    return {
+        "kind": "hello",
+        "python": platform.python_version(),
+        "watched": watched,
+        "names": not isinstance(place.network.resolver, Deaf),
+        "oom": _oom_events() is not None,
+        "bash": shutil.which("bash"),
+        "node": None if node is None else [node.path, node.version],
+        "duckdb": find_spec("duckdb") is not None,
+    }
+
+
+def _notifies() -> bool:
+    try:
+        return this_arch() is not None and kernel.notification_available()
+    except OSError:
+        return False
+
+
+def _place(watched: bool) -> Place:
+    arch = this_arch()
+    if arch is None:
+        raise OSError(f"there is no system call table for {os.uname().machine}")
+    visible = (*(path for path in _SYSTEM if Path(path).exists()), *root.interpreter_directories())
+    arming: Arming = Passed(compile_filter(arch, os.getuid())) if watched else Unwatched()
+    seeded: Arming = Passed(compile_filter(arch, os.getuid(), SEEDED)) if watched else arming
+    watcher = Watcher(arch, Boundary(visible, os.environ["PATH"]))
+    return Place(
+        tree=Processes(),
+        box=Wiped(),
+        network=Loopback(),
+        watcher=watcher,
+        origin=Forked(arming, seeded, root.WORK),
+    )
+
+
+def _oom_events() -> str | None:
+    return next((path for path in _OOM_EVENTS if os.access(path, os.R_OK)), None)
+
+
+def _group() -> OwnGroup | None:
+    events = _oom_events()
+    return None if events is None else OwnGroup(-1, -1, os.open(events, os.O_RDONLY | os.O_CLOEXEC))

@@ -1,0 +1,79 @@
+"""Whether this backend can run: library, daemon, runtime, image, and a container that comes up."""
+
+from __future__ import annotations
+
+from spanproof.sandbox.backend import Availability, Feature
+from spanproof.sandbox.backends.docker.container import Container
+from spanproof.sandbox.backends.docker.daemon import Daemon, Settings, Shape
+from spanproof.sandbox.errors import SandboxError
+from spanproof.sandbox.model import Limits
+
+_RUNC = "Use the runtime runc, on Linux 5.19 or newer."
+_START = (
+    "Install its library (pip install 'spanproof[docker]') and Docker or Podman, start the daemon, name its"
+    " address where it is not Docker's own: --set host=unix:///run/podman/podman.sock."
+)
+_USE_ANOTHER = "Name an image with Python 3.11 or newer as python3, and a daemon with a current runtime."
+
+
+def availability(settings: Settings) -> Availability:
+    """Ask the daemon, and start one container; takes about half a second."""
+    return Availability("docker", tuple(_features(settings)))
+
+
+def _features(settings: Settings) -> list[Feature]:
+    try:
+        daemon = Daemon(settings)
+    except SandboxError as problem:
+        return [_missing("container daemon", str(problem), _START)]
+    features: list[Feature] = []
+    try:
+        features.append(_present("container daemon", daemon.version))
+        for name, missing in (("runtime", daemon.missing_runtime()), ("image", daemon.missing_image())):
+            wanted = settings.runtime or "the daemon's own" if name == "runtime" else settings.image
+            features.append(_present(name, wanted) if missing is None else _missing(name, *missing))
+        if all(feature.present for feature in features):
+            features += _container(daemon)
+    except SandboxError as failure:
+        features.append(_missing("a container, started and armed", str(failure), _USE_ANOTHER))
+    finally:
+        daemon.close()
+    return features
+
+
+def _container(daemon: Daemon) -> list[Feature]:
+    limits = Limits()
+    container = Container(daemon, Shape(limits.memory_bytes, limits.processes, limits.disk_bytes))
+    container.close()
+    return [
+        _present("a container, started and armed", f"python {container.facts.get('python')}"),
+        _optional("attempts", container.watched, "told by the kernel", _RUNC),
+        _optional(
+            "memory events",
+            container.facts.get("oom") is True,
+            "of its group",
+            "Let the daemon manage groups.",
+        ),
+        *(
+            _optional(name, name in container.runtimes.languages, "in the image", "Name an image with it.")
+            for name in ("bash", "javascript", "typescript")
+        ),
+    ]
+
+
+def _present(name: str, detail: str) -> Feature:
+    return Feature(name=name, present=True, required=True, detail=detail)
+
+
+def _missing(name: str, detail: str, remedy: str) -> Feature:
+    return Feature(name=name, present=False, required=True, detail=detail, remedy=remedy)
+
+
+def _optional(name: str, present: bool, detail: str, remedy: str) -> Feature:
+    return Feature(
+        name=name,
+        present=present,
+        required=False,
+        detail=detail if present else "not here",
+        remedy="" if present else remedy,
+    )

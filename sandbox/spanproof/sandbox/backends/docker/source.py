@@ -1,0 +1,62 @@
+"""What is sent into a container: the source of what runs there, and the few lines that load it.
+
+The image is the user's and has no Spanproof in it; nothing is written to it, or mounted into it. The modules
+are loaded from memory, so that a program finds no file of them.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import struct
+import zlib
+from pathlib import Path
+
+ENTRY = "spanproof.sandbox.backends.docker.inside"
+_SANDBOX = Path(__file__).parents[2]
+
+BOOT = (
+    '''
+import importlib.abc, importlib.util, json, struct, sys, zlib
+if sys.version_info < (3, 11):
+    sys.exit("the image's python3 is %d.%d" % sys.version_info[:2])
+def read(size):
+    data = b""
+    while len(data) < size:
+        piece = sys.stdin.buffer.raw.read(size - len(data))
+        if not piece: sys.exit("the host is gone")
+        data += piece
+    return data
+sources = json.loads(zlib.decompress(read(struct.unpack("!I", read(4))[0])))
+class Sent(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+    def find_spec(self, name, path=None, target=None):
+        if name in sources:
+            return importlib.util.spec_from_loader(name, self, is_package=self.is_package(name))
+    def is_package(self, name):
+        return any(other.startswith(name + ".") for other in sources)
+    def get_source(self, name):
+        return sources[name]
+sys.meta_path.insert(0, Sent())
+importlib.import_module("'''
+    + ENTRY
+    + """").main()
+"""
+)
+"""Run by the container's `python3 -c`."""
+
+
+@functools.cache
+def parcel() -> bytes:
+    """The modules, as `BOOT` reads them."""
+    sources = dict.fromkeys(
+        ("spanproof", "spanproof.sandbox", "spanproof.sandbox.backends", ENTRY.rpartition(".")[0]), ""
+    )
+    for name in ("errors", "model"):
+        sources[f"spanproof.sandbox.{name}"] = (_SANDBOX / f"{name}.py").read_text("utf-8")
+    sources[ENTRY] = Path(__file__).with_name("inside.py").read_text("utf-8")
+    for path in sorted((_SANDBOX / "jail").rglob("*.py")):
+        parts = path.relative_to(_SANDBOX).with_suffix("").parts
+        name = ".".join(("spanproof", "sandbox", *(part for part in parts if part != "__init__")))
+        sources[name] = path.read_text("utf-8")
+    data = zlib.compress(json.dumps(sources).encode())
+    return struct.pack("!I", len(data)) + data
