@@ -40,4 +40,4 @@ $(VENV)/.system: tests/system-packages.txt tests/install_system_packages.sh | $(
 	@touch $@
 
 clean:
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .cache dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -21,22 +21,31 @@ from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal import Wal
 from spanproof.instrumentors import diagnostics, instrument_langchain, instrument_smolagents, uninstrument
 from spanproof.instrumentors.diagnostics import reset_diagnostics
+from spanproof.semconv import attributes
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "instrumentors"
 _SHOWN = (
     "gen_ai.agent.name",
+    "gen_ai.request.model",
+    "gen_ai.response.finish_reasons",
+    "gen_ai.tool.type",
     "gen_ai.tool.call.arguments",
     "gen_ai.tool.call.result",
     "spanproof.code.language",
+    "spanproof.code.source",
+    "spanproof.execution.logs",
     "spanproof.execution.output",
     "spanproof.execution.is_final",
     "spanproof.execution.error.chain",
     "spanproof.executor.type",
+    "spanproof.executor.image.name",
+    "spanproof.executor.image.digest",
     "spanproof.messages.omitted",
     "spanproof.run.ending",
     "spanproof.run.max_steps",
     "spanproof.step.kind",
     "spanproof.step.number",
+    "spanproof.cohort.task",
     "error.type",
 )
 
@@ -70,31 +79,56 @@ class Recorded:
             return None
         return next(each for each in self.spans if each.context.span_id == span.parent.span_id)
 
-    def tree(self) -> str:
-        """One line per span: its name, kind, and the attributes that tell what it stands for."""
-        lines: list[str] = []
+    def tree(self, *, side_by_side: bool = False) -> str:
+        """One line per span: its name, kind, and the attributes that tell what it stands for.
+
+        Siblings stand in the order of their beginning, or of their text when they ran `side_by_side`.
+        """
         children: dict[int | None, list[ReadableSpan]] = {}
         for span in self.spans:
             children.setdefault(span.parent.span_id if span.parent else None, []).append(span)
 
-        def add(parent: int | None, depth: int) -> None:
-            for span in children.get(parent, ()):
-                kind = span.attributes["openinference.span.kind"]
-                lines.append(f"{'  ' * depth}{kind} {span.name} [{span.status.status_code.name}]")
-                lines.extend(
-                    f"{'  ' * depth}  . {name}: {_shown(span.attributes[name])}"
-                    for name in _SHOWN
-                    if name in span.attributes
-                )
-                add(span.context.span_id, depth + 1)
+        def shown(span: ReadableSpan, depth: int) -> str:
+            margin = "  " * depth
+            kind = span.attributes.get("openinference.span.kind", "-")
+            lines = [f"{margin}{kind} {span.name} [{span.status.status_code.name}]"]
+            lines += [
+                f"{margin}  . {name}: {_shown(span.attributes[name])}"
+                for name in _SHOWN
+                if name in span.attributes
+            ]
+            below = [shown(each, depth + 1) for each in children.pop(span.context.span_id, ())]
+            return "".join(["\n".join(lines) + "\n", *(sorted(below) if side_by_side else below)])
 
-        add(None, 0)
-        assert len(lines) >= len(self.spans), "a span's parent is missing"
-        return "\n".join(lines) + "\n"
+        roots = [shown(span, 0) for span in children.pop(None, ())]
+        assert not children, "a span's parent is missing"
+        return "".join(sorted(roots) if side_by_side else roots)
+
+
+def assert_documented(spans: list[ReadableSpan]) -> None:
+    """Every attribute on a span of ours is one that semconv defines, with a value of the type it says."""
+    for span in spans:
+        if not span.instrumentation_scope.name.startswith("spanproof."):
+            continue
+        events = [item for event in span.events for item in event.attributes.items()]
+        for name, value in [*span.attributes.items(), *events]:
+            assert name in _DEFINED, f"{name} on {span.name} is defined nowhere"
+            kind = _DEFINED[name].type
+            assert isinstance(value, tuple) is kind.endswith("[]"), (name, value)
+            members = value if isinstance(value, tuple) else (value,)
+            assert all(isinstance(each, _PYTHON_TYPES[kind.removesuffix("[]")]) for each in members), (
+                name,
+                value,
+            )
+
+
+_DEFINED = {each.name: each for each in attributes()}
+_PYTHON_TYPES = {"string": str, "int": int, "double": float | int, "boolean": bool}
 
 
 def _shown(value: Any) -> str:
-    return ", ".join(value) if isinstance(value, tuple) else str(value)
+    text = ", ".join(value) if isinstance(value, tuple) else str(value)
+    return repr(text) if "\n" in text else text
 
 
 @pytest.fixture
@@ -107,7 +141,9 @@ def recorded() -> Iterator[Recorded]:
     instrument_smolagents(provider)
     instrument_langchain(provider)
     try:
-        yield Recorded(provider, exporter)
+        seen = Recorded(provider, exporter)
+        yield seen
+        assert_documented(seen.spans)
         assert diagnostics().errors == {}, diagnostics()
     finally:
         uninstrument()

@@ -7,25 +7,17 @@ import pytest
 from agents import (
     Agent,
     GuardrailFunctionOutput,
-    Model,
-    ModelResponse,
     Runner,
-    Usage,
     function_tool,
     input_guardrail,
     set_trace_processors,
 )
-from agents.tracing import generation_span, response_span
-from openai.types.responses import (
-    Response,
-    ResponseFunctionToolCall,
-    ResponseOutputMessage,
-    ResponseOutputText,
-)
+from agents.tracing import response_span
 
 from spanproof.instrumentors import instrument_openai_agents, uninstrument
 from spanproof.instrumentors.openai_agents.instrumentor import _processors
 
+from .agents_sdk import Scripted, calls, response_of, says
 from .coders import messages_of
 
 
@@ -35,41 +27,6 @@ def _instrumented(recorded):
     instrument_openai_agents(recorded.provider)
     yield
     uninstrument()
-
-
-class Scripted(Model):
-    """Gives its turns in order; an exception among them is raised."""
-
-    def __init__(self, *turns):
-        self.turns = list(turns)
-
-    async def get_response(self, system_instructions, input, *args, **options):
-        given = input if isinstance(input, list) else [{"role": "user", "content": input}]
-        with generation_span(input=given, model="scripted") as span:
-            turn = self.turns.pop(0)
-            if isinstance(turn, BaseException):
-                raise turn
-            span.span_data.output = [item.model_dump() for item in turn]
-            span.span_data.usage = {"input_tokens": 3, "output_tokens": 2}
-        return ModelResponse(output=turn, usage=Usage(), response_id=None)
-
-    async def stream_response(self, *args, **options):
-        raise NotImplementedError
-
-
-def says(text):
-    content = [ResponseOutputText(type="output_text", text=text, annotations=[])]
-    return [
-        ResponseOutputMessage(id="m", type="message", role="assistant", status="completed", content=content)
-    ]
-
-
-def calls(name, call_id="c1", **arguments):
-    return [
-        ResponseFunctionToolCall(
-            type="function_call", call_id=call_id, name=name, arguments=json.dumps(arguments)
-        )
-    ]
 
 
 @function_tool
@@ -84,10 +41,9 @@ def calculator(*turns, **options):
     return Agent(name="calculator", tools=[add], model=Scripted(*turns), **options)
 
 
-async def test_a_run_is_an_agent_with_steps_calls_and_tools(recorded, golden):
+async def test_a_run_records_its_question_answer_and_calls(recorded):
     agent = calculator(calls("add", a=1, b=2), says("It is 3."))
     assert (await Runner.run(agent, "1 + 2?")).final_output == "It is 3."
-    golden("openai_agents.txt", recorded.tree())
     run = recorded.named("invoke_agent calculator").attributes
     assert run["input.value"] == "1 + 2?"
     assert run["output.value"] == "It is 3."
@@ -167,27 +123,15 @@ async def test_application_spans_inside_a_tool_are_its_children(recorded):
 
 
 def test_code_of_the_hosted_interpreter_is_a_tool_call_with_its_logs(recorded):
-    response = Response.model_validate(
-        {
-            "id": "r1",
-            "object": "response",
-            "created_at": 0,
-            "model": "gpt-x",
-            "parallel_tool_calls": False,
-            "tool_choice": "auto",
-            "tools": [],
-            "output": [
-                {
-                    "type": "code_interpreter_call",
-                    "id": "ci_1",
-                    "container_id": "box",
-                    "status": "completed",
-                    "code": "print(6 * 7)",
-                    "outputs": [{"type": "logs", "logs": "42\n"}],
-                }
-            ],
-        }
-    )
+    ran = {
+        "type": "code_interpreter_call",
+        "id": "ci_1",
+        "container_id": "box",
+        "status": "completed",
+        "code": "print(6 * 7)",
+        "outputs": [{"type": "logs", "logs": "42\n"}],
+    }
+    response = response_of([ran])
     with agents.trace("workflow"), response_span(response) as span:
         span.span_data.input = "6 * 7?"
     call = recorded.named("execute_tool code_interpreter")

@@ -25,6 +25,9 @@ from spanproof.semconv import spanproof as ours
 _OPERATIONS: Final = {AGENT: genai.OPERATION_INVOKE_AGENT, TOOL: genai.OPERATION_EXECUTE_TOOL}
 _NAMES: Final = {AGENT: genai.AGENT_NAME, TOOL: genai.TOOL_NAME}
 
+_MAX_ITEMS: Final = 1_000
+"""Items of a generator up to which they are its output; those of a longer one are not kept."""
+
 _tracing: Tracing | None = None
 
 
@@ -128,11 +131,19 @@ def _generator(kind: str, name: str, function: Callable[..., Any]) -> Callable[.
         stream = function(*args, **kwargs)
         if opened is None:
             return (yield from stream)
+        yielded = _Yielded()
+        failure: BaseException | None = None
 
-        def end(failure: BaseException | None) -> None:
-            close_span(opened, kind, failure)
+        def keep(error: BaseException | None) -> None:
+            nonlocal failure
+            failure = error
 
-        return (yield from drive(stream, opened.context, None, end))
+        try:
+            returned = yield from drive(stream, opened.context, yielded.add, keep)
+            yielded.end(returned)
+            return returned
+        finally:
+            _finish_stream(opened, kind, yielded, failure)
 
     return generated
 
@@ -142,6 +153,7 @@ def _async_generator(kind: str, name: str, function: Callable[..., Any]) -> Call
     async def generated(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
         opened = _begin(kind, name, function, args, kwargs)
         stream = function(*args, **kwargs)
+        yielded = _Yielded()
         failure: BaseException | None = None
         try:
             sent = None
@@ -150,10 +162,12 @@ def _async_generator(kind: str, name: str, function: Callable[..., Any]) -> Call
                 try:
                     item = await stream.asend(sent)
                 except StopAsyncIteration:
+                    yielded.end(None)
                     return
                 finally:
                     if token is not None:
                         detach(token)
+                yielded.add(item)
                 sent = yield item
         except BaseException as error:
             failure = error
@@ -161,9 +175,28 @@ def _async_generator(kind: str, name: str, function: Callable[..., Any]) -> Call
             raise
         finally:
             if opened is not None:
-                close_span(opened, kind, failure)
+                _finish_stream(opened, kind, yielded, failure)
 
     return generated
+
+
+class _Yielded:
+    """What a generator has yielded, as long as it is not too much to keep, and whether it came to its end."""
+
+    def __init__(self) -> None:
+        self.exhausted = False
+        self.result: Any = None
+        self._items: list[Any] | None = []
+
+    def add(self, item: Any) -> None:
+        if self._items is not None:
+            self._items.append(item)
+            if len(self._items) > _MAX_ITEMS:
+                self._items = None
+
+    def end(self, returned: Any) -> None:
+        self.exhausted = True
+        self.result = self._items if returned is None else returned
 
 
 def _begin(
@@ -198,6 +231,14 @@ def _record_call(
 def _finish(opened: Opened, kind: str, result: Any) -> None:
     describe(opened, lambda content: _record_result(content, kind, result))
     close_span(opened, kind, None)
+
+
+def _finish_stream(opened: Opened, kind: str, yielded: _Yielded, failure: BaseException | None) -> None:
+    """A generator's result is what it returned, else what it yielded; one given up has none."""
+    if yielded.exhausted:
+        _finish(opened, kind, yielded.result)
+    else:
+        close_span(opened, kind, failure)
 
 
 def _record_result(content: Content, kind: str, result: Any) -> None:

@@ -73,7 +73,7 @@ def swallowed(place: str, error: BaseException) -> None:
         _logger.debug("swallowed at %s: %s", place, described)
         span = trace.get_current_span()
         if span.is_recording():
-            attributes = {"place": place, genai.ERROR_TYPE: type(error).__name__}
+            attributes = {ours.INSTRUMENTOR_ERROR_PLACE: place, genai.ERROR_TYPE: type(error).__name__}
             span.add_event(ours.INSTRUMENTOR_ERROR_EVENT, attributes)
     except Exception:  # noqa: BLE001, S110 - it is counted; a foreign log handler or span may fail as it likes
         pass

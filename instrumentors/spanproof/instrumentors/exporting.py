@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from importlib.metadata import entry_points
 from typing import Final
 from urllib.parse import urlsplit
 
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 from opentelemetry.sdk.trace.export import (
     BatchSpanProcessor,
-    ConsoleSpanExporter,
     SimpleSpanProcessor,
     SpanExporter,
     SpanExportResult,
@@ -88,10 +88,18 @@ def add_exporters(
         key = (endpoint, protocol) if name == "otlp" else (name, "")
         if name == "none" or key in present:
             continue
-        wrapped = ConsoleSpanExporter() if name == "console" else _otlp(endpoint, protocol, headers)
+        wrapped = _otlp(endpoint, protocol, headers) if name == "otlp" else _named(name)
         exporter = Watched(wrapped, endpoint or f"the {name} exporter")
         add(BatchSpanProcessor(exporter) if batch else SimpleSpanProcessor(exporter))
         present.add(key)
+
+
+def _named(name: str) -> SpanExporter:
+    """An exporter of another package's, by the name that `OTEL_TRACES_EXPORTER` gives it."""
+    for found in entry_points(group="opentelemetry_traces_exporter", name=name):
+        made: SpanExporter = found.load()()
+        return made
+    raise ValueError(f"OTEL_TRACES_EXPORTER={name!r}: no package is installed that brings this exporter")
 
 
 def _otlp(endpoint: str | None, protocol: str, headers: dict[str, str] | None) -> SpanExporter:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from spanproof.instrumentors.content import Content
+from spanproof.instrumentors.serialise import text_of
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
@@ -18,6 +19,8 @@ _REMEMBERED: Final = 4
 """Calls to compare with: action steps and planning steps of one run have a history each."""
 _MAX_READ: Final = 2_048
 """Messages of a run that are remembered as read."""
+_SAYING: Final = {"text", "tool_call_response"}
+"""Parts that a backend shows as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,12 @@ def tool_call_part(name: str, arguments: object, call_id: str | None) -> dict[st
 def tool_response_part(response: object, call_id: str | None) -> dict[str, Any]:
     """A part that answers a tool call."""
     return {"type": "tool_call_response", "id": call_id, "response": response}
+
+
+def text_in(message: Message) -> str:
+    """What a message says; a tool's answer as text."""
+    said = (part.get("content", part.get("response")) for part in message.parts if part["type"] in _SAYING)
+    return "\n".join(text_of(each) for each in said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +107,8 @@ def record_input(content: Content, new: Sequence[Message], omitted: Omitted) -> 
     if not content.visible:
         return
     content.messages(genai.INPUT_MESSAGES, [message.document() for message in new])
+    if new:
+        content.input(text_in(new[-1]))
     if omitted.count:
         content.fact(ours.MESSAGES_OMITTED, omitted.count)
         content.fact(ours.MESSAGES_BASE, omitted.base)
@@ -107,6 +118,8 @@ def record_output(content: Content, message: Message, finish_reason: str) -> Non
     """Put the model's answer onto the span."""
     content.messages(genai.OUTPUT_MESSAGES, [{**message.document(), "finish_reason": finish_reason}])
     content.fact(genai.RESPONSE_FINISH_REASONS, [finish_reason])
+    # An answer that only asks for tools shows which: a backend would show nothing.
+    content.output(text_in(message) or message.parts)
 
 
 def _common(known: tuple[Hashable, ...], now: tuple[Hashable, ...]) -> int:

@@ -26,6 +26,7 @@ from spanproof.instrumentors.decorating import configure
 from spanproof.instrumentors.diagnostics import swallowed
 from spanproof.instrumentors.exporting import add_exporters, protocol_of
 from spanproof.instrumentors.spans import Tracing
+from spanproof.semconv import openinference
 
 FRAMEWORKS = ("smolagents", "langchain")
 """What `register()` instruments unless told otherwise."""
@@ -187,7 +188,7 @@ def _provider(service_name: str | None, project: str | None) -> tuple[TracerProv
     if service_name is not None:
         attributes[SERVICE_NAME] = service_name
     if project is not None:
-        attributes["openinference.project.name"] = project
+        attributes[openinference.PROJECT_NAME] = project
     _own = TracerProvider(resource=Resource.create(attributes))
     if isinstance(current, trace.ProxyTracerProvider):
         # Nobody has set one. A foreign provider that is no SDK's stays the global one.

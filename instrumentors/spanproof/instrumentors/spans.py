@@ -111,15 +111,15 @@ class Tracing:
         if not span.is_recording():
             return
         name = error_type or type(error).__name__
-        event: dict[str, AttributeValue] = {"exception.type": name}
+        event: dict[str, AttributeValue] = {genai.EXCEPTION_TYPE: name}
         described = name
         said = self.policy.said(text_of(error) if message is None else message, _MAX_MESSAGE_CHARS)
         if said is not None:
-            event["exception.message"] = said
+            event[genai.EXCEPTION_MESSAGE] = said
             described = f"{name}: {said}"
             traced = self.policy.said(_stack_of(error), _MAX_STACK_CHARS) if stack else None
             if traced is not None:
-                event["exception.stacktrace"] = traced
+                event[genai.EXCEPTION_STACKTRACE] = traced
         span.set_attribute(genai.ERROR_TYPE, name)
         if chain:
             span.set_attribute(ours.EXECUTION_ERROR_CHAIN, list(chain))

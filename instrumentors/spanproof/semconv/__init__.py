@@ -1,5 +1,6 @@
-"""Attribute names and values, each written once: ours, OTel GenAI's, OpenInference's."""
+"""Attribute names and values, each defined once: ours, OTel GenAI's, OpenInference's."""
 
 from spanproof.semconv import genai, openinference, spanproof
+from spanproof.semconv.definition import Attribute, attributes
 
-__all__ = ["genai", "openinference", "spanproof"]
+__all__ = ["Attribute", "attributes", "genai", "openinference", "spanproof"]

@@ -1,4 +1,4 @@
-"""Our own attributes, for what neither OTel GenAI nor OpenInference names.
+"""Our own names, for what neither OTel GenAI nor OpenInference names.
 
 Code execution has no merged convention (semantic-conventions-genai, November 2026); these stand in its place
 and are written beside the standard ones, never instead of them.
@@ -6,119 +6,179 @@ and are written beside the standard ones, never instead of them.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
+
+from spanproof.semconv.definition import define
 
 SCOPE_PREFIX: Final = "spanproof."
 """Instrumentation scopes of ours are named `spanproof.instrumentors.<framework>`."""
 
 # --- code, on the span within which it ran (a step, or a tool that takes code) ---
-CODE_SOURCE: Final = "spanproof.code.source"
-"""string: the code as it ran."""
-CODE_LANGUAGE: Final = "spanproof.code.language"
-"""string: `python`, `bash`, `sql`, …"""
-CODE_SHA256: Final = "spanproof.code.sha256"
-"""string: of the whole source in UTF-8, also where `spanproof.code.source` was clipped."""
+CODE_SOURCE: Final = define("spanproof.code.source", "string", "print(40 + 2)", "the code as it ran")
+CODE_LANGUAGE: Final = define(
+    "spanproof.code.language", "string", "python", "`python`, `bash`, `sql`, `javascript`, …"
+)
+CODE_SHA256: Final = define(
+    "spanproof.code.sha256", "string", "f2f1cee8…",
+    "of the whole source in UTF-8, also where it was clipped; none where it was redacted",
+)  # fmt: skip
 
 # --- what came of it ---
-EXECUTION_OBSERVATION: Final = "spanproof.execution.observation"
-"""string: what the agent was shown."""
-EXECUTION_LOGS: Final = "spanproof.execution.logs"
-"""string: what the code printed."""
-EXECUTION_OUTPUT: Final = "spanproof.execution.output"
-"""string: the value the code ended with, as JSON where it has that form, else its text."""
-EXECUTION_OUTPUT_MIME_TYPE: Final = "spanproof.execution.output.mime_type"
-"""string: `application/json` or `text/plain`."""
-EXECUTION_IS_FINAL: Final = "spanproof.execution.is_final"
-"""boolean: the code ended the run."""
-EXECUTION_DURATION: Final = "spanproof.execution.duration_s"
-"""double: seconds between handing the code to the executor and its answer."""
-EXECUTION_ERROR_CHAIN: Final = "spanproof.execution.error.chain"
-"""string[]: class names from the framework's error to the one first raised."""
-EXECUTOR_TYPE: Final = "spanproof.executor.type"
-"""string: `local`, `docker`, `e2b`, …"""
-EXECUTOR_VERSION: Final = "spanproof.executor.version"
-"""string: of the interpreter or image that ran the code."""
-EXECUTOR_IMPORTS: Final = "spanproof.executor.authorized_imports"
-"""string[]: modules the executor let the code import."""
-EXECUTOR_IMAGE_NAME: Final = "spanproof.executor.image.name"
-EXECUTOR_IMAGE_DIGEST: Final = "spanproof.executor.image.digest"
+EXECUTION_OBSERVATION: Final = define(
+    "spanproof.execution.observation", "string", "Execution logs:\\n42\\n", "what the agent was shown"
+)
+EXECUTION_LOGS: Final = define("spanproof.execution.logs", "string", "42\\n", "what the code printed")
+EXECUTION_OUTPUT: Final = define(
+    "spanproof.execution.output", "string", "42", "the value it ended with, as its MIME type says"
+)
+EXECUTION_OUTPUT_MIME_TYPE: Final = define(
+    "spanproof.execution.output.mime_type", "string", "application/json",
+    "`application/json`, or `text/plain` for a string",
+)  # fmt: skip
+EXECUTION_IS_FINAL: Final = define(
+    "spanproof.execution.is_final", "boolean", "true", "the step ended the run"
+)
+EXECUTION_DURATION: Final = define(
+    "spanproof.execution.duration_s", "double", "0.0123",
+    "seconds between handing the code to the executor and its answer",
+)  # fmt: skip
+EXECUTION_ERROR_CHAIN: Final = define(
+    "spanproof.execution.error.chain", "string[]", "AgentExecutionError, InterpreterError, KeyError",
+    "class names from the framework's error to the one first raised",
+)  # fmt: skip
+EXECUTOR_TYPE: Final = define(
+    "spanproof.executor.type", "string", "docker", "`local`, `docker`, `e2b`, …, else the executor's class"
+)
+EXECUTOR_VERSION: Final = define(
+    "spanproof.executor.version", "string", "python 3.11.7", "of the interpreter that ran the code"
+)
+EXECUTOR_IMPORTS: Final = define(
+    "spanproof.executor.authorized_imports", "string[]", "math, re", "modules the code may import"
+)
+EXECUTOR_IMAGE_NAME: Final = define(
+    "spanproof.executor.image.name", "string", "registry/agent:7", "of the container's image"
+)
+EXECUTOR_IMAGE_DIGEST: Final = define(
+    "spanproof.executor.image.digest", "string", "sha256:9f86d0…", "of the container's image"
+)
 
 # --- the inline guard ---
-GUARD_VERDICT: Final = "spanproof.guard.verdict"
-"""string: `allow`, `review`, `deny`: what the scan said before the code ran."""
-GUARD_RULES: Final = "spanproof.guard.rules"
-"""string[]: rules of the findings behind it."""
+GUARD_VERDICT: Final = define(
+    "spanproof.guard.verdict", "string", "deny",
+    "`allow`, `review` or `deny`: what the scan said before the code ran",
+)  # fmt: skip
+GUARD_RULES: Final = define(
+    "spanproof.guard.rules", "string[]", "py.process.spawn", "rules of the findings behind it"
+)
+
 GUARD_EVENT: Final = "spanproof.guard.finding"
-"""span event: a finding for which code was refused, or would have been by a guard that only observes."""
-GUARD_BLOCKED: Final = "spanproof.guard.blocked"
-"""boolean, on the event: the code did not run."""
-GUARD_RULE: Final = "spanproof.guard.rule"
-"""string, on the event: the rule's id."""
-GUARD_SEVERITY: Final = "spanproof.guard.severity"
-"""string, on the event: `low`, `medium`, `high`, `critical`."""
-GUARD_LINE: Final = "spanproof.guard.line"
-"""int, on the event: where in the code, from 1; `spanproof.guard.column` likewise."""
-GUARD_COLUMN: Final = "spanproof.guard.column"
-"""int, on the event."""
+"""Span event: a finding for which code was refused, or would have been by a guard that only observes."""
+_finding = partial(define, place="event")
+GUARD_BLOCKED: Final = _finding("spanproof.guard.blocked", "boolean", "true", "the code did not run")
+GUARD_RULE: Final = _finding("spanproof.guard.rule", "string", "py.process.spawn", "the finding's rule")
+GUARD_SEVERITY: Final = _finding(
+    "spanproof.guard.severity", "string", "high", "`low`, `medium`, `high` or `critical`"
+)
+GUARD_LINE: Final = _finding("spanproof.guard.line", "int", "3", "where in the code, from 1")
+GUARD_COLUMN: Final = _finding("spanproof.guard.column", "int", "5", "where in the line")
 
 # --- the run and its steps ---
-STEP_NUMBER: Final = "spanproof.step.number"
-"""int: from 1."""
-STEP_KIND: Final = "spanproof.step.kind"
-"""string: `action`, `planning`, `final_answer`."""
-RUN_ENDING: Final = "spanproof.run.ending"
-"""string: `answered`, `max_steps`, `failed`; on the AGENT span."""
-RUN_MAX_STEPS: Final = "spanproof.run.max_steps"
-"""int: the limit the agent ran under."""
-RUN_VARIABLES: Final = "spanproof.run.variables"
-"""string: JSON object of the variables the caller put into the interpreter before the first step."""
+STEP_NUMBER: Final = define("spanproof.step.number", "int", "1", "from 1")
+STEP_KIND: Final = define("spanproof.step.kind", "string", "action", "`action`, `planning`, `final_answer`")
+RUN_ENDING: Final = define(
+    "spanproof.run.ending", "string", "answered", "`answered`, `max_steps` or `failed`; on the AGENT span"
+)
+RUN_MAX_STEPS: Final = define("spanproof.run.max_steps", "int", "20", "the limit the agent ran under")
+RUN_VARIABLES: Final = define(
+    "spanproof.run.variables", "string", '{"rate":2.5}',
+    "JSON object of what the caller put into the interpreter before the first step",
+)  # fmt: skip
 
 # --- tools and messages ---
-TOOL_POSITIONAL: Final = "spanproof.tool.call.positional"
-"""string: JSON array of positional arguments that no parameter name could be given to."""
-TOOL_RESULT_TYPE: Final = "spanproof.tool.call.result.type"
-"""string: the result's Python type, `int`, `tuple`, `decimal.Decimal`; JSON keeps only some of them apart."""
-MESSAGES_OMITTED: Final = "spanproof.messages.omitted"
-"""int: how many leading input messages stand on earlier spans of the same run and are left out here."""
-
-MESSAGES_BASE: Final = "spanproof.messages.base"
-"""string: id of the LLM span whose whole input begins with the omitted messages."""
+TOOL_POSITIONAL: Final = define(
+    "spanproof.tool.call.positional", "string", "[1,2]",
+    "JSON array of the arguments that no parameter name could be given to",
+)  # fmt: skip
+TOOL_RESULT_TYPE: Final = define(
+    "spanproof.tool.call.result.type", "string", "decimal.Decimal",
+    "the result's Python type; JSON keeps only some of them apart",
+)  # fmt: skip
+MESSAGES_OMITTED: Final = define(
+    "spanproof.messages.omitted", "int", "5",
+    "how many leading input messages stand on earlier spans of the run and are left out here",
+)  # fmt: skip
+MESSAGES_BASE: Final = define(
+    "spanproof.messages.base", "string", "00f067aa0ba902b7",
+    "id of the LLM span whose whole input begins with the omitted messages",
+)  # fmt: skip
 
 # --- content ---
-CONTENT_TRUNCATED: Final = "spanproof.content.truncated"
-"""string[]: names of the attributes that were clipped; each keeps head and tail around a mark."""
-CONTENT_REDACTED: Final = "spanproof.content.redacted"
-"""string[]: names of the attributes from which something was kept back; they count as clipped, too."""
-CONTENT_LOSSY: Final = "spanproof.content.lossy"
-"""string[]: names of the attributes in which an object that JSON cannot hold stands as text."""
-CONTENT_HIDDEN: Final = "spanproof.content.hidden"
-"""boolean: content capture is off."""
+CONTENT_TRUNCATED: Final = define(
+    "spanproof.content.truncated", "string[]", "output.value",
+    "names of the attributes that are not whole: clipped around a mark, or redacted",
+)  # fmt: skip
+CONTENT_REDACTED: Final = define(
+    "spanproof.content.redacted", "string[]", "input.value",
+    "names of the attributes from which something was kept back",
+)  # fmt: skip
+CONTENT_LOSSY: Final = define(
+    "spanproof.content.lossy", "string[]", "output.value",
+    "names of the attributes in which an object that JSON cannot hold stands as text",
+)  # fmt: skip
+CONTENT_HIDDEN: Final = define("spanproof.content.hidden", "boolean", "true", "content capture is off")
 
 INSTRUMENTOR_ERROR_EVENT: Final = "spanproof.instrumentor.error"
-"""span event: an error of the instrumentor was swallowed; `place` and `error.type` say which."""
+"""Span event: an error of the instrumentor was swallowed; it carries `error.type`, too."""
+INSTRUMENTOR_ERROR_PLACE: Final = define(
+    "spanproof.instrumentor.place", "string", "smolagents.step.finish",
+    "where the instrumentor's error was swallowed", place="event",
+)  # fmt: skip
 
 # --- cohort, on every span of a run ---
 COHORT_PREFIX: Final = "spanproof.cohort."
-"""Followed by `project`, `task`, `prompt_version`, `fixture_set`, `release`."""
+_cohort = partial(define, type_="string")
+COHORT_PROJECT: Final = _cohort(COHORT_PREFIX + "project", example="shop", brief="the project of its scores")
+COHORT_TASK: Final = _cohort(COHORT_PREFIX + "task", example="refund", brief="the kind of task")
+COHORT_PROMPT_VERSION: Final = _cohort(
+    COHORT_PREFIX + "prompt_version", example="v7", brief="of the prompt the agent runs with"
+)
+COHORT_FIXTURE_SET: Final = _cohort(
+    COHORT_PREFIX + "fixture_set", example="november", brief="the recorded data the run works on"
+)
+COHORT_RELEASE: Final = _cohort(COHORT_PREFIX + "release", example="2026.11", brief="of the application")
 
 # --- what a user thought of a run, on a span of its own named `feedback` ---
-FEEDBACK_KIND: Final = "spanproof.feedback.kind"
-"""string: `thumbs_up`, `thumbs_down`, `rerun`, `revert`, `escalation`."""
-FEEDBACK_TRACE_ID: Final = "spanproof.feedback.trace_id"
-"""string: the trace it is about, 32 hexadecimal digits; the span itself begins another trace."""
-FEEDBACK_SPAN_ID: Final = "spanproof.feedback.span_id"
-"""string: the run's AGENT span, 16 hexadecimal digits, where it is known; the span links to it as well."""
-FEEDBACK_COMMENT: Final = "spanproof.feedback.comment"
-"""string: what the user said."""
+FEEDBACK_KIND: Final = define(
+    "spanproof.feedback.kind", "string", "thumbs_down",
+    "`thumbs_up`, `thumbs_down`, `rerun`, `revert`, `escalation`",
+)  # fmt: skip
+FEEDBACK_TRACE_ID: Final = define(
+    "spanproof.feedback.trace_id", "string", "4bf92f3577b34da6a3ce929d0e0e4736",
+    "the trace it is about; the span itself begins another one",
+)  # fmt: skip
+FEEDBACK_SPAN_ID: Final = define(
+    "spanproof.feedback.span_id", "string", "00f067aa0ba902b7", "the run's AGENT span, where it is known"
+)
+FEEDBACK_COMMENT: Final = define(
+    "spanproof.feedback.comment", "string", "the total is wrong", "what the user said; content"
+)
 
 # --- scores, on evaluation events and evaluator spans ---
-SCORE_ID: Final = "spanproof.score.id"
-SCORE_LAYER: Final = "spanproof.score.layer"
-SCORE_OUTCOME: Final = "spanproof.score.outcome"
-"""string: `scored`, `skipped`, `errored`."""
-SCORE_REASON: Final = "spanproof.score.reason"
-"""string: why it was skipped."""
-EVALUATOR_NAME: Final = "spanproof.evaluator.name"
-EVALUATOR_VERSION: Final = "spanproof.evaluator.version"
-SNIPPET_ID: Final = "spanproof.snippet.id"
-RUN_SPAN_ID: Final = "spanproof.run.span_id"
+_score = partial(define, type_="string", place="event")
+SCORE_ID: Final = _score(
+    "spanproof.score.id", example="9c1e…", brief="the same whenever the same thing is evaluated the same way"
+)
+SCORE_LAYER: Final = _score("spanproof.score.layer", example="execution", brief="one of the five layers")
+SCORE_OUTCOME: Final = _score(
+    "spanproof.score.outcome", example="scored", brief="`scored`, `skipped` or `errored`"
+)
+SCORE_REASON: Final = _score(
+    "spanproof.score.reason", example="no snippet was executed", brief="why it was skipped"
+)
+EVALUATOR_NAME: Final = _score("spanproof.evaluator.name", example="spanproof.execution", brief="who judged")
+EVALUATOR_VERSION: Final = _score("spanproof.evaluator.version", example="3", brief="the evaluator's version")
+SNIPPET_ID: Final = _score("spanproof.snippet.id", example="b5bb9d80…", brief="the snippet it is about")
+RUN_SPAN_ID: Final = _score(
+    "spanproof.run.span_id", example="00f067aa0ba902b7", brief="the run it belongs to"
+)

@@ -8,7 +8,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from spanproof.instrumentors.messages import Message, text_part, tool_call_part, tool_response_part
+from spanproof.instrumentors.messages import Message, text_in, text_part, tool_call_part, tool_response_part
 from spanproof.instrumentors.reading import attribute, count_or_none, elements, is_a, member, text_or_none
 from spanproof.instrumentors.serialise import text_of
 
@@ -50,14 +50,6 @@ def message_of(message: Any) -> Message:
         parts.append(tool_call_part(name, plain(member(call, "args")), call_id))
         keys.append((name, call_id))
     return Message(role, parts, tuple(keys), text_or_none(attribute(message, "name")))
-
-
-def text_in(message: Message) -> str:
-    """What a message says; a tool's answer as text."""
-    said = (
-        part.get("content", part.get("response")) for part in message.parts if part["type"] != "tool_call"
-    )
-    return "\n".join(text_of(each) for each in said)
 
 
 def last_of(value: Any, role: str) -> Said | None:

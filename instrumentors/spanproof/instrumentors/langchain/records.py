@@ -131,8 +131,6 @@ def describe_call(
     messages = messages_of(history)
     omitted = history.new(span_id, [message.key for message in messages])
     record_input(content, messages[omitted.count :], omitted)
-    if messages:
-        content.input(conversation.text_in(messages[-1]))
 
 
 def describe_answer(content: Content, response: Any) -> None:
@@ -160,7 +158,6 @@ def describe_answer(content: Content, response: Any) -> None:
     else:
         answer = conversation.message_of(message)
     record_output(content, answer, conversation.finish_reason(message))
-    content.output(conversation.text_in(answer))
 
 
 def tool_arguments(inputs: Any, input_str: Any) -> dict[str, Any]:

@@ -50,7 +50,8 @@ class Record:
 
     Attributes:
         handled: the exception that was being handled when it began: not what ended it.
-        asked, answered: for an agent, what its calls showed so far.
+        workflow: for an agent no other one called, what it is a part of.
+        asked, answered: for an agent or workflow, what the calls showed so far.
         failure: for an agent, the message of its last turn's error.
     """
 
@@ -59,6 +60,7 @@ class Record:
     handled: BaseException | None
     history: History
     agent: Record | None = None
+    workflow: Record | None = None
     asked: str | None = None
     answered: str | None = None
     failure: str | None = None
@@ -82,7 +84,13 @@ class SpanProcessor(TracingProcessor):
     def on_trace_end(self, trace: Any) -> None:
         """A workflow is over."""
         record = self._records.pop(trace.trace_id, None)
-        if record is not None:
+        if record is None:
+            return
+        try:
+            if record.opened.recording:
+                records.describe_workflow(record.opened.content, record.asked, record.answered)
+                record.opened.write()
+        finally:
             self._close(record, None)
 
     @shielded("openai_agents.span.start")
@@ -111,6 +119,7 @@ class SpanProcessor(TracingProcessor):
             parent.agent if parent else None,
         )
         if kind == AGENT:
+            record.workflow = parent if record.agent is None else None
             record.agent = record
         if kind == TOOL:
             record.token = attach(opened.context)
@@ -147,10 +156,14 @@ class SpanProcessor(TracingProcessor):
             records.describe_tool(content, data)
         elif record.kind == AGENT:
             records.describe_agent(content, data, record.asked, record.answered)
+            if record.workflow is not None:
+                record.workflow.asked = record.workflow.asked or record.asked
+                record.workflow.answered = record.answered
         else:
             records.describe_other(content, data)
         record.opened.write()
-        if data.type == "response":
+        if data.type == "response":  # which model answers is not known before it has
+            record.opened.span.update_name(f"{genai.OPERATION_CHAT} {records.name_of(data)}")
             records.record_hosted_code(self._tracing, record.opened, data)
 
     def _close(self, record: Record, error: Any, *, is_turn: bool = False) -> None:

@@ -14,6 +14,7 @@ from spanproof.instrumentors.messages import (
     Message,
     record_input,
     record_output,
+    text_in,
     text_part,
     tool_call_part,
     tool_response_part,
@@ -47,6 +48,11 @@ def describe_agent(content: Content, data: Any, asked: str | None, answered: str
     names = [name for name in elements(data.tools) if is_a(name, str)]
     if names and content.visible:
         content.json(genai.TOOL_DEFINITIONS, [{"type": "function", "name": name} for name in names])
+    describe_workflow(content, asked, answered)
+
+
+def describe_workflow(content: Content, asked: str | None, answered: str | None) -> None:
+    """What the workflow's first agent was asked and its last one answered."""
     if asked is not None:
         content.input(asked)
     if answered is not None:
@@ -84,16 +90,14 @@ def describe_call(
     )
     omitted = history.new(span_id, [message.key for message in asked])
     record_input(content, asked[omitted.count :], omitted)
-    if asked:
-        content.input(_text_in(asked[-1]))
     said = elements(attribute(response, "output")) or elements(attribute(data, "output"))
     parts = [part for each in said for part in message_of(each).parts]
     calls = any(part["type"] == "tool_call" for part in parts)
     answer = Message("assistant", parts, ())
-    record_output(content, answer, "tool_call" if calls else "stop")
-    content.output(_text_in(answer))
-    question = next((_text_in(each) for each in reversed(asked) if each.role == "user"), None)
-    return question, None if calls or not parts else _text_in(answer)
+    if said:
+        record_output(content, answer, "tool_call" if calls else "stop")
+    question = next((text_in(each) for each in reversed(asked) if each.role == "user"), None)
+    return question, None if calls or not parts else text_in(answer)
 
 
 def describe_tool(content: Content, data: Any) -> None:
@@ -187,10 +191,6 @@ def message_of(item: Any) -> Message:
 
 def _text_message(role: str, text: str) -> Message:
     return Message(role, [text_part(text)] if text else [], (role, text))
-
-
-def _text_in(message: Message) -> str:
-    return "\n".join(part["content"] for part in message.parts if part["type"] == "text")
 
 
 def _field(item: Any, name: str) -> Any:

@@ -35,11 +35,6 @@ def key_of(message: Any) -> Hashable:
     return _easy(message) or message_of(message).key
 
 
-def text_in(message: Message) -> str:
-    """The textual parts of a message."""
-    return "\n".join(part["content"] for part in message.parts if part["type"] == "text")
-
-
 def joined(pieces: Sequence[Any]) -> Any:
     """The message that the pieces of a stream add up to."""
     from smolagents.models import agglomerate_stream_deltas

@@ -144,8 +144,6 @@ def _describe(
         new = history.new(span_id, [conversation.key_of(each) for each in messages]) if history else Omitted()
         shown = [conversation.message_of(each) for each in messages[new.count :]]
         record_input(content, shown, new)
-        if shown:
-            content.input(conversation.text_in(shown[-1]))
 
 
 @shielded("smolagents.model.joined")
@@ -180,9 +178,7 @@ def _finish(opened: Opened, answer: Any) -> None:
                 content.fact(other, count)
             content.fact(genai.RESPONSE_MODEL, conversation.response_model(answer))
             if content.visible:
-                message = conversation.message_of(answer)
-                record_output(content, message, conversation.finish_reason(answer))
-                content.output(conversation.text_in(message))
+                record_output(content, conversation.message_of(answer), conversation.finish_reason(answer))
     finally:
         opened.write()
         opened.span.end()

@@ -8,7 +8,7 @@ from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.reading import attribute, text_or_none
 from spanproof.instrumentors.serialise import text_of
 from spanproof.instrumentors.smolagents import causes, execution
-from spanproof.instrumentors.smolagents.state import Executed, RunState, StepState
+from spanproof.instrumentors.smolagents.state import RunState, StepState
 from spanproof.instrumentors.spans import Tracing
 from spanproof.semconv import spanproof as ours
 
@@ -41,13 +41,16 @@ def _record_action(content: Content, run: RunState, state: StepState, memory_ste
     is_final = bool(memory_step.is_final_answer)
     content.fact(ours.EXECUTION_IS_FINAL, is_final)
     if content.visible:
-        _record_output(content, memory_step, executed, is_final=is_final)
+        _record_output(content, memory_step, state, is_final=is_final)
 
 
-def _record_output(content: Content, memory_step: Any, executed: Executed | None, *, is_final: bool) -> None:
+def _record_output(content: Content, memory_step: Any, state: StepState, *, is_final: bool) -> None:
+    executed = state.executed
     if memory_step.observations is not None and (executed is None or executed.printed):
         content.text(ours.EXECUTION_OBSERVATION, text_of(memory_step.observations))
     output = memory_step.action_output
+    if output is None:
+        output = attribute(state.answered, "output")
     if executed is not None:
         if executed.output is not None:
             output = attribute(executed.output, "output", output)

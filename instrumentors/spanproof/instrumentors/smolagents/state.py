@@ -45,11 +45,15 @@ class Executed:
 
 @dataclass(slots=True)
 class StepState:
-    """A step that has begun: its span, and what the executor did within it."""
+    """A step that has begun: its span, what the executor did within it, and what it answered.
+
+    `answered` is the framework's `ActionOutput`: a tool-calling step keeps its answer nowhere else.
+    """
 
     opened: Opened
     kind: str
     executed: Executed | None = None
+    answered: Any = None
     failure: BaseException | None = None
 
 

@@ -97,10 +97,14 @@ def wrap_finalize(tracing: Tracing, original: Method) -> Method:
 
 
 def _driven(state: StepState, stream: Any) -> Any:
+    def remember(item: Any) -> None:
+        if type(item).__name__ == "ActionOutput":
+            state.answered = item
+
     def keep(failure: BaseException | None) -> None:
         state.failure = failure
 
-    return drive(stream, with_step(state), None, keep)
+    return drive(stream, with_step(state), remember, keep)
 
 
 def _planned(tracing: Tracing, run: RunState, state: StepState, stream: Any) -> Any:

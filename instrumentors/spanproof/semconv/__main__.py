@@ -1,0 +1,5 @@
+"""Prints `docs/semconv.md`."""
+
+from spanproof.semconv.reference import reference
+
+print(reference(), end="")

@@ -1,0 +1,61 @@
+"""The documentation of all attributes, made of their definitions."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from spanproof.semconv.definition import GENAI, OPENINFERENCE, OTEL, OURS, attributes
+
+_HEAD: Final = """\
+# Attributes
+
+What Spanproof writes onto telemetry, and where each name comes from. Every span says in both vocabularies
+what it is: in OpenTelemetry's GenAI conventions and in OpenInference's. What neither names is `spanproof.*`.
+
+*Status* is OpenTelemetry's word for how settled a name is (`stable`, `development`); OpenInference does not
+grade its names, and ours change with a line in the changelog only. *Place* is what carries the attribute: a
+span, an event (a score's: log record and evaluator span), or the resource.
+
+This page is printed by `python -m spanproof.semconv`.
+"""
+_SECTIONS: Final = {
+    OURS: """\
+## Spanproof's own
+
+Source: `instrumentors/spanproof/semconv/spanproof.py`. Code execution has no merged convention
+(November 2026). The event `spanproof.instrumentor.error` says that an error of the
+instrumentor was kept from the host.
+""",
+    GENAI: """\
+## OpenTelemetry GenAI
+
+Source: github.com/open-telemetry/semantic-conventions-genai. Operations: `invoke_agent`, `chat`,
+`execute_tool`, `plan`.
+""",
+    OTEL: """\
+## OpenTelemetry
+
+Source: github.com/open-telemetry/semantic-conventions, recording errors and exceptions.
+""",
+    OPENINFERENCE: """\
+## OpenInference
+
+Source: github.com/Arize-ai/openinference, `spec/semantic_conventions.md`. Onto the spans it forwards, the
+collector also writes `evaluations.<n>.evaluation.` with `name`, `score`, `label`, `explanation`,
+`annotator_kind` and `identifier`.
+""",
+}
+_TABLE: Final = "| name | type | example | status | place | says |\n|---|---|---|---|---|---|\n"
+
+
+def reference() -> str:
+    """The page as Markdown."""
+    return _HEAD + "".join(f"\n{told}\n{_TABLE}{_rows(source)}" for source, told in _SECTIONS.items())
+
+
+def _rows(source: str) -> str:
+    return "".join(
+        f"| `{each.name}` | {each.type} | `{each.example}` | {each.status} | {each.place} | {each.brief} |\n"
+        for each in attributes()
+        if each.source == source
+    )

@@ -1,0 +1,59 @@
+"""Packages that the tests need beside our own, installed once under `.cache` from pinned requirements."""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Callable
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+_CACHE = _HERE.parents[1] / ".cache"
+_PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
+_INSTALL = ("install", "--no-deps", "--no-compile", "--requirement")
+
+
+def phoenix_python() -> Path:
+    """The interpreter of an environment that holds Arize Phoenix: its dependencies are not ours."""
+
+    def make(where: Path, requirements: Path) -> None:
+        venv.create(where, with_pip=False)
+        _run(*_PIP, "--python", str(where / "bin" / "python"), *_INSTALL, str(requirements))
+
+    return _made("phoenix", make) / "bin" / "python"
+
+
+def oldest_releases() -> Path:
+    """A folder to put before all others on the path: the oldest frameworks, everything else is ours."""
+
+    def make(where: Path, requirements: Path) -> None:
+        _run(*_PIP, *_INSTALL, str(requirements), "--target", str(where))
+
+    return _made("oldest", make)
+
+
+def requirements_of(name: str) -> dict[str, str]:
+    """Package to pinned version."""
+    lines = (_HERE / f"{name}-requirements.txt").read_text().splitlines()
+    return dict(line.split("==") for line in lines if "==" in line)
+
+
+def _made(name: str, make: Callable[[Path, Path], None]) -> Path:
+    where, requirements = _CACHE / name, _HERE / f"{name}-requirements.txt"
+    _CACHE.mkdir(exist_ok=True)
+    with (_CACHE / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        stamp = where / "requirements.txt"
+        if not stamp.exists() or stamp.read_text() != requirements.read_text():
+            shutil.rmtree(where, ignore_errors=True)
+            make(where, requirements)
+            stamp.write_text(requirements.read_text())
+    return where
+
+
+def _run(*command: str) -> None:
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, f"{' '.join(command)}\n{ended.stderr}"

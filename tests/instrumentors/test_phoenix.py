@@ -1,0 +1,146 @@
+"""Traces of ours in Arize Phoenix: really started, sent to over OTLP, asked through its API."""
+
+import json
+import os
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+from spanproof.instrumentors import (
+    instrument_langchain,
+    instrument_openai_agents,
+    instrument_smolagents,
+    uninstrument,
+)
+
+from .environments import phoenix_python
+from .trees import langchain, openai_agents, smolagents
+
+_STARTS_WITHIN_S = 120
+_SHOWS_WITHIN_S = 30
+_SPANS = """{projects{edges{node{name spans(first: 100){edges{node{
+  name spanKind statusCode spanId parentId startTime input{value} output{value}
+}}}}}}}"""
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def phoenix(tmp_path_factory):
+    """Phoenix on the loopback; the base URL."""
+    port = _free_port()
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path_factory.mktemp("home")),
+        "PHOENIX_HOST": "127.0.0.1",
+        "PHOENIX_PORT": str(port),
+        "PHOENIX_GRPC_PORT": str(_free_port()),
+        "PHOENIX_WORKING_DIR": str(tmp_path_factory.mktemp("phoenix")),
+        "PHOENIX_SQL_DATABASE_URL": "sqlite:///:memory:",
+        "PHOENIX_TELEMETRY_ENABLED": "false",
+        "PHOENIX_ALLOW_EXTERNAL_RESOURCES": "false",
+    }
+    log = tmp_path_factory.mktemp("log") / "phoenix.log"
+    with log.open("w") as output:
+        command = [str(phoenix_python()), "-m", "phoenix.server.main", "serve"]
+        server = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        deadline = time.monotonic() + _STARTS_WITHIN_S
+        while not _answers(f"{url}/healthz"):
+            assert server.poll() is None, log.read_text()[-4000:]
+            assert time.monotonic() < deadline, log.read_text()[-4000:]
+            time.sleep(0.2)
+        yield url
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return answer.status == 200
+    except (urllib.error.URLError, ConnectionError, TimeoutError):
+        return False
+
+
+def _shown(url: str, project: str) -> list[dict]:
+    """What Phoenix shows of a project's spans."""
+    asked = urllib.request.Request(
+        f"{url}/graphql", json.dumps({"query": _SPANS}).encode(), {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(asked, timeout=30) as answer:
+        told = json.load(answer)
+    assert "errors" not in told, told
+    nodes = {each["node"]["name"]: each["node"] for each in told["data"]["projects"]["edges"]}
+    return [each["node"] for each in nodes[project]["spans"]["edges"]] if project in nodes else []
+
+
+def _settled(url: str, project: str) -> list[dict]:
+    """The same, once no more spans come: Phoenix takes them in behind its answer."""
+    seen: list[dict] = []
+    deadline = time.monotonic() + _SHOWS_WITHIN_S
+    while time.monotonic() < deadline:
+        before, seen = seen, _shown(url, project)
+        if seen and len(seen) == len(before):
+            return seen
+        time.sleep(1)
+    raise AssertionError(f"Phoenix shows {len(seen)} spans of {project} after {_SHOWS_WITHIN_S} s")
+
+
+def _tree(spans: list[dict]) -> str:
+    """One line per span as Phoenix has it, and below it what it shows as input and output."""
+    lines: list[str] = []
+
+    def add(parent: str | None, margin: str) -> None:
+        for span in sorted(spans, key=lambda each: each["startTime"]):
+            if span["parentId"] != parent:
+                continue
+            lines.append(f"{margin}{span['spanKind'].upper()} {span['name']} [{span['statusCode']}]")
+            for end in ("input", "output"):
+                value = (span[end] or {}).get("value")
+                lines.append(f"{margin}  . {end}: {None if value is None else _short(value)}")
+            add(span["spanId"], margin + "  ")
+
+    add(None, "")
+    assert len(lines) == 3 * len(spans), "a span is not in the tree"
+    return "\n".join(lines) + "\n"
+
+
+def _short(value: str) -> str:
+    return json.dumps(value if len(value) <= 160 else f"{value[:80]} … {value[-60:]}", ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "instrument", "scenario"),
+    [
+        ("smolagents", instrument_smolagents, smolagents.run),
+        ("langchain", instrument_langchain, langchain.agent),
+        ("openai_agents", instrument_openai_agents, openai_agents.responses),
+    ],
+)
+def test_phoenix_shows_the_tree_with_kinds_inputs_and_outputs(phoenix, golden, name, instrument, scenario):
+    provider = TracerProvider(resource=Resource({"openinference.project.name": name}))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(f"{phoenix}/v1/traces")))
+    if name == "openai_agents":
+        openai_agents.agents.set_trace_processors([])
+    instrument(provider)
+    try:
+        scenario(None)
+    finally:
+        uninstrument()
+    provider.shutdown()
+    golden(f"shown_by_phoenix_{name}.txt", _tree(_settled(phoenix, name)))

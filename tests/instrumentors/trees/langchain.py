@@ -1,0 +1,162 @@
+"""LangChain and LangGraph, through langchain-core alone."""
+
+import asyncio
+import threading
+from contextlib import suppress
+
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import MemorySaver
+from langgraph.errors import GraphRecursionError
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, create_react_agent, tools_condition
+from langgraph.types import Command, interrupt
+
+from ..coders import ScriptedChatModel
+
+
+@tool
+def add(a: int, b: int = 1) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@tool
+def failing(reason: str) -> str:
+    """Always fails."""
+    raise ValueError(reason)
+
+
+class BindableChatModel(ScriptedChatModel):
+    def bind_tools(self, tools, **options):
+        return self
+
+
+def calls(*given):
+    return AIMessage("", tool_calls=[{"name": n, "args": a, "id": f"c{i}"} for i, (n, a) in enumerate(given)])
+
+
+def asked():
+    return {"messages": [HumanMessage("What is 1 + 2?")]}
+
+
+_TURNS = (calls(("add", {"a": 1, "b": 2})), AIMessage("It is 3."))
+
+
+def graph(*answers, tools=(add, failing), node=None, **compiled):
+    model = ScriptedChatModel(answers=list(answers or _TURNS))
+
+    def ask(state: MessagesState):
+        return {"messages": [model.invoke(state["messages"])]}
+
+    made = StateGraph(MessagesState)
+    made.add_node("model", node or ask)
+    made.add_node("tools", ToolNode(list(tools), handle_tool_errors=False))
+    made.add_edge(START, "model")
+    made.add_conditional_edges("model", tools_condition)
+    made.add_edge("tools", "model")
+    return made.compile(name=compiled.pop("name", "calculator"), **compiled)
+
+
+def chain(_):
+    prompt = ChatPromptTemplate.from_messages([("system", "Be brief."), ("user", "{question}")])
+    model = GenericFakeChatModel(messages=iter([AIMessage("Four.")]))
+    assert (prompt | model | StrOutputParser()).invoke({"question": "2 + 2?"}) == "Four."
+
+
+def agent(_):
+    graph().invoke(asked())
+
+
+def agent_async(_):
+    asyncio.run(graph().ainvoke(asked()))
+
+
+def agent_streamed(_):
+    list(graph().stream(asked(), stream_mode="updates"))
+
+
+def agent_prebuilt(_):
+    create_react_agent(BindableChatModel(answers=list(_TURNS)), [add], name="react").invoke(asked())
+
+
+def tools_side_by_side(_):
+    graph(calls(("add", {"a": 1}), ("add", {"a": 2})), AIMessage("done")).invoke(asked())
+
+
+def tool_failed(_):
+    with suppress(ValueError):
+        graph(calls(("failing", {"reason": "on purpose"}))).invoke(asked())
+
+
+def out_of_steps(_):
+    with suppress(GraphRecursionError):
+        graph(*[calls(("add", {"a": n})) for n in range(9)]).invoke(asked(), {"recursion_limit": 4})
+
+
+def interrupted_and_resumed(_):
+    def ask(state: MessagesState):
+        return {"messages": [AIMessage(f"You said {interrupt('sure?')}.")]}
+
+    waiting = graph(node=ask, checkpointer=MemorySaver())
+    thread = {"configurable": {"thread_id": "1"}}
+    waiting.invoke(asked(), thread)
+    waiting.invoke(Command(resume="yes"), thread)
+
+
+def stream_abandoned(_):
+    stream = graph().stream(asked())
+    next(stream)
+    stream.close()
+
+
+def graph_in_a_graph(_):
+    inner = graph(name="inner")
+    graph(node=lambda state: {"messages": [inner.invoke(state)["messages"][-1]]}, name="outer").invoke(
+        asked()
+    )
+
+
+def batched_side_by_side(_):
+    doubling = RunnableLambda(lambda x: x + 1, name="next") | RunnableLambda(lambda x: x * 2, name="double")
+    assert doubling.batch([1, 2, 3]) == [4, 6, 8]
+
+
+def retried(_):
+    attempts = iter([ConnectionError("away"), ConnectionError("away"), None])
+
+    def flaky(value):
+        error = next(attempts)
+        if error is not None:
+            raise error
+        return value
+
+    retrying = RunnableLambda(flaky).with_retry(stop_after_attempt=3, wait_exponential_jitter=False)
+    assert retrying.invoke(1) == 1
+
+
+def raw_threads_side_by_side(_):
+    threads = [
+        threading.Thread(target=RunnableLambda(lambda x: x, name="same").invoke, args=(n,)) for n in (1, 2)
+    ]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+
+
+def within_an_application(recorded):
+    tracer = recorded.provider.get_tracer("application")
+
+    @tool
+    def asking() -> int:
+        """Opens a span."""
+        with tracer.start_as_current_span("query"):
+            return 1
+
+    with tracer.start_as_current_span("request"):
+        graph(calls(("asking", {})), AIMessage("done"), tools=(asking,)).invoke(asked())

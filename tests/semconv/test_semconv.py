@@ -1,0 +1,48 @@
+"""The attributes' documentation is made of their definitions, and every definition says something."""
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from spanproof import semconv
+from spanproof.semconv import attributes
+from spanproof.semconv.reference import reference
+
+_ROOT = Path(__file__).parents[2]
+
+
+def test_the_documentation_is_what_the_definitions_print():
+    page = (_ROOT / "docs" / "semconv.md").read_text()
+    assert page == reference(), "run: python -m spanproof.semconv > docs/semconv.md"
+
+
+def test_the_page_names_every_attribute_once():
+    page = reference()
+    for each in attributes():
+        assert page.count(f"\n| `{each.name}` |") == 1, each.name
+
+
+@pytest.mark.parametrize("attribute", attributes(), ids=lambda each: each.name)
+def test_an_example_has_the_type_that_is_named(attribute):
+    assert attribute.brief
+    parsed = {"int": int, "double": float, "boolean": bool}.get(attribute.type)
+    if parsed is not None:
+        assert type(json.loads(attribute.example)) is parsed
+    if attribute.brief.startswith("JSON"):
+        json.loads(attribute.example)
+
+
+def test_a_name_is_written_nowhere_but_in_its_definition():
+    names = {each.name for each in attributes() if each.name != "error.type"}
+    for path in (_ROOT / "instrumentors" / "spanproof" / "instrumentors").rglob("*.py"):
+        literals = {
+            node.value for node in ast.walk(ast.parse(path.read_text())) if type(node) is ast.Constant
+        }
+        assert not {each for each in literals if isinstance(each, str)} & names, path
+
+
+def test_the_constants_are_the_names():
+    assert semconv.spanproof.CODE_SOURCE == "spanproof.code.source"
+    assert semconv.genai.OPERATION_NAME == "gen_ai.operation.name"
