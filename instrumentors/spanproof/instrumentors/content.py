@@ -8,24 +8,25 @@ capture off nothing of the content goes in at all. Never raises for any value.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
 from opentelemetry.util.types import AttributeValue
 
-from spanproof.instrumentors.redaction import Redaction
+from spanproof.instrumentors.redaction import Redaction, Redactor, redactor_of
 from spanproof.instrumentors.serialise import (
     clip,
     dumps_or_none,
     encode,
     is_easy,
+    redacted_text,
     text_of,
     type_name,
     well_formed,
 )
-from spanproof.semconv import openinference
+from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
 CAPTURE_VARIABLE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
@@ -46,19 +47,24 @@ class ContentPolicy:
         capture: inputs, outputs, messages, code and exception messages are recorded.
         max_value_chars: longer values keep head and tail.
         max_code_chars: the same for code, which is evaluated only when whole.
-        redaction: what is kept back of it.
+        redaction: what is kept back of it; several where fields differ in that.
     """
 
     capture: bool = True
     max_value_chars: int = 65_536
     max_code_chars: int = 1_048_576
-    redaction: Redaction | None = None
+    redaction: Redaction | Sequence[Redaction] | None = None
 
-    def said(self, text: str, max_chars: int) -> str | None:
+    def redactor(self, name: str) -> Redactor | None:
+        """What keeps parts of an attribute back, None when nothing does."""
+        return redactor_of(self.redaction, name)
+
+    def said(self, text: str, max_chars: int, name: str = genai.EXCEPTION_MESSAGE) -> str | None:
         """What may be told of a message or stack trace, None when nothing may."""
         if not self.capture:
             return None
-        return clip(text if self.redaction is None else self.redaction.text(text), max_chars)
+        redactor = self.redactor(name)
+        return clip(text if redactor is None else redacted_text(text, redactor), max_chars)
 
 
 def policy_from(environ: Mapping[str, str] = os.environ) -> ContentPolicy:
@@ -197,7 +203,7 @@ class Content:
                 marked.append(shown)
 
     def _json(self, name: str, value: object) -> None:
-        encoded = encode(value, self._policy.max_value_chars, self._policy.redaction)
+        encoded = encode(value, self._policy.max_value_chars, self._policy.redactor(name))
         self.attributes[name] = encoded.text
         if encoded.truncated:
             self._truncated.append(name)
@@ -207,8 +213,9 @@ class Content:
             self._lossy.append(name)
 
     def _put(self, name: str, value: str, limit: int) -> None:
-        if self._policy.redaction is not None:
-            kept = self._policy.redaction.text(value)
+        redactor = self._policy.redactor(name)
+        if redactor is not None:
+            kept = redacted_text(value, redactor)
             if kept != value:
                 self._redacted.append(name)
                 value = kept

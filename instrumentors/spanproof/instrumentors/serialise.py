@@ -16,10 +16,12 @@ import json
 import math
 import pathlib
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Protocol
+
+from spanproof.instrumentors.json_paths import Path, below
 
 _MAX_DEPTH = 32
 _MAX_NODES = 20_000
@@ -38,12 +40,22 @@ _EASY_CONTAINERS = frozenset({dict, list, tuple})
 _EASY = _EASY_SCALARS | _EASY_CONTAINERS | {str}
 
 
+_OF_THE_HOST = frozenset({"arguments", "response", "content", "args"})
+"""Names under which values of the host's stand in messages: a path begins anew there, or it would have to be
+written once for a tool's span and once more for every message that repeats the call."""
+
+
 class Redacting(Protocol):
     """What keeps parts of the content back."""
 
-    @property
-    def replacement(self) -> str:
-        """Stands in the place of what is kept back."""
+    replacement: str
+    """Stands in the place of what is kept back."""
+    hides_all: bool
+    """Whether whole documents are kept back."""
+    sees_members: bool
+    """Whether it has to see the members of documents, and what shows none is kept back."""
+    paths: list[Path]
+    """Places in a document that are kept back."""
 
     def text(self, value: str) -> str:
         """The text without what must be kept back."""
@@ -78,9 +90,29 @@ def encode(value: object, max_chars: int, redaction: Redacting | None = None) ->
         easy = dumps_or_none(value)
         if easy is not None and len(easy) <= max_chars:
             return Encoded(easy)
+    if redaction is not None and redaction.hides_all:
+        return Encoded(_encode_json(redaction.replacement), redacted=True)
     walk = _Walk(max_chars, redaction)
-    text = well_formed(_encode_json(walk.plain(value, 0)))
+    text = well_formed(_encode_json(walk.plain(value, 0, walk.paths)))
     return Encoded(text, walk.lossy, walk.truncated, walk.redacted)
+
+
+def redacted_text(value: str, redaction: Redacting) -> str:
+    """A text without what must be kept back; one that is a JSON document is looked into."""
+    if redaction.hides_all:
+        return redaction.replacement
+    if redaction.sees_members and value.lstrip()[:1] in ("{", "["):
+        try:
+            document = json.loads(value)
+        except ValueError:
+            document = None
+        except RecursionError:  # it is one, and cannot be looked into
+            return redaction.replacement
+        walk = _Walk(len(value), redaction)
+        shown = walk.plain(document, 0, walk.paths)
+        if walk.redacted:
+            value = _encode_json(shown)
+    return redaction.text(value)
 
 
 def dumps_or_none(value: object) -> str | None:
@@ -186,18 +218,19 @@ def is_easy(value: object, room: int) -> bool:
 class _Walk:
     """One pass over a value, turning it into what `json` takes, until its room is used up."""
 
-    __slots__ = ("_nodes", "_open", "_redaction", "_room", "lossy", "redacted", "truncated")
+    __slots__ = ("_nodes", "_open", "_redaction", "_room", "lossy", "paths", "redacted", "truncated")
 
     def __init__(self, room: int, redaction: Redacting | None) -> None:
         self._room = room
         self._redaction = redaction
+        self.paths: Sequence[Path] = () if redaction is None else redaction.paths
         self.redacted = False
         self._nodes = 0
         self._open: set[int] = set()
         self.lossy = False
         self.truncated = False
 
-    def plain(self, value: Any, depth: int) -> Any:
+    def plain(self, value: Any, depth: int, paths: Sequence[Path]) -> Any:
         kind = type(value)
         if kind is str:
             return self._string(value)
@@ -208,14 +241,14 @@ class _Walk:
         if kind is float:
             return self._float(value)
         try:
-            return self._composite(value, depth)
+            return self._composite(value, depth, paths)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - properties and metaclasses may raise anything
             self.lossy = True
             return f"<{type_name(value)}: unreadable, {type(error).__name__}>"
 
-    def _composite(self, value: Any, depth: int) -> Any:
+    def _composite(self, value: Any, depth: int, paths: Sequence[Path]) -> Any:
         self._nodes += 1
         if depth > _MAX_DEPTH or self._nodes > _MAX_NODES:
             self.truncated = True
@@ -225,31 +258,31 @@ class _Walk:
             return f"<{type_name(value)}: contains itself>"
         self._open.add(id(value))
         try:
-            return self._container(value, depth + 1)
+            return self._container(value, depth + 1, paths)
         finally:
             self._open.discard(id(value))
 
-    def _container(self, value: Any, depth: int) -> Any:
+    def _container(self, value: Any, depth: int, paths: Sequence[Path]) -> Any:
         # By the real type: `isinstance` would ask `__class__`, which a proxy answers with side effects.
         kind = type(value)
         if issubclass(kind, dict):
-            return dict(self._item(key, item, depth) for key, item in self._some(dict.items(value)))
+            return dict(self._item(key, item, depth, paths) for key, item in self._some(dict.items(value)))
         if issubclass(kind, list):
-            return [self.plain(item, depth) for item in self._some(list.__iter__(value))]
+            return self._members(list.__iter__(value), depth, paths)
         if issubclass(kind, tuple):
-            return [self.plain(item, depth) for item in self._some(tuple.__iter__(value))]
+            return self._members(tuple.__iter__(value), depth, paths)
         if issubclass(kind, set | frozenset):
             self.lossy = True
             base = set if issubclass(kind, set) else frozenset
-            return [self.plain(item, depth) for item in self._some(base.__iter__(value))]
+            return self._members(base.__iter__(value), depth, paths)
         if dataclasses.is_dataclass(kind):
             names = [each.name for each in dataclasses.fields(kind)]
-            return dict(self._item(name, getattr(value, name), depth) for name in names)
-        return self._scalar(value, kind, depth)
+            return dict(self._item(name, getattr(value, name), depth, paths) for name in names)
+        return self._scalar(value, kind, depth, paths)
 
-    def _scalar(self, value: Any, kind: type, depth: int) -> Any:
+    def _scalar(self, value: Any, kind: type, depth: int, paths: Sequence[Path]) -> Any:
         if issubclass(kind, enum.Enum):
-            return self.plain(value.value, depth)
+            return self.plain(value.value, depth, paths)
         if issubclass(kind, str):
             return self._string(str.__str__(value))
         if issubclass(kind, int):
@@ -257,7 +290,7 @@ class _Walk:
         if issubclass(kind, float):
             return self._float(float.__float__(value))
         if kind.__module__ == "numpy" and hasattr(kind, "tolist") and value.size <= _MAX_ARRAY:
-            return self.plain(value.tolist(), depth)
+            return self.plain(value.tolist(), depth, paths)
         self.lossy = True
         if kind in (datetime.datetime, datetime.date, datetime.time):
             return value.isoformat()
@@ -265,8 +298,26 @@ class _Walk:
             return str(value)
         model_fields = getattr(kind, "__pydantic_fields__", None)
         if isinstance(model_fields, dict):
-            return dict(self._item(name, value.__dict__.get(name), depth) for name in model_fields)
+            return dict(self._item(name, value.__dict__.get(name), depth, paths) for name in model_fields)
+        if self._redaction is not None and self._redaction.sees_members:
+            return self._kept_back()
         return self._string(text_of(value))
+
+    def _kept_back(self) -> str:
+        assert self._redaction is not None
+        self.redacted = True
+        return self._redaction.replacement
+
+    def _members(self, items: Any, depth: int, paths: Sequence[Path]) -> list[Any]:
+        if not paths:
+            return [self.plain(item, depth, paths) for item in self._some(items)]
+        return [self._member(number, item, depth, paths) for number, item in enumerate(self._some(items))]
+
+    def _member(self, name: str | int, item: Any, depth: int, paths: Sequence[Path]) -> Any:
+        left, arrived = below(paths, name)
+        if arrived:
+            return self._kept_back()
+        return self.plain(item, depth, [*left, *self.paths] if name in _OF_THE_HOST else left)
 
     def _some(self, items: Any) -> Any:
         for item in items:
@@ -277,12 +328,14 @@ class _Walk:
             self._room -= _CHARS_OF_A_NODE
             yield item
 
-    def _item(self, key: object, item: Any, depth: int) -> tuple[str, Any]:
-        name = self._key(key)
-        if self._redaction is not None and self._redaction.hides_key(name):
-            self.redacted = True
-            return name, self._redaction.replacement
-        return name, self.plain(item, depth)
+    def _item(self, key: object, item: Any, depth: int, paths: Sequence[Path]) -> tuple[str, Any]:
+        written = self._key(key)
+        if self._redaction is None:
+            return written, self.plain(item, depth, paths)
+        name = text_of(key)  # what is written may have been redacted itself
+        if self._redaction.hides_key(name):
+            return written, self._kept_back()
+        return written, self._member(name, item, depth, paths)
 
     def _key(self, key: object) -> str:
         if type(key) is str:
@@ -292,7 +345,7 @@ class _Walk:
 
     def _string(self, value: str) -> str:
         if self._redaction is not None:
-            kept = self._redaction.text(value)
+            kept = redacted_text(value, self._redaction)
             self.redacted = self.redacted or kept != value
             value = kept
         if len(value) > self._room:

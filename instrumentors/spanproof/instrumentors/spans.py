@@ -117,7 +117,11 @@ class Tracing:
         if said is not None:
             event[genai.EXCEPTION_MESSAGE] = said
             described = f"{name}: {said}"
-            traced = self.policy.said(_stack_of(error), _MAX_STACK_CHARS) if stack else None
+            traced = (
+                self.policy.said(_stack_of(error), _MAX_STACK_CHARS, genai.EXCEPTION_STACKTRACE)
+                if stack
+                else None
+            )
             if traced is not None:
                 event[genai.EXCEPTION_STACKTRACE] = traced
         span.set_attribute(genai.ERROR_TYPE, name)
