@@ -1,7 +1,8 @@
 """`spanproof sandbox`: run programs in a sandbox, one file for people or JSON Lines for other programs.
 
-In: a file, or lines `{"id","language","source","timeout_s"?,"tests"?,"files"?,"entry_point"?}`. Out: what
-became of each. A line whose program fails is answered like any other; for one file the exit code is 1.
+In: a file, or lines `{"id","language","source","timeout_s"?,"tests"?,"files"?,"entry_point"?,"http"?,"seed"?,
+"clock"?}`. Out: what became of each. A line whose program fails is answered like any other; for one file the
+exit code is 1.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import binascii
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +23,19 @@ from rich.text import Text
 from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.backends import backend_options, opened
 from spanproof.cli.console import UsageProblem, console, print_json
+from spanproof.cli.fixtures import fixture_options, fixtures_in
 from spanproof.cli.hostile import visible
 from spanproof.cli.jsonl import BadRow, Row, answer_lines, text_field
 from spanproof.sandbox import (
     Execution,
     FailureClass,
+    Fixtures,
     Limits,
     Program,
     Sandbox,
     SandboxError,
     SandboxUnavailable,
+    UnsupportedFixtures,
     UnsupportedLanguage,
 )
 from spanproof.sandbox.backends.promises import Finding
@@ -62,6 +66,7 @@ def command() -> None:
     type=click.FloatRange(0.01, _LONGEST_S),
     help="Seconds it may take; a line's own timeout_s beats it.",
 )
+@fixture_options
 @click.option("--json", "as_json", is_flag=True, help="Print FILE's result as one JSON line.")
 def run(
     file: Path | None,
@@ -71,6 +76,7 @@ def run(
     workers: int,
     language: str | None,
     timeout_s: float,
+    fixtures: Fixtures,
     as_json: bool,
 ) -> int:
     """Run a program and tell what became of it.
@@ -85,12 +91,12 @@ def run(
     with opened(backend, settings, workers) as sandbox:
         if jsonl:
             _require(sandbox)
-            return answer_lines(lambda row: _answer(sandbox, row, timeout_s), workers)
+            return answer_lines(lambda row: _answer(sandbox, row, timeout_s, fixtures), workers)
         assert file is not None
-        program = _program_of(file, language, timeout_s)
+        program = replace(_program_of(file, language, timeout_s), fixtures=fixtures)
         try:
             execution = sandbox.run(program)
-        except (SandboxUnavailable, UnsupportedLanguage) as problem:
+        except (SandboxUnavailable, UnsupportedLanguage, UnsupportedFixtures) as problem:
             raise UsageProblem(str(problem), "spanproof doctor") from problem
     if as_json:
         print_json(_row(str(file), execution))
@@ -152,8 +158,8 @@ def _read(file: Path) -> bytes:
         raise UsageProblem(f"{file} cannot be read: {problem.strerror}", "name a readable file") from problem
 
 
-def _answer(sandbox: Sandbox, row: Row, default_timeout_s: float) -> Row:
-    program = _program_in(row, default_timeout_s)
+def _answer(sandbox: Sandbox, row: Row, default_timeout_s: float, fixtures: Fixtures) -> Row:
+    program = replace(_program_in(row, default_timeout_s), fixtures=fixtures_in(row, fixtures))
     try:
         execution = sandbox.run(program)
     except SandboxError as problem:

@@ -2,6 +2,7 @@
 
 from spanproof.sandbox.backend import AnswerTool, Availability, Evidence, Feature, Sandbox, Session
 from spanproof.sandbox.errors import (
+    BadFixture,
     BadSetting,
     PolicyError,
     SandboxBroken,
@@ -37,6 +38,7 @@ __all__ = [
     "Attempt",
     "AttemptKind",
     "Availability",
+    "BadFixture",
     "BadSetting",
     "Clock",
     "Database",

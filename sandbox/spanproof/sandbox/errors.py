@@ -4,6 +4,7 @@
     ├── SandboxUnavailable      the backend cannot run here; the message says what to install or configure
     ├── UnsupportedLanguage     the backend has no such language
     ├── UnsupportedFixtures     the backend cannot fix what the program is to find
+    ├── BadFixture              a fixture file does not say what it must
     ├── BadSetting              a backend is opened with a setting it does not know, or a value it cannot take
     ├── SandboxBroken           the sandbox itself failed (never the program in it); worth one retry
     └── PolicyError             a policy file does not say what it must
@@ -28,6 +29,10 @@ class UnsupportedLanguage(SandboxError):  # noqa: N818 - a state of the backend
 
 class UnsupportedFixtures(SandboxError):  # noqa: N818 - a state of the backend
     """The backend cannot give a program these fixtures; the message names the one and a backend that can."""
+
+
+class BadFixture(SandboxError):  # noqa: N818 - says what is wrong
+    """A file of fixtures is not valid; the message names the file, the place in it and the remedy."""
 
 
 class BadSetting(SandboxError):  # noqa: N818 - says what is wrong

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -133,3 +134,66 @@ def test_the_doctor_tells_each_feature() -> None:
     for feature in (feature for row in rows.values() for feature in row["features"]):
         assert {"name", "present", "required", "detail", "remedy"} == set(feature)
         assert feature["remedy"] or feature["present"]
+
+
+HAR = {
+    "log": {
+        "version": "1.2",
+        "entries": [
+            {
+                "request": {"method": "GET", "url": "https://api.example.com/rate", "headers": []},
+                "response": {
+                    "status": 200,
+                    "headers": [{"name": "Content-Type", "value": "application/json"}],
+                    "content": {"size": 13, "mimeType": "application/json", "text": '{"rate": 1.5}'},
+                },
+            }
+        ],
+    }
+}
+ASKS = "import requests\nprint(requests.get('https://api.example.com/rate').json()['rate'])"
+
+
+def test_a_har_file_answers_a_program(tmp_path: Path) -> None:
+    (tmp_path / "tape.har").write_text(json.dumps(HAR))
+    (tmp_path / "asks.py").write_text(ASKS)
+    done = spanproof(
+        "sandbox", "run", str(tmp_path / "asks.py"), "--http", str(tmp_path / "tape.har"), "--json"
+    )
+    answer = json.loads(done.stdout)
+    assert (answer["stdout"], answer["failure_class"]) == ("1.5\n", "ok"), answer
+    assert answer["attempts"] == [
+        {"kind": "network", "target": "GET https://api.example.com/rate", "allowed": True}
+    ]
+    (tmp_path / "tape.har").write_text("{}")
+    done = spanproof("sandbox", "run", str(tmp_path / "asks.py"), "--http", str(tmp_path / "tape.har"))
+    assert done.returncode == 2
+    assert b"log: must be there" in done.stderr
+
+
+def test_a_line_has_fixtures_of_its_own() -> None:
+    asks = {"language": "python", "source": ASKS}
+    tells = {"language": "python", "source": "import random, time; print(int(time.time()), random.random())"}
+    fixed = {"seed": 4, "clock": {"start_s": 1_600_000_000, "rate": 0}}
+    found = answers(
+        {"id": 0, **asks, "http": HAR},
+        {"id": 1, **asks},
+        {"id": 2, **tells, **fixed},
+        {"id": 3, **tells},
+        {"id": 4, **asks, "http": {"log": {"entries": [1]}}},
+        {"id": 5, **tells, "clock": "noon"},
+        {"id": 6, **tells, "clock": {"start_s": -1}},
+        arguments=("--seed", "4", "--clock", "2020-09-13T12:26:40Z@0"),
+    )
+    assert found[0]["stdout"] == "1.5\n"
+    assert found[1]["failure_class"] == "permission_denied"
+    assert found[2]["stdout"] == found[3]["stdout"] == f"1600000000 {random.Random(4).random()}\n"
+    assert found[4]["error"] == "field 'http': log.entries[0]: must be an object"
+    assert "field 'clock' must be" in found[5]["error"]
+    assert "between 1970 and 2200" in found[6]["error"]
+
+
+def test_a_clock_that_is_none_is_a_misuse() -> None:
+    done = spanproof("sandbox", "run", "x.py", "--clock", "yesterday")
+    assert done.returncode == 2
+    assert b"--clock 'yesterday' is no moment" in done.stderr

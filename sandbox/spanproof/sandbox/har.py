@@ -1,0 +1,172 @@
+"""HAR 1.2 as a tape: what a browser, mitmproxy or Playwright recorded, as calls a sandbox answers.
+
+In: a file, or the decoded document. Out: `Exchange`s, in the order of the recording. The bodies of a HAR are
+decoded and whole, so the headers that told otherwise (`Content-Encoding`, …) are left out. Entries that are
+no finished calls of HTTP are left out too: those without an answer (status 0: the call failed then, and will
+fail again), and other schemes (`ws:`, `data:`, `blob:`). A body that was not saved is an error, no guess.
+
+Source: http://www.softwareishard.com/blog/har-12-spec/
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from spanproof.sandbox.errors import BadFixture
+from spanproof.sandbox.model import Exchange
+
+FILE_BYTES = 256 * 1024 * 1024
+ENTRIES = 10_000
+_CHARSET = re.compile(r"charset\s*=\s*\"?([\w.:-]+)", re.IGNORECASE)
+_LEFT_OUT = frozenset(("content-encoding", "content-length", "transfer-encoding"))
+
+
+def load_har(path: Path) -> tuple[Exchange, ...]:
+    """Read a HAR file.
+
+    Raises:
+        BadFixture: it is absent, too large, no JSON or no HAR; names the file, the entry, the field.
+    """
+    try:
+        size = path.stat().st_size
+        if size > FILE_BYTES:
+            raise BadFixture(
+                f"{path}: {size} bytes are more than a tape may have ({FILE_BYTES}); record less"
+            )
+        document = json.loads(path.read_bytes())
+    except OSError as problem:
+        raise BadFixture(f"{path}: cannot be read: {problem.strerror}; name a HAR file") from problem
+    except (ValueError, RecursionError) as problem:
+        raise BadFixture(f"{path}: not JSON: {problem}; export the recording as HAR 1.2") from problem
+    return exchanges_of(document, str(path))
+
+
+def exchanges_of(document: object, origin: str) -> tuple[Exchange, ...]:
+    """The calls of a decoded HAR document; `origin` names it in errors.
+
+    Raises:
+        BadFixture: it is no HAR; names the origin, the entry, the field.
+    """
+    root = _Place(origin, "", document)
+    entries = root.at("log").at("entries")
+    if not isinstance(entries.value, list):
+        raise entries.wrong("a list of entries; export the recording as HAR 1.2")
+    if len(entries.value) > ENTRIES:
+        raise entries.wrong(f"at most {ENTRIES} entries, not {len(entries.value)}")
+    found = (_exchange(entries.item(index)) for index in range(len(entries.value)))
+    return tuple(one for one in found if one is not None)
+
+
+class _Place:
+    """A value of the document, and where it stands."""
+
+    def __init__(self, origin: str, path: str, value: object) -> None:
+        self._origin = origin
+        self._path = path
+        self.value = value
+
+    def at(self, name: str) -> _Place:
+        """A member that must be there."""
+        if not isinstance(self.value, Mapping):
+            raise self.wrong("an object")
+        path = f"{self._path}.{name}" if self._path else name
+        if name not in self.value:
+            raise _Place(self._origin, path, None).wrong("there")
+        return _Place(self._origin, path, self.value[name])
+
+    def maybe(self, name: str) -> _Place | None:
+        """A member that may be absent or null."""
+        if isinstance(self.value, Mapping) and self.value.get(name) is None:
+            return None
+        return self.at(name)
+
+    def item(self, index: int) -> _Place:
+        """One of a list."""
+        assert isinstance(self.value, list)
+        return _Place(self._origin, f"{self._path}[{index}]", self.value[index])
+
+    def text(self) -> str:
+        """The value, which must be a text."""
+        if not isinstance(self.value, str):
+            raise self.wrong("a text")
+        return self.value
+
+    def number(self) -> int:
+        """The value, which must be a whole number."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int):
+            raise self.wrong("a whole number")
+        return self.value
+
+    def wrong(self, wanted: str) -> BadFixture:
+        """What to raise where the value is not what it must be."""
+        return BadFixture(f"{self._origin}: {self._path or 'the document'}: must be {wanted}")
+
+
+def _exchange(entry: _Place) -> Exchange | None:
+    request, response = entry.at("request"), entry.at("response")
+    url, status = request.at("url").text(), response.at("status").number()
+    if status == 0 or not url.lower().startswith(("http://", "https://")):
+        return None
+    return Exchange(
+        method=request.at("method").text().upper(),
+        url=url,
+        status=status,
+        headers=_headers(response.at("headers")),
+        body=_body(response.at("content")),
+        request_body=_sent(request),
+    )
+
+
+def _headers(headers: _Place) -> tuple[tuple[str, str], ...]:
+    if not isinstance(headers.value, list):
+        raise headers.wrong("a list of names and values")
+    places = (headers.item(index) for index in range(len(headers.value)))
+    pairs = ((place.at("name").text(), place.at("value").text()) for place in places)
+    # A name that starts with a colon is a field of HTTP/2's frames; Chrome joins repeated ones by newlines.
+    return tuple(
+        (name, line)
+        for name, value in pairs
+        if not name.startswith(":") and name.lower() not in _LEFT_OUT
+        for line in value.split("\n")
+    )
+
+
+def _body(content: _Place) -> bytes:
+    text = content.maybe("text")
+    if text is None:
+        size = content.maybe("size")
+        if size is not None and size.number() > 0:
+            raise content.wrong("saved with its text; export the recording with response bodies")
+        return b""
+    return _decoded(content, text)
+
+
+def _sent(request: _Place) -> bytes | None:
+    """What the call must carry: its body, where the recording has it in the one form it was sent in."""
+    posted = request.maybe("postData")
+    text = posted.maybe("text") if posted is not None else None
+    if posted is None or text is None or not text.value:
+        return None
+    mime = posted.maybe("mimeType")
+    if mime is not None and mime.text().lower().startswith("multipart/"):
+        return None  # its boundaries are new with each call
+    return _decoded(posted, text)
+
+
+def _decoded(place: _Place, text: _Place) -> bytes:
+    encoding, mime = place.maybe("encoding"), place.maybe("mimeType")
+    if encoding is not None and encoding.value == "base64":
+        try:
+            return base64.b64decode(text.text(), validate=True)
+        except (binascii.Error, ValueError) as problem:
+            raise text.wrong(f"base64 ({problem})") from problem
+    charset = _CHARSET.search(mime.text()) if mime is not None else None
+    try:
+        return text.text().encode(charset[1] if charset else "utf-8")
+    except (LookupError, UnicodeEncodeError):
+        return text.text().encode("utf-8", "surrogatepass")
