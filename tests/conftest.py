@@ -5,11 +5,29 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from types import FrameType
 
 import pytest
 
 pytest_plugins = ["docker_daemon"]
+
+
+@pytest.fixture(scope="session")
+def mounts() -> Callable[[], frozenset[str]]:
+    """The machine's mounts, but for those of container engines, which other tests start meanwhile."""
+
+    def now() -> frozenset[str]:
+        found = set()
+        for line in Path("/proc/self/mountinfo").read_text().splitlines():
+            before, _, after = line.partition(" - ")
+            root, point = before.split()[3:5]
+            own_place_again = root == point != "/"  # a daemon makes its data directory a mount of its own
+            if after.split()[0] not in ("overlay", "nsfs") and not own_place_again:
+                found.add(line)
+        return frozenset(found)
+
+    return now
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,8 +44,8 @@ class Batch:
     pid: int
     results: dict[str, dict[str, Any]]
     machine: Machine
-    mounts_before: str
-    mounts_after: str
+    mounts_before: frozenset[str]
+    mounts_after: frozenset[str]
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +72,11 @@ def _note_callers(server: socket.socket, machine: Machine) -> None:
 
 
 @pytest.fixture(scope="module", params=USERS)
-def batch(request: pytest.FixtureRequest, machine: Machine) -> Batch:
-    before = _mounts()
+def batch(request: pytest.FixtureRequest, machine: Machine, mounts: Callable[[], frozenset[str]]) -> Batch:
+    before = mounts()
     rows = [_row(snippet, machine) for snippet in HOSTILE]
     pid, results = _run(rows, request.param)
-    return Batch(pid, results, machine, before, _mounts())
+    return Batch(pid, results, machine, before, mounts())
 
 
 def _row(snippet: Any, machine: Machine) -> dict[str, Any]:
@@ -107,10 +107,6 @@ def _run(rows: list[dict[str, Any]], user: str) -> tuple[int, dict[str, dict[str
     answers = [json.loads(line) for line in stdout.splitlines()]
     assert len(answers) == len(rows), stderr[-2000:]
     return host.pid, {answer["id"]: answer for answer in answers}
-
-
-def _mounts() -> str:
-    return Path("/proc/self/mountinfo").read_text()
 
 
 @pytest.mark.parametrize("snippet", HOSTILE, ids=lambda snippet: snippet.name)

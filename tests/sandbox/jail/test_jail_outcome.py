@@ -6,7 +6,7 @@ from __future__ import annotations
 import signal
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spanproof.sandbox import Execution, FailureClass, Limits
@@ -135,6 +135,7 @@ FIELDS = [
 ]  # fmt: skip
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(st.sampled_from(FIELDS), anything), st.lists(st.binary(max_size=20), max_size=3))
 def test_any_header_gives_an_execution(header: Header, parts: list[bytes]) -> None:
     execution = execution_of(header, parts, LIMITS)

@@ -10,9 +10,9 @@ import resource
 import socket
 from typing import Protocol
 
-from spanproof.sandbox.jail import kernel
+from spanproof.sandbox.jail import kernel, memory
 from spanproof.sandbox.jail.guest.main import guest_main, rehearse
-from spanproof.sandbox.jail.place import Descriptors, Ended
+from spanproof.sandbox.jail.place import Born, Descriptors, Ended
 
 LISTENER_FLAGS = kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER | kernel.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 
@@ -42,15 +42,15 @@ class Forked:
         rehearse()
         self._born_with = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
-    def fork(self, descriptors: Descriptors, control: socket.socket, *, seeded: bool) -> tuple[int, int]:
+    def fork(self, descriptors: Descriptors, control: socket.socket, *, seeded: bool) -> Born:
         """See `Origin`."""
         arming = self._arming_seeded if seeded else self._arming
         self._pid = os.fork()
         if self._pid == 0:
-            guest_main(descriptors, self._work, arming.arm)
+            guest_main(descriptors, self._work, arming.arm, seeded=seeded)
         self._pidfd = os.pidfd_open(self._pid)
         self._listener = arming.fetch(control, self._pid, self._pidfd)
-        return self._pid, self._listener
+        return Born(self._pid, self._listener, memory.private_bytes(self._pid))
 
     def fileno(self) -> int:
         """See `Origin`."""

@@ -129,11 +129,12 @@ def _serve(requests: socket.socket, slot: int, order: Order) -> None:
         if not asked:
             return
         _reap(os.WNOHANG)
-        seccomp = order.place.seccomp_seeded if asked == b"seeded" else order.place.seccomp
+        seeded = asked == b"seeded"
+        seccomp = order.place.seccomp_seeded if seeded else order.place.seccomp
         pid = os.fork()
         if pid == 0:
             requests.close()
-            stem_main(descriptors[0], lambda: _join(slot, order.guest_id), seccomp)
+            stem_main(descriptors[0], lambda: _join(slot, order.guest_id), seccomp, seeded=seeded)
         os.close(descriptors[0])
         pidfd = os.pidfd_open(pid)
         socket.send_fds(requests, [b"started"], [pidfd])

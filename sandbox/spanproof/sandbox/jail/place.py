@@ -84,6 +84,21 @@ class Descriptors:
 
 
 @dataclass(frozen=True, slots=True)
+class Born:
+    """A guest that waits for code.
+
+    Attributes:
+        pid: of its main process.
+        listener: of its filter.
+        warm_bytes: private memory it was born with.
+    """
+
+    pid: int
+    listener: int
+    warm_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """How a guest's main process ended.
 
@@ -101,16 +116,13 @@ class Ended:
 class Origin(Protocol):
     """Where guests come from, one at a time: forked, under their filter, waiting for code."""
 
-    def fork(self, descriptors: Descriptors, control: socket.socket, *, seeded: bool) -> tuple[int, int]:
+    def fork(self, descriptors: Descriptors, control: socket.socket, *, seeded: bool) -> Born:
         """Have one made.
 
         Args:
             descriptors: what it is given.
             control: the other end of its control channel.
             seeded: whether the slot answers its random bytes.
-
-        Returns:
-            Its process, and the listener of its filter.
 
         Raises:
             RuntimeError: it could not be made; says why.

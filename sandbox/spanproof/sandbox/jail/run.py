@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from spanproof.sandbox.jail import memory, tree
 from spanproof.sandbox.jail.cgroup import Group
 from spanproof.sandbox.jail.output import Stream
-from spanproof.sandbox.jail.place import Ended, Place
+from spanproof.sandbox.jail.place import Born, Ended, Place
 from spanproof.sandbox.jail.testimony import Testimony
 from spanproof.sandbox.jail.watch import Watcher
 from spanproof.sandbox.jail.wire import FROM_GUEST, BadFrame, Decoder, Frame, Header, encode
@@ -32,17 +32,9 @@ _LAST_READS = 16
 
 @dataclass(slots=True)
 class Armed:
-    """A guest that waits for code, and the slot's ends of its descriptors.
+    """A guest that waits for code, the slot's ends of its descriptors, and what its own messages bear."""
 
-    Attributes:
-        pid: of its main process.
-        warm_bytes: private memory it was born with.
-        token: what its own messages bear.
-    """
-
-    pid: int
-    listener: int
-    warm_bytes: int
+    born: Born
     control: socket.socket
     stdin: int
     stdout: int
@@ -96,7 +88,7 @@ class Run:
         self.watcher.memory_bytes = limits["memory_bytes"]
         self.watcher.own_execs = job.header.get("own_execs", 0)
         self._memory = memory.Meter(
-            limits["memory_bytes"], self.armed.warm_bytes, self._place.tree, self._place.box
+            limits["memory_bytes"], self.armed.born.warm_bytes, self._place.tree, self._place.box
         )
         self._out = Stream(limits["output_bytes"])
         self._err = Stream(limits["output_bytes"])
@@ -114,7 +106,7 @@ class Run:
             os.set_blocking(fd, False)
         self._poll = select.poll()
         for fd in (
-            self.armed.listener,
+            self.armed.born.listener,
             self.armed.control.fileno(),
             self.armed.stdout,
             self.armed.stderr,
@@ -129,7 +121,7 @@ class Run:
         self._to_guest(message)
 
     def _bound_time(self, limits: Header) -> None:
-        tree.bound_cpu(self.armed.pid, limits["cpu_s"])
+        tree.bound_cpu(self.armed.born.pid, limits["cpu_s"])
 
     def _host_s_turn(self) -> bool:
         """Whether the clock stands, because the host is asked for something."""
@@ -186,7 +178,7 @@ class Run:
         left = _TICK_S if waiting else min(_TICK_S, self._deadline - now)
         ready = self._poll.poll(max(0.0, left) * 1000)
         if not ready or now - self._memory.sampled_at >= _TICK_S:
-            tree.reap_strays(self.armed.pid)
+            tree.reap_strays(self.armed.born.pid)
             self._place.box.enforce()
             if self._over_memory():
                 self._stopped = "memory"
@@ -203,7 +195,7 @@ class Run:
 
     def _serve(self, fd: int, events: int) -> None:
         armed = self.armed
-        if fd == armed.listener:
+        if fd == armed.born.listener:
             if events & select.POLLIN:
                 self.watcher.serve()
             else:
@@ -313,9 +305,9 @@ class Run:
         """Wait until the guest reads, serving its calls meanwhile: one of them may hold the read up."""
         waiting = select.poll()
         waiting.register(self.armed.control, select.POLLOUT)
-        waiting.register(self.armed.listener, select.POLLIN)
+        waiting.register(self.armed.born.listener, select.POLLIN)
         for fd, events in waiting.poll(_TICK_S * 1000):
-            if fd == self.armed.listener and events & select.POLLIN:
+            if fd == self.armed.born.listener and events & select.POLLIN:
                 self.watcher.serve()
 
     def _drain(self) -> None:
@@ -337,7 +329,8 @@ class Run:
 
     def _end(self) -> Ended:
         """Kill and reap all."""
-        self._place.tree.kill_others()
+        if not self._ended:
+            self._place.tree.kill_others()
         ended = self._place.origin.ended()
         self._place.tree.kill_all()
         return ended

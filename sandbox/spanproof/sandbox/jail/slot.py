@@ -16,7 +16,7 @@ import socket
 from dataclasses import dataclass
 from typing import NoReturn
 
-from spanproof.sandbox.jail import kernel, memory, network, root, tree
+from spanproof.sandbox.jail import kernel, network, root, tree
 from spanproof.sandbox.jail.arch import Arch
 from spanproof.sandbox.jail.cgroup import Group
 from spanproof.sandbox.jail.fixed.surroundings import Surroundings, surrounded
@@ -72,7 +72,7 @@ class Slot:
             except (EOFError, BadFrame, OSError):
                 return
             armed = self._bounded(armed, tree.Bounds.of(frame.header))
-            self._watcher.watch(armed.listener)
+            self._watcher.watch(armed.born.listener)
             self._surround(frame, armed)
             kind = SessionRun if frame.header["language"] == "session" else Run
             run = kind(armed, self._watcher, self._links(), self._group)
@@ -95,7 +95,7 @@ class Slot:
             return armed
         known, self._bounds = self._bounds, bounds
         if known is None and waits and not bounds.seeded:
-            bounds.apply(armed.pid, self._place.tree)  # the first guest was armed without any
+            bounds.apply(armed.born.pid, self._place.tree)  # the first guest was armed without any
             self._box.resize(bounds.disk_bytes)
             return armed
         self._place.tree.kill_others()
@@ -114,7 +114,7 @@ class Slot:
     def _surround(self, job: Frame, armed: Armed) -> None:
         """Fix what the run is to find fixed."""
         if surrounded(job.header):
-            self._watcher.surroundings = Surroundings(job, armed.pid, self._place)
+            self._watcher.surroundings = Surroundings(job, armed.born.pid, self._place)
 
     def _links(self) -> Links:
         return Links(self._channel, self._decoder, self._place)
@@ -145,14 +145,13 @@ class Slot:
         stderr_read, stderr_write = os.pipe()
         ours, theirs = socket.socketpair()
         given = Descriptors(theirs.fileno(), stdin_read, stdout_write, stderr_write)
-        pid, listener = self._place.origin.fork(given, ours, seeded=seeded)
+        born = self._place.origin.fork(given, ours, seeded=seeded)
         for fd in (stdin_read, stdout_write, stderr_write):
             os.close(fd)
         theirs.close()
         if self._bounds is not None:
-            self._bounds.apply(pid, self._place.tree)
-        warm_bytes, token = memory.private_bytes(pid), secrets.token_hex(16)
-        return Armed(pid, listener, warm_bytes, ours, stdin_write, stdout_read, stderr_read, token)
+            self._bounds.apply(born.pid, self._place.tree)
+        return Armed(born, ours, stdin_write, stdout_read, stderr_read, secrets.token_hex(16))
 
     def _clear(self, armed: Armed) -> None:
         """Forget a run whose processes are dead; a box nobody has touched stays."""

@@ -17,9 +17,9 @@ from collections.abc import Callable
 from dataclasses import astuple
 from typing import NoReturn
 
-from spanproof.sandbox.jail import kernel, root
+from spanproof.sandbox.jail import kernel, memory, root
 from spanproof.sandbox.jail.guest.main import guest_main, rehearse
-from spanproof.sandbox.jail.place import Descriptors, Ended
+from spanproof.sandbox.jail.place import Born, Descriptors, Ended
 
 _ENDED = struct.Struct("=idq")
 _CHANNEL_FD = 3
@@ -31,9 +31,10 @@ class Stems:
 
     def __init__(self, keeper: socket.socket) -> None:
         self._keeper = keeper
+        self._warm_bytes: int | None = None
         self._start(seeded=False)
 
-    def fork(self, descriptors: Descriptors, control: socket.socket, *, seeded: bool) -> tuple[int, int]:
+    def fork(self, descriptors: Descriptors, control: socket.socket, *, seeded: bool) -> Born:
         """See `Origin`."""
         if seeded is not self._seeded:
             self._close()
@@ -42,7 +43,10 @@ class Stems:
         told = control.recv(4096)
         if not told.isdigit():
             raise RuntimeError(f"a guest could not be armed: {told.decode(errors='replace').strip()}")
-        return int(told), self._listener
+        pid = int(told)
+        if self._warm_bytes is None:
+            self._warm_bytes = memory.private_bytes(pid)
+        return Born(pid, self._listener, self._warm_bytes)
 
     def fileno(self) -> int:
         """See `Origin`."""
@@ -93,13 +97,14 @@ def _fetch_listener(channel: socket.socket, pidfd: int) -> int:
     return listener
 
 
-def stem_main(channel: int, enter: Callable[[], None], program: bytes) -> NoReturn:
+def stem_main(channel: int, enter: Callable[[], None], program: bytes, *, seeded: bool) -> NoReturn:
     """Become a stem that serves a channel; does not return.
 
     Args:
         channel: descriptor of the slot's socket.
         enter: takes this process into the slot's namespaces.
         program: the seccomp program.
+        seeded: whether that has the slot answer random bytes.
     """
     status = 1
     slot = socket.socket(fileno=channel)
@@ -112,7 +117,7 @@ def stem_main(channel: int, enter: Callable[[], None], program: bytes) -> NoRetu
         except Exception as failure:
             slot.send(f"{type(failure).__name__}: {failure}".encode()[:4000])
             raise
-        _serve(slot)
+        _serve(slot, seeded=seeded)
         status = 0
     finally:
         os._exit(status)
@@ -139,7 +144,7 @@ def _arm(slot: socket.socket, program: bytes) -> None:
     os.close(listener)
 
 
-def _serve(slot: socket.socket) -> None:
+def _serve(slot: socket.socket, *, seeded: bool) -> None:
     """Fork guests, one after the other, until the slot is gone."""
     born_with = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     while True:
@@ -148,7 +153,7 @@ def _serve(slot: socket.socket) -> None:
             return
         pid = kernel.fork()
         if pid == 0:
-            guest_main(Descriptors(*descriptors), root.WORK, _announce)
+            guest_main(Descriptors(*descriptors), root.WORK, _announce, seeded=seeded)
         for fd in descriptors:
             os.close(fd)
         _pid, status, usage = os.wait4(pid, 0)

@@ -103,6 +103,6 @@ class SessionRun(Run):
             self._paused_at = None
 
     def _cpu_s(self) -> float:
-        spent = memory.cpu_s(self.armed.pid) + self._strays_cpu_s()
+        spent = memory.cpu_s(self.armed.born.pid) + self._strays_cpu_s()
         step, self._cpu_told = spent - self._cpu_told, spent
         return max(0.0, step)

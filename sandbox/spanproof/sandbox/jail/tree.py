@@ -34,13 +34,12 @@ class Namespace:
 
     def kill_all(self) -> None:
         """Kill every process but this one, and reap until none is left."""
-        while True:
-            self.kill_others()
-            try:
-                while True:
-                    os.waitpid(-1, 0)
-            except ChildProcessError:
-                return
+        with contextlib.suppress(ProcessLookupError):  # there is none, dead or alive
+            while True:
+                os.kill(-1, signal.SIGKILL)
+                with contextlib.suppress(ChildProcessError):
+                    while True:
+                        os.waitpid(-1, 0)
 
     def bound_processes(self, pid: int, count: int) -> None:
         """Bound how many may live at once, for a waiting guest and what it starts."""
@@ -101,8 +100,9 @@ class Bounds:
             data = self.memory_bytes + _DATA_SLACK_BYTES
             resource.prlimit(pid, resource.RLIMIT_DATA, (data, data))
         # When memory runs out, the guest goes first.
-        with open(f"/proc/{pid}/oom_score_adj", "w") as file:  # noqa: PTH123
-            file.write("1000")
+        file = os.open(f"/proc/{pid}/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
+        os.write(file, b"1000")
+        os.close(file)
 
 
 def bound_cpu(pid: int, seconds: float) -> None:

@@ -21,18 +21,20 @@ _CLIENTS = frozenset(("aiohttp", "http", "httpcore", "httpx", "requests", "urlli
 _RAISE = bytes((opcode.opmap["RAISE_VARARGS"],))
 
 
+_write = os.write
+_pack = struct.Struct("!II").pack
+_encode = json.JSONEncoder(allow_nan=False).encode
+
+
 class Reporter:
     """Sends and receives frames; see `spanproof.sandbox.jail.wire`, whose decoder reads them."""
 
-    __slots__ = ("_encode", "_fd", "_pack", "_read", "_write", "token")
+    __slots__ = ("_encode", "_fd", "_pack", "_write", "token")
 
     def __init__(self, fd: int, token: str) -> None:
         self._fd = fd
         self.token = token
-        self._write = os.write
-        self._read = os.read
-        self._pack = struct.Struct("!II").pack
-        self._encode = json.JSONEncoder(allow_nan=False).encode
+        self._write, self._pack, self._encode = _write, _pack, _encode
 
     def send(self, kind: str, **fields: Any) -> None:
         """Send one frame; a program that closed the descriptor loses its report, nothing else."""
