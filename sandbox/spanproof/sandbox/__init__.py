@@ -4,6 +4,7 @@ from spanproof.sandbox.backend import AnswerTool, Availability, Evidence, Featur
 from spanproof.sandbox.errors import (
     BadFixture,
     BadSetting,
+    EnvironmentUnavailable,
     PolicyError,
     SandboxBroken,
     SandboxError,
@@ -44,6 +45,7 @@ __all__ = [
     "Database",
     "DatabaseEngine",
     "Ecosystem",
+    "EnvironmentUnavailable",
     "Evidence",
     "Exchange",
     "Execution",

@@ -5,6 +5,7 @@
     ├── UnsupportedLanguage     the backend has no such language
     ├── UnsupportedFixtures     the backend cannot fix what the program is to find
     ├── BadFixture              a fixture file does not say what it must
+    ├── EnvironmentUnavailable  a package set cannot be had; the message names the pin and the remedy
     ├── BadSetting              a backend is opened with a setting it does not know, or a value it cannot take
     ├── SandboxBroken           the sandbox itself failed (never the program in it); worth one retry
     └── PolicyError             a policy file does not say what it must
@@ -33,6 +34,10 @@ class UnsupportedFixtures(SandboxError):  # noqa: N818 - a state of the backend
 
 class BadFixture(SandboxError):  # noqa: N818 - says what is wrong
     """A file of fixtures is not valid; the message names the file, the place in it and the remedy."""
+
+
+class EnvironmentUnavailable(SandboxError):  # noqa: N818 - a state of the index, the network or the disk
+    """A package set cannot be built into an environment; the message names the pin and the remedy."""
 
 
 class BadSetting(SandboxError):  # noqa: N818 - says what is wrong

@@ -10,14 +10,16 @@ import threading
 
 from spanproof.sandbox.backend import AnswerTool, Availability, Sandbox, Session
 from spanproof.sandbox.calls import check_files
+from spanproof.sandbox.environments import Environments, Lease
 from spanproof.sandbox.errors import UnsupportedLanguage
 from spanproof.sandbox.jail import probe
 from spanproof.sandbox.jail.job import check_database_made, here, job_of
 from spanproof.sandbox.jail.outcome import execution_of
-from spanproof.sandbox.jail.pool import Pool, kind_for
+from spanproof.sandbox.jail.pool import Kind, Pool, kind_for, kind_of_environment
 from spanproof.sandbox.jail.session import JailSession, job_of_session
 from spanproof.sandbox.jail.wire import Frame, Header
-from spanproof.sandbox.model import Execution, Program, SessionSpec
+from spanproof.sandbox.jail.workshop import run_in_workshop
+from spanproof.sandbox.model import Execution, PackageSet, Program, SessionSpec
 
 _GRACE_S = 15.0
 
@@ -32,6 +34,9 @@ class JailSandbox(Sandbox):
         self.languages = self._runtimes.languages
         self._workers = threading.BoundedSemaphore(max(1, workers))
         self._pool = Pool()
+        self._environments = Environments(run_in_workshop)
+        self._leases: dict[PackageSet, Lease] = {}
+        self._leasing = threading.Lock()
 
     def availability(self) -> Availability:
         """What this machine gives."""
@@ -40,18 +45,18 @@ class JailSandbox(Sandbox):
     def run(self, program: Program) -> Execution:
         """Run one program; see `Sandbox.run`."""
         header, parts = job_of(program, self._runtimes)
+        kind = self._kind_with(program.fixtures.packages) or kind_for(program)
         with self._workers:
-            answer = self._answer(header, parts, program)
+            answer = self._answer(header, parts, program.limits.wall_s, kind)
         execution = execution_of(answer.header, answer.parts, program.limits, language=program.language)
         check_database_made(answer.header, execution, program)
         return execution
 
-    def _answer(self, header: Header, parts: list[bytes], program: Program) -> Frame:
-        kind = kind_for(program)
+    def _answer(self, header: Header, parts: list[bytes], wall_s: float, kind: Kind) -> Frame:
         slot = self._pool.take(kind)
         try:
             slot.send(header, parts)
-            answer = slot.receive(program.limits.wall_s + _GRACE_S)
+            answer = slot.receive(wall_s + _GRACE_S)
         except BaseException:
             slot.close()
             raise
@@ -64,8 +69,22 @@ class JailSandbox(Sandbox):
             raise UnsupportedLanguage(f"the jail has sessions in python only, not in {spec.language!r}")
         check_files(spec.files)
         job = job_of_session(spec)
-        return JailSession(self._pool.take(self._pool.warmest()), job, spec, answer)
+        kind = self._kind_with(spec.fixtures.packages) or self._pool.warmest()
+        return JailSession(self._pool.take(kind), job, spec, answer)
 
     def close(self) -> None:
         """End every process of it."""
         self._pool.close()
+        with self._leasing:
+            for lease in self._leases.values():
+                lease.close()
+            self._leases.clear()
+
+    def _kind_with(self, packages: PackageSet | None) -> Kind | None:
+        """The interpreter of a package set, which is built at its first use."""
+        if packages is None:
+            return None
+        with self._leasing:
+            if packages not in self._leases:
+                self._leases[packages] = self._environments.lease(packages)
+            return kind_of_environment(self._leases[packages].path, packages.ecosystem)

@@ -15,10 +15,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from dataclasses import astuple
 from pathlib import Path
 
 from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
 from spanproof.sandbox.jail import cgroup
+from spanproof.sandbox.jail.root import Bind
 from spanproof.sandbox.jail.wire import FROM_SLOT, BadFrame, Decoder, Frame, Header, encode, receive
 
 _START_S = 60.0
@@ -93,6 +95,11 @@ class SlotLink:
         """Whether an idle slot still waits: one that speaks unasked has ended."""
         return not select.select([self._stream], [], [], 0)[0]
 
+    @property
+    def open(self) -> bool:
+        """Whether it has not been closed."""
+        return self._stream.fileno() >= 0
+
     def close(self) -> None:
         """Let the slot end: it does so when its socket closes."""
         self._stream.close()
@@ -101,8 +108,15 @@ class SlotLink:
 class Master:
     """The master process, as the host holds it. Thread-safe."""
 
-    def __init__(self, preload: Sequence[str] = ()) -> None:
+    def __init__(
+        self, preload: Sequence[str] = (), *, binds: Sequence[Bind] = (), site: str | None = None
+    ) -> None:
         """Start it.
+
+        Args:
+            preload: modules that guests find loaded; their code runs outside of any jail.
+            binds: directories that guests see beside the usual.
+            site: the directory below one of them that takes the place of the interpreter's packages.
 
         Raises:
             SandboxUnavailable: the kernel refused what a jail needs; the message says what.
@@ -123,7 +137,13 @@ class Master:
         )
         theirs.close()
         self._control.settimeout(_START_S)
-        self._control.send(json.dumps({"preload": list(preload), "owner": os.getpid()}).encode())
+        options = {
+            "preload": list(preload),
+            "owner": os.getpid(),
+            "binds": [astuple(bind) for bind in binds],
+            "site": site,
+        }
+        self._control.send(json.dumps(options).encode())
         answer = self._answer()
         groups = answer.get("cgroups")
         self._groups = tuple(map(str, groups)) if isinstance(groups, list) else ()

@@ -120,6 +120,8 @@ def _runner() -> str:
 
 def _database(program: Program, found: Runtimes) -> Header:
     database = program.fixtures.database
+    if program.fixtures.packages is not None:
+        raise UnsupportedFixtures("SQL takes no packages: leave them out, or run it from Python")
     _check_database(database, program, found)
     return {**asdict(database), "memory_bytes": program.limits.memory_bytes}
 

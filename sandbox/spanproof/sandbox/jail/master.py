@@ -99,8 +99,11 @@ def _set_up(options: dict[str, Any], guest_id: int | None) -> _Setup:
             f"a preloaded package started a thread, and forks would inherit its locks: {options['preload']}"
         )
     groups = cgroup.find_base(options["owner"])
-    visible = root.build_root(root.interpreter_directories())
+    binds = [root.Bind(*bind) for bind in options["binds"]]
+    visible = root.build_root(root.interpreter_directories(), binds)
     sys.path[:] = [path for path in sys.path if path and _visible(path, visible.roots)]
+    if options["site"] is not None:
+        _use_packages_of(options["site"])
     sys.dont_write_bytecode = True
     importlib.invalidate_caches()
     sys.path_importer_cache.clear()
@@ -124,6 +127,13 @@ def preload(extra: list[str]) -> None:
             importlib.import_module(name)
         except ImportError:
             continue  # warmth only: a program that imports it will be told
+
+
+def _use_packages_of(site: str) -> None:
+    """A package set in the place of the interpreter's own packages, for whatever Python runs in the jail."""
+    sys.path[:] = [path for path in sys.path if Path(path).name not in ("site-packages", "dist-packages")]
+    sys.path.append(site)
+    os.environ["PYTHONPATH"] = site
 
 
 def _hide_own_source() -> None:

@@ -9,40 +9,64 @@ from __future__ import annotations
 
 import re
 import threading
+import time
+import weakref
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
 from spanproof.sandbox.jail import probe
 from spanproof.sandbox.jail.host import Master, SlotLink
-from spanproof.sandbox.model import Program
+from spanproof.sandbox.jail.root import ENVIRONMENT, Bind
+from spanproof.sandbox.model import DatabaseEngine, Ecosystem, Program
 
-PLAIN, DATA = "plain", "data"
 _GUEST = "spanproof.sandbox.jail.guest"
-_PRELOAD = {
-    PLAIN: (),
-    DATA: ("numpy", "pandas"),
-    "sqlite": (f"{_GUEST}.sql_sqlite",),
-    "duckdb": (f"{_GUEST}.sql_duck",),
+_ENVIRONMENTS = 4
+"""Of package sets, whose interpreters are kept at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a slot's interpreter has: modules loaded ahead, directories beside the usual, other packages."""
+
+    preload: tuple[str, ...] = ()
+    binds: tuple[Bind, ...] = ()
+    site: str | None = None
+
+
+PLAIN = Kind()
+DATA = Kind(("numpy", "pandas"))
+_ENGINES = {
+    DatabaseEngine.SQLITE: Kind((f"{_GUEST}.sql_sqlite",)),
+    DatabaseEngine.DUCKDB: Kind((f"{_GUEST}.sql_duck",)),
 }
 _NAMES_DATA = re.compile(r"^\s*(?:import|from)\s+(?:[\w.]+\s*,\s*)*(?:pandas|numpy)\b", re.MULTILINE)
 
 
-def kind_for(program: Program) -> str:
+def kind_for(program: Program) -> Kind:
     """Which interpreter suits a program; looks at its start only, so that a huge one costs nothing."""
     if program.language == "sql":
-        return program.fixtures.database.engine.value
+        return _ENGINES[program.fixtures.database.engine]
     names_data = program.language == "python" and _NAMES_DATA.search(program.source, 0, 65536)
     return DATA if names_data else PLAIN
 
 
+def kind_of_environment(image: Path, ecosystem: Ecosystem) -> Kind:
+    """The interpreter of a package set; loaded ahead, its code would run outside the jail."""
+    site = f"{ENVIRONMENT}/site" if ecosystem is Ecosystem.PIP else None
+    return Kind(binds=(Bind(str(image), ENVIRONMENT),), site=site)
+
+
 @dataclass(slots=True)
 class _Family:
-    """One master and its idle slots."""
+    """One master, its idle slots, and those that callers have."""
 
-    preload: tuple[str, ...]
+    kind: Kind
     unfit: bool = False
     master: Master | None = None
     idle: list[SlotLink] = field(default_factory=list)
+    lent: weakref.WeakSet[SlotLink] = field(default_factory=weakref.WeakSet)
+    taken_at: float = 0.0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -50,51 +74,77 @@ class Pool:
     """All slots of one sandbox."""
 
     def __init__(self) -> None:
-        self._families = {kind: _Family(preload) for kind, preload in _PRELOAD.items()}
+        self._families = {kind: _Family(kind) for kind in (PLAIN, DATA, *_ENGINES.values())}
+        self._lock = threading.Lock()
         self._closed = False
 
-    def warmest(self) -> str:
+    def warmest(self) -> Kind:
         """The kind to take for code that is not known yet: what is loaded already costs nothing more."""
         return DATA if self._families[DATA].master is not None else PLAIN
 
-    def take(self, kind: str) -> SlotLink:
+    def take(self, kind: Kind) -> SlotLink:
         """A slot for one caller, until it is given back or closed; a plain one where that kind cannot be had.
 
         Raises:
             SandboxUnavailable: this machine cannot run a jail.
             SandboxBroken: the pool is closed, or a slot could not be started.
         """
-        family = self._families[kind]
+        family = self._family(kind)
         try:
             if not family.unfit:
                 return self._take(family)
         except SandboxUnavailable:
-            if not family.preload:
+            if not family.kind.preload:
                 raise
             family.unfit = True
         return self._take(self._families[PLAIN])
 
+    def _family(self, kind: Kind) -> _Family:
+        with self._lock:
+            if kind not in self._families:
+                self._families[kind] = _Family(kind)
+            family = self._families[kind]
+            family.taken_at = time.monotonic()
+            return family
+
     def _take(self, family: _Family) -> SlotLink:
         with family.lock:
-            if self._closed:
-                raise SandboxBroken("the sandbox is closed")
-            while family.idle:
-                slot = family.idle.pop()
-                if slot.alive:
-                    return slot
-                slot.close()
-            if family.master is not None and not family.master.alive:
-                family.master.close()
-                family.master = None
-            if family.master is None:
-                family.master, slot = _start(family.preload)
-                return slot
-            return family.master.slot()
+            slot = self._taken(family)
+            family.lent.add(slot)
+        if family.kind.binds:
+            self._make_room()
+        return slot
 
-    def give_back(self, kind: str, slot: SlotLink) -> None:
+    def _make_room(self) -> None:
+        """End the interpreters of package sets that have been idle longest."""
+        with self._lock:
+            living = [one for one in self._families.values() if one.kind.binds and one.master is not None]
+        for family in sorted(living, key=lambda one: one.taken_at)[:-_ENVIRONMENTS]:
+            with family.lock:
+                if not any(slot.open for slot in family.lent):
+                    _end(family)
+
+    def _taken(self, family: _Family) -> SlotLink:
+        if self._closed:
+            raise SandboxBroken("the sandbox is closed")
+        while family.idle:
+            slot = family.idle.pop()
+            if slot.alive:
+                return slot
+            slot.close()
+        if family.master is not None and not family.master.alive:
+            family.master.close()
+            family.master = None
+        if family.master is None:
+            family.master, slot = _start(family.kind)
+            return slot
+        return family.master.slot()
+
+    def give_back(self, kind: Kind, slot: SlotLink) -> None:
         """Return a slot that has answered and waits again."""
         family = self._families[PLAIN if self._families[kind].unfit else kind]
         with family.lock:
+            family.lent.discard(slot)
             if not self._closed:
                 family.idle.append(slot)
                 return
@@ -103,20 +153,27 @@ class Pool:
     def close(self) -> None:
         """End every master and every slot. Safe to call twice."""
         self._closed = True
-        for family in self._families.values():
+        with self._lock:
+            families = list(self._families.values())
+        for family in families:
             with family.lock:
-                slots, family.idle = family.idle, []
-                master, family.master = family.master, None
-            for slot in slots:
-                slot.close()
-            if master is not None:
-                master.close()
+                _end(family)
 
 
-def _start(preload: tuple[str, ...]) -> tuple[Master, SlotLink]:
+def _end(family: _Family) -> None:
+    """Close its idle slots and its master, which takes the others along."""
+    slots, family.idle = family.idle, []
+    master, family.master = family.master, None
+    for slot in slots:
+        slot.close()
+    if master is not None:
+        master.close()
+
+
+def _start(kind: Kind) -> tuple[Master, SlotLink]:
     """A master, and its first slot as the proof that it can build them."""
     try:
-        master = Master(preload)
+        master = Master(kind.preload, binds=kind.binds, site=kind.site)
     except (SandboxUnavailable, SandboxBroken, OSError) as failure:
         raise _unavailable(failure) from failure
     try:

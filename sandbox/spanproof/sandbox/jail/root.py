@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,8 @@ from spanproof.sandbox.jail import kernel
 BOX = "/box"
 WORK = "/box/work"
 CODE = "/box/code"
+ENVIRONMENT = "/env"
+"""Where the image of a package set lies."""
 GUEST_ID = 1000
 BOX_DIRECTORIES = (("work", 0o755), ("tmp", 0o1777), ("shm", 0o1777), ("code", 0o755))
 
@@ -38,6 +40,8 @@ _LINKS = {
     "dev/stdout": "/proc/self/fd/1",
     "dev/stderr": "/proc/self/fd/2",
     "etc/mtab": "/proc/self/mounts",
+    # Where Node.js looks last, from every directory: the packages of an environment, if it has any.
+    "node_modules": "env/node_modules",
 }
 _FILES = {
     # No route leads anywhere: the resolver asks the loopback, where the query is seen and nobody answers.
@@ -51,6 +55,15 @@ _FILES = {
     "etc/passwd": f"agent:x:{GUEST_ID}:{GUEST_ID}:agent:{WORK}:/bin/bash\n",
     "etc/group": f"agent:x:{GUEST_ID}:\n",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """A directory of the machine that the guest sees elsewhere."""
+
+    source: str
+    target: str
+    writable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +92,12 @@ def interpreter_directories() -> tuple[str, ...]:
     return tuple(_outermost(path for path in wanted if path != "/" and Path(path).is_dir()))
 
 
-def build_root(directories: Iterable[str]) -> Visible:
+def build_root(directories: Iterable[str], binds: Sequence[Bind] = ()) -> Visible:
     """Replace the calling process's root.
 
     Args:
         directories: of the interpreter; bound at their own paths.
+        binds: what else is seen, at top-level targets.
 
     Raises:
         OSError: the kernel refused a step; the message names it.
@@ -97,6 +111,7 @@ def build_root(directories: Iterable[str]) -> Visible:
     etc = {f"etc/{name}": f"/etc/{name}" for name in _ETC if Path("/etc", name).exists()}
     extra = {f"dev/{name}": f"/dev/{name}" for name in _DEVICES} | etc | {"proc": "/proc"}
     trees_extra = {target: kernel.open_tree(source) for target, source in extra.items()}
+    trees_bound = {bind: kernel.open_tree(bind.source) for bind in binds}
     kinds = {target: Path(source).is_dir() for target, source in extra.items()}
 
     kernel.mount("jail", _STAGE, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=755,size=4m,nr_inodes=4k")
@@ -111,9 +126,17 @@ def build_root(directories: Iterable[str]) -> Visible:
     for target, tree in trees_extra.items():
         _attach(tree, target, directory=kinds[target])
     _mask(roots)
+    for bind in binds:
+        Path(bind.target[1:]).mkdir()
+        if not bind.writable:
+            _attach(trees_bound[bind], bind.target[1:], directory=True)
     kernel.set_mount_attributes(".", kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID)
+    for bind in binds:
+        if bind.writable:  # attached last, so that it does not become read-only with the rest
+            _attach(trees_bound[bind], bind.target[1:], directory=True)
+            kernel.set_mount_attributes(bind.target[1:], kernel.MOUNT_ATTR_NOSUID)
     kernel.pivot_root_here()
-    return Visible(tuple(roots), tuple(rebound))
+    return Visible((*roots, *(bind.target for bind in binds)), tuple(rebound))
 
 
 class Tmpfs:

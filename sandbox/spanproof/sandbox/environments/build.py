@@ -1,0 +1,153 @@
+"""Building environments, and having them: the way from a package set to an image.
+
+Resolve and download outside, with the user's own client; unpack inside a sandbox without a network; check
+what came out; make it the image by one rename. A set that was built before is a look at two files.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import stat
+import time
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+
+from spanproof.sandbox.environments import npm, pip
+from spanproof.sandbox.environments.downloads import no_space
+from spanproof.sandbox.environments.lock import Lock, key_of_wish
+from spanproof.sandbox.environments.sources import Wanted
+from spanproof.sandbox.environments.store import Lease, Store
+from spanproof.sandbox.errors import EnvironmentUnavailable
+from spanproof.sandbox.model import Ecosystem, Execution, FailureClass, Limits, PackageSet, Program
+
+Install = Callable[[Program, Path, Path], Execution]
+"""Runs a program in a sandbox that sees two directories of the host: `/archives`, read-only, and `/image`."""
+
+LIMITS = Limits(
+    wall_s=900.0,
+    cpu_s=900.0,
+    memory_bytes=2 << 30,
+    processes=128,
+    disk_bytes=1 << 30,
+    open_files=1024,
+)
+UNUSED_S = 30 * 24 * 3600.0
+MAX_BYTES = 20 << 30
+_PROGRAMS = {Ecosystem.PIP: "install_wheels.py", Ecosystem.NPM: "unpack_tarballs.py"}
+_logger = logging.getLogger(__name__)
+
+
+class Environments:
+    """All environments of one store. Thread-safe."""
+
+    def __init__(self, install: Install, store: Store | None = None) -> None:
+        """Starts nothing.
+
+        Args:
+            install: how a program is run in a build sandbox.
+            store: where images are; None is the user's own.
+        """
+        self._install = install
+        self.store = store if store is not None else Store()
+
+    def lease(self, wanted: PackageSet | Wanted) -> Lease:
+        """The image of a package set, built where it is not there yet, which is told to the log.
+
+        Raises:
+            EnvironmentUnavailable: names the pin and the remedy.
+        """
+        wish = wanted if isinstance(wanted, Wanted) else Wanted(wanted)
+        key = key_of_wish(wish.packages)
+        lock = self._lock_of(wish, key)
+        found = self.store.lease(lock) if lock is not None else None
+        if found is not None:
+            return found
+        try:
+            with self.store.building(key) as place:
+                lock = self._lock_of(wish, key)  # another process may have been faster
+                found = self.store.lease(lock) if lock is not None else None
+                return found or self._build(wish, lock, place)
+        except OSError as problem:
+            if problem.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise no_space() from problem
+            raise EnvironmentUnavailable(f"an environment cannot be built: {problem}") from problem
+
+    def _lock_of(self, wish: Wanted, key: str) -> Lock | None:
+        """The lock to build from, where there is one: the user's own, which is then kept, or the kept one."""
+        if wish.npm_lock is not None:
+            lock = npm.lock_from(wish.packages, wish.npm_lock)
+            self.store.keep_lock(key, lock)
+            return lock
+        kept = self.store.kept_lock(key)
+        if kept is not None:
+            pip.check_hashes(kept, wish.hashes)
+        return kept
+
+    def _build(self, wish: Wanted, known: Lock | None, place: Path) -> Lease:
+        started = time.monotonic()
+        pins = wish.packages.pins
+        more = " …" if len(pins) > 5 else ""
+        _logger.info("building an environment, once: %s%s", ", ".join(pins[:5]), more)
+        archives, image = place / "archives", place / "image"
+        archives.mkdir()
+        image.mkdir()
+        _logger.info("downloading")
+        lock = self._fetch(wish, known, archives)
+        _logger.info("unpacking %d packages in the sandbox", len(lock.packages))
+        self._unpack(lock, archives, image)
+        leased = self.store.add(image, lock)
+        self.store.keep_lock(key_of_wish(wish.packages), lock)
+        _logger.info("environment built in %.1f s", time.monotonic() - started)
+        self.store.prune(unused_s=UNUSED_S, max_bytes=MAX_BYTES)
+        return leased
+
+    def _fetch(self, wish: Wanted, known: Lock | None, archives: Path) -> Lock:
+        if wish.packages.ecosystem is Ecosystem.NPM:
+            lock = known or npm.lock_by_resolving(wish.packages, archives)
+            npm.download_locked(lock, archives)
+            return lock
+        if known is not None:
+            pip.download_locked(known, archives)
+        lock = known or pip.lock_by_download(wish.packages, archives)
+        pip.check_hashes(lock, wish.hashes)
+        pip.write_requirements(lock, archives)
+        return lock
+
+    def _unpack(self, lock: Lock, archives: Path, image: Path) -> None:
+        for path in archives.iterdir():
+            path.chmod(0o644)
+        archives.chmod(0o755)
+        source = files("spanproof.sandbox.environments.inside").joinpath(_PROGRAMS[lock.ecosystem])
+        program = Program("python", source.read_text(encoding="utf-8"), limits=LIMITS)
+        execution = self._install(program, archives, image)
+        if execution.failure_class is not FailureClass.OK:
+            words = (execution.stderr or execution.stdout).strip().splitlines()
+            last = words[-1] if words else (execution.reason or "")
+            if "No space left" in execution.stderr:
+                raise no_space()
+            raise EnvironmentUnavailable(
+                f"the packages could not be unpacked ({execution.failure_class}): {last[:500]}"
+            )
+        _settle(image)
+
+
+def _settle(image: Path) -> None:
+    """Make what a sandbox has written ours: plain files and directories, for all to read, for none to change.
+
+    Raises:
+        EnvironmentUnavailable: there is something else among it.
+    """
+    ours = (os.geteuid(), os.getegid())
+    for base, directories, names in os.walk(image):
+        for name in (*directories, *names):
+            path = os.path.join(base, name)  # noqa: PTH118 - many of them
+            mode = os.lstat(path).st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                raise EnvironmentUnavailable(f"a package holds {name!r}, which is neither file nor directory")
+            os.chown(path, *ours, follow_symlinks=False)
+            os.chmod(path, 0o755 if stat.S_ISDIR(mode) or mode & 0o111 else 0o644)  # noqa: PTH101
+    os.chown(image, *ours)
+    image.chmod(0o755)

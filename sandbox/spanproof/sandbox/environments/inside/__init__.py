@@ -1,0 +1,1 @@
+"""Programs that run inside the build sandbox; read as text, never imported by the host."""

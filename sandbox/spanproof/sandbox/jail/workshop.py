@@ -1,0 +1,42 @@
+"""The build sandbox: a jail of its own for one program, in which one directory of the host can be written to.
+
+In: a program, and two directories. Out: its `Execution`. As in every jail there is no network, and nothing of
+the machine but the interpreter; the jail ends with the program.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from spanproof.sandbox.jail.job import here, job_of
+from spanproof.sandbox.jail.master import foreign_id
+from spanproof.sandbox.jail.outcome import execution_of
+from spanproof.sandbox.jail.pool import Kind, Pool
+from spanproof.sandbox.jail.root import Bind
+from spanproof.sandbox.model import Execution, Program
+
+_GRACE_S = 15.0
+
+
+def run_in_workshop(program: Program, archives: Path, image: Path) -> Execution:
+    """Run a program that sees `archives` as /archives, read-only, and `image` as /image, its own to write.
+
+    Raises:
+        SandboxUnavailable: this machine cannot run a jail.
+        SandboxBroken: the jail failed.
+    """
+    owner = foreign_id(os.geteuid(), Path("/proc/self/uid_map").read_text(encoding="utf-8"))
+    if owner is not None:
+        os.chown(image, owner, owner)
+    header, parts = job_of(program, here())
+    kind = Kind(binds=(Bind(str(archives), "/archives"), Bind(str(image), "/image", writable=True)))
+    pool = Pool()
+    try:
+        slot = pool.take(kind)
+        slot.send(header, parts)
+        answer = slot.receive(program.limits.wall_s + _GRACE_S)
+        slot.close()
+    finally:
+        pool.close()
+    return execution_of(answer.header, answer.parts, program.limits)
