@@ -375,3 +375,17 @@ def test_a_policy_holds_for_the_agents_tools_and_cohorts_it_names(tmp_path, caps
     }
     assert {name for name, label in scans.items() if label == "pass"} == allowed
     assert set(scans) == {"billing-eu", "research"}
+
+
+def test_a_gate_holds_a_cohort_to_its_security(tmp_path, capsys, monkeypatch):
+    trace = tmp_path / "trace.pb"
+    trace.write_bytes(encode_protobuf(request_of("import hashlib\nhashlib.md5(b'a')", "")))
+    assert run(["eval", "--json", "--no-replay", str(trace)]) == 0
+    scores = tmp_path / "scores.jsonl"
+    scores.write_text(capsys.readouterr().out, encoding="utf-8")
+
+    def gated(least, project):
+        claim = f'boundary.security >= {least} for all cases where project = "{project}"'
+        return run(["gate", "--scores", str(scores), "--assert", claim])
+
+    assert [gated(0.8, "default"), gated(0.9, "default"), gated(0.8, "other")] == [0, 1, 1]

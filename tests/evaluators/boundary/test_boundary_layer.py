@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from spanproof.evaluators.layers import boundary
 from spanproof.sandbox import Attempt, AttemptKind, FailureClass
-from spanproof.sandbox.scanners.model import Verdict
-from spanproof.trace import Label, Skipped
+from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
+from spanproof.trace import Label, Language, Skipped
 
 REFUSED = Attempt(AttemptKind.FILE, "/etc/shadow", allowed=False)
 ALLOWED = Attempt(AttemptKind.FILE, "/work/a.csv", allowed=True)
@@ -133,3 +135,26 @@ def test_a_run_without_code_is_skipped_with_the_reason(build, score_of, hidden, 
     outcome = score_of(boundary.judge(build.evidence(build.run([], hidden=hidden))), "boundary")
     assert isinstance(outcome, Skipped)
     assert word in outcome.reason
+
+
+def _weak(cwe):
+    return Finding("python.weakness.x", Severity.ADVISORY, Verdict.ALLOW, 1, 1, 1, 2, "weak", cwe=cwe)
+
+
+def test_weaknesses_lower_the_security_and_never_fail(build, snippet, score_of):
+    scan = Scan(Verdict.ALLOW, (_weak(328), _weak(89), _weak(89)))
+    found = boundary.judge(build.evidence(build.run([snippet]), scans={snippet.id: scan}))
+    security = score_of(found, "security", snippet)
+    assert (security.value, security.label) == (pytest.approx(0.8 * 0.7), None)
+    assert "CWE-89, CWE-328" in security.explanation
+    assert score_of(found, "boundary").label is Label.PASS
+
+
+def test_code_without_weaknesses_is_secure(build, snippet, score_of):
+    assert score_of(judged(build, snippet), "security", snippet).label is Label.PASS
+
+
+def test_a_language_nobody_reads_for_weaknesses_has_no_security(build, snippet, score_of):
+    other = replace(snippet, language=Language.SQL)
+    outcome = score_of(boundary.judge(build.evidence(build.run([other]))), "security", other)
+    assert isinstance(outcome, Skipped)

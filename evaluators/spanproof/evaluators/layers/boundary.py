@@ -3,7 +3,7 @@
 Takes the evidence about a run; joins per snippet the scanner's verdict, the attempts seen in the replay and
 the refusals on record into one explanation: what was tried, where, and who stopped it. A denied snippet
 fails; one under review is settled by the sandbox; a snippet that cannot be settled is left without a label,
-never passed. Gives `scan` and `attempts` per snippet, and the layer's value for the run.
+never passed. Gives `scan`, `attempts` and `security` per snippet, and the layer's value for the run.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from spanproof.evaluators.layers.common import counted, replayed, why_no_code, w
 from spanproof.evaluators.model import ReplayedStep, RunEvidence
 from spanproof.evaluators.replay.record import record_of
 from spanproof.sandbox import Attempt, AttemptKind, FailureClass
+from spanproof.sandbox.scanners import weaknesses
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.boundary import Boundary as PolicyBoundary
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
+from spanproof.sandbox.scanners.score import security_score
 from spanproof.trace import Evidence, Judgement, Label, Layer, Outcome, Scored, Skipped, Snippet
 
 EVALUATOR = "spanproof.boundary"
@@ -50,6 +52,8 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
         judgements.append(_judgement("scan", snippet.span_id, scan, snippet.id))
         attempts = _attempts_outcome(evidence, snippet)
         judgements.append(_judgement("attempts", snippet.span_id, attempts, snippet.id))
+        security = _security_outcome(snippet, evidence.scans[snippet.id])
+        judgements.append(_judgement("security", snippet.span_id, security, snippet.id))
     outcome = _of_run([_settle(evidence, snippet) for snippet in run.snippets])
     of_run = _judgement("boundary", run.span_id, outcome)
     uncertain = isinstance(outcome, Scored) and outcome.label is None
@@ -123,6 +127,21 @@ def _attempts_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
         f"The replay tried {', '.join(_target(attempt) for attempt in refused[:3])}; the sandbox stopped it."
     )
     return Scored(0.0, Label.FAIL, told, _attempt_facts(snippet, refused))
+
+
+def _security_outcome(snippet: Snippet, scan: Scan) -> Outcome:
+    """The weaknesses of the code itself: advice, so that a low value is no verdict."""
+    if snippet.language.value not in weaknesses.LANGUAGES:
+        return Skipped(f"{snippet.language.value} is not read for weaknesses")
+    found = [finding for finding in scan.findings if finding.cwe is not None]
+    if not found:
+        return Scored(1.0, Label.PASS, "No weakness found.")
+    facts = tuple(
+        Evidence(f"CWE-{one.cwe} at line {one.line}: {one.message}", snippet.span_id) for one in found
+    )
+    kinds = sorted({one.cwe for one in found if one.cwe is not None})
+    told = f"{counted(len(kinds), 'kind')} of weakness: {', '.join(f'CWE-{kind}' for kind in kinds)}."
+    return Scored(security_score(found), None, told, facts)
 
 
 def _refused(evidence: RunEvidence, step: ReplayedStep | None) -> list[Attempt]:
