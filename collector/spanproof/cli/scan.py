@@ -41,6 +41,7 @@ _COLOURS = {Verdict.ALLOW: "green", Verdict.REVIEW: "yellow", Verdict.DENY: "bol
 @click.option("--language", help="Of the files; told by their names otherwise.")
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON per file.")
 @click.option("--sarif", "as_sarif", is_flag=True, help="One SARIF 2.1.0 document.")
+@click.option("--docs-url", default="", help="Where docs/ is published, for links of rules in SARIF.")
 def command(
     files: tuple[Path, ...],
     as_jsonl: bool,
@@ -48,11 +49,14 @@ def command(
     language: str | None,
     as_json: bool,
     as_sarif: bool,
+    docs_url: str,
 ) -> int:
     """Scan source code against a policy, without running it.
 
     FILES are source files, `-` is stdin. Exit code 1 when one of them is denied.
     """
+    if docs_url and not docs_url.startswith(("https://", "http://")):
+        raise UsageProblem(f"--docs-url cannot be {docs_url!r}", "give an address that begins with https://")
     pipeline = pipeline_in(policy_file)
     if as_jsonl:
         if files:
@@ -62,7 +66,7 @@ def command(
         raise UsageProblem("no file to scan", "name files, `-` for stdin, or --jsonl")
     scans = [(name, *_scan_file(pipeline, name, language)) for name in files]
     if as_sarif:
-        print_json(sarif_log([(str(name), scan) for name, _, scan in scans]))
+        print_json(sarif_log([(str(name), scan) for name, _, scan in scans], docs_url))
     elif as_json:
         for name, told_language, scan in scans:
             print_json({"file": str(name), "language": told_language, **_as_row(scan)})

@@ -1,7 +1,8 @@
 """Scans as a SARIF 2.1.0 log, which code hosts and editors read.
 
 In: file names and their scans. Out: one JSON-ready document. Messages are those of the findings, so no
-secret's value is in it.
+secret's value is in it. A rule links to its documentation where an address of it is known: a SARIF link is
+absolute, and without a host there is none.
 """
 
 from __future__ import annotations
@@ -25,8 +26,15 @@ _SECURITY: Final = {
 Json = dict[str, object]
 
 
-def sarif_log(scans: Sequence[tuple[str, Scan]]) -> Json:
-    """One SARIF log of one run over these files."""
+def sarif_log(scans: Sequence[tuple[str, Scan]], documentation: str = "") -> Json:
+    """One SARIF log of one run over these files.
+
+    Args:
+        scans: names of files, as paths, and what was found in each.
+        documentation: the address that the project's files are published at; by default the one of its
+            metadata, if it has one.
+    """
+    base = documentation or _documentation()
     described = {finding.rule: finding for _, scan in scans for finding in scan.findings}
     rules = sorted(described)
     index = {rule: position for position, rule in enumerate(rules)}
@@ -34,7 +42,7 @@ def sarif_log(scans: Sequence[tuple[str, Scan]]) -> Json:
     driver: Json = {
         "name": "spanproof",
         "semanticVersion": _version(),
-        "rules": [_rule(described[rule]) for rule in rules],
+        "rules": [_rule(described[rule], base) for rule in rules],
     }
     return {
         "$schema": _SCHEMA,
@@ -43,7 +51,7 @@ def sarif_log(scans: Sequence[tuple[str, Scan]]) -> Json:
     }
 
 
-def _rule(example: Finding) -> Json:
+def _rule(example: Finding, base: str) -> Json:
     try:
         entry = rule_of(example.rule)
     except KeyError:  # a rule of the user's: the finding itself says all there is
@@ -54,8 +62,8 @@ def _rule(example: Finding) -> Json:
     return {
         "id": example.rule,
         "shortDescription": {"text": example.rule},
-        "help": {"text": entry.remedy},
-        "helpUri": _documentation() + anchor_of(example.rule),
+        "help": {"text": f"{entry.remedy} See {anchor_of(example.rule)}."},
+        **({"helpUri": f"{base.rstrip('/')}/{anchor_of(example.rule)}"} if base else {}),
         "defaultConfiguration": {"level": _LEVELS[entry.verdict]},
         "properties": properties,
     }
@@ -75,13 +83,18 @@ def _result(name: str, finding: Finding, index: dict[str, int]) -> Json:
         "message": {"text": finding.message},
         **({"partialFingerprints": {"secret/v1": finding.fingerprint}} if finding.fingerprint else {}),
         "locations": [
-            {"physicalLocation": {"artifactLocation": {"uri": quote(name)}, "region": region}},
+            {
+                "physicalLocation": {
+                    "artifactLocation": {"uri": quote(name.encode("utf-8", "surrogatepass"))},
+                    "region": region,
+                }
+            },
         ],
     }
 
 
 def _documentation() -> str:
-    """Where the project is published; without such an address a name that is a URI all the same."""
+    """Where the project's metadata says that its documentation is; empty where it does not."""
     try:
         addresses = metadata("spanproof").get_all("Project-URL") or []
     except PackageNotFoundError:
@@ -89,8 +102,8 @@ def _documentation() -> str:
     for one in addresses:
         label, _, address = one.partition(", ")
         if label.lower() == "documentation":
-            return f"{address.rstrip('/')}/"
-    return "urn:spanproof:"
+            return str(address)
+    return ""
 
 
 def _version() -> str:
