@@ -11,6 +11,7 @@ import pytest
 from spanproof.sandbox import (
     AttemptKind,
     Clock,
+    Evidence,
     FailureClass,
     Fixtures,
     Limits,
@@ -26,8 +27,8 @@ from spanproof.sandbox import (
 from spanproof.sandbox.backends.promises import PROMISES, Promise, check_one
 from spanproof.sandbox.registry import availability, backend_names, open_sandbox
 
-BACKENDS = [name for name in backend_names() if name != "e2b"]
-"""All of ours that run here: one that cannot fails its tests. E2B's are in tests/sandbox/e2b."""
+BACKENDS = backend_names()
+"""All of ours: one that cannot run here fails its tests."""
 FORGERIES = [
     "class E(int):\n    def __eq__(self, other): return True\ndef f(x): return E()",
     "class E:\n    def __eq__(self, other): return True\n    def __bool__(self): return True\ndef f(x): return E()",
@@ -57,7 +58,16 @@ def settings_of(backend: str, request: pytest.FixtureRequest) -> dict[str, str]:
     if backend == "docker":
         daemon = request.getfixturevalue("docker_daemon")
         return {"host": daemon.host, "image": daemon.image}
+    if backend == "e2b":
+        return dict(request.getfixturevalue("e2b_settings"))
     return {}
+
+
+def as_told(sandbox: Sandbox, failure_class: FailureClass) -> FailureClass:
+    """A class that rests on attempts; where they are not told, such a program has failed by itself."""
+    by_attempts = failure_class in (FailureClass.PERMISSION_DENIED, FailureClass.UNSAFE_OPERATION)
+    untold = by_attempts and Evidence.ATTEMPTS not in sandbox.tells
+    return FailureClass.EXCEPTION if untold else failure_class
 
 
 def no_tools(request: ToolRequest) -> ToolAnswer:
@@ -107,7 +117,7 @@ def test_a_program_that_ends_well_is_ok(sandbox: Sandbox) -> None:
 )
 def test_each_end_has_its_failure_class(sandbox: Sandbox, source: str, failure_class: FailureClass) -> None:
     execution = sandbox.run(Program("python", source, limits=SHORT))
-    assert execution.failure_class is failure_class, execution
+    assert execution.failure_class is as_told(sandbox, failure_class), execution
 
 
 def test_what_was_raised_is_told_with_its_line_and_its_chain(sandbox: Sandbox) -> None:
@@ -163,6 +173,9 @@ except OSError: pass
 subprocess.run(["echo", "x"])
 """
     attempts = sandbox.run(Program("python", source)).attempts
+    if Evidence.ATTEMPTS not in sandbox.tells:
+        assert attempts == ()
+        return
     assert [(a.kind, a.target.rpartition("/")[2], a.allowed) for a in attempts] == [
         (AttemptKind.NETWORK, "198.51.100.7:443", False),
         (AttemptKind.FILE, "shadow", False),
@@ -227,6 +240,10 @@ def test_a_check_that_is_called_by_the_tests_themselves_is_not_called_again(sand
     ],
 )
 def test_a_program_cannot_pass_tests_by_simple_means(sandbox: Sandbox, source: str) -> None:
+    if sandbox.name == "e2b" and "/mem'" in source:
+        pytest.skip(
+            "a machine without root, as the loopback's, has no memory closed to a program: see the docs"
+        )
     tests = "def check(c):\n    assert c(1) == 2\n    assert c(2) == 3\n"
     execution = sandbox.run(Program("python", source, tests=tests, entry_point="f"))
     assert (execution.tests_passed, execution.tests_total) == (0, 2)
@@ -285,7 +302,7 @@ def test_bash_runs_with_its_own_failure_classes(sandbox: Sandbox) -> None:
     assert bash("no_such_command_here") is FailureClass.MISSING_DEPENDENCY
     assert bash("if then fi") is FailureClass.SYNTAX_ERROR
     assert bash("while :; do :; done") is FailureClass.TIMEOUT
-    assert bash("cat /etc/shadow") is FailureClass.PERMISSION_DENIED
+    assert bash("cat /etc/shadow") is as_told(sandbox, FailureClass.PERMISSION_DENIED)
 
 
 def test_sql_runs_statement_by_statement(sandbox: Sandbox) -> None:
@@ -313,7 +330,8 @@ def test_an_exception_ends_a_step_but_not_the_session(sandbox: Sandbox) -> None:
         assert failed.raised.line == 2
         assert session.execute("y = (").failure_class is FailureClass.SYNTAX_ERROR
         assert session.execute("assert x == 3").failure_class is FailureClass.ASSERTION_FAILURE
-        assert session.execute("open('/etc/shadow')").failure_class is FailureClass.PERMISSION_DENIED
+        denied = as_told(sandbox, FailureClass.PERMISSION_DENIED)
+        assert session.execute("open('/etc/shadow')").failure_class is denied
         assert session.execute("x").attempts == ()
         assert session.execute("x").result == 2
 

@@ -6,15 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from .loopback import KEY, Loopback, Trouble, serve
+from .loopback import Loopback, Trouble, on_loopback
 
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[tuple[Loopback, dict[str, str]]]:
     """The service, and the settings that lead to it."""
-    with serve() as (service, url), pytest.MonkeyPatch.context() as environment:
-        environment.setenv("E2B_API_KEY", KEY)
-        yield service, {"api_url": url, "sandbox_url": url}
+    with on_loopback() as found:
+        yield found
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
 import uvicorn
 from connectrpc.code import Code
 from connectrpc.errors import ConnectError
@@ -101,9 +102,9 @@ class Trouble:
 
     Attributes:
         create: answers to the next creations, by status; `kill`, to the next kills.
-        start: what happens to the next commands, after as many as `start_after` went well: `cut` the stream
-            once it has begun, `gone` the machine, `garbage` instead of frames, `refuse` with an error,
-            `noise` that is no line of ours, `hang`.
+        start: what happens to the next commands: `cut` the stream once the program has begun, `gone` the
+            machine then, `garbage` instead of frames, `refuse` with an error, `noise` that is no line of
+            ours, `hang`.
         separated: claim that the machine keeps its users apart.
         slow_s: before each creation.
     """
@@ -111,7 +112,6 @@ class Trouble:
     create: list[int] = field(default_factory=list)
     kill: list[int] = field(default_factory=list)
     start: list[str] = field(default_factory=list)
-    start_after: int = 0
     separated: bool = False
     slow_s: float = 0.0
 
@@ -166,6 +166,8 @@ class Machine:
         number = next(self._numbers)
         self._waiting[number] = answers = asyncio.Queue()
         self._requests.put([what, number, *rest])
+        if self.ended:
+            answers.put_nowait(["gone"])
         return number, answers
 
     def tell(self, what: str, number: int, *rest: Any) -> None:
@@ -294,7 +296,7 @@ class Processes(process_connect.Process):
     async def start(self, request: Any, ctx: Any, /) -> AsyncIterator[Any]:
         """Run a command and tell its output as it comes."""
         machine = self._found(ctx)
-        trouble = self._trouble()
+        trouble = self._service.trouble.start.pop(0) if self._service.trouble.start else None
         if trouble == "refuse":
             raise ConnectError(Code.INTERNAL, "as the test wants")
         command = [request.process.cmd, *request.process.args]
@@ -341,13 +343,6 @@ class Processes(process_connect.Process):
         if machine is None:
             raise ConnectError(Code.UNAVAILABLE, "The sandbox was not found")
         return machine
-
-    def _trouble(self) -> str | None:
-        trouble = self._service.trouble
-        if trouble.start_after > 0:
-            trouble.start_after -= 1
-            return None
-        return trouble.start.pop(0) if trouble.start else None
 
 
 def _event(name: str, value: Any) -> Any:
@@ -406,3 +401,11 @@ def serve() -> Iterator[tuple[Loopback, str]]:
         service.close()
         server.should_exit = True
         thread.join(20)
+
+
+@contextlib.contextmanager
+def on_loopback() -> Iterator[tuple[Loopback, dict[str, str]]]:
+    """The service, a key it takes in the environment, and the settings that lead to it."""
+    with serve() as (service, url), pytest.MonkeyPatch.context() as environment:
+        environment.setenv("E2B_API_KEY", KEY)
+        yield service, {"api_url": url, "sandbox_url": url}

@@ -21,7 +21,7 @@ from spanproof.sandbox.backends.e2b.service import features
 from spanproof.sandbox.backends.e2b.session import E2BSession
 from spanproof.sandbox.backends.e2b.settings import KNOWN, read_settings
 from spanproof.sandbox.calls import check_files
-from spanproof.sandbox.errors import SandboxBroken, UnsupportedLanguage
+from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable, UnsupportedLanguage
 from spanproof.sandbox.jail.outcome import execution_of
 from spanproof.sandbox.jail.wire import Header
 from spanproof.sandbox.model import Execution, FailureClass, Program, SessionSpec
@@ -122,7 +122,7 @@ class E2BSandbox(Sandbox):
             tries -= 1
             machine: Machine | None = None
             try:
-                machine = self._take(job["language"])
+                machine = self._take()
                 machine.outlasts(wall_s + _START_S + _GRACE_S)
                 conversation = machine.start(job, talks=talks)
                 return machine, conversation, self._started(machine, conversation)
@@ -143,6 +143,16 @@ class E2BSandbox(Sandbox):
             said = conversation.next(_START_S)
         except TimeoutError:
             raise SandboxBroken(f"e2b: machine {machine.id} did not start in {_START_S:.0f} s") from None
+        except SandboxBroken as problem:
+            if "python3" in str(problem):
+                remedy = "set `template` to one with Python 3.11 or newer"
+                raise SandboxUnavailable(f"{problem}; {remedy}") from None
+            raise
+        if said.get("kind") == "lacking":
+            raise UnsupportedLanguage(
+                f"the template {self._settings.template!r} lacks what runs this language; python and sql "
+                "always run, javascript needs Node.js, typescript Node.js 22.18 or newer, bash /bin/bash"
+            )
         return said.get("separated") is True
 
     def _finish(
@@ -165,7 +175,7 @@ class E2BSandbox(Sandbox):
         _LOG.debug("e2b machine %s: a run of %.2f s", machine.id, time.monotonic() - began)
         return execution
 
-    def _take(self, language: str) -> Machine:
+    def _take(self) -> Machine:
         with self._lock:
             if self._closed:
                 raise SandboxBroken("the e2b sandbox is closed")
@@ -178,13 +188,6 @@ class E2BSandbox(Sandbox):
         if self._closed:
             self._drop(machine)
             raise SandboxBroken("the e2b sandbox is closed")
-        if language != "session" and language not in machine.languages:
-            self._give_back(machine, reusable=True)
-            known = ", ".join(sorted(machine.languages))
-            raise UnsupportedLanguage(
-                f"the template {self._settings.template!r} runs {known}, not {language!r}; "
-                "for javascript and typescript it needs Node.js"
-            )
         return machine
 
     def _give_back(self, machine: Machine, *, reusable: bool) -> None:

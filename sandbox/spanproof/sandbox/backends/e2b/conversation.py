@@ -11,8 +11,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from spanproof.sandbox.errors import SandboxBroken
 from spanproof.sandbox.jail.wire import Header
@@ -25,7 +24,7 @@ class Conversation:
     """What a command says, line by line; and where it listens, what it is told."""
 
     def __init__(
-        self, open_stream: Callable[[], Any], translate: Callable[[Exception], Exception], token: str | None
+        self, open_stream: Callable[[], Any], translate: Callable[[Exception], Exception], token: str
     ) -> None:
         self._open_stream = open_stream
         self._translate = translate
@@ -36,14 +35,6 @@ class Conversation:
         self._budget = _SMALLEST_BUDGET
         self._lines: queue.SimpleQueue[Header | Exception] = queue.SimpleQueue()
         threading.Thread(target=self._read, name="e2b-stream", daemon=True).start()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Listen no more; the command goes on until its machine ends it."""
@@ -69,7 +60,7 @@ class Conversation:
             if isinstance(said, Exception):
                 self._lines.put(said)  # it stays ended
                 raise said
-            if self._token is None or said.get("token") == self._token:
+            if said.get("token") == self._token:
                 return said
 
     def send(self, line: Header) -> None:

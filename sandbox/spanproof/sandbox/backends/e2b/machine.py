@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from spanproof.sandbox.backends.e2b.conversation import Conversation
 from spanproof.sandbox.backends.e2b.service import error_of, make_remote
 from spanproof.sandbox.backends.e2b.settings import Settings
-from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
+from spanproof.sandbox.errors import SandboxBroken
 from spanproof.sandbox.jail.wire import Header
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _KILL_TRIES = 3
 _MARGIN_S = 30
-_PREPARE_S = 60.0
 _USER = "root"  # the guest gives it up before a program runs; without it, nothing keeps programs apart
 _UNPACK = """
 import sys, zipfile
@@ -64,12 +63,12 @@ class Machine:
         self._remote = make_remote(settings, self._lifetime_s)
         self.id = self._remote.sandbox_id
         self.runs = 0
-        self.languages: frozenset[str] = frozenset()
         self._base = f"/tmp/spanproof-{secrets.token_hex(8)}"  # noqa: S108 - on the machine, and unguessable
+        self._archive = f"{self._base}.zip"
         # Runs at the interpreter's end too.
         self.kill: Callable[[], object] = weakref.finalize(self, _kill, self._remote, self.life, settings)
         try:
-            self._furnish()
+            self._write(self._archive, guest_archive())
         except BaseException:
             self.kill()
             raise
@@ -82,9 +81,21 @@ class Machine:
         """
         self.runs += 1
         token = secrets.token_hex(16)
-        path = f"{self._base}/job-{self.runs}"
+        path = f"{self._base}-job-{self.runs}"
         self._write(path, json.dumps({**job, "token": token}).encode("ascii"))
-        return self._command(f"{self._python()} {path}", token, talks=talks)
+        command = self._guest(path)
+
+        def open_stream() -> Any:
+            return self._remote.commands.run(
+                command, background=True, user=_USER, stdin=talks, timeout=0, retain_output=False
+            )
+
+        def translate(problem: Exception) -> Exception:
+            return SandboxBroken(
+                str(error_of(problem, self._settings, f"run a command on machine {self.id}"))
+            )
+
+        return Conversation(open_stream, translate, token)
 
     def outlasts(self, seconds: float) -> None:
         """Make sure that the service lets it live for as long.
@@ -99,44 +110,16 @@ class Machine:
         self._do("keep the machine", lambda: self._remote.set_timeout(more))
         self._lifetime_s = int(self.life.seconds) + more
 
-    def _furnish(self) -> None:
-        """Bring our guest, and ask what is there."""
-        self._write(f"{self._base}.zip", guest_archive())
-        unpack = shlex.join(["python3", "-I", "-c", _UNPACK, f"{self._base}.zip", self._base])
-        with self._command(f"{unpack} && {self._python()}", None) as conversation:
-            try:
-                told = conversation.next(_PREPARE_S)
-            except TimeoutError:
-                raise SandboxBroken(
-                    f"e2b: machine {self.id} did not get ready in {_PREPARE_S:.0f} s"
-                ) from None
-            except SandboxBroken as problem:
-                if "python3" in str(problem):
-                    remedy = "set `template` to one with Python 3.11 or newer"
-                    raise SandboxUnavailable(f"{problem}; {remedy}") from None
-                raise
-        found = told.get("languages")
-        self.languages = frozenset(map(str, found if isinstance(found, list) else ()))
-
-    def _python(self) -> str:
+    def _guest(self, path: str) -> str:
+        """The command that does a job; the first one unpacks our guest, and tells of a Python too old."""
         fixed = f'env -i PATH="$PATH" PYTHONPATH={self._base} PYTHONHASHSEED=0 PYTHONUTF8=1'
-        return f"cd / && exec {fixed} python3 -s -P -m spanproof.sandbox.backends.e2b.guest"
+        run = f"cd / && exec {fixed} python3 -s -P -m spanproof.sandbox.backends.e2b.guest {path}"
+        if self.runs > 1:
+            return run
+        return f"{shlex.join(['python3', '-I', '-c', _UNPACK, self._archive, self._base])} && {run}"
 
     def _write(self, path: str, data: bytes) -> None:
         self._do("write a file", lambda: self._remote.files.write(path, data, user=_USER))
-
-    def _command(self, command: str, token: str | None, *, talks: bool = False) -> Conversation:
-        def open_stream() -> Any:
-            return self._remote.commands.run(
-                command, background=True, user=_USER, stdin=talks, timeout=0, retain_output=False
-            )
-
-        def translate(problem: Exception) -> Exception:
-            return SandboxBroken(
-                str(error_of(problem, self._settings, f"run a command on machine {self.id}"))
-            )
-
-        return Conversation(open_stream, translate, token)
 
     def _do(self, doing: str, step: Callable[[], object]) -> None:
         try:

@@ -1,6 +1,6 @@
 """`python -m spanproof.sandbox.backends.e2b.guest JOB`: do the one job a file describes, and tell of it.
 
-Without a job it tells what the machine has. Output is lines of JSON; see `lines`.
+Output is lines of JSON; see `lines`.
 """
 
 from __future__ import annotations
@@ -22,23 +22,21 @@ from spanproof.sandbox.model import Limits
 
 _NODE = {"javascript": "main.js", "typescript": "main.ts"}
 _RUNNER = "node.cjs"
+_BASH = "/bin/bash"
 
 
-def main(job_file: str | None) -> None:
-    """Do a job, or tell what the machine has."""
-    if job_file is None:
-        found = find_node()
-        languages = ["python", "sql", *(found.languages if found is not None else ())]
-        languages += ["bash"] if Path("/bin/bash").exists() else []
-        print(json.dumps({"kind": "machine", "languages": languages}), flush=True)
-        return
+def main(job_file: str) -> None:
+    """Do a job."""
     job: dict[str, Any] = json.loads(Path(job_file).read_bytes())
     Path(job_file).unlink()
+    host = Lines(job.pop("token"))
+    if not _runs(job["language"]):
+        host.send("lacking")
+        return
     code = _code(job)  # before what lies in /tmp is covered
     separated = separate(job["limits"]["disk_bytes"])
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     place = make_place(separated=separated)
-    host = Lines(job.pop("token"))
     place.lay_out(place.work, {name: base64.b64decode(data) for name, data in job["files"].items()})
     place.lay_out(place.code, code)
     job["argv"] = _command(job, place.code)
@@ -46,6 +44,13 @@ def main(job_file: str | None) -> None:
     host.send("started", separated=separated)
     kind = SessionRun if job["language"] == "session" else Run
     kind(job, started, place, host).finish()
+
+
+def _runs(language: str) -> bool:
+    if language in _NODE:
+        found = find_node()
+        return found is not None and language in found.languages
+    return language != "bash" or Path(_BASH).exists()
 
 
 def _code(job: dict[str, Any]) -> dict[str, bytes]:
@@ -62,7 +67,7 @@ def _code(job: dict[str, Any]) -> dict[str, bytes]:
 
 def _command(job: dict[str, Any], code: Path) -> list[str] | None:
     if job["language"] == "bash":
-        return ["/bin/bash", str(code / "main.sh")]
+        return [_BASH, str(code / "main.sh")]
     found = find_node() if job["language"] in _NODE else None
     if found is None:
         return None
@@ -70,4 +75,4 @@ def _command(job: dict[str, Any], code: Path) -> list[str] | None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else None)
+    main(sys.argv[1])

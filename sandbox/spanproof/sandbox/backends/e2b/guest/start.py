@@ -16,13 +16,11 @@ from typing import Any
 from spanproof.sandbox.backends.e2b.guest.place import Place
 from spanproof.sandbox.backends.pinned import fix_random_bytes, shift_clock
 from spanproof.sandbox.jail import kernel
-from spanproof.sandbox.jail.guest.main import leave_everything, run_job
+from spanproof.sandbox.jail.guest.main import guest_main
 from spanproof.sandbox.jail.place import Descriptors
 
-_SETUP_FAILED = 125
 _SLACK_BYTES = 256 * 1024 * 1024
 """Of address space over the memory limit: stacks and arenas are mapped long before they are used."""
-_exit = os._exit  # a program may replace it
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,32 +39,23 @@ def start(job: dict[str, Any], place: Place, stdin: Path) -> Started:
     ours, theirs = socket.socketpair()
     out, out_end = os.pipe()
     err, err_end = os.pipe()
+    descriptors = Descriptors(theirs.fileno(), os.open(stdin, os.O_RDONLY), out_end, err_end)
     pid = os.fork()
     if pid == 0:
-        code = _SETUP_FAILED
-        try:
-            given = os.open(stdin, os.O_RDONLY)
-            _give_up(job, place, Descriptors(theirs.fileno(), given, out_end, err_end))
-            code = run_job()
-        except BaseException as problem:  # noqa: BLE001 - must never unwind into the watcher
-            if code == _SETUP_FAILED:
-                os.write(2, f"{type(problem).__name__}: {problem}\n".encode()[:4000])
-        finally:
-            _exit(code)
+        guest_main(descriptors, str(place.work), lambda _control: _give_up(job, place), seeded=False)
     theirs.close()
-    os.close(out_end)
-    os.close(err_end)
+    for fd in (descriptors.stdin, out_end, err_end):
+        os.close(fd)
     for fd in (ours.fileno(), out, err):
         os.set_blocking(fd, False)
     return Started(pid, os.pidfd_open(pid), ours, out, err)
 
 
-def _give_up(job: dict[str, Any], place: Place, descriptors: Descriptors) -> None:
+def _give_up(job: dict[str, Any], place: Place) -> None:
     if place.user is not None:
         os.setgroups([])
         os.setresgid(place.user, place.user, place.user)
         os.setresuid(place.user, place.user, place.user)
-    leave_everything(descriptors)
     kernel.drop_capabilities()
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     _bound(job)
@@ -74,7 +63,6 @@ def _give_up(job: dict[str, Any], place: Place, descriptors: Descriptors) -> Non
         fix_random_bytes(job["seed"])
     if job["clock_s"] is not None:
         shift_clock(job["clock_s"])
-    os.chdir(place.work)
     sys.path[:] = [entry for entry in sys.path if "spanproof" not in entry]
     path = os.environ["PATH"]
     os.environ.clear()
