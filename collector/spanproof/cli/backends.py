@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from spanproof.cli.console import UsageProblem
+from spanproof.cli.environment import show_builds
 from spanproof.sandbox import BadSetting, Sandbox, SandboxUnavailable
 from spanproof.sandbox.registry import backend_names, open_sandbox
 
@@ -46,6 +47,7 @@ def opened(backend: str, settings: Mapping[str, str], workers: int = 1) -> Sandb
     Raises:
         UsageProblem: there is none of this name, or it does not take the settings.
     """
+    show_builds()
     try:
         return open_sandbox(backend, workers=workers, settings=settings)
     except SandboxUnavailable as problem:

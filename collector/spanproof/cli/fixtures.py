@@ -18,7 +18,7 @@ import click
 
 from spanproof.cli.console import UsageProblem
 from spanproof.cli.jsonl import BadRow, Row
-from spanproof.sandbox import BadFixture, Clock, Fixtures
+from spanproof.sandbox import BadFixture, Clock, Ecosystem, Fixtures, PackageSet
 from spanproof.sandbox.har import exchanges_of, load_har
 
 
@@ -68,6 +68,19 @@ def fixtures_in(row: Row, default: Fixtures) -> Fixtures:
         seed=default.seed if seed is None else seed,
         clock=default.clock if clock is None else _clock_in(clock),
         http=calls,
+        packages=default.packages if row.get("packages") is None else _packages_in(row["packages"]),
+    )
+
+
+def _packages_in(value: object) -> PackageSet:
+    if isinstance(value, Mapping) and not value.keys() - {"ecosystem", "pins"}:
+        ecosystem, pins = value.get("ecosystem", "pip"), value.get("pins")
+        strings = isinstance(pins, list) and all(isinstance(pin, str) for pin in pins)
+        if strings and ecosystem in Ecosystem._value2member_map_:
+            return PackageSet(Ecosystem(ecosystem), tuple(pins))  # type: ignore[arg-type]  # a list of strings
+    ecosystems = " or ".join(Ecosystem)
+    raise BadRow(
+        f'field \'packages\' must be {{"ecosystem": {ecosystems}, "pins": [strings]}}, got {str(value)[:80]}'
     )
 
 

@@ -46,9 +46,11 @@ left out. Lone surrogates come back as U+FFFD.
 `remedy`], `elapsed_us` |
 | `detect --jsonl` | `id`, `text` | `id`, `snippets` [`language`, `source`, `start`, `end`] |
 | `sandbox run --jsonl` | `id`, `language`, `source`, `timeout_s`?, `tests`?, `entry_point`?, `stdin`?, \
-`files`? {path: text or {`base64`}} | `id`, `failure_class`, `exit_code`, `signal`, `stdout`, `stderr`, \
-`wall_s`, `cpu_s`, `peak_memory_bytes`, `attempts` [`kind`, `target`, `allowed`], `tests_passed`, \
-`tests_total` |
+`files`? {path: text or {`base64`}}, `seed`?, `clock`? {`start_s`, `rate`?}, `http`? (a HAR document), \
+`packages`? {`ecosystem` (`pip`, `npm`), `pins` [text]}, `database`? {`engine` (`sqlite`, `duckdb`), \
+`file`?, `writable`?} | `id`, `failure_class`, `exit_code`, `signal`, `stdout`, `stderr`, `wall_s`, `cpu_s`, \
+`peak_memory_bytes`, `attempts` [`kind`, `target`, `allowed`], `tests_passed`, `tests_total`; of SQL also \
+`result` {`columns`, `rows`, `cut`} or null |
 | `replay --jsonl` | `id`, `steps` [code], `tools`? {name: [parameter]}, `tape`? [`tool`, `args`?, \
 `kwargs`?, `result` or `error` {`type`, `message`}] | `id`, `steps` [`failure_class`, `stdout`, \
 `result`, `exception` {`type`, `message`} or null, `divergences` [`tool`, `args`, `kwargs`, `reason`]] |

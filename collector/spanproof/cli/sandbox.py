@@ -1,8 +1,8 @@
 """`spanproof sandbox`: run programs in a sandbox, one file for people or JSON Lines for other programs.
 
 In: a file, or lines `{"id","language","source","timeout_s"?,"tests"?,"files"?,"entry_point"?,"http"?,"seed"?,
-"clock"?}`. Out: what became of each. A line whose program fails is answered like any other; for one file the
-exit code is 1.
+"clock"?,"packages"?,"database"?}`. Out: what became of each. A line whose program fails is answered like any
+other; for one file the exit code is 1.
 """
 
 from __future__ import annotations
@@ -23,10 +23,14 @@ from rich.text import Text
 from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.backends import backend_options, opened
 from spanproof.cli.console import UsageProblem, console, print_json
+from spanproof.cli.database import LaidDatabase, database_in, database_options
+from spanproof.cli.environment import command as environment
+from spanproof.cli.environment import have, wanted_in
 from spanproof.cli.fixtures import fixture_options, fixtures_in
 from spanproof.cli.hostile import visible
 from spanproof.cli.jsonl import BadRow, Row, answer_lines, text_field
 from spanproof.sandbox import (
+    EnvironmentUnavailable,
     Execution,
     FailureClass,
     Fixtures,
@@ -41,13 +45,23 @@ from spanproof.sandbox import (
 from spanproof.sandbox.backends.promises import Finding
 from spanproof.sandbox.backends.promises import check as check_promises
 
-_LANGUAGES = {".py": "python", ".sh": "bash", ".bash": "bash", ".sql": "sql", ".js": "javascript"}
+_LANGUAGES = {
+    ".py": "python",
+    ".sh": "bash",
+    ".bash": "bash",
+    ".sql": "sql",
+    **dict.fromkeys((".js", ".mjs", ".cjs"), "javascript"),
+    **dict.fromkeys((".ts", ".mts"), "typescript"),
+}
 _LONGEST_S = 3600.0
 
 
 @click.group()
 def command() -> None:
     """Run programs in the sandbox."""
+
+
+command.add_command(environment, "environment")
 
 
 @command.command()
@@ -67,6 +81,13 @@ def command() -> None:
     help="Seconds it may take; a line's own timeout_s beats it.",
 )
 @fixture_options
+@database_options
+@click.option(
+    "--packages",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Packages it finds: a requirements.txt with exact pins, or a package-lock.json.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print FILE's result as one JSON line.")
 def run(
     file: Path | None,
@@ -77,6 +98,8 @@ def run(
     language: str | None,
     timeout_s: float,
     fixtures: Fixtures,
+    database: LaidDatabase,
+    packages: Path | None,
     as_json: bool,
 ) -> int:
     """Run a program and tell what became of it.
@@ -88,18 +111,28 @@ def run(
         raise UsageProblem("give either FILE or --jsonl", "spanproof sandbox run program.py")
     if math.isnan(timeout_s):
         raise UsageProblem("--timeout is not a number", "give seconds: --timeout 10")
+    if packages is not None:
+        wanted = wanted_in(packages)
+        have(wanted).close()
+        fixtures = replace(fixtures, packages=wanted.packages)
     with opened(backend, settings, workers) as sandbox:
         if jsonl:
             _require(sandbox)
-            return answer_lines(lambda row: _answer(sandbox, row, timeout_s, fixtures), workers)
+            return answer_lines(lambda row: _answer(sandbox, row, timeout_s, fixtures, database), workers)
         assert file is not None
-        program = replace(_program_of(file, language, timeout_s), fixtures=fixtures)
+        program = database.under(replace(_program_of(file, language, timeout_s), fixtures=fixtures))
         try:
             execution = sandbox.run(program)
-        except (SandboxUnavailable, UnsupportedLanguage, UnsupportedFixtures) as problem:
+        except (
+            SandboxUnavailable,
+            UnsupportedLanguage,
+            UnsupportedFixtures,
+            EnvironmentUnavailable,
+        ) as problem:
             raise UsageProblem(str(problem), "spanproof doctor") from problem
     if as_json:
-        print_json(_row(str(file), execution))
+        rows = {"result": execution.result} if program.language == "sql" else {}
+        print_json(_row(str(file), execution) | rows)
     else:
         _show(execution)
     return EXIT_PASS if execution.failure_class is FailureClass.OK else EXIT_GATE_FAILED
@@ -158,13 +191,20 @@ def _read(file: Path) -> bytes:
         raise UsageProblem(f"{file} cannot be read: {problem.strerror}", "name a readable file") from problem
 
 
-def _answer(sandbox: Sandbox, row: Row, default_timeout_s: float, fixtures: Fixtures) -> Row:
+def _answer(
+    sandbox: Sandbox, row: Row, default_timeout_s: float, fixtures: Fixtures, database: LaidDatabase
+) -> Row:
     program = replace(_program_in(row, default_timeout_s), fixtures=fixtures_in(row, fixtures))
+    if row.get("database") is None:
+        program = database.under(program)
+    else:
+        program = LaidDatabase(database_in(row["database"]), None).under(program)
     try:
         execution = sandbox.run(program)
     except SandboxError as problem:
         raise BadRow(str(problem)) from problem
-    return _row(row.get("id"), execution)
+    answer = _row(row.get("id"), execution)
+    return {**answer, "result": execution.result} if program.language == "sql" else answer
 
 
 def _program_in(row: Row, default_timeout_s: float) -> Program:

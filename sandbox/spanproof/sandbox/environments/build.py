@@ -91,6 +91,16 @@ class Environments:
         pins = wish.packages.pins
         more = " …" if len(pins) > 5 else ""
         _logger.info("building an environment, once: %s%s", ", ".join(pins[:5]), more)
+        outcome = "no environment was built"
+        try:
+            leased = self._built(wish, known, place)
+            outcome = "environment built"
+        finally:
+            _logger.info("%s (%.1f s)", outcome, time.monotonic() - started, extra={"done": True})
+        self.store.prune(unused_s=UNUSED_S, max_bytes=MAX_BYTES)
+        return leased
+
+    def _built(self, wish: Wanted, known: Lock | None, place: Path) -> Lease:
         archives, image = place / "archives", place / "image"
         archives.mkdir()
         image.mkdir()
@@ -100,8 +110,6 @@ class Environments:
         self._unpack(lock, archives, image)
         leased = self.store.add(image, lock)
         self.store.keep_lock(key_of_wish(wish.packages), lock)
-        _logger.info("environment built in %.1f s", time.monotonic() - started)
-        self.store.prune(unused_s=UNUSED_S, max_bytes=MAX_BYTES)
         return leased
 
     def _fetch(self, wish: Wanted, known: Lock | None, archives: Path) -> Lock:

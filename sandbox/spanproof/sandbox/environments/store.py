@@ -83,6 +83,11 @@ class Store:
         """Keep it for every later build."""
         self._write(self._made("locks") / f"{wish}.json", lock.text())
 
+    def forget_locks(self) -> None:
+        """Let the next build of each package set choose anew."""
+        for path in (self.directory / "locks").glob("*.json"):
+            path.unlink(missing_ok=True)
+
     def lease(self, lock: Lock) -> Lease | None:
         """The image of a lock, if it is there."""
         path = self.directory / "images" / lock.key
