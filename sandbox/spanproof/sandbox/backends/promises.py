@@ -19,6 +19,7 @@ from spanproof.sandbox.errors import UnsupportedFixtures, UnsupportedLanguage
 from spanproof.sandbox.model import (
     AttemptKind,
     Clock,
+    Exchange,
     Execution,
     FailureClass,
     Fixtures,
@@ -216,6 +217,23 @@ def _session_repeats(sandbox: Sandbox) -> None:
     _require(found[0] is not None and found[0] == found[1], found)
 
 
+def _run_repeats(sandbox: Sandbox) -> None:
+    source = "import os, random, time; print(random.random(), os.urandom(4).hex(), hash('a'))\n"
+    source += "print(0 <= time.time() - 1.7e9 < 60)"
+    program = Program("python", source, fixtures=Fixtures(seed=7, clock=Clock(1.7e9)))
+    found = [sandbox.run(program).stdout for _ in range(2)]
+    _require(found[0] == found[1] and found[0].endswith("True\n"), found)
+
+
+def _recorded_calls(sandbox: Sandbox) -> None:
+    source = "import urllib.request\nfor path in ('a', 'b'):\n"
+    source += "    print(urllib.request.urlopen('http://api.example.com/' + path).read())"
+    recorded = Exchange("GET", "http://api.example.com/a", body=b"recorded")
+    execution = sandbox.run(Program("python", source, fixtures=Fixtures(http=(recorded,))))
+    _require(execution.stdout == "b'recorded'\n", execution)
+    _require(execution.failure_class is not FailureClass.OK, execution)
+
+
 def _tools_answered(sandbox: Sandbox) -> None:
     asked: list[ToolRequest] = []
 
@@ -328,6 +346,8 @@ PROMISES: tuple[Promise, ...] = (
     ),
     Promise("session", "a session keeps its names over steps and exceptions", "python", _session_keeps),
     Promise("determinism", "a session with a seed and a clock repeats itself", "python", _session_repeats),
+    Promise("seed and clock", "a program with a seed and a clock repeats itself", "python", _run_repeats),
+    Promise("recorded calls", "recorded HTTP calls are answered, and no other", "python", _recorded_calls),
     Promise("tools", "tool calls reach the host, and its answers the program", "python", _tools_answered),
 )
 """In the order they are checked."""
