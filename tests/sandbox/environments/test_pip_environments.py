@@ -7,6 +7,9 @@ import hashlib
 import logging
 import os
 import shutil
+import subprocess
+import sys
+import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -30,6 +33,8 @@ from spanproof.sandbox.environments import Environments, Lock, Store, Wanted
 from spanproof.sandbox.jail.workshop import run_in_workshop
 from spanproof.sandbox.registry import open_sandbox
 
+from .conftest import Wheels
+
 SHOW = "import alpha, beta; print(alpha.VERSION, beta.VERSION)"
 
 
@@ -38,15 +43,11 @@ def run(sandbox: Sandbox, source: str, *pins: str, language: str = "python") -> 
     return sandbox.run(Program(language, source, fixtures=Fixtures(packages=packages)))
 
 
-def pure(version: str) -> dict[str, str]:
-    return {"__init__.py": f"VERSION = {version!r}\n"}
-
-
 def package(name: str, version: str) -> dict[str, str]:
     return {f"{name}/__init__.py": f"VERSION = {version!r}\n"}
 
 
-def add_both(wheels) -> None:
+def add_both(wheels: Wheels) -> None:
     wheels.add("alpha", "1.0", package("alpha", "1.0"), needs=("beta>=1",))
     wheels.add("beta", "1.0", package("beta", "1.0"))
     wheels.add("beta", "2.0", package("beta", "2.0"))
@@ -57,7 +58,7 @@ def images(directory: Path) -> list[Path]:
 
 
 def test_a_set_is_built_with_what_it_needs_and_is_there_from_then_on(
-    sandbox: Sandbox, wheels, directory: Path, caplog: pytest.LogCaptureFixture
+    sandbox: Sandbox, wheels: Wheels, directory: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
     add_both(wheels)
@@ -73,7 +74,7 @@ def test_a_set_is_built_with_what_it_needs_and_is_there_from_then_on(
     assert not [path for path in (directory / "building").iterdir() if path.is_dir()]
 
 
-def test_a_lock_outlives_its_image(sandbox: Sandbox, wheels, directory: Path) -> None:
+def test_a_lock_outlives_its_image(sandbox: Sandbox, wheels: Wheels, directory: Path) -> None:
     add_both(wheels)
     run(sandbox, SHOW, "alpha==1.0")
     sandbox.close()
@@ -85,7 +86,9 @@ def test_a_lock_outlives_its_image(sandbox: Sandbox, wheels, directory: Path) ->
     assert images(directory) == [image]
 
 
-def test_other_content_than_what_was_locked_is_refused(sandbox: Sandbox, wheels, directory: Path) -> None:
+def test_other_content_than_what_was_locked_is_refused(
+    sandbox: Sandbox, wheels: Wheels, directory: Path
+) -> None:
     add_both(wheels)
     run(sandbox, SHOW, "alpha==1.0")
     sandbox.close()
@@ -99,7 +102,7 @@ def test_other_content_than_what_was_locked_is_refused(sandbox: Sandbox, wheels,
     assert not images(directory)
 
 
-def test_a_set_takes_the_place_of_the_interpreter_s_packages(sandbox: Sandbox, wheels) -> None:
+def test_a_set_takes_the_place_of_the_interpreter_s_packages(sandbox: Sandbox, wheels: Wheels) -> None:
     wheels.add("idna", "0.1", package("idna", "0.1"))
     source = "import idna; print(idna.VERSION)\nimport pandas"
     execution = run(sandbox, source, "idna==0.1")
@@ -109,7 +112,7 @@ def test_a_set_takes_the_place_of_the_interpreter_s_packages(sandbox: Sandbox, w
     assert sandbox.run(Program("python", "import idna; print(hasattr(idna, 'VERSION'))")).stdout == "False\n"
 
 
-def test_an_image_cannot_be_changed_from_inside(sandbox: Sandbox, wheels, directory: Path) -> None:
+def test_an_image_cannot_be_changed_from_inside(sandbox: Sandbox, wheels: Wheels, directory: Path) -> None:
     wheels.add("alpha", "1.0", package("alpha", "1.0"))
     for deed in ("open(alpha.__file__, 'a')", "os.unlink(alpha.__file__)", "os.chmod(alpha.__file__, 0)"):
         execution = run(sandbox, f"import alpha, os; {deed}", "alpha==1.0")
@@ -117,7 +120,7 @@ def test_an_image_cannot_be_changed_from_inside(sandbox: Sandbox, wheels, direct
     assert run(sandbox, "import alpha; print(alpha.VERSION)", "alpha==1.0").stdout == "1.0\n"
 
 
-def test_sessions_have_environments_too(sandbox: Sandbox, wheels) -> None:
+def test_sessions_have_environments_too(sandbox: Sandbox, wheels: Wheels) -> None:
     wheels.add("alpha", "1.0", package("alpha", "1.0"))
     spec = SessionSpec(fixtures=Fixtures(packages=PackageSet(Ecosystem.PIP, ("alpha==1.0",))))
     with sandbox.session(spec, lambda request: ToolAnswer()) as session:
@@ -125,7 +128,7 @@ def test_sessions_have_environments_too(sandbox: Sandbox, wheels) -> None:
 
 
 def test_interpreters_of_sets_make_room_for_each_other(
-    sandbox: Sandbox, wheels, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, wheels: Wheels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("spanproof.sandbox.jail.pool._ENVIRONMENTS", 1)
     for number in (1, 2):
@@ -136,7 +139,9 @@ def test_interpreters_of_sets_make_room_for_each_other(
         )
 
 
-def test_no_code_of_a_package_runs_while_it_is_built(sandbox: Sandbox, wheels, tmp_path: Path) -> None:
+def test_no_code_of_a_package_runs_while_it_is_built(
+    sandbox: Sandbox, wheels: Wheels, tmp_path: Path
+) -> None:
     canary = tmp_path / "canary"
     strike = f"open({str(canary)!r}, 'w')\nopen('/image/canary', 'w')\n"
     files = {"alpha/__init__.py": strike, "alpha.pth": f"import os; {strike}", "sitecustomize.py": strike}
@@ -148,7 +153,7 @@ def test_no_code_of_a_package_runs_while_it_is_built(sandbox: Sandbox, wheels, t
     lease.close()
 
 
-def test_a_source_archive_is_never_run(sandbox: Sandbox, wheels, tmp_path: Path) -> None:
+def test_a_source_archive_is_never_run(sandbox: Sandbox, wheels: Wheels, tmp_path: Path) -> None:
     import tarfile
 
     source = tmp_path / "alpha-1.0"
@@ -164,7 +169,7 @@ def test_a_source_archive_is_never_run(sandbox: Sandbox, wheels, tmp_path: Path)
 
 @pytest.mark.parametrize("name", ["../../evil.py", "/tmp/evil.py", "alpha/../../../evil.py"])
 def test_a_wheel_that_reaches_out_of_its_place_is_refused(
-    sandbox: Sandbox, wheels, directory: Path, tmp_path: Path, name: str
+    sandbox: Sandbox, wheels: Wheels, directory: Path, tmp_path: Path, name: str
 ) -> None:
     wheels.add("alpha", "1.0", {**package("alpha", "1.0"), name: "x"})
     with pytest.raises(EnvironmentUnavailable, match="could not be unpacked"):
@@ -174,7 +179,7 @@ def test_a_wheel_that_reaches_out_of_its_place_is_refused(
     assert not Path("/tmp/evil.py").exists()
 
 
-def test_a_broken_wheel_leaves_nothing(sandbox: Sandbox, wheels, directory: Path) -> None:
+def test_a_broken_wheel_leaves_nothing(sandbox: Sandbox, wheels: Wheels, directory: Path) -> None:
     path = wheels.add("alpha", "1.0", {"alpha/__init__.py": "x" * 10_000})
     path.write_bytes(path.read_bytes()[:-200])
     with pytest.raises(EnvironmentUnavailable):
@@ -184,7 +189,7 @@ def test_a_broken_wheel_leaves_nothing(sandbox: Sandbox, wheels, directory: Path
 
 
 def test_those_who_ask_at_once_share_one_build(
-    wheels, directory: Path, caplog: pytest.LogCaptureFixture
+    wheels: Wheels, directory: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
     wheels.add("alpha", "1.0", package("alpha", "1.0"))
@@ -197,7 +202,7 @@ def test_those_who_ask_at_once_share_one_build(
         lease.close()
 
 
-def test_an_image_in_use_is_not_removed(sandbox: Sandbox, wheels, directory: Path) -> None:
+def test_an_image_in_use_is_not_removed(sandbox: Sandbox, wheels: Wheels, directory: Path) -> None:
     wheels.add("alpha", "1.0", package("alpha", "1.0"))
     run(sandbox, "print(1)", "alpha==1.0")
     assert Store().prune(unused_s=0, max_bytes=0) == []
@@ -237,13 +242,13 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("pin", "word"), WRONG)
-def test_a_pin_that_cannot_be_had_is_named(sandbox: Sandbox, wheels, pin: str, word: str) -> None:
+def test_a_pin_that_cannot_be_had_is_named(sandbox: Sandbox, wheels: Wheels, pin: str, word: str) -> None:
     add_both(wheels)
     with pytest.raises(EnvironmentUnavailable, match=word):
         run(sandbox, "print(1)", pin)
 
 
-def test_pins_that_do_not_go_together_are_told(sandbox: Sandbox, wheels) -> None:
+def test_pins_that_do_not_go_together_are_told(sandbox: Sandbox, wheels: Wheels) -> None:
     wheels.add("alpha", "1.0", package("alpha", "1.0"), needs=("beta==1.0",))
     wheels.add("beta", "1.0", package("beta", "1.0"))
     wheels.add("beta", "2.0", package("beta", "2.0"))
@@ -265,7 +270,7 @@ def test_an_index_out_of_reach_is_told_as_such(
         run(sandbox, "print(1)", "alpha==1.0")
 
 
-def test_a_full_disk_is_told_as_such(wheels, directory: Path) -> None:
+def test_a_full_disk_is_told_as_such(wheels: Wheels, directory: Path) -> None:
     def full(program: Program, archives: Path, image: Path) -> Execution:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -275,7 +280,7 @@ def test_a_full_disk_is_told_as_such(wheels, directory: Path) -> None:
 
 
 def test_a_place_that_cannot_be_written_is_told(
-    sandbox: Sandbox, wheels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, wheels: Wheels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wheels.add("alpha", "1.0", package("alpha", "1.0"))
     (tmp_path / "file").write_text("")
@@ -284,7 +289,7 @@ def test_a_place_that_cannot_be_written_is_told(
         environments.lease(PackageSet(Ecosystem.PIP, ("alpha==1.0",)))
 
 
-def test_hashes_of_a_file_are_held(wheels, directory: Path) -> None:
+def test_hashes_of_a_file_are_held(wheels: Wheels, directory: Path) -> None:
     path = wheels.add("alpha", "1.0", package("alpha", "1.0"))
     packages = PackageSet(Ecosystem.PIP, ("alpha==1.0",))
     environments = Environments(run_in_workshop)
@@ -305,7 +310,7 @@ def test_a_package_of_the_public_index_is_built(sandbox: Sandbox) -> None:
     assert run(sandbox, "import six; print(six.__version__)", "six==1.17.0").stdout == "1.17.0\n"
 
 
-def test_leases_of_one_image_do_not_wait_for_each_other(wheels, directory: Path) -> None:
+def test_leases_of_one_image_do_not_wait_for_each_other(wheels: Wheels, directory: Path) -> None:
     wheels.add("alpha", "1.0", package("alpha", "1.0"))
     environments = Environments(run_in_workshop)
     wanted = PackageSet(Ecosystem.PIP, ("alpha==1.0",))
@@ -318,3 +323,35 @@ def test_leases_of_one_image_do_not_wait_for_each_other(wheels, directory: Path)
     first.close()
     first.close()
     found[0].close()
+
+
+AS_USER = """
+import os, sys
+from spanproof.sandbox import Ecosystem, Fixtures, PackageSet, Program
+from spanproof.sandbox.registry import open_sandbox
+fixtures = Fixtures(packages=PackageSet(Ecosystem.PIP, ("alpha==1.0",)))
+with open_sandbox() as sandbox:
+    source = "import alpha; print(alpha.VERSION); open(alpha.__file__, 'a')"
+    execution = sandbox.run(Program("python", source, fixtures=fixtures))
+    print(os.geteuid(), execution.stdout, execution.failure_class)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the other tests run as a user then")
+def test_a_user_without_rights_builds_and_uses_them_too() -> None:
+    unprivileged = Path(__file__).parents[2] / "hostile" / "unprivileged.py"
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o777)
+        Wheels(Path(place)).add("alpha", "1.0", package("alpha", "1.0"))
+        environment = {
+            **os.environ,
+            "HOME": place,
+            "PIP_NO_INDEX": "1",
+            "PIP_FIND_LINKS": place,
+            "SPANPROOF_ENVIRONMENTS": f"{place}/environments",
+        }
+        command = [sys.executable, str(unprivileged), sys.executable, "-c", AS_USER]
+        done = subprocess.run(
+            command, env=environment, cwd=place, capture_output=True, text=True, check=False
+        )
+        assert done.stdout.split() == ["65534", "1.0", "permission_denied"], done.stderr
