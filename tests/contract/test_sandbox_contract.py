@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -29,6 +30,10 @@ from spanproof.sandbox.registry import availability, backend_names, open_sandbox
 
 BACKENDS = backend_names()
 """All of ours: one that cannot run here fails its tests."""
+TIER = os.environ.get("SPANPROOF_TESTED_TIER")
+"""Of the jail alone, where it is given: see test_reduced_tier.py."""
+if TIER:
+    BACKENDS = ("jail",)
 FORGERIES = [
     "class E(int):\n    def __eq__(self, other): return True\ndef f(x): return E()",
     "class E:\n    def __eq__(self, other): return True\n    def __bool__(self): return True\ndef f(x): return E()",
@@ -60,7 +65,7 @@ def settings_of(backend: str, request: pytest.FixtureRequest) -> dict[str, str]:
         return {"host": daemon.host, "image": daemon.image}
     if backend == "e2b":
         return dict(request.getfixturevalue("e2b_settings"))
-    return {}
+    return {"tier": TIER} if backend == "jail" and TIER else {}
 
 
 def as_told(sandbox: Sandbox, failure_class: FailureClass) -> FailureClass:

@@ -3,7 +3,7 @@
 
 Every snippet prints `BREACH …` when it got what it must not get. `told` is an attempt the kernel must have
 reported: kind, a part of the target; always refused. `classes` are the failure classes that are right.
-`{canary}` is a file of the host, `{port}` a TCP port on which the host listens, `{host_pid}` the host process.
+`{canary}` is a file of the host, `{port}` a TCP port on which the host listens, `{abstract}` its abstract socket, `{host_pid}` the host process.
 """
 
 from __future__ import annotations

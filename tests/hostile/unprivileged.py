@@ -24,7 +24,8 @@ def _closed_ancestor(path: Path) -> Path | None:
     return None
 
 
-def main() -> None:
+def open_interpreter() -> None:
+    """Leave the mount namespace for one in which everybody can reach the interpreter."""
     kernel.unshare(kernel.CLONE_NEWNS)
     kernel.mount("", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
     for prefix in {Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve(), Path(__file__).parents[2]}:
@@ -35,6 +36,10 @@ def main() -> None:
         kernel.mount("open", str(closed), "tmpfs", 0, "mode=755")
         prefix.mkdir(parents=True)
         kernel.move_mount(tree, str(prefix))
+
+
+def main() -> None:
+    open_interpreter()
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)
@@ -42,4 +47,5 @@ def main() -> None:
     os.execv(sys.argv[1], sys.argv[1:])
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -12,6 +12,8 @@ from spanproof.cli.environment import show_builds
 from spanproof.sandbox import BadSetting, Sandbox, SandboxUnavailable
 from spanproof.sandbox.registry import backend_names, open_sandbox
 
+DEFAULT_BACKEND = "jail"
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -23,9 +25,9 @@ def _settings(_context: click.Context, _option: click.Parameter, pairs: tuple[st
     return {name: value for name, _sign, value in split}
 
 
-def backend_options(command: Command) -> Command:
-    """Give a command `--backend` and `--set`."""
-    command = click.option(
+def settings_option(command: Command) -> Command:
+    """Give a command `--set`."""
+    return click.option(
         "--set",
         "settings",
         multiple=True,
@@ -33,12 +35,16 @@ def backend_options(command: Command) -> Command:
         callback=_settings,
         help="A setting of the backend; may be given several times.",
     )(command)
+
+
+def backend_options(command: Command) -> Command:
+    """Give a command `--backend` and `--set`."""
     return click.option(
         "--backend",
-        default="jail",
+        default=DEFAULT_BACKEND,
         show_default=True,
         help="Which sandbox to run in; see `spanproof doctor`.",
-    )(command)
+    )(settings_option(command))
 
 
 def opened(backend: str, settings: Mapping[str, str], workers: int = 1) -> Sandbox:

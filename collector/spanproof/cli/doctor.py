@@ -6,6 +6,7 @@ feature it cannot do without; where none is asked for, that is the jail, which i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -13,39 +14,46 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.console import UsageProblem, console, print_json
-from spanproof.sandbox import Availability, Feature, SandboxUnavailable
-from spanproof.sandbox.registry import availability, backend_names
-
-_DEFAULT = "jail"
+from spanproof.cli.backends import DEFAULT_BACKEND, opened, settings_option
+from spanproof.cli.console import console, print_json
+from spanproof.sandbox import Availability, Feature
+from spanproof.sandbox.registry import backend_names
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line per backend.")
 @click.option("--backend", help="Ask for one backend only.")
-def command(as_json: bool, backend: str | None) -> int:
-    """Say which isolation features this machine gives."""
-    found = [_probe(name) for name in ((backend,) if backend else backend_names())]
-    for one in found:
+@settings_option
+def command(as_json: bool, backend: str | None, settings: dict[str, str]) -> int:
+    """Say which isolation features this machine gives.
+
+    Exit code 0 when the backend asked for can run as it is set; without --backend that is the default one,
+    and the others are shown for information.
+    """
+    asked = backend or DEFAULT_BACKEND
+    found = {name: _probe(name, settings if name == asked else {}) for name in _names(backend)}
+    for one in found.values():
         if as_json:
             print_json(_row(one))
         else:
             _show(one)
-    decisive = [one for one in found if one.backend == (backend or _DEFAULT)]
-    return EXIT_PASS if all(one.usable for one in decisive) else EXIT_GATE_FAILED
+    return EXIT_PASS if found[asked].usable else EXIT_GATE_FAILED
 
 
-def _probe(name: str) -> Availability:
-    try:
-        return availability(name)
-    except SandboxUnavailable as problem:
-        raise UsageProblem(str(problem), f"name one of: {', '.join(backend_names())}") from problem
+def _names(backend: str | None) -> tuple[str, ...]:
+    return (backend,) if backend else backend_names()
+
+
+def _probe(name: str, settings: Mapping[str, str]) -> Availability:
+    with opened(name, settings) as sandbox:
+        return sandbox.availability()
 
 
 def _row(found: Availability) -> dict[str, Any]:
     return {
         "backend": found.backend,
         "usable": found.usable,
+        "tier": found.tier.value if found.tier is not None else None,
         "features": [
             {
                 "name": feature.name,
@@ -69,14 +77,23 @@ def _show(found: Availability) -> None:
     for feature in found.features:
         table.add_row(feature.name, _mark(feature), Text(feature.detail))
     console.print(table)
-    for feature in found.features:
-        if not feature.present and feature.remedy:
-            console.print(Text.assemble((f"{feature.name}: ", "bold"), feature.remedy), soft_wrap=True)
+    for remedy, names in _remedies(found.features).items():
+        console.print(Text.assemble((f"{', '.join(names)}: ", "bold"), remedy), soft_wrap=True)
     if found.usable:
-        console.print(Text(f"{found.backend} can run here.", style="green"))
+        tier = f", in its {found.tier} tier" if found.tier is not None else ""
+        console.print(Text(f"{found.backend} can run here{tier}.", style="green"))
     else:
         lacking = ", ".join(feature.name for feature in found.missing)
         console.print(Text(f"{found.backend} cannot run here: it needs {lacking}.", style="bold red"))
+
+
+def _remedies(features: tuple[Feature, ...]) -> dict[str, list[str]]:
+    """What is missing, by what would help."""
+    found: dict[str, list[str]] = {}
+    for feature in features:
+        if not feature.present and feature.remedy:
+            found.setdefault(feature.remedy, []).append(feature.name)
+    return found
 
 
 def _mark(feature: Feature) -> Text:

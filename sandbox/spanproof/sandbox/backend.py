@@ -13,7 +13,7 @@ from enum import StrEnum
 from types import TracebackType
 from typing import ClassVar, Self
 
-from spanproof.sandbox.model import Execution, Program, SessionSpec, ToolAnswer, ToolRequest
+from spanproof.sandbox.model import Execution, Program, SessionSpec, Tier, ToolAnswer, ToolRequest
 
 
 class Evidence(StrEnum):
@@ -42,10 +42,15 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether a backend can run here, feature by feature."""
+    """Whether a backend can run here, feature by feature.
+
+    Attributes:
+        tier: the wall programs would run behind; None where it cannot run.
+    """
 
     backend: str
     features: tuple[Feature, ...]
+    tier: Tier | None = Tier.FULL
 
     @property
     def usable(self) -> bool:

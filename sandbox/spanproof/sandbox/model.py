@@ -33,6 +33,19 @@ class FailureClass(StrEnum):
     SANDBOX_UNAVAILABLE = "sandbox_unavailable"
 
 
+class Tier(StrEnum):
+    """How much of a wall is between a program and the machine."""
+
+    FULL = "full"
+    """Namespaces, or a machine of its own: what is outside has no name inside."""
+    REDUCED = "reduced"
+    """The machine's files, processes and network are in sight, and held back; see docs/sandbox.md."""
+
+    def holds(self, demanded: Tier) -> bool:
+        """Whether it is as strong as what is demanded."""
+        return self is Tier.FULL or demanded is Tier.REDUCED
+
+
 class AttemptKind(StrEnum):
     """What a program tried that concerns its boundary."""
 
@@ -228,6 +241,7 @@ class Execution:
             `rows` and `cut` (more rows than are kept) of its last query.
         tests_passed, tests_total: None where the program had no tests.
         reason: for `sandbox_unavailable`, what is missing and how to get it.
+        tier: the wall it ran behind.
     """
 
     failure_class: FailureClass
@@ -248,6 +262,7 @@ class Execution:
     tests_passed: int | None = None
     tests_total: int | None = None
     reason: str | None = None
+    tier: Tier = Tier.FULL
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,13 @@ one that breaks is dropped and replaced. See docs/sandbox.md for what the wall h
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
+from typing import ClassVar
 
 from spanproof.sandbox.backend import AnswerTool, Availability, Sandbox, Session
 from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.environments import Environments, Lease
-from spanproof.sandbox.errors import UnsupportedLanguage
+from spanproof.sandbox.errors import BadSetting, UnsupportedFixtures, UnsupportedLanguage
 from spanproof.sandbox.jail import probe
 from spanproof.sandbox.jail.job import check_database_made, here, job_of
 from spanproof.sandbox.jail.outcome import execution_of
@@ -19,7 +21,7 @@ from spanproof.sandbox.jail.pool import Kind, Pool, kind_for, kind_of_environmen
 from spanproof.sandbox.jail.session import JailSession, job_of_session
 from spanproof.sandbox.jail.wire import Frame, Header
 from spanproof.sandbox.jail.workshop import run_in_workshop
-from spanproof.sandbox.model import Execution, PackageSet, Program, SessionSpec
+from spanproof.sandbox.model import Execution, Fixtures, PackageSet, Program, SessionSpec, Tier
 
 _GRACE_S = 15.0
 
@@ -28,23 +30,28 @@ class JailSandbox(Sandbox):
     """Runs programs in the jail; `workers` of them at once."""
 
     name = "jail"
+    settings: ClassVar[Mapping[str, str]] = {
+        "tier": "the wall to demand: `full`, the default, or `reduced`, which takes less where it must"
+    }
 
-    def __init__(self, *, workers: int = 1) -> None:
+    def __init__(self, *, workers: int = 1, tier: str = Tier.FULL) -> None:
+        self._demanded = _tier(tier)
         self._runtimes = here()
         self.languages = self._runtimes.languages
         self._workers = threading.BoundedSemaphore(max(1, workers))
-        self._pool = Pool()
+        self._pool = Pool(self._demanded)
         self._environments = Environments(run_in_workshop)
         self._leases: dict[PackageSet, Lease] = {}
         self._leasing = threading.Lock()
 
     def availability(self) -> Availability:
         """What this machine gives."""
-        return probe.availability()
+        return probe.availability(self._demanded)
 
     def run(self, program: Program) -> Execution:
         """Run one program; see `Sandbox.run`."""
         header, parts = job_of(program, self._runtimes)
+        self._require_tier_for(program.fixtures)
         kind = self._kind_with(program.fixtures.packages) or kind_for(program)
         with self._workers:
             answer = self._answer(header, parts, program.limits.wall_s, kind)
@@ -69,6 +76,7 @@ class JailSandbox(Sandbox):
             raise UnsupportedLanguage(f"the jail has sessions in python only, not in {spec.language!r}")
         check_files(spec.files)
         job = job_of_session(spec)
+        self._require_tier_for(spec.fixtures)
         kind = self._kind_with(spec.fixtures.packages) or self._pool.warmest()
         return JailSession(self._pool.take(kind), job, spec, answer)
 
@@ -80,6 +88,15 @@ class JailSandbox(Sandbox):
                 lease.close()
             self._leases.clear()
 
+    def _require_tier_for(self, fixtures: Fixtures) -> None:
+        """Recorded calls take a network, and package sets a root, of the program's own."""
+        wanted = "recorded HTTP calls" if fixtures.http else "package sets" if fixtures.packages else None
+        if wanted is not None and not self._pool.tier().holds(Tier.FULL):
+            raise UnsupportedFixtures(
+                f"the jail has no {wanted} in its reduced tier, which is all this machine gives;"
+                " `spanproof doctor` says what the full tier needs, and another backend may have them"
+            )
+
     def _kind_with(self, packages: PackageSet | None) -> Kind | None:
         """The interpreter of a package set, which is built at its first use."""
         if packages is None:
@@ -88,3 +105,13 @@ class JailSandbox(Sandbox):
             if packages not in self._leases:
                 self._leases[packages] = self._environments.lease(packages)
             return kind_of_environment(self._leases[packages].path, packages.ecosystem)
+
+
+def _tier(value: str) -> Tier:
+    try:
+        return Tier(value)
+    except ValueError:
+        known = " or ".join(Tier)
+        raise BadSetting(
+            f"sandbox backend 'jail': setting 'tier' cannot be {value!r}; give {known}"
+        ) from None

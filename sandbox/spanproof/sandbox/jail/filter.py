@@ -14,13 +14,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from spanproof.sandbox.jail.arch import Arch
-from spanproof.sandbox.jail.rules import ALLOWED, REFUSED, WATCHED
+from spanproof.sandbox.jail.rules import ALLOWED, REFUSED, UNBOUNDED, WATCHED
 
 RET_ALLOW = 0x7FFF0000
 RET_NOTIFY = 0x7FC00000
 RET_ENOSYS = 0x00050000 | errno.ENOSYS
 RET_EPERM = 0x00050000 | errno.EPERM
 _RET_NO_FAMILY = 0x00050000 | errno.EAFNOSUPPORT
+_RET_DONE = 0x00050000
+_INTERNET_LEVELS = (0, 6, 17, 41)  # IP, TCP, UDP, IPv6
+_RET_NO_PROTOCOL = 0x00050000 | errno.EPROTONOSUPPORT
 
 SEEDED = frozenset(("getrandom",))
 """What the slot answers where a program's chance is to repeat."""
@@ -32,12 +35,15 @@ _LD_ABS, _JEQ, _JGE, _JSET, _JA, _RET, _AND = 0x20, 0x15, 0x35, 0x45, 0x05, 0x06
 _OFFSET_NR, _OFFSET_ARCH, _OFFSET_ARGS = 0, 4, 16
 _X32_BIT = 0x40000000
 
-_NAMESPACE_FLAGS = 0x7E020000
+NAMESPACE_FLAGS = 0x7E020000
 _AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
-_PLAIN_TYPES = (1, 2, 5)  # STREAM, DGRAM, SEQPACKET
-_PLAIN_PROTOCOLS = (0, 6, 17)
+PLAIN_TYPES = (1, 2, 5)  # STREAM, DGRAM, SEQPACKET
+PLAIN_PROTOCOLS = (0, 6, 17)
 _PR_SET_DUMPABLE = 4
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_FIOSETOWN, _SIOCSPGRP = 0x8901, 0x8902
+_F_SETOWN, _F_SETOWN_EX = 8, 15
+_SOCK_STREAM, _SOCK_SEQPACKET = 1, 5
 _PROT_WRITE = 2
 _S_IFMT, _S_IFCHR, _S_IFBLK = 0o170000, 0o020000, 0o060000
 _SLOT_PID = 1
@@ -72,13 +78,17 @@ class _Instruction:
 _Program = list[_Instruction]
 
 
-def compile_filter(arch: Arch, uid: int, answered: frozenset[str] = frozenset()) -> bytes:
+def compile_filter(
+    arch: Arch, uid: int, answered: frozenset[str] = frozenset(), *, namespaced: bool = True
+) -> bytes:
     """The program for one architecture.
 
     Args:
         arch: whose numbers the filter holds; calls of any other are handed to the slot, which refuses.
         uid: the guest's user and group id: setting it again is no attempt.
         answered: allowed calls that the slot answers in the kernel's place.
+        namespaced: whether namespaces bound what a call on another process, a socket or a file of the same
+            user reaches; where they do not, the slot is shown those calls too.
     """
     head = [
         _Instruction(_LD_ABS, _OFFSET_ARCH),
@@ -88,19 +98,20 @@ def compile_filter(arch: Arch, uid: int, answered: frozenset[str] = frozenset())
         _Instruction(_JGE, _X32_BIT, 0, 1),
         _Instruction(_RET, RET_NOTIFY),
     ]
-    program = head + _search(_ranges(_actions(arch, uid, answered)))
+    program = head + _search(_ranges(_actions(arch, uid, answered, namespaced)))
     if len(program) > 4096:  # BPF_MAXINSNS
         raise ValueError(f"the seccomp program has {len(program)} instructions, the kernel takes 4096")
     return b"".join(instruction.packed() for instruction in program)
 
 
-def _actions(arch: Arch, uid: int, answered: frozenset[str]) -> dict[int, _Program]:
+def _actions(arch: Arch, uid: int, answered: frozenset[str], namespaced: bool) -> dict[int, _Program]:
     actions: dict[int, _Program] = {}
     for names, verdict in ((ALLOWED - answered, RET_ALLOW), (WATCHED | REFUSED | answered, RET_NOTIFY)):
         for name in names:
             if name in arch.numbers:
                 actions[arch.numbers[name]] = [_Instruction(_RET, verdict)]
-    for name, rule in _conditional(uid).items():
+    rules = _conditional(uid) if namespaced else _conditional(uid) | _without_namespaces()
+    for name, rule in rules.items():
         if name in arch.numbers:
             actions[arch.numbers[name]] = rule()
     return actions
@@ -132,7 +143,7 @@ def _conditional(uid: int) -> dict[str, Callable[[], _Program]]:
         return lambda: _ids_unchanged(count, uid)
 
     return {
-        "clone": lambda: _any_bit(0, _NAMESPACE_FLAGS, RET_NOTIFY, RET_ALLOW),
+        "clone": lambda: _any_bit(0, NAMESPACE_FLAGS, RET_NOTIFY, RET_ALLOW),
         "socket": _socket,
         **dict.fromkeys(_ON_A_PROCESS, _not_on_the_slot),
         "setpriority": lambda: _one_process(which=0),
@@ -151,6 +162,22 @@ def _conditional(uid: int) -> dict[str, Callable[[], _Program]]:
         "setregid": same_ids(2),
         "setresuid": same_ids(3),
         "setresgid": same_ids(3),
+    }
+
+
+def _without_namespaces() -> dict[str, Callable[[], _Program]]:
+    """Where the slot is no PID 1, the network is the machine's, and files of the same user are in sight."""
+    return {
+        **dict.fromkeys(UNBOUNDED, lambda: [_end(RET_NOTIFY)]),
+        **dict.fromkeys(_ON_A_PROCESS, _not_on_oneself),
+        "socket": _socket_inside,
+        "socketpair": lambda: _pair(1),
+        "fcntl": lambda: _one_of(1, (_F_SETOWN, _F_SETOWN_EX), RET_EPERM, RET_ALLOW),
+        "ioctl": lambda: _one_of(1, (_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP), RET_EPERM, RET_ALLOW),
+        # Options of an internet socket have no meaning for what stands in its place: they hold, to no effect.
+        "setsockopt": lambda: _one_of(1, _INTERNET_LEVELS, _RET_DONE, RET_ALLOW),
+        "setpriority": lambda: _of_oneself(which=0),
+        "ioprio_set": lambda: _of_oneself(which=1),
     }
 
 
@@ -180,6 +207,40 @@ def _not_on_the_slot() -> _Program:
     return _one_of(0, (_SLOT_PID,), RET_NOTIFY, RET_ALLOW)
 
 
+def _not_on_oneself() -> _Program:
+    """Zero is the caller, or its process group, in which there are none but the guest's."""
+    return _one_of(0, (0,), RET_ALLOW, RET_NOTIFY)
+
+
+def _of_oneself(which: int) -> _Program:
+    return [
+        _low(0),
+        _Instruction(_JEQ, which, 0, 2),
+        _low(1),
+        _Instruction(_JEQ, 0, 1, 0),
+        _end(RET_NOTIFY),
+        _end(RET_ALLOW),
+    ]
+
+
+def _socket_inside() -> _Program:
+    """As `_socket`, with every internet socket shown, and no unix socket that can be sent anywhere."""
+    pair = _pair(1)
+    inside = [_low(0), _Instruction(_JEQ, _AF_UNIX, 0, len(pair)), *pair]
+    return [*inside, _Instruction(_JEQ, _AF_NETLINK, 0, 1), _end(_RET_NO_FAMILY), _end(RET_NOTIFY)]
+
+
+def _pair(type_argument: int) -> _Program:
+    """Connected sockets only: a datagram may bear any address."""
+    return [
+        _low(type_argument),
+        _Instruction(_AND, 0xF),
+        *_membership((_SOCK_STREAM, _SOCK_SEQPACKET)),
+        _end(_RET_NO_PROTOCOL),
+        _end(RET_ALLOW),
+    ]
+
+
 def _process_control() -> _Program:
     """Hiding from the slot is the slot's to allow."""
     hides = [_low(0), _Instruction(_JEQ, _PR_SET_DUMPABLE, 0, 1), _end(RET_NOTIFY)]
@@ -207,11 +268,11 @@ def _socket() -> _Program:
         _end(_RET_NO_FAMILY),
         _end(RET_NOTIFY),
     ]
-    protocols = [_low(2), *_membership(_PLAIN_PROTOCOLS), _end(RET_NOTIFY), _end(RET_ALLOW)]
+    protocols = [_low(2), *_membership(PLAIN_PROTOCOLS), _end(RET_NOTIFY), _end(RET_ALLOW)]
     types = [
         _low(1),
         _Instruction(_AND, 0xF),
-        *_membership(_PLAIN_TYPES),
+        *_membership(PLAIN_TYPES),
         _end(RET_NOTIFY),
         *protocols,
     ]

@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Sequence
 from dataclasses import astuple
@@ -22,13 +23,16 @@ from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
 from spanproof.sandbox.jail import cgroup
 from spanproof.sandbox.jail.root import Bind
 from spanproof.sandbox.jail.wire import FROM_SLOT, BadFrame, Decoder, Frame, Header, encode, receive
+from spanproof.sandbox.model import Tier
 
 _START_S = 60.0
 _SLOT_START_S = 20.0
 _ENTRY = (
-    "import sys; sys.path.insert(0, {root!r}); from spanproof.sandbox.jail.master import main;"
+    "import sys; sys.path.insert(0, {root!r}); from spanproof.sandbox.jail.{module} import main;"
     " sys.path.remove({root!r}); main({fd})"
 )
+
+_MODULES = {Tier.FULL: "master", Tier.REDUCED: "reduced.master"}
 
 
 def guest_environment() -> dict[str, str]:
@@ -109,7 +113,12 @@ class Master:
     """The master process, as the host holds it. Thread-safe."""
 
     def __init__(
-        self, preload: Sequence[str] = (), *, binds: Sequence[Bind] = (), site: str | None = None
+        self,
+        preload: Sequence[str] = (),
+        *,
+        binds: Sequence[Bind] = (),
+        site: str | None = None,
+        tier: Tier = Tier.FULL,
     ) -> None:
         """Start it.
 
@@ -117,6 +126,7 @@ class Master:
             preload: modules that guests find loaded; their code runs outside of any jail.
             binds: directories that guests see beside the usual.
             site: the directory below one of them that takes the place of the interpreter's packages.
+            tier: the wall to build.
 
         Raises:
             SandboxUnavailable: the kernel refused what a jail needs; the message says what.
@@ -125,8 +135,9 @@ class Master:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control = ours
         root = str(Path(__file__).resolve().parents[3])
+        entry = _ENTRY.format(root=root, module=_MODULES[tier], fd=theirs.fileno())
         self._process = subprocess.Popen(
-            [sys.executable, "-s", "-P", "-c", _ENTRY.format(root=root, fd=theirs.fileno())],
+            [sys.executable, "-s", "-P", "-c", entry],
             env=guest_environment(),
             cwd="/",
             stdin=subprocess.DEVNULL,
@@ -142,6 +153,7 @@ class Master:
             "owner": os.getpid(),
             "binds": [astuple(bind) for bind in binds],
             "site": site,
+            "base": tempfile.gettempdir(),
         }
         self._control.send(json.dumps(options).encode())
         answer = self._answer()

@@ -5,8 +5,11 @@ Imported by the supervisor side only (master and slot); it holds no state but th
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import errno
 import os
+from collections.abc import Iterator
 
 from spanproof.sandbox.jail.arch import this_arch
 
@@ -266,13 +269,17 @@ def read_memory(pid: int, address: int, length: int) -> bytes:
     try:
         return _read_vectors(pid, address, length)
     except PermissionError:  # a container's own filter forbids the call, not the file
-        return _read_file(pid, address, length)
+        with _memory(pid, os.O_RDONLY) as memory:
+            return os.pread(memory, length, address)  # as far as pages are there
 
 
-def _read_file(pid: int, address: int, length: int) -> bytes:
-    memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+@contextlib.contextmanager
+def _memory(pid: int, flags: int) -> Iterator[int]:
+    memory = os.open(f"/proc/{pid}/mem", flags | os.O_CLOEXEC)
     try:
-        return os.pread(memory, length, address)  # as far as pages are there
+        yield memory
+    except OverflowError:
+        raise OSError(errno.EFAULT, "no address of a process") from None
     finally:
         os.close(memory)
 
@@ -305,6 +312,14 @@ def write_memory(pid: int, address: int, data: bytes) -> int:
     Raises:
         OSError: nothing could be written.
     """
+    try:
+        return _write_vector(pid, address, data)
+    except PermissionError:
+        with _memory(pid, os.O_RDWR) as memory:
+            return os.pwrite(memory, data, address)
+
+
+def _write_vector(pid: int, address: int, data: bytes) -> int:
     local = _Iovec(ctypes.addressof(buffer := ctypes.create_string_buffer(data, len(data))), len(data))
     remote = _Iovec(address, len(buffer))
     count = _libc.process_vm_writev(

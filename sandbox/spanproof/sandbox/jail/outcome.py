@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spanproof.sandbox.model import Attempt, AttemptKind, Execution, FailureClass, Limits, Raised
+from spanproof.sandbox.model import Attempt, AttemptKind, Execution, FailureClass, Limits, Raised, Tier
 
 _NEAR_LIMIT = 0.5
 """A program that says MemoryError is believed when its tree held this part of its limit."""
@@ -197,6 +197,8 @@ def execution_of(
         result_text=text if isinstance(text, str) else None,
         tests_passed=facts.tests_passed,
         tests_total=facts.tests_total,
+        # A slot that does not say has the weaker one.
+        tier=Tier.FULL if header.get("tier") == Tier.FULL else Tier.REDUCED,
     )
 
 

@@ -23,7 +23,7 @@ ACCOUNTS = frozenset(("/etc/passwd", "/etc/group"))
 _BARE = frozenset(("/root", "/home", "/var", "/etc", "/.bind"))
 _CREDENTIALS = ACCOUNTS | {"/etc/shadow", "/etc/gshadow", "/etc/sudoers"}
 # What interpreters and libraries look for by themselves, whether it is there or not.
-_PROBED = re.compile(
+PROBED = re.compile(
     r"/proc(/self|/thread-self)?/(cpuinfo|meminfo|stat|version|version_signature|filesystems|loadavg|uptime|mounts|cmdline"
     r"|maps|status|statm|cgroup|mountinfo|exe|comm|task|fd|fdinfo|limits|oom_score_adj|auxv|smaps|net/\S*"
     r"|sys/(kernel|vm|fs)/[a-z_.]+|sys/kernel/random/\w+)?(/.*)?"
@@ -78,7 +78,7 @@ class Boundary:
             return self._judge_process(place, writes=writes)
         if writes:
             return Judged.OUTSIDE
-        if place == "/" or _PROBED.fullmatch(place) or os.path.lexists(place):
+        if place == "/" or PROBED.fullmatch(place) or os.path.lexists(place):
             return Judged.INSIDE
         return Judged.OUTSIDE
 
@@ -100,7 +100,7 @@ class Boundary:
             return Judged.FORBIDDEN if writes and "/fd/" not in place else Judged.INSIDE
         if re.match(r"/proc/1(/|$)", place):
             return Judged.FORBIDDEN
-        if re.match(r"/proc/\d+(/|$)", place) or _PROBED.fullmatch(place):
+        if re.match(r"/proc/\d+(/|$)", place) or PROBED.fullmatch(place):
             return Judged.OUTSIDE if writes else Judged.INSIDE
         return Judged.OUTSIDE
 

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from spanproof.sandbox.model import Tier
+
 if TYPE_CHECKING:
     from spanproof.sandbox.jail.tree import Namespace
     from spanproof.sandbox.jail.watch import Watcher
@@ -41,8 +43,12 @@ class Box(Protocol):
     def memory_bytes(self) -> int:
         """What its files hold of the memory."""
 
-    def enforce(self) -> None:
-        """Bound what the kernel does not bound by itself; called several times a second."""
+    def enforce(self) -> str | None:
+        """Bound what the kernel does not bound by itself; called several times a second.
+
+        Returns:
+            Why the run must end, where it must.
+        """
 
 
 class Resolver(Protocol):
@@ -151,3 +157,4 @@ class Place:
     network: Network
     watcher: Watcher
     origin: Origin
+    tier: Tier = Tier.FULL

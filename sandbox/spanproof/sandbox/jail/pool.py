@@ -18,7 +18,7 @@ from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
 from spanproof.sandbox.jail import probe
 from spanproof.sandbox.jail.host import Master, SlotLink
 from spanproof.sandbox.jail.root import ENVIRONMENT, Bind
-from spanproof.sandbox.model import DatabaseEngine, Ecosystem, Program
+from spanproof.sandbox.model import DatabaseEngine, Ecosystem, Program, Tier
 
 _GUEST = "spanproof.sandbox.jail.guest"
 _ENVIRONMENTS = 4
@@ -73,7 +73,10 @@ class _Family:
 class Pool:
     """All slots of one sandbox."""
 
-    def __init__(self) -> None:
+    def __init__(self, demanded: Tier = Tier.FULL) -> None:
+        """A pool of slots of the strongest tier there is, and never of a weaker one than `demanded`."""
+        self._tier = Tier.FULL if demanded is Tier.FULL else None
+        self._deciding = threading.Lock()
         self._families = {kind: _Family(kind) for kind in (PLAIN, DATA, *_ENGINES.values())}
         self._lock = threading.Lock()
         self._closed = False
@@ -136,9 +139,16 @@ class Pool:
             family.master.close()
             family.master = None
         if family.master is None:
-            family.master, slot = _start(family.kind)
+            family.master, slot = _start(family.kind, self.tier())
             return slot
         return family.master.slot()
+
+    def tier(self) -> Tier:
+        """The wall of its slots: the strongest this machine gives, found by building it."""
+        with self._deciding:
+            if self._tier is None:
+                self._tier = _strongest()
+            return self._tier
 
     def give_back(self, kind: Kind, slot: SlotLink) -> None:
         """Return a slot that has answered and waits again."""
@@ -170,26 +180,41 @@ def _end(family: _Family) -> None:
         master.close()
 
 
-def _start(kind: Kind) -> tuple[Master, SlotLink]:
+def _strongest() -> Tier:
+    try:
+        master, slot = _start(PLAIN, Tier.FULL)
+    except SandboxUnavailable:
+        return Tier.REDUCED
+    slot.close()
+    master.close()
+    return Tier.FULL
+
+
+def _start(kind: Kind, tier: Tier) -> tuple[Master, SlotLink]:
     """A master, and its first slot as the proof that it can build them."""
     try:
-        master = Master(kind.preload, binds=kind.binds, site=kind.site)
+        master = Master(kind.preload, binds=kind.binds, site=kind.site, tier=tier)
     except (SandboxUnavailable, SandboxBroken, OSError) as failure:
-        raise _unavailable(failure) from failure
+        raise _unavailable(failure, tier) from failure
     try:
         return master, master.slot()
     except SandboxBroken as failure:
         master.close()
-        raise _unavailable(failure) from failure
+        raise _unavailable(failure, tier) from failure
 
 
-def _unavailable(failure: Exception) -> SandboxUnavailable:
+def _unavailable(failure: Exception, tier: Tier) -> SandboxUnavailable:
     """Why a jail cannot be built here: the first feature that is missing, or else what the kernel said."""
-    missing = [feature for feature in probe.minimal_features() if not feature.present]
+    missing = [feature for feature in probe.minimal_features(tier) if not feature.present]
     if not missing:
         return SandboxUnavailable(f"{failure}; `spanproof doctor` shows what this machine gives")
     first = missing[0]
+    weaker = (
+        " Or accept the reduced tier (`--set tier=reduced`; docs/sandbox.md says what it does not hold)."
+        if tier is Tier.FULL
+        else ""
+    )
     return SandboxUnavailable(
-        f"the jail needs {first.name}, which this machine does not give: {first.detail}. {first.remedy}"
-        " Or configure another backend; `spanproof doctor` shows all features."
+        f"the jail's {tier} tier needs {first.name}, which this machine does not give: {first.detail}."
+        f" {first.remedy}{weaker} Or configure another backend; `spanproof doctor` shows all features."
     )

@@ -27,7 +27,7 @@ BOX_DIRECTORIES = (("work", 0o755), ("tmp", 0o1777), ("shm", 0o1777), ("code", 0
 _LISTED = 1000
 _DEPTH = 32
 _STAGE = "/tmp"  # noqa: S108 - any directory that exists; covered in our own namespace only
-_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = ("ld.so.cache", "alternatives", "ssl/certs", "ssl/openssl.cnf", "ca-certificates", "mime.types")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _LINKS = {
@@ -43,7 +43,7 @@ _LINKS = {
     # Where Node.js looks last, from every directory: the packages of an environment, if it has any.
     "node_modules": "env/node_modules",
 }
-_FILES = {
+FILES = {
     # No route leads anywhere: the resolver asks the loopback, where the query is seen and nobody answers.
     "etc/resolv.conf": "nameserver 127.0.0.1\noptions attempts:1 timeout:1\n",
     "etc/hosts": "127.0.0.1 localhost\n::1 localhost\n",
@@ -89,7 +89,7 @@ def interpreter_directories() -> tuple[str, ...]:
     if sys.prefix != sys.base_prefix:
         wanted.append(str(Path(sys.executable).parent.parent))
     wanted += [str(Path(binary).parent), str(Path(library).parent)]
-    return tuple(_outermost(path for path in wanted if path != "/" and Path(path).is_dir()))
+    return tuple(outermost(path for path in wanted if path != "/" and Path(path).is_dir()))
 
 
 def build_root(directories: Iterable[str], binds: Sequence[Bind] = ()) -> Visible:
@@ -103,9 +103,9 @@ def build_root(directories: Iterable[str], binds: Sequence[Bind] = ()) -> Visibl
         OSError: the kernel refused a step; the message names it.
     """
     kernel.mount("", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
-    system = [path for path in _SYSTEM if Path(path).is_dir()]
+    system = [path for path in SYSTEM if Path(path).is_dir()]
     links = {path[1:]: str(Path(path).readlink()) for path in system if Path(path).is_symlink()}
-    roots = _outermost([*(path for path in system if path[1:] not in links), *directories])
+    roots = outermost([*(path for path in system if path[1:] not in links), *directories])
     private = [path for path in roots if _covered(path)]
     trees = {path: kernel.open_tree(path) for path in roots}
     etc = {f"etc/{name}": f"/etc/{name}" for name in _ETC if Path("/etc", name).exists()}
@@ -197,8 +197,9 @@ class Tmpfs:
             return 0
         return (box.f_blocks - box.f_bfree) * box.f_frsize
 
-    def enforce(self) -> None:
-        """The kernel does."""
+    def enforce(self) -> str | None:
+        """See `Box`; the kernel does."""
+        return None
 
 
 def files_under(work: str) -> dict[str, int]:
@@ -226,7 +227,7 @@ def _skeleton(links: dict[str, str]) -> None:
         Path(name).mkdir()
     for name, target in {**links, **_LINKS}.items():
         Path(name).symlink_to(target)
-    for name, text in _FILES.items():
+    for name, text in FILES.items():
         Path(name).write_text(text)
 
 
@@ -261,7 +262,7 @@ def _covered(path: str) -> bool:
     return any(path == place or path.startswith(f"{place}/") for place in private)
 
 
-def _outermost(paths: Iterable[str]) -> list[str]:
+def outermost(paths: Iterable[str]) -> list[str]:
     """Without those inside another one, in order of length."""
     kept: list[str] = []
     for path in sorted(set(paths), key=len):

@@ -65,3 +65,10 @@ CONDITIONAL: frozenset[str] = frozenset(
 
 NAMED: frozenset[str] = ALLOWED | WATCHED | REFUSED | CONDITIONAL
 """Every call the filter knows; the numbers table must hold each on at least one architecture."""
+
+UNBOUNDED: frozenset[str] = frozenset(
+    """
+    clone fchmod fchown fork mknod mknodat pidfd_open rt_sigqueueinfo rt_tgsigqueueinfo utime vfork
+    """.split()  # noqa: SIM905 - a table
+)
+"""Calls of the others that are `WATCHED` where no namespace bounds what they reach."""

@@ -154,6 +154,7 @@ class Run:
         record = self.watcher.record
         tests_total, tests_passed = self._testimony.tests
         return {
+            "tier": self._place.tier,
             "stopped": self._stopped,
             "oom_killed": self._group is not None and self._group.killed(),
             "wall_s": wall_s,
@@ -179,9 +180,8 @@ class Run:
         ready = self._poll.poll(max(0.0, left) * 1000)
         if not ready or now - self._memory.sampled_at >= _TICK_S:
             tree.reap_strays(self.armed.born.pid)
-            self._place.box.enforce()
-            if self._over_memory():
-                self._stopped = "memory"
+            self._stopped = self._place.box.enforce() or ("memory" if self._over_memory() else None)
+            if self._stopped is not None:
                 return
         for fd, events in ready:
             self._serve(fd, events)

@@ -131,8 +131,10 @@ class Slot:
         if script:
             with open(f"{self._box.code}/{script}", "wb") as file:  # noqa: PTH123
                 file.write(frame.parts[0])
+            argv = frame.header["argv"]
+            frame.header["argv"] = [word.replace(root.CODE, self._box.code) for word in argv]
         for name, text in frame.header.get("aids", {}).items():
-            with open(f"{root.CODE}/{name}", "w", encoding="utf-8") as aid:  # noqa: PTH123
+            with open(f"{self._box.code}/{name}", "w", encoding="utf-8") as aid:  # noqa: PTH123
                 aid.write(text)
 
     def _arm(self) -> Armed:

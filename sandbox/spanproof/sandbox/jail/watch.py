@@ -28,7 +28,7 @@ _AND_SEND = 2
 _PATH_BYTES = 4096
 _ATTEMPTS = 1000
 
-_WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _AT_FDCWD = -100
 
 # Where each call has its path: (argument of the directory or None, argument of the path); writers only, the
@@ -108,10 +108,11 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class Answer:
     """What the kernel is told; by default that the call goes on.
 
     Attributes:
+        error: the number it fails with.
         value: what the call returns, in place of going on.
         descriptor: of ours, of which the caller gets a copy as what it opened.
         flags: of that open.
@@ -123,8 +124,8 @@ class _Answer:
     flags: int = 0
 
 
-_GO_ON = _Answer()
-_EPERM = _Answer(errno.EPERM)
+GO_ON = Answer()
+EPERM = Answer(errno.EPERM)
 
 
 class Watcher:
@@ -165,24 +166,24 @@ class Watcher:
         except OSError:
             return
 
-    def _send(self, id_: int, answer: _Answer) -> None:
+    def _send(self, id_: int, answer: Answer) -> None:
         if answer.descriptor is not None:
             closes = answer.flags & os.O_CLOEXEC
             handed = _DESCRIPTOR.pack(id_, _AND_SEND, answer.descriptor, 0, closes)
             try:
                 fcntl.ioctl(self.listener, _ADD_DESCRIPTOR, handed)
             except OSError as failure:
-                answer = _Answer(failure.errno or errno.EMFILE)  # it has as many open as it may
+                answer = Answer(failure.errno or errno.EMFILE)  # it has as many open as it may
             else:
                 return
         goes_on = not answer.error and answer.value is None
         flags = _CONTINUE if goes_on else 0
         fcntl.ioctl(self.listener, _SEND, _RESPONSE.pack(id_, answer.value or 0, -answer.error, flags))
 
-    def _judge(self, call: Notification) -> _Answer:
+    def _judge(self, call: Notification) -> Answer:
         if call.arch != self._arch.audit or call.number >= 0x40000000:
             self.record.note("privilege", f"foreign system call {call.number & 0x3FFFFFFF}", allowed=False)
-            return _Answer(errno.ENOSYS)
+            return Answer(errno.ENOSYS)
         name = self._names.get(call.number, f"syscall {call.number}")
         if self.surroundings is not None:
             self.surroundings.called(name, call.pid)
@@ -190,10 +191,10 @@ class Watcher:
             return self._handlers.get(name, self._refuse)(name, call)
         except OSError:
             # The caller's memory cannot be read: the kernel would fail the call with EFAULT.
-            return _Answer(errno.EFAULT)
+            return Answer(errno.EFAULT)
 
-    def _table(self) -> dict[str, Callable[[str, Notification], _Answer]]:
-        table: dict[str, Callable[[str, Notification], _Answer]] = dict.fromkeys(REFUSED, self._refuse)
+    def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
+        table: dict[str, Callable[[str, Notification], Answer]] = dict.fromkeys(REFUSED, self._refuse)
         table.update(dict.fromkeys(_OPENS, self._open))
         table.update(dict.fromkeys(_MUTATORS, self._mutate))
         table.update(execve=self._exec, execveat=self._exec)
@@ -203,119 +204,127 @@ class Watcher:
         table.update(getrandom=self._random, getppid=self._parent)
         return table
 
-    def _refuse(self, name: str, call: Notification) -> _Answer:
+    def _refuse(self, name: str, call: Notification) -> Answer:
         self.record.note("privilege", name, allowed=False)
-        return _EPERM
+        return EPERM
 
-    def _socket(self, _name: str, call: Notification) -> _Answer:
+    def _socket(self, _name: str, call: Notification) -> Answer:
         self.record.note("privilege", addresses.socket_text(call.args), allowed=False)
-        return _EPERM
+        return EPERM
 
-    def _hide(self, _name: str, _call: Notification) -> _Answer:
+    def _hide(self, _name: str, _call: Notification) -> Answer:
         """Closing one's memory to others closes it to us: for the process of the tests only."""
         if self.own_hides <= 0:
-            return _EPERM
+            return EPERM
         self.own_hides -= 1
-        return _GO_ON
+        return GO_ON
 
-    def _random(self, _name: str, call: Notification) -> _Answer:
+    def _random(self, _name: str, call: Notification) -> Answer:
         """Asked of us where the run has a seed only."""
         assert self.surroundings is not None
-        return _Answer(value=self.surroundings.random(call.pid, call.args[0], call.args[1]))
+        return Answer(value=self.surroundings.random(call.pid, call.args[0], call.args[1]))
 
-    def _parent(self, _name: str, call: Notification) -> _Answer:
+    def _parent(self, _name: str, call: Notification) -> Answer:
         """A parent outside the process namespace has no number in it: to its children it is this process."""
         with open(f"/proc/{call.pid}/stat", "rb") as file:  # noqa: PTH123
             parent = int(file.read().rpartition(b")")[2].split()[1])
-        return _Answer(value=parent or os.getpid())
+        return Answer(value=parent or os.getpid())
 
-    def _map(self, name: str, call: Notification) -> _Answer:
+    def _map(self, name: str, call: Notification) -> Answer:
         length = call.args[1 if name == "mmap" else 2]
         if length <= self.memory_bytes:
-            return _GO_ON
+            return GO_ON
         self.record.memory_refused = max(self.record.memory_refused, length)
-        return _Answer(errno.ENOMEM)
+        return Answer(errno.ENOMEM)
 
-    def _open(self, name: str, call: Notification) -> _Answer:
+    def _open(self, name: str, call: Notification) -> Answer:
+        path, flags = self._opening(name, call)
+        if path is None:
+            return GO_ON
+        if self.surroundings is not None:
+            device = self.surroundings.device(os.path.realpath(path))
+            if device is not None:
+                return Answer(descriptor=device, flags=flags)
+        return self._opened(path, flags, call)
+
+    def _opened(self, path: str, flags: int, call: Notification) -> Answer:
+        return self._file(path, call.pid, writes=bool(flags & WRITE_FLAGS))
+
+    def _opening(self, name: str, call: Notification) -> tuple[str | None, int]:
+        """The path and the flags of a call that opens."""
         directory, path_at, flags_at = _OPENS[name]
         flags = call.args[flags_at] if flags_at is not None else 0
         if name == "creat":
             flags = os.O_WRONLY | os.O_CREAT
         elif name == "openat2":
             flags = int.from_bytes(kernel.read_memory(call.pid, call.args[2], 8), "little")
-        path = self._path(call, directory, path_at)
-        if path is None:
-            return _GO_ON
-        if self.surroundings is not None:
-            device = self.surroundings.device(os.path.realpath(path))
-            if device is not None:
-                return _Answer(descriptor=device, flags=flags)
-        return self._file(path, call.pid, writes=bool(flags & _WRITE_FLAGS))
+        return self._path(call, directory, path_at), flags
 
-    def _mutate(self, name: str, call: Notification) -> _Answer:
+    def _mutate(self, name: str, call: Notification) -> Answer:
         for directory, path_at in _MUTATORS[name]:
             path = self._path(call, directory, path_at)
             if path is not None:
                 answer = self._file(path, call.pid, writes=True)
                 if answer.error:
                     return answer
-        return _GO_ON
+        return GO_ON
 
-    def _file(self, path: str, pid: int, *, writes: bool) -> _Answer:
+    def _file(self, path: str, pid: int, *, writes: bool) -> Answer:
         judged, place = self._boundary.judge(path, pid, writes=writes)
         if place == paths.NAME_SERVICES:
             self._looking_up.add(pid)
         if judged is paths.Judged.INSIDE or (
             place in paths.ACCOUNTS and pid in self._looking_up and not writes
         ):
-            return _GO_ON
+            return GO_ON
         self.record.note("file", place, allowed=False)
-        return _Answer(errno.EACCES) if judged is paths.Judged.FORBIDDEN else _GO_ON
+        return Answer(errno.EACCES) if judged is paths.Judged.FORBIDDEN else GO_ON
 
-    def _exec(self, name: str, call: Notification) -> _Answer:
+    def _exec(self, name: str, call: Notification) -> Answer:
         path = self._path(call, 0 if name == "execveat" else None, 1 if name == "execveat" else 0)
         if path is None:
-            return _GO_ON
+            return GO_ON
         if self.own_execs > 0:
             self.own_execs -= 1
-            return _GO_ON
+            return GO_ON
         if os.path.lexists(path):
             self.record.note("process", os.path.normpath(path), allowed=True)
         elif not self._boundary.is_program_directory(os.path.dirname(path)):  # noqa: PTH120 - text only
             self.record.note("process", os.path.normpath(path), allowed=False)
-        return _GO_ON
+        return GO_ON
 
-    def _address(self, name: str, call: Notification) -> _Answer:
+    def _address(self, name: str, call: Notification) -> Answer:
         pointer, length = (call.args[4], call.args[5]) if name == "sendto" else (call.args[1], call.args[2])
-        return self._network(name, pointer, length, call.pid)
+        return self._network(name, pointer, length, call)
 
-    def _message(self, name: str, call: Notification) -> _Answer:
+    def _message(self, name: str, call: Notification) -> Answer:
         """`sendmsg` and `sendmmsg`: the first message's address; a connected socket's has none."""
         pointer, length = struct.unpack("=QI", kernel.read_memory(call.pid, call.args[1], 12))
-        return self._network(name, pointer, length, call.pid)
+        return self._network(name, pointer, length, call)
 
-    def _network(self, name: str, pointer: int, length: int, pid: int) -> _Answer:
+    def _network(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
+        pid = call.pid
         raw = kernel.read_memory(pid, pointer, min(length, 128)) if pointer and length else b""
         target = addresses.parse(raw)
         if target is None:
-            return _GO_ON
+            return GO_ON
         if target.path is not None:
             # Unnamed and abstract ones are bounded by the network namespace.
             return (
                 self._file(self._absolute(target.path, pid, _AT_FDCWD), pid, writes=False)
                 if target.path
-                else _GO_ON
+                else GO_ON
             )
         self.record.network_used = True
         if name == "bind" or (target.loopback and target.port == addresses.DNS_PORT):
-            return _GO_ON  # a query to the slot's own resolver is told by the name it asks for
+            return GO_ON  # a query to the slot's own resolver is told by the name it asks for
         text, served = target.text, False
         if self.surroundings is not None and not target.loopback:
             text, served = self.surroundings.place(target)
         if served:
-            return _GO_ON  # the call itself will be told
+            return GO_ON  # the call itself will be told
         self.record.note("network", text, allowed=target.loopback)
-        return _GO_ON if target.loopback else _Answer(errno.ENETUNREACH)
+        return GO_ON if target.loopback else Answer(errno.ENETUNREACH)
 
     def _path(self, call: Notification, directory: int | None, at: int) -> str | None:
         """The absolute path an argument names, None where it is empty (a descriptor alone is meant)."""
@@ -325,7 +334,7 @@ class Watcher:
         text = os.fsdecode(raw.split(b"\0", 1)[0])
         if not text:
             return None
-        base = _AT_FDCWD if directory is None else _signed(call.args[directory])
+        base = _AT_FDCWD if directory is None else signed(call.args[directory])
         return self._absolute(text, call.pid, base)
 
     def _absolute(self, path: str, pid: int, directory: int) -> str:
@@ -338,6 +347,7 @@ class Watcher:
             return f"/{path}"
 
 
-def _signed(value: int) -> int:
+def signed(value: int) -> int:
+    """A register as the C int it holds."""
     low = value & 0xFFFFFFFF
     return low - (1 << 32) if low & 0x80000000 else low

@@ -8,6 +8,7 @@ finds it. The slot's own image is never changed: limits rest on it.
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -107,9 +108,7 @@ def own_image() -> Image:
     if not spans:
         raise OSError("this kernel gives processes no vDSO, so their clock cannot be set")
     first, last = (int(edge, 16) for edge in spans[0].split("-"))
-    with open("/proc/self/mem", "rb", buffering=0) as memory:  # noqa: PTH123
-        memory.seek(first)
-        return read_image(memory.read(last - first))
+    return read_image(ctypes.string_at(first, last - first))
 
 
 def read_image(data: bytes) -> Image:

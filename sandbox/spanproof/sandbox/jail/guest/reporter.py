@@ -103,7 +103,12 @@ def _path(exception: BaseException) -> str | None:
     name = exception.filename if isinstance(exception, OSError) else None
     if isinstance(name, bytes):
         name = os.fsdecode(name)
-    return os.path.realpath(name)[:_MESSAGE_CHARACTERS] if isinstance(name, str) else None
+    if not isinstance(name, str):
+        return None
+    try:
+        return os.path.realpath(name)[:_MESSAGE_CHARACTERS]
+    except (OSError, ValueError):  # a link that may not be read
+        return os.path.abspath(name)[:_MESSAGE_CHARACTERS]  # noqa: PTH100
 
 
 def _is_of_a_client(exception: BaseException) -> bool:

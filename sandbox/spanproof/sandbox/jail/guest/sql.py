@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Protocol
 
 from spanproof.sandbox.jail.guest.reporter import Reporter, describe
 
 _ENGINES = {"sqlite": "sqlite", "duckdb": "duck"}
-_PREPARED = "/box/code/database"
 _RESULT_CHARACTERS = 64_000
 """Of the last rows: a frame of the guest holds a megabyte, and a character may take twelve bytes in it."""
 
@@ -122,11 +122,12 @@ def _prepared(engine: Engine, database: dict[str, Any]) -> str | None:
     except (OSError, UnicodeDecodeError) as failure:
         raise Problem(Trouble.OTHER, None) from failure
     memory_bytes = database["memory_bytes"]
-    connection = engine.open_database(_PREPARED, writable=True, memory_bytes=memory_bytes)
+    prepared = f"{Path.cwd().parent}/code/database"
+    connection = engine.open_database(prepared, writable=True, memory_bytes=memory_bytes)
     for _answer in engine.run(connection, text, writable=True):
         continue
     connection.close()
-    return _PREPARED
+    return prepared
 
 
 def _told(answer: Answer) -> _Result:

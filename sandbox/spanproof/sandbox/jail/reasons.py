@@ -1,0 +1,101 @@
+"""Why this machine refuses what a jail needs, and how to get it: settings and profiles, read from /proc.
+
+In: the error a trial ended with. Out: a reason and a remedy for people. A guess where the kernel does not
+say more; the trial itself is the fact.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+CONTAINER_REMEDY = (
+    "In Docker use --security-opt seccomp=unconfined --security-opt systempaths=unconfined, in Kubernetes"
+    " seccompProfile: Unconfined and procMount: Unmasked;"
+    " or accept the reduced tier (`--set tier=reduced`)."
+)
+
+_APPARMOR_REMEDY = (
+    "Run sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or give the interpreter an AppArmor"
+    " profile with `userns`, or run as root."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sysctls:
+    """Settings that bear on namespaces; None where this kernel does not have one."""
+
+    max_user_namespaces: int | None = None
+    unprivileged_userns_clone: int | None = None
+    apparmor_restrict_unprivileged_userns: int | None = None
+
+    @classmethod
+    def read(cls, root: Path = Path("/proc/sys")) -> Sysctls:
+        """Those of this machine."""
+        return cls(
+            _number(root / "user/max_user_namespaces"),
+            _number(root / "kernel/unprivileged_userns_clone"),
+            _number(root / "kernel/apparmor_restrict_unprivileged_userns"),
+        )
+
+
+def namespace_refused(error: int, *, as_root: bool, filtered: bool, sysctls: Sysctls) -> tuple[str, str]:
+    """Reason and remedy for a namespace that could not be made.
+
+    Args:
+        error: the number `unshare` failed with.
+        as_root: whether this process is root.
+        filtered: whether a seccomp profile that we did not install is upon it.
+        sysctls: this machine's.
+    """
+    told = f"unshare: {os.strerror(error)}"
+    if sysctls.max_user_namespaces == 0 and not as_root:
+        return (
+            f"{told}; sysctl user.max_user_namespaces is 0",
+            "Run sysctl -w user.max_user_namespaces=9000.",
+        )
+    if sysctls.unprivileged_userns_clone == 0 and not as_root:
+        return (
+            f"{told}; sysctl kernel.unprivileged_userns_clone is 0",
+            "Run sysctl -w kernel.unprivileged_userns_clone=1, or run as root.",
+        )
+    if sysctls.apparmor_restrict_unprivileged_userns and not as_root:
+        return (
+            f"{told}; sysctl kernel.apparmor_restrict_unprivileged_userns is 1",
+            _APPARMOR_REMEDY,
+        )
+    if error == errno.EINVAL:
+        return (
+            f"{told}; this kernel was built without it",
+            "Use a kernel with CONFIG_NAMESPACES.",
+        )
+    if filtered:
+        return f"{told}; a seccomp profile, most likely a container's, forbids it", CONTAINER_REMEDY
+    if error == errno.ENOSPC:
+        return f"{told}; too many namespaces are open, or nested", "Raise sysctl user.max_*_namespaces."
+    if as_root:
+        return f"{told}; root here lacks CAP_SYS_ADMIN", CONTAINER_REMEDY
+    return told, "Run as root, or allow unprivileged user namespaces."
+
+
+def whole_jail_refused(told: str, *, as_root: bool, sysctls: Sysctls) -> str:
+    """A remedy where every part can be had, and a jail still cannot be built."""
+    if sysctls.apparmor_restrict_unprivileged_userns and not as_root:
+        return f"AppArmor takes the rights of user namespaces away. {_APPARMOR_REMEDY}"
+    if "proc" in told:
+        return f"Parts of /proc are masked here. {CONTAINER_REMEDY}"
+    return CONTAINER_REMEDY
+
+
+def is_filtered(status: str) -> bool:
+    """Whether a process's /proc status tells of a seccomp filter."""
+    return any(line.split()[1:] == ["2"] for line in status.splitlines() if line.startswith("Seccomp:"))
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):
+        return None

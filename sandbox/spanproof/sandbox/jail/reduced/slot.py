@@ -1,0 +1,88 @@
+"""A slot of the reduced tier: the parts that hold its guests, and the process that serves them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+from dataclasses import dataclass
+
+from spanproof.sandbox.jail import kernel
+from spanproof.sandbox.jail.arch import Arch
+from spanproof.sandbox.jail.arming import Forked
+from spanproof.sandbox.jail.cgroup import Group
+from spanproof.sandbox.jail.filter import SEEDED, compile_filter
+from spanproof.sandbox.jail.place import Place
+from spanproof.sandbox.jail.reduced.arming import Passed
+from spanproof.sandbox.jail.reduced.box import Directory
+from spanproof.sandbox.jail.reduced.fence import Fence
+from spanproof.sandbox.jail.reduced.tree import Descendants
+from spanproof.sandbox.jail.reduced.watch import GuardedWatcher, NoNetwork
+from spanproof.sandbox.jail.slot import Slot, tell
+from spanproof.sandbox.model import Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What a slot inherits from its master.
+
+    Attributes:
+        box: the directory made for it.
+        user: whom it becomes, a user nobody else is; None where it stays who it is.
+        interpreter: the interpreter's directories.
+    """
+
+    arch: Arch
+    box: str
+    user: int | None
+    interpreter: tuple[str, ...]
+
+
+def serve(site: Site, channel: socket.socket, group: Group | None) -> None:
+    """Be a slot; does not return."""
+    status = 1
+    try:
+        _settle(site)
+        Slot(_place(site), channel, group).serve()
+        status = 0
+    except BaseException as failure:  # noqa: BLE001 - told to the host, which starts another slot
+        tell(channel, failure)
+    finally:
+        os._exit(status)
+
+
+def _settle(site: Site) -> None:
+    """Become the guest's user, whom the kernel lets look into guests, and the reaper of all they start."""
+    if site.user is not None:
+        with contextlib.suppress(OSError):  # a container may take that right away
+            kernel.forgo_capabilities()
+        os.setgroups([])
+        os.setresgid(site.user, site.user, site.user)
+        os.setresuid(site.user, site.user, site.user)
+    kernel.drop_capabilities()
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # a guest is of the same user
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    os.umask(0o022)
+
+
+def _place(site: Site) -> Place:
+    tree = Descendants(own_user=site.user is not None)
+    box = Directory(site.box, tree)
+    os.environ.update(HOME=box.work, TMPDIR=box.tmp)
+    fence = Fence(site.box, site.interpreter, os.environ["PATH"])
+    network = NoNetwork()
+    user = os.getuid()
+    return Place(
+        tree=tree,
+        box=box,
+        network=network,
+        watcher=GuardedWatcher(site.arch, fence, tree, box, network.resolver),
+        origin=Forked(
+            Passed(compile_filter(site.arch, user, namespaced=False), fence.walls),
+            Passed(compile_filter(site.arch, user, SEEDED, namespaced=False), fence.walls),
+            box.work,
+        ),
+        tier=Tier.REDUCED,
+    )

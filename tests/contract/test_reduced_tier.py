@@ -1,0 +1,58 @@
+"""The contract holds in the jail's reduced tier too: the same suite, where that tier is all there is."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+IN_CONTAINER = [sys.executable, str(ROOT / "tests/hostile/container.py")]
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="building a container takes root")
+
+
+def run(user: str, *command: str) -> subprocess.CompletedProcess[str]:
+    """A command of this interpreter's under Docker's default profile."""
+    environment = {**os.environ, "SPANPROOF_TESTED_TIER": "reduced", "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        [*IN_CONTAINER, user, sys.executable, "-m", *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+
+
+@pytest.mark.parametrize("user", ["root", "user"])
+def test_the_contract_suite_passes_where_only_the_reduced_tier_can_be_had(user: str) -> None:
+    suite = str(ROOT / "tests/contract/test_sandbox_contract.py")
+    done = run(user, "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT), suite)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("user", ["root", "user"])
+def test_the_default_tier_is_never_silently_weaker(user: str) -> None:
+    done = run(user, "spanproof.cli", "sandbox", "check", "--json")
+    assert done.returncode == 2
+    assert "full tier needs user namespace" in done.stderr
+    assert "--set tier=reduced" in done.stderr
+
+
+@pytest.mark.parametrize("user", ["root", "user"])
+def test_the_doctor_tells_what_is_missing_why_and_what_is_left(user: str) -> None:
+    strict = run(user, "spanproof.cli", "doctor", "--backend", "jail", "--json")
+    found = json.loads(strict.stdout)
+    features = {feature["name"]: feature for feature in found["features"]}
+    assert (strict.returncode, found["usable"], found["tier"]) == (1, False, None)
+    assert "seccomp profile" in features["user namespace"]["detail"]
+    assert "tier=reduced" in features["user namespace"]["remedy"]
+    assert features["a jail of the reduced tier"]["present"]
+    assert not features["a jail of the reduced tier"]["required"]
+    lenient = run(user, "spanproof.cli", "doctor", "--backend", "jail", "--set", "tier=reduced", "--json")
+    found = json.loads(lenient.stdout)
+    assert (lenient.returncode, found["usable"], found["tier"]) == (0, True, "reduced")

@@ -1,0 +1,82 @@
+"""Where the reduced tier differs on a hostile snippet: what it tells, how the program ends, and why.
+
+The table in docs/sandbox.md says the same for people. One line is a gap: `prints`, what a snippet may print
+that it must not in the full tier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One snippet; `told` and `classes` as in `Hostile`, and the text it may print all the same."""
+
+    why: str
+    told: tuple[str, str] | None = None
+    classes: frozenset[str] = frozenset()
+    prints: str = ""
+
+
+_MASKED = "the container's own profile refuses the call before the kernel asks us: it fails, untold"
+_SEEN = "processes outside have numbers here: aiming at one is refused and told, not unknown"
+_LOOPBACK = "the loopback is the machine's: refused, as any other address"
+
+MASKED = {
+    "a new host name": "sethostname",
+    "the clock": "clock_settime",
+    "unshare a user namespace": "unshare",
+    "unshare a mount namespace": "unshare",
+    "clone with a user namespace": "clone",
+    "setns": "setns",
+    "mount": "mount",
+    "umount": "umount2",
+    "pivot_root": "pivot_root",
+    "open_tree": "open_tree",
+    "fsopen": "fsopen",
+    "move_mount": "move_mount",
+    "ptrace the slot": "ptrace",
+    "read the slot's memory": "process_vm_readv",
+    "steal the slot's descriptors": "pidfd_getfd",
+    "bpf": "bpf",
+    "userfaultfd": "userfaultfd",
+    "perf_event_open": "perf_event_open",
+    "keyctl": "keyctl",
+    "add_key": "add_key",
+    "init_module": "init_module",
+    "kexec": "kexec_load",
+    "reboot": "reboot",
+    "swapon": "swapon",
+    "open by handle": "open_by_handle_at",
+    "kernel log": "syslog",
+}
+"""The call each makes, which Docker's default profile refuses."""
+
+DIFFERENCES: dict[str, Difference] = {
+    **{name: Difference(_MASKED, classes=frozenset({"exception"})) for name in MASKED},
+    "killing the host process": Difference(_SEEN, ("privilege", "kill"), frozenset({"unsafe_operation"})),
+    "signals to the slot by other ways": Difference(
+        _SEEN, ("privilege", "pidfd_open"), frozenset({"unsafe_operation"})
+    ),
+    "other processes": Difference(
+        "/proc holds others too: listing it is refused", ("file", "/proc"), frozenset({"permission_denied"})
+    ),
+    "the host's loopback": Difference(_LOOPBACK, ("network", "127.0.0.1"), frozenset({"permission_denied"})),
+    "a listener for the next run": Difference(
+        _LOOPBACK, ("network", "127.0.0.1:7777"), frozenset({"permission_denied"})
+    ),
+    "reaching an earlier run's listener": Difference(
+        _LOOPBACK, ("network", "127.0.0.1:7777"), frozenset({"permission_denied"})
+    ),
+    "leaving a mark for the next run": Difference(
+        "/tmp is the machine's: only what TMPDIR names may be written",
+        ("file", "/tmp/mark"),
+        frozenset({"permission_denied"}),
+    ),
+    "capabilities": Difference(
+        "a user cannot empty the bounding set; without capabilities and with no_new_privs it has no effect",
+        classes=frozenset({"ok"}),
+        prints="BREACH CapBnd",
+    ),
+}
