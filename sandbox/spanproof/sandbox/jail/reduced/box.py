@@ -18,6 +18,8 @@ from spanproof.sandbox.jail import root
 from spanproof.sandbox.jail.tree import Namespace
 
 _LEAST_NAMES = 1024
+_BYTES_A_NAME = 16384
+"""Of the room: a name costs a disk more than a tmpfs, when it is removed."""
 _OFTEN = 10
 """A walk through the box is made again when ten times what the last one took is past."""
 _BEYOND_BEARING = 2
@@ -81,7 +83,7 @@ class Directory:
     def name_made(self) -> bool:
         """Count a name that is about to be made; False where there is no room for one more."""
         self._names_made += 1
-        most = max(_LEAST_NAMES, self._most_bytes // 4096)
+        most = max(_LEAST_NAMES, self._most_bytes // _BYTES_A_NAME)
         if self._names_made > most:
             self._names_made = self._measured()[1] + 1  # what was removed counts no more
         return self._names_made <= most
