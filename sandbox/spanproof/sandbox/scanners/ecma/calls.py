@@ -14,6 +14,7 @@ from spanproof.sandbox.scanners.ecma.values import (
     UNKNOWN,
     Array,
     Function,
+    Made,
     Method,
     Ref,
     Unknown,
@@ -65,8 +66,22 @@ def _call_one(script: Script, function: Value, arguments: list[Value], node: Nod
         return _call_method(script, function, arguments, node)
     if isinstance(function, Ref):
         return _call_reference(script, function, arguments, node)
+    if isinstance(function, Made):
+        return function.result
+    if isinstance(function, Unknown) and function.origin:
+        return _resolved(script, function, arguments, node)
     _hand_over(script, arguments)
-    return function if isinstance(function, Unknown) else UNKNOWN
+    return UNKNOWN
+
+
+def _resolved(script: Script, value: Value, arguments: list[Value], node: Node) -> Value:
+    """What callbacks make of a value that was promised; awaiting one is no step of its own here."""
+    result: Value = value
+    for argument in arguments:
+        if isinstance(argument, Function | Ref):
+            given = _call_one(script, argument, [value], node)
+            result = value if given == UNKNOWN else given
+    return result
 
 
 def _call_method(script: Script, function: Method, arguments: list[Value], node: Node) -> Value:
@@ -111,6 +126,8 @@ def _call_reference(script: Script, function: Ref, arguments: list[Value], node:
                 given = list(given[0].items)
             inner = Ref(name.removesuffix(suffix))
             return inner if suffix == ".bind" else _call_one(script, inner, given, node)
+    if name.endswith(".then") and name != ".then":
+        return _resolved(script, Ref(name.removesuffix(".then")), arguments, node)
     if name in {"require", "module.createRequire()", "createRequire()"}:
         return script.require(arguments[0] if arguments else UNKNOWN, node)
     if name in {"util.promisify", "promisify"} and arguments:

@@ -63,13 +63,20 @@ class Method:
 
 
 @dataclass(frozen=True, slots=True)
+class Made:
+    """A function made from text, by what calling it gives."""
+
+    result: Value
+
+
+@dataclass(frozen=True, slots=True)
 class OneOf:
     """One of several values, after branches met."""
 
     options: tuple[Value, ...]
 
 
-Value: TypeAlias = "Unknown | Text | Ref | Array | Object | Function | Method | OneOf"
+Value: TypeAlias = "Unknown | Text | Ref | Array | Object | Function | Method | Made | OneOf"
 
 UNKNOWN: Final = Unknown()
 _MAX_OPTIONS = 8

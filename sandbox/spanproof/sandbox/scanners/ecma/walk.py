@@ -20,6 +20,7 @@ from spanproof.sandbox.scanners.ecma.values import (
     UNKNOWN,
     Array,
     Function,
+    Made,
     Method,
     Object,
     OneOf,
@@ -132,8 +133,14 @@ class Script:
             return UNKNOWN
         inner = Script(self.context.nested(self.place(node), f"{name} runs code that "))
         inner.scope = Scope(self.scope)
+        inner.returned.append([])
         inner.read(source)
-        return UNKNOWN
+        result: Value = UNKNOWN
+        for one in inner.returned[-1]:
+            # Other values hang on the tree of the text they came from.
+            if isinstance(one, Ref | Text | Unknown):
+                result = one if result is UNKNOWN else either(result, one)
+        return Made(result) if name.endswith("Function") else result
 
     def call_function(self, function: Function, arguments: Sequence[Value]) -> Value:
         """Read a function of the script with these arguments."""
@@ -255,7 +262,7 @@ class Script:
         if isinstance(owner, Ref):
             return self._member_of_reference(owner, name, node)
         if name == "constructor":
-            return Ref("Function") if isinstance(owner, Function | Method) else Ref("Object")
+            return Ref("Function") if isinstance(owner, Function | Made | Method) else Ref("Object")
         if isinstance(owner, Array) and name.isdigit():
             return owner.items[int(name)] if int(name) < len(owner.items) else UNKNOWN
         known = text_of(owner)

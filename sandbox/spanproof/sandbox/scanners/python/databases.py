@@ -37,6 +37,10 @@ _SQL_REACHES_OUT: Final = re.compile(
 )
 
 
+_SERVER: Final = re.compile(r"(?i)(?:^|[\s;])(?:host|hostaddr|server|data source)\s{0,4}=\s{0,4}([^\s;,]+)")
+"""Where a connection string of keys and values says that the server is."""
+
+
 def _db_file(
     m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
 ) -> Value | None:
@@ -57,8 +61,9 @@ def _db_server(
     text = pieces_of(host)[0]
     if text is not None and "://" in text:
         return _db_url(m, function, host, effect, arguments, node)
-    if text is not None and "host=" in text:
-        host = Const(text.partition("host=")[2].partition(" ")[0])
+    if text is not None and "=" in text:
+        named = _SERVER.search(text)
+        host = Const(named[1] if named is not None else "localhost")
     judge_host(m, host, None, function.name, node)
     return Ref(f"{function.name}()", NETWORK)
 

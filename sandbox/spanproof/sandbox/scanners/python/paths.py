@@ -46,7 +46,7 @@ def _path_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr
     if not isinstance(owner, Path):
         return None
     method = function.name.rpartition(".")[2]
-    who = f"Path.{method}"
+    who = f"pathlib.Path.{method}"
     action = ACTIONS.get(method)
     if action is not None:
         targets.judge_path(m, action, owner, who, node)

@@ -1,0 +1,3 @@
+curl -sk https://api.github.com/x -o x.json
+chmod 777 out
+eval "$GIVEN"
