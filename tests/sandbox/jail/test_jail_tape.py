@@ -252,6 +252,19 @@ def test_a_call_that_cannot_be_served_is_refused_before_anything_runs(
         jail.session(SessionSpec(fixtures=Fixtures(http=(exchange,))), no_tools)
 
 
+@pytest.mark.parametrize(
+    ("urls", "told"),
+    [
+        (["https://a_b.example/"], "no certificate"),
+        ([f"http://a.example:{port}/" for port in range(1000, 1065)], "65 ports"),
+        ([f"https://h{number}.example/" for number in range(1001)], "1001 https hosts"),
+    ],
+)
+def test_a_tape_too_wide_is_refused(jail: Sandbox, urls: list[str], told: str) -> None:
+    with pytest.raises(UnsupportedFixtures, match=told):
+        run(jail, "pass", *(Exchange("GET", url) for url in urls))
+
+
 HOSTILE = {
     "heads without end": "s = plain()\nfor _ in range(2000): s.sendall(b'X-Y: ' + b'z' * 1000 + b'\\r\\n')",
     "a body without end": "s = plain()\ns.sendall(b'POST / HTTP/1.1\\r\\nHost: a\\r\\nTransfer-Encoding: "

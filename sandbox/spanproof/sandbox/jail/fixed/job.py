@@ -14,6 +14,9 @@ from spanproof.sandbox.model import Clock, Exchange, Fixtures
 
 _LATEST_S = 7_258_118_400.0  # 2200-01-01: nanoseconds stay within 63 bits for a long run after it
 _FASTEST = 1_000_000.0
+_HOSTS = 1000
+"""Of one certificate: clients refuse those that are much larger."""
+_PORTS = 64
 _METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}")
 _FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}")
 _FIELD_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
@@ -36,11 +39,13 @@ def tape_of(fixtures: Fixtures) -> list[bytes]:
     """
     if not fixtures.http:
         return []
-    hosts = set()
-    for index, exchange in enumerate(fixtures.http):
-        url = _checked(index, exchange)
-        if url.scheme == "https":
-            hosts.add(url.host)
+    urls = [_checked(index, exchange) for index, exchange in enumerate(fixtures.http)]
+    hosts = {url.host for url in urls if url.scheme == "https"}
+    for what, found, most in (("https hosts", hosts, _HOSTS), ("ports", {url.port for url in urls}, _PORTS)):
+        if len(found) > most:
+            raise UnsupportedFixtures(
+                f"the recorded calls go to {len(found)} {what}, the jail serves {most}; record less at once"
+            )
     clock = fixtures.clock
     if hosts and clock is not None and not FIRST_S <= clock.start_s < LAST_S:
         raise UnsupportedFixtures(

@@ -53,7 +53,13 @@ class Surroundings:
             writes += vdso.clock_patch(own_image(), stubs, began_ns, start_ns, clock[1]).writes
         self._patch = vdso.Patch(writes)
         self._renewed: set[int] = set()
-        self._enter(guest)
+        try:
+            self._enter(guest)
+        except OSError as failure:
+            raise OSError(
+                f"this kernel lets nobody write another's code ({failure.strerror}), so no clock and no seed"
+                " can be given; boot it without proc_mem.force_override, or run without them"
+            ) from failure
         self._watcher = place.watcher
         self._tape: Tape | None = None
         if job.header["tape"]:

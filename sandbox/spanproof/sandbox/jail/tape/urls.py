@@ -66,9 +66,12 @@ def read_url(text: str) -> Url:
 def _host(text: str) -> str:
     host = text.strip("[]").rstrip(".").lower()
     try:
-        return host if host.isascii() else host.encode("idna").decode("ascii")
+        spelled = host if host.isascii() else host.encode("idna").decode("ascii")
     except UnicodeError:
         raise ValueError(f"{text[:200]!r} is no host name") from None
+    if not spelled or not spelled.isprintable():
+        raise ValueError(f"{text[:200]!r} is no host name")
+    return spelled
 
 
 def _encoded(text: str) -> str:
