@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import cached_property
 from typing import Final, TypeVar
 
 from spanproof.evaluators.detect import detect
@@ -28,7 +29,7 @@ from spanproof.evaluators.replay import ApiIndex, replay_run
 from spanproof.evaluators.runs import runs_of
 from spanproof.evaluators.sampling import Sampling
 from spanproof.evaluators.scoring import scores_of
-from spanproof.sandbox import Sandbox, SandboxBroken, SandboxUnavailable
+from spanproof.sandbox import Sandbox, SandboxBroken, SandboxUnavailable, Tier
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -113,7 +114,13 @@ class Engine:
         own = {snippet.id: scans[snippet.id] for snippet in run.snippets}
         left_out = self._sampling.left_out(run)
         judged = any(each.layer not in left_out for each in self._evaluators)
-        replay, apis = self._run_code(run, own) if judged else (NoReplay("the run is not judged"), {})
+        if not judged:
+            replay: Replay | NoReplay = NoReplay("the run is not judged")
+            apis: Mapping[str, ApiReport] = {}
+        elif (reason := self._too_weak(run, policies)) is not None:
+            replay, apis = NoReplay(reason), {}
+        else:
+            replay, apis = self._run_code(run, own)
         evidence = RunEvidence(trace, run, own, replay, apis, policies)
         redactor = Redactor(run.snippets, own)
         judgements = [
@@ -121,6 +128,24 @@ class Engine:
             for judgement in self._judged(evidence, left_out)
         ]
         return RunEvaluation(run, own, replay, scores_of(evidence, judgements))
+
+    def _too_weak(self, run: Run, policies: Mapping[str, Policy]) -> str | None:
+        """Why the sandbox's wall is not the one a policy demands for code of this run; None where it is."""
+        for policy in [policies[snippet.id] for snippet in run.snippets]:
+            demanded = policy.sandbox_tier
+            if demanded is None or self._sandbox is None or self._had is None or self._had.holds(demanded):
+                continue
+            return (
+                f"the policy {policy.name!r} demands the sandbox's {demanded} tier, and the backend"
+                f" {self._sandbox.name!r} runs in its {self._had} tier here; `spanproof doctor` says what is"
+                " missing"
+            )
+        return None
+
+    @cached_property
+    def _had(self) -> Tier | None:
+        """The sandbox's tier; asked for once, and only where a policy demands one. None: it cannot run."""
+        return self._sandbox.availability().tier if self._sandbox is not None else None
 
     def _judged(self, evidence: RunEvidence, left_out: Mapping[Layer, str]) -> list[Judgement]:
         """What every evaluator says; of two judgements about the same, the costlier one's."""

@@ -13,6 +13,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final
 
+from spanproof.sandbox.model import Tier
 from spanproof.sandbox.words import words
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ class Policy:
         languages: those a snippet may be written in; None allows all. Data (JSON, text …) is not held to it.
         topics: words and patterns of the user over prose, as rules.
         bandit: whether bandit runs too, as an adviser; it must be installed.
+        sandbox_tier: the weakest wall a replay may run behind; None leaves it to the sandbox's own settings.
         overrides: what differs for some agents, tools or cohorts; see `for_subject`.
     """
 
@@ -117,6 +119,7 @@ class Policy:
     languages: frozenset[str] | None = None
     topics: tuple[PatternRule, ...] = ()
     bandit: bool = False
+    sandbox_tier: Tier | None = None
     overrides: tuple[Override, ...] = ()
 
     def for_subject(self, subject: Mapping[str, str]) -> Policy:

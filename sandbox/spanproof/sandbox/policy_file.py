@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from spanproof.sandbox.errors import PolicyError
+from spanproof.sandbox.model import Tier
 from spanproof.sandbox.policy import SUBJECT, Aggregation, Override, Policy
 from spanproof.sandbox.scanners.source import KNOWN_LANGUAGES, canonical_language
 
@@ -139,6 +140,15 @@ def _ports(place: _Place, value: object) -> frozenset[int]:
         if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536:
             raise place.refuse(port, "a port is a number from 1 to 65535")
     return frozenset(value)
+
+
+def _tier(place: _Place, value: object) -> Tier | None:
+    if value is None:
+        return None
+    try:
+        return Tier(str(value))
+    except ValueError:
+        raise place.refuse(value, f"give one of {', '.join(Tier)}") from None
 
 
 def _aggregation(place: _Place, value: object) -> Aggregation:
@@ -282,6 +292,7 @@ _READERS: Final[Mapping[str, _Reader]] = {
     "languages": _languages,
     "topics": _topics,
     "bandit": _flag,
+    "sandbox_tier": _tier,
     "overrides": _overrides,
 }
 """How each field of `Policy` is read."""

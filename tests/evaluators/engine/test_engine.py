@@ -10,8 +10,9 @@ from spanproof.evaluators.engine import Engine, asked
 from spanproof.evaluators.evaluator import LAYER_RULES, Cost, Evaluator
 from spanproof.evaluators.model import NoReplay, Replay
 from spanproof.evaluators.sampling import Sampling, SamplingRule
-from spanproof.sandbox import Sandbox, SandboxBroken, SandboxUnavailable
+from spanproof.sandbox import Sandbox, SandboxBroken, SandboxUnavailable, Tier
 from spanproof.sandbox.backends.scripted import ScriptedSandbox
+from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import (
     Errored,
@@ -271,6 +272,26 @@ def test_a_sandbox_that_fails_for_good_costs_the_replay_only(jail, misquote, fai
     evaluation = Engine(pipeline=Pipeline(), sandbox=sandbox).evaluate(misquote)
     assert str(failure) in evaluation.runs[0].replay.reason
     assert layer_of(evaluation, Layer.EXECUTION).label is Label.PASS
+
+
+class Reduced(Failing):
+    """The real sandbox, as if it ran in its reduced tier."""
+
+    def availability(self):
+        return replace(self.real.availability(), tier=Tier.REDUCED)
+
+
+@pytest.mark.parametrize(
+    ("demanded", "replayed"), [(None, True), (Tier.REDUCED, True), (Tier.FULL, False)], ids=str
+)
+def test_code_is_not_run_behind_a_weaker_wall_than_its_policy_demands(jail, misquote, demanded, replayed):
+    policy = Policy(name="strict", sandbox_tier=demanded)
+    sandbox = Reduced(jail, SandboxBroken(""), 0)
+    found = Engine(pipeline=Pipeline(policy), sandbox=sandbox).evaluate(misquote).runs[0].replay
+    assert isinstance(found, Replay) is replayed
+    if not replayed:
+        assert "'strict' demands the sandbox's full tier" in found.reason
+        assert "reduced tier here" in found.reason
 
 
 def test_every_snippet_is_scanned_before_anything_runs(jail, misquote):
