@@ -55,14 +55,14 @@ class Recorded:
 
     def __init__(self, provider: TracerProvider, exporter: InMemorySpanExporter) -> None:
         self.provider = provider
-        self._exporter = exporter
+        self.exporter = exporter
 
     @property
     def spans(self) -> list[ReadableSpan]:
-        return sorted(self._exporter.get_finished_spans(), key=lambda span: span.start_time)
+        return sorted(self.exporter.get_finished_spans(), key=lambda span: span.start_time)
 
     def clear(self) -> None:
-        self._exporter.clear()
+        self.exporter.clear()
 
     def of_kind(self, kind: str) -> list[ReadableSpan]:
         return [span for span in self.spans if span.attributes["openinference.span.kind"] == kind]

@@ -20,6 +20,9 @@ from langgraph.errors import GraphRecursionError
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command, interrupt
+from opentelemetry import trace as otel
+
+from spanproof.instrumentors import instrument_langchain, uninstrument
 
 from .coders import ScriptedChatModel, messages_of
 
@@ -340,3 +343,36 @@ def test_a_tool_message_is_recorded_by_its_content(recorded):
     message = add.invoke({"name": "add", "args": {"a": 1}, "id": "c9", "type": "tool_call"})
     assert isinstance(message, ToolMessage)
     assert recorded.named("execute_tool add").attributes["gen_ai.tool.call.id"] == "c9"
+
+
+@pytest.fixture
+def unsampled(recorded):
+    """The frameworks instrumented with a provider that samples nothing; the application's samples all."""
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
+
+    uninstrument()
+    instrument_langchain(TracerProvider(sampler=ALWAYS_OFF))
+    return recorded
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_an_unsampled_run_records_nothing_and_its_tools_spans_are_as_unsampled(unsampled, asynchronous):
+    tracer = unsampled.provider.get_tracer("application")
+    sampled: list[bool] = []
+
+    @tool
+    def asking() -> int:
+        """Looks at the current span."""
+        sampled.append(otel.get_current_span().get_span_context().trace_flags.sampled)
+        assert otel.get_current_span().get_span_context().is_valid
+        return 1
+
+    graph = agent(calls(("asking", {})), AIMessage("done"), tools=(asking,))
+    answer = asyncio.run(graph.ainvoke(asked())) if asynchronous else graph.invoke(asked())
+    assert answer["messages"][-1].content == "done"
+    assert sampled == [False]
+    assert otel.get_current_span() is otel.INVALID_SPAN
+    with tracer.start_as_current_span("later", attributes={"openinference.span.kind": "X"}) as later:
+        assert later.parent is None
+    assert [span.name for span in unsampled.spans] == ["later"]

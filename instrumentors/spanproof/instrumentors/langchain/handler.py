@@ -69,13 +69,15 @@ class SpanHandler(BaseCallbackHandler):
         self.active = True
         self._tracing = tracing
         self._runs: dict[UUID, RunRecord] = {}
+        self._unsampled: dict[UUID, Context] = {}
+        self._tokens: dict[UUID, Token[Context]] = {}
 
     @shielded("langchain.chain.start")
     def on_chain_start(
         self, serialized: dict[str, Any] | None, inputs: Any, *, run_id: UUID, **given: Any
     ) -> None:
         """A graph, a node or any other runnable begins."""
-        if self._muted(run_id, CHAIN, given) is not None:
+        if self._is_unsampled(run_id, given):
             return
         name = records.run_name(serialized, given, "chain")
         parent = self._runs.get(given.get("parent_run_id"))  # type: ignore[arg-type]
@@ -131,9 +133,9 @@ class SpanHandler(BaseCallbackHandler):
         self, serialized: dict[str, Any] | None, input_str: str, *, run_id: UUID, **given: Any
     ) -> None:
         """A tool is called; what happens within it belongs under its span."""
-        muted = self._muted(run_id, TOOL, given)
-        if muted is not None:
-            muted.token = attach(muted.opened.context)
+        if self._is_unsampled(run_id, given):
+            # The application's own spans within the tool are not sampled either.
+            self._tokens[run_id] = attach(self._unsampled[run_id])
             return
         name = records.run_name(serialized, given, "tool")
         record = self._open(run_id, name, TOOL, given)
@@ -158,6 +160,8 @@ class SpanHandler(BaseCallbackHandler):
         self, serialized: dict[str, Any] | None, query: str, *, run_id: UUID, **given: Any
     ) -> None:
         """A retriever is asked."""
+        if self._is_unsampled(run_id, given):
+            return
         record = self._open(run_id, records.run_name(serialized, given, "retriever"), RETRIEVER, given)
         if record is not None and record.opened.recording:
             content = record.opened.content
@@ -171,10 +175,9 @@ class SpanHandler(BaseCallbackHandler):
     @shielded("langchain.error")
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **given: Any) -> None:
         """A runnable has raised, or was left."""
-        record = self._runs.pop(run_id, None)
+        record = self._end(run_id)
         if record is None:
             return
-        _leave(record)
         try:
             record.opened.write()
             if _is_one_of(error, _INTERRUPTS):
@@ -191,10 +194,9 @@ class SpanHandler(BaseCallbackHandler):
     on_retriever_error = on_chain_error
 
     def _finish(self, run_id: UUID, fill: Callable[[RunRecord, Content], None]) -> None:
-        record = self._runs.pop(run_id, None)
+        record = self._end(run_id)
         if record is None:
             return
-        _leave(record)
         try:
             if record.opened.recording:
                 fill(record, record.opened.content)
@@ -210,7 +212,7 @@ class SpanHandler(BaseCallbackHandler):
         given: dict[str, Any],
         messages: Callable[[History], Sequence[Message]],
     ) -> None:
-        if self._muted(run_id, LLM, given) is not None:
+        if self._is_unsampled(run_id, given):
             return
         model = records.model_name(serialized, given)
         record = self._open(run_id, model, LLM, given)
@@ -236,14 +238,27 @@ class SpanHandler(BaseCallbackHandler):
         )
         history = parent.history if parent else History()
         record = self._runs[run_id] = RunRecord(opened, name, kind, history, parent)
+        if not opened.recording:
+            self._unsampled[run_id] = opened.context
         return record
 
-    def _muted(self, run_id: UUID, kind: str, given: dict[str, Any]) -> RunRecord | None:
-        """The record of what begins within a run that is not sampled: worth no span."""
-        parent = self._runs.get(given.get("parent_run_id"))  # type: ignore[arg-type]
-        if parent is None or parent.opened.recording or not self.active:
-            return None
-        record = self._runs[run_id] = RunRecord(parent.opened, "", kind, parent.history, parent)
+    def _is_unsampled(self, run_id: UUID, given: dict[str, Any]) -> bool:
+        """Whether what begins is within a run that is not sampled: worth no span, or the time to make one."""
+        context = self._unsampled.get(given.get("parent_run_id"))  # type: ignore[arg-type]
+        if context is None or not self.active:
+            return False
+        self._unsampled[run_id] = context
+        return True
+
+    def _end(self, run_id: UUID) -> RunRecord | None:
+        """The record of what ends, None where there is none or it was not sampled."""
+        context = self._unsampled.pop(run_id, None) if self._unsampled else None
+        record = self._runs.pop(run_id, None)
+        token = record.token if record is not None else self._tokens.pop(run_id, None)
+        within = record.opened.context if record is not None else context
+        # A callback may come in another task, where the context was never attached.
+        if token is not None and get_current() is within:
+            detach(token)
         return record
 
     def _promote(self, record: RunRecord) -> None:
@@ -293,10 +308,3 @@ def _describe_tool(record: RunRecord, name: str, input_str: str, given: dict[str
     record.code = code_in(name, arguments)
     call_id = given.get("tool_call_id")
     records.describe_tool_call(record.opened.content, name, arguments, call_id, record.code)
-
-
-def _leave(record: RunRecord) -> None:
-    """Detach a tool's context, unless the callback came in another task, where it was never attached."""
-    if record.token is not None and get_current() is record.opened.context:
-        detach(record.token)
-    record.token = None
