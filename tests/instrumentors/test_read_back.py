@@ -66,3 +66,17 @@ def test_cut_content_reads_back_as_truncated(recorded):
     marked = call.attributes["spanproof.content.truncated"]
     assert {"gen_ai.tool.call.arguments", "gen_ai.tool.call.result"} <= set(marked)
     assert not spans["step 2"].truncated
+
+
+def test_a_tool_that_ran_code_reads_back_with_its_result_as_what_was_shown(recorded):
+    from langchain_core.tools import tool
+
+    @tool
+    def run_python(code: str) -> str:
+        """Runs code."""
+        return "42\n"
+
+    run_python.invoke({"code": "print(6 * 7)"})
+    call = read_back(recorded)["execute_tool run_python"]
+    assert call.code.source == "print(6 * 7)"
+    assert call.observation == "42\n"

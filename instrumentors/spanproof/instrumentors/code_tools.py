@@ -14,7 +14,6 @@ from typing import Final
 
 from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.reading import items, member, text_or_none
-from spanproof.semconv import spanproof as ours
 
 _WORDS: Final = re.compile(r"[a-z0-9]+")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -68,11 +67,9 @@ def code_in(tool_name: str, arguments: object) -> ToolCode | None:
     return None
 
 
-def record_code(content: Content, code: ToolCode, observation: str | None) -> None:
-    """Put the program a tool ran, and what the agent was shown, onto the tool's span."""
+def record_code(content: Content, code: ToolCode) -> None:
+    """Put the program a tool ran onto the tool's span; what the agent was shown is the tool's result."""
     content.code(code.source, code.language)
-    if observation is not None:
-        content.text(ours.EXECUTION_OBSERVATION, observation)
 
 
 def _is_program(argument: frozenset[str], tool: frozenset[str], value: str) -> bool:

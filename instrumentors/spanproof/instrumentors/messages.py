@@ -101,6 +101,12 @@ class History:
         self._calls = (*calls[-_REMEMBERED + 1 :], (span_id, now))
         return Omitted(omitted, base)
 
+    def answered(self, span_id: str, key: Hashable) -> None:
+        """The call's answer stands on its span: as the next call's input it is not told again."""
+        self._calls = tuple(
+            (each, (*known, key) if each == span_id else known) for each, known in self._calls
+        )
+
 
 def record_input(content: Content, new: Sequence[Message], omitted: Omitted) -> None:
     """Put the new messages onto the span, and how many it leaves out."""

@@ -47,6 +47,11 @@ class Opened:
         self.span.set_attributes(self.content.finished())
 
     @property
+    def span_id(self) -> str:
+        """The span's id, 16 hexadecimal digits."""
+        return format(self.span.get_span_context().span_id, "016x")
+
+    @property
     def recording(self) -> bool:
         """Whether what is written to it is kept."""
         return self.span.is_recording()

@@ -26,7 +26,10 @@ CODE_SHA256: Final = define(
 
 # --- what came of it ---
 EXECUTION_OBSERVATION: Final = define(
-    "spanproof.execution.observation", "string", "Execution logs:\\n42\\n", "what the agent was shown"
+    "spanproof.execution.observation",
+    "string",
+    "Execution logs:\\n42\\n",
+    "what the agent was shown; a tool's is its result",
 )
 EXECUTION_LOGS: Final = define("spanproof.execution.logs", "string", "42\\n", "what the code printed")
 EXECUTION_OUTPUT: Final = define(
@@ -110,7 +113,7 @@ MESSAGES_OMITTED: Final = define(
 )  # fmt: skip
 MESSAGES_BASE: Final = define(
     "spanproof.messages.base", "string", "00f067aa0ba902b7",
-    "id of the LLM span whose whole input begins with the omitted messages",
+    "id of the LLM span whose whole input and answer begin with the omitted messages",
 )  # fmt: skip
 
 # --- content ---

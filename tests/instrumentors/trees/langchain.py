@@ -44,11 +44,13 @@ def asked():
     return {"messages": [HumanMessage("What is 1 + 2?")]}
 
 
-_TURNS = (calls(("add", {"a": 1, "b": 2})), AIMessage("It is 3."))
+def turns():
+    """Made anew each time: an agent writes its name into the messages it gets."""
+    return [calls(("add", {"a": 1, "b": 2})), AIMessage("It is 3.")]
 
 
 def graph(*answers, tools=(add, failing), node=None, **compiled):
-    model = ScriptedChatModel(answers=list(answers or _TURNS))
+    model = ScriptedChatModel(answers=list(answers or turns()))
 
     def ask(state: MessagesState):
         return {"messages": [model.invoke(state["messages"])]}
@@ -81,7 +83,7 @@ def agent_streamed(_):
 
 
 def agent_prebuilt(_):
-    create_react_agent(BindableChatModel(answers=list(_TURNS)), [add], name="react").invoke(asked())
+    create_react_agent(BindableChatModel(answers=turns()), [add], name="react").invoke(asked())
 
 
 def tools_side_by_side(_):

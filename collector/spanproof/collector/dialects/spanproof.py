@@ -51,7 +51,7 @@ def read(raw: RawSpan) -> Reading:
         said,
         tool=_tool(raw, kind),
         code=_code(raw),
-        observation=raw.text(ours.EXECUTION_OBSERVATION),
+        observation=_observation(raw, kind, result),
         step=_step(raw),
         usage=_usage(raw),
         model=raw.text(genai.RESPONSE_MODEL, genai.REQUEST_MODEL, oi.LLM_MODEL_NAME),
@@ -60,6 +60,14 @@ def read(raw: RawSpan) -> Reading:
         truncated=bool(clipped) and isinstance(clipped, list | str | bool),
         hidden=raw.attributes.get(ours.CONTENT_HIDDEN) is True,
     )
+
+
+def _observation(raw: RawSpan, kind: SpanKind, result: Payload | None) -> str | None:
+    """What the agent was shown; of a tool that ran code, that is its result."""
+    shown = raw.text(ours.EXECUTION_OBSERVATION)
+    if shown is None and kind is SpanKind.TOOL and result is not None and raw.text(ours.CODE_SOURCE):
+        return result.text
+    return shown
 
 
 def _tool(raw: RawSpan, kind: SpanKind) -> ToolCall | None:

@@ -16,7 +16,7 @@ from uuid import UUID
 from langchain_core.callbacks import BaseCallbackHandler
 from opentelemetry.context import Context, attach, detach, get_current
 
-from spanproof.instrumentors.code_tools import ToolCode, code_in
+from spanproof.instrumentors.code_tools import code_in
 from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.langchain import records
@@ -43,7 +43,6 @@ class RunRecord:
         graph: it is known to be a graph.
         suspended: an interrupt left it waiting for an answer.
         inputs: what a chain was given, for when it turns out to be a graph.
-        code: the program among a tool's arguments.
         token: of a tool's attached context.
     """
 
@@ -55,7 +54,6 @@ class RunRecord:
     graph: bool = False
     suspended: bool = False
     inputs: Any = None
-    code: ToolCode | None = None
     token: Token[Context] | None = field(default=None, repr=False)
 
 
@@ -126,7 +124,13 @@ class SpanHandler(BaseCallbackHandler):
     @shielded("langchain.model.end")
     def on_llm_end(self, response: Any, *, run_id: UUID, **given: Any) -> None:
         """The model has answered."""
-        self._finish(run_id, lambda _, content: records.describe_answer(content, response))
+
+        def fill(record: RunRecord, content: Content) -> None:
+            answer = records.describe_answer(content, response)
+            if answer is not None:
+                record.history.answered(record.opened.span_id, answer.key)
+
+        self._finish(run_id, fill)
 
     @shielded("langchain.tool.start")
     def on_tool_start(
@@ -150,7 +154,7 @@ class SpanHandler(BaseCallbackHandler):
         """The tool has returned."""
 
         def fill(record: RunRecord, content: Content) -> None:
-            records.describe_tool_result(content, output, record.code)
+            records.describe_tool_result(content, output)
             records.mark_handled_failure(record.opened.span, output, self._tracing.policy)
 
         self._finish(run_id, fill)
@@ -218,8 +222,7 @@ class SpanHandler(BaseCallbackHandler):
         record = self._open(run_id, model, LLM, given)
         if record is not None and record.opened.recording:
             content = record.opened.content
-            span_id = format(record.opened.span.get_span_context().span_id, "016x")
-            records.describe_call(content, span_id, model, messages, given, record.history)
+            records.describe_call(content, record.opened.span_id, model, messages, given, record.history)
 
     def _open(self, run_id: UUID, name: str, kind: str, given: dict[str, Any]) -> RunRecord | None:
         if not self.active:
@@ -305,6 +308,5 @@ def _suspend(record: RunRecord) -> None:
 @shielded("langchain.tool.describe")
 def _describe_tool(record: RunRecord, name: str, input_str: str, given: dict[str, Any]) -> None:
     arguments = records.tool_arguments(given.get("inputs"), input_str)
-    record.code = code_in(name, arguments)
-    call_id = given.get("tool_call_id")
-    records.describe_tool_call(record.opened.content, name, arguments, call_id, record.code)
+    call_id, code = given.get("tool_call_id"), code_in(name, arguments)
+    records.describe_tool_call(record.opened.content, name, arguments, call_id, code)

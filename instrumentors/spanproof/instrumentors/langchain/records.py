@@ -133,12 +133,12 @@ def describe_call(
     record_input(content, messages[omitted.count :], omitted)
 
 
-def describe_answer(content: Content, response: Any) -> None:
+def describe_answer(content: Content, response: Any) -> Message | None:
     """What a model answered: the first generation, its tokens, its own name for itself."""
     batches = elements(attribute(response, "generations"))
     generations = elements(batches[0]) if batches else []
     if not generations:
-        return
+        return None
     generation = generations[0]
     message = attribute(generation, "message")
     usage = conversation.usage_of(message, attribute(response, "llm_output"))
@@ -151,13 +151,14 @@ def describe_answer(content: Content, response: Any) -> None:
     metadata = attribute(message, "response_metadata")
     content.fact(genai.RESPONSE_MODEL, text_or_none(member(metadata, "model_name")))
     if not content.visible:
-        return
+        return None
     if message is None:
         text = text_of(attribute(generation, "text", ""))
         answer = Message("assistant", [text_part(text)], text)
     else:
         answer = conversation.message_of(message)
     record_output(content, answer, conversation.finish_reason(message))
+    return answer
 
 
 def tool_arguments(inputs: Any, input_str: Any) -> dict[str, Any]:
@@ -182,13 +183,13 @@ def describe_tool_call(
     content.fact(genai.TOOL_TYPE, "function")
     content.fact(genai.TOOL_CALL_ID, text_or_none(call_id))
     if code is not None:
-        record_code(content, code, None)
+        record_code(content, code)
     if content.visible:
         named = {key: conversation.plain(value) for key, value in arguments.items()}
         content.input_json(genai.TOOL_CALL_ARGUMENTS, named)
 
 
-def describe_tool_result(content: Content, output: Any, code: ToolCode | None) -> None:
+def describe_tool_result(content: Content, output: Any) -> None:
     """What a tool returned."""
     result = attribute(output, "content", output) if is_a(output, BaseMessage) else output
     if is_a(output, ToolMessage):  # langchain-core 1.0 does not give the id when the tool starts
@@ -196,10 +197,7 @@ def describe_tool_result(content: Content, output: Any, code: ToolCode | None) -
     content.result_type(result)
     if not content.visible:
         return
-    plain = conversation.plain(result)
-    content.output_json(genai.TOOL_CALL_RESULT, plain)
-    if code is not None:
-        content.text(ours.EXECUTION_OBSERVATION, text_of(result))
+    content.output_json(genai.TOOL_CALL_RESULT, conversation.plain(result))
 
 
 def mark_handled_failure(span: Span, output: Any, policy: ContentPolicy) -> None:

@@ -147,8 +147,7 @@ class SpanProcessor(TracingProcessor):
     def _describe(self, record: Record, data: Any) -> None:
         content = record.opened.content
         if record.kind == LLM:
-            span_id = format(record.opened.span.get_span_context().span_id, "016x")
-            asked, answered = records.describe_call(content, data, span_id, record.history)
+            asked, answered = records.describe_call(content, data, record.opened.span_id, record.history)
             if record.agent is not None:
                 record.agent.asked = record.agent.asked or asked
                 record.agent.answered = answered

@@ -96,6 +96,8 @@ def describe_call(
     answer = Message("assistant", parts, ())
     if said:
         record_output(content, answer, "tool_call" if calls else "stop")
+        for each in said:
+            history.answered(span_id, message_of(each).key)
     question = next((text_in(each) for each in reversed(asked) if each.role == "user"), None)
     return question, None if calls or not parts else text_in(answer)
 
@@ -114,7 +116,7 @@ def describe_tool(content: Content, data: Any) -> None:
     content.output_json(genai.TOOL_CALL_RESULT, data.output)
     code = code_in(name, arguments)
     if code is not None:
-        record_code(content, code, text_of(data.output))
+        record_code(content, code)
 
 
 def describe_other(content: Content, data: Any) -> None:

@@ -139,9 +139,12 @@ def _describe(
     given = args[0] if args else kwargs.get("messages")
     if content.visible and is_a(given, list):
         messages = elements(given)
-        span_id = format(opened.span.get_span_context().span_id, "016x")
         history = run.history if run else None
-        new = history.new(span_id, [conversation.key_of(each) for each in messages]) if history else Omitted()
+        new = (
+            history.new(opened.span_id, [conversation.key_of(each) for each in messages])
+            if history
+            else Omitted()
+        )
         shown = [conversation.message_of(each) for each in messages[new.count :]]
         record_input(content, shown, new)
 
@@ -178,7 +181,11 @@ def _finish(opened: Opened, answer: Any) -> None:
                 content.fact(other, count)
             content.fact(genai.RESPONSE_MODEL, conversation.response_model(answer))
             if content.visible:
-                record_output(content, conversation.message_of(answer), conversation.finish_reason(answer))
+                message = conversation.message_of(answer)
+                record_output(content, message, conversation.finish_reason(answer))
+                run = current_run(opened.context)
+                if run is not None:
+                    run.history.answered(opened.span_id, message.key)
     finally:
         opened.write()
         opened.span.end()

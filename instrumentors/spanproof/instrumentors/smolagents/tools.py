@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from opentelemetry.context import Context, attach, detach
 
 from spanproof.instrumentors.arguments import Bound, bind, parameter_names
-from spanproof.instrumentors.code_tools import ToolCode, code_in, record_code
+from spanproof.instrumentors.code_tools import code_in, record_code
 from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.nesting import calling, is_handed_on
 from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.reading import attribute, items, text_or_none
-from spanproof.instrumentors.serialise import text_of
 from spanproof.instrumentors.smolagents.causes import chain_of, real_cause
 from spanproof.instrumentors.smolagents.state import current_run, parent_context
 from spanproof.instrumentors.spans import TOOL, Opened, Tracing
@@ -50,30 +48,22 @@ def definitions(agent: Any) -> list[dict[str, Any]]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """A call that has begun, and the program among its arguments, if there is one."""
-
-    opened: Opened
-    code: ToolCode | None = None
-
-
 def _wrap(tracing: Tracing, original: Method, tool_type: str) -> Method:
     def call(tool: Any, *args: Any, **kwargs: Any) -> Any:
         parent = None if is_handed_on(tool, original) else parent_context(tool)
         # None is the same call, or one without run or span around it: a root of its own would be noise.
-        begun = None if parent is None else _begin(tracing, parent, tool, tool_type, args, kwargs)
-        if begun is None:
+        opened = None if parent is None else _begin(tracing, parent, tool, tool_type, args, kwargs)
+        if opened is None:
             return original(tool, *args, **kwargs)
-        token = attach(calling(begun.opened.context, tool, original))
+        token = attach(calling(opened.context, tool, original))
         try:
             result = original(tool, *args, **kwargs)
         except BaseException as error:
-            _fail(tracing, begun.opened, error)
+            _fail(tracing, opened, error)
             raise
         finally:
             detach(token)
-        _finish(begun, result)
+        _finish(opened, result)
         return result
 
     return call
@@ -87,44 +77,41 @@ def _begin(
     tool_type: str,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
-) -> _Call:
+) -> Opened:
     operation, name = genai.OPERATION_EXECUTE_TOOL, _name(tool)
     opened = tracing.open(f"{operation} {name}", TOOL, operation=operation, parent=parent)
-    code = None
     if opened.recording:
         opened.content.fact(genai.TOOL_NAME, name)
         opened.content.fact(openinference.TOOL_NAME, name)
         opened.content.fact(genai.TOOL_TYPE, tool_type)
         if opened.content.visible:
-            code = _record_arguments(opened.content, tool, name, args, kwargs)
-    return _Call(opened, code)
+            _record_arguments(opened.content, tool, name, args, kwargs)
+    return opened
 
 
 @shielded("smolagents.tool.arguments")
 def _record_arguments(
     content: Content, tool: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> ToolCode | None:
+) -> None:
     """Before the call, since the tool may change what it is given."""
     bound = _bound(tool, args, kwargs)
     content.input_json(genai.TOOL_CALL_ARGUMENTS, bound.named)
     if bound.positional:
         content.json(ours.TOOL_POSITIONAL, list(bound.positional))
-    return code_in(name, bound.named)
+    code = code_in(name, bound.named)
+    if code is not None:
+        record_code(content, code)
 
 
 @shielded("smolagents.tool.finish")
-def _finish(call: _Call, result: Any) -> None:
+def _finish(opened: Opened, result: Any) -> None:
     try:
-        if call.opened.recording:
-            content = call.opened.content
-            content.result_type(result)
-            if content.visible:
-                content.output_json(genai.TOOL_CALL_RESULT, result)
-                if call.code is not None:
-                    record_code(content, call.code, text_of(result))
-            call.opened.write()
+        if opened.recording:
+            opened.content.result_type(result)
+            opened.content.output_json(genai.TOOL_CALL_RESULT, result)
+            opened.write()
     finally:
-        call.opened.span.end()
+        opened.span.end()
 
 
 @shielded("smolagents.tool.fail")
