@@ -943,4 +943,144 @@ _TAMPERING = [
     ),
 ]
 
-HOSTILE = (*_CPU_AND_MEMORY, *_PROCESSES, *_OUTPUT_AND_DISK, *_FILES, *_NETWORK, *_PRIVILEGES, *_TAMPERING)
+_RACES = [
+    _one(
+        "a link that changes while it is opened",
+        """
+        import os, threading
+        open("mine", "w").write("mine"); os.symlink("mine", "a"); os.symlink("{canary}", "b")
+        def flip():
+            while True:
+                os.replace("a", "c"); os.replace("b", "a"); os.replace("c", "b")
+        threading.Thread(target=flip, daemon=True).start()
+        for _ in range(300):
+            try: text = open("a").read()
+            except OSError: continue
+            if text != "mine": print("BREACH", text)
+        import os; os._exit(0)
+        """,
+        timeout_s=4,
+    ),
+    _one(
+        "a path that changes after it was judged",
+        """
+        import ctypes, os, threading
+        libc = ctypes.CDLL(None)
+        path = ctypes.create_string_buffer(200)
+        def flip():
+            while True: path.value = b"/dev/null"; path.value = b"{canary}"
+        threading.Thread(target=flip, daemon=True).start()
+        for _ in range(300):
+            fd = libc.open(path, 0)
+            if fd >= 0:
+                if os.read(fd, 10): print("BREACH")
+                os.close(fd)
+        os._exit(0)
+        """,
+        timeout_s=4,
+    ),
+    _one(
+        "an address that changes after it was judged",
+        """
+        import ctypes, os, socket, struct, threading
+        libc = ctypes.CDLL(None)
+        def address(host, port): return struct.pack("=H", 2) + struct.pack("!H", port) + socket.inet_aton(host) + bytes(8)
+        buffer = ctypes.create_string_buffer(address("127.0.0.1", 9), 16)
+        def flip():
+            while True:
+                buffer.raw = address("169.254.169.254", 80); buffer.raw = address("127.0.0.1", 9)
+        threading.Thread(target=flip, daemon=True).start()
+        for _ in range(200):
+            s = socket.socket(); s.settimeout(0.01)
+            if libc.connect(s.fileno(), buffer, 16) == 0: print("BREACH")
+            s.close()
+        os._exit(0)
+        """,
+        timeout_s=4,
+    ),
+    _one(
+        "a directory that is renamed while it is walked",
+        """
+        import os, threading
+        os.makedirs("a/b/c")
+        def flip():
+            while True:
+                try: os.rename("a/b/c", "c"); os.rename("c", "a/b/c")
+                except OSError: pass
+        threading.Thread(target=flip, daemon=True).start()
+        for _ in range(300):
+            try:
+                fd = os.open("a/b/c", os.O_RDONLY)
+                outside = os.open("../../../../../../../..{canary}", os.O_RDONLY, dir_fd=fd)
+                print("BREACH", os.read(outside, 100))
+            except OSError: pass
+        os._exit(0)
+        """,
+        timeout_s=4,
+    ),
+]
+
+_WHERE_IT_CAME_FROM = [
+    _one(
+        "looking for what it was forked from",
+        """
+        import os
+        seen = {name for name in os.listdir("/proc") if name.isdigit()} - {"1", str(os.getpid())}
+        if seen: print("BREACH", seen)
+        if os.getppid() not in (0, 1): print("BREACH", os.getppid())
+        """,
+        classes="ok",
+    ),
+    _one(
+        "killing what it was forked from",
+        """
+        import os
+        for pid in range(2, 3000):
+            if pid != os.getpid():
+                try: os.kill(pid, 9); print("BREACH", pid)
+                except ProcessLookupError: pass
+        """,
+        classes="ok",
+    ),
+    _one(
+        "signals to all it may reach",
+        "import os, signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nos.kill(0, 15); os.kill(-1, 15)",
+        classes="ok exception killed unsafe_operation",
+    ),
+    _one(
+        "a process descriptor of what it was forked from",
+        """
+        import os, signal
+        for pid in (0, 1, *range(2, 300)):
+            if pid == os.getpid(): continue
+            try: fd = os.pidfd_open(pid)
+            except OSError: continue
+            if pid != 1: print("BREACH", pid)
+        """,
+        classes="ok exception",
+    ),
+    _one(
+        "limits of what it was forked from",
+        """
+        import os, resource
+        for pid in range(2, 3000):
+            if pid != os.getpid():
+                try: resource.prlimit(pid, resource.RLIMIT_NOFILE, (0, 0)); print("BREACH", pid)
+                except OSError: pass
+        """,
+        classes="ok",
+    ),
+    _one("the run after all that", "print('still here')", classes="ok"),
+]
+
+HOSTILE = (
+    *_CPU_AND_MEMORY,
+    *_PROCESSES,
+    *_OUTPUT_AND_DISK,
+    *_FILES,
+    *_NETWORK,
+    *_PRIVILEGES,
+    *_TAMPERING,
+    *_RACES,
+    *_WHERE_IT_CAME_FROM,
+)
