@@ -1,16 +1,28 @@
-"""What a run in the jail costs, beside a plain interpreter in the same run of this script.
+"""What a run in the jail costs, beside other ways to run the same program, in one run of this script.
 
-Usage: `python tests/bench/sandbox.py [RUNS]`. Prints p50 and p95 in milliseconds and the ratio of the p50 to
-that of `python -I -c`; the ways take turns, so that other load on the machine falls on all of them alike.
+Usage: `python tests/bench/sandbox.py [RUNS] [--json]`. Prints p50 and p95 in milliseconds and the ratio of
+the p50 to that of `python -I -c`, then runs per second on one core and on two. The ways take turns, so that
+other load on the machine falls on all of them alike. What is not there (bubblewrap, a docker daemon) is told,
+with the remedy, and left out.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import os
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
 
 from spanproof.sandbox import Program, Sandbox
 from spanproof.sandbox.registry import open_sandbox
@@ -21,16 +33,52 @@ SNIPPETS = {
     "print(json.dumps(rows)[:20], statistics.mean(r['n'] for r in rows), len(re.findall('1', repr(rows))))",
     "pandas": "import pandas as pd\nprint(pd.DataFrame({'a': range(100)}).describe())",
 }
+BASE = "python -I -c"
+WARM = "jail, warm"
+SLOW = ("jail, cold", "docker run")
+"""Ways that take a tenth of the runs."""
 PAUSE_S = 0.01
 """Between runs, so that a slot is armed again, as it is for a caller that does something with a result."""
+IMAGE = "spanproof-bench"
+
+Way = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One way to run one snippet; times in milliseconds."""
+
+    snippet: str
+    way: str
+    p50: float
+    p95: float
+    ratio: float
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """Runs of the trivial snippet on some cores, by as many callers at once."""
+
+    way: str
+    cores: int
+    per_second: float
+
+
+def run(command: list[str]) -> None:
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def plain(source: str) -> None:
-    subprocess.run([sys.executable, "-I", "-c", source], check=True, capture_output=True)
+    run([sys.executable, "-I", "-c", source])
+
+
+def plain_with_site(source: str) -> None:
+    run([sys.executable, "-c", source])
 
 
 def jailed(sandbox: Sandbox, source: str) -> None:
-    assert sandbox.run(Program("python", source)).exit_code == 0
+    execution = sandbox.run(Program("python", source))
+    assert execution.exit_code == 0, execution
 
 
 def cold(source: str) -> None:
@@ -38,44 +86,125 @@ def cold(source: str) -> None:
         jailed(sandbox, source)
 
 
-def timed(ways: dict[str, Callable[[], None]], runs: int) -> dict[str, list[float]]:
+def bubblewrapped(source: str) -> None:
+    """What bubblewrap is mostly given: a read-only root, its own everything, nothing writable but a tmpfs."""
+    walls = ["--ro-bind", "/", "/", "--tmpfs", "/tmp", "--proc", "/proc", "--dev", "/dev"]
+    run(["bwrap", *walls, "--unshare-all", "--die-with-parent", sys.executable, "-I", "-c", source])
+
+
+@contextmanager
+def docker_ways(console: Console) -> Iterator[dict[str, Way]]:
+    """`docker run` and `docker exec`, of an image made from this interpreter; none without a daemon."""
+    docker = shutil.which("docker")
+    if docker is None or subprocess.run([docker, "info"], capture_output=True, check=False).returncode:
+        remedy = "start a docker daemon" if docker else "apt-get install docker.io, and start its daemon"
+        console.print(f"docker run, docker exec: left out, no daemon answers ({remedy})")
+        yield {}
+        return
+    system = [name for name in ("usr", "bin", "lib", "lib64") if Path("/", name).exists()]
+    prefixes = {path.lstrip("/") for path in (sys.prefix, sys.base_prefix) if not path.startswith("/usr")}
+    with subprocess.Popen(["tar", "-C", "/", "-c", *system, *prefixes], stdout=subprocess.PIPE) as tar:
+        subprocess.run([docker, "import", "-", IMAGE], stdin=tar.stdout, capture_output=True, check=True)
+    walls = ["--network=none", "--read-only", "--tmpfs=/tmp", "--cap-drop=ALL"]
+    start = [docker, "run", "-d", *walls, IMAGE, "sleep", "3600"]
+    container = subprocess.run(start, capture_output=True, check=True, text=True).stdout.strip()
+    try:
+        yield {
+            "docker run": lambda source: run(
+                [docker, "run", "--rm", *walls, IMAGE, sys.executable, "-I", "-c", source]
+            ),
+            "docker exec": lambda source: run(
+                [docker, "exec", container, sys.executable, "-I", "-c", source]
+            ),
+        }
+    finally:
+        run([docker, "rm", "-f", container])
+        run([docker, "rmi", "-f", IMAGE])
+
+
+def measure(snippet: str, ways: dict[str, Way], runs: int) -> list[Row]:
+    source = SNIPPETS[snippet]
     found: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(runs):
+    for turn in range(runs):
         for name, way in ways.items():
+            if name in SLOW and turn % 10:
+                continue
             time.sleep(PAUSE_S)
             started = time.perf_counter()
-            way()
+            way(source)
             found[name].append((time.perf_counter() - started) * 1000)
-    return {name: sorted(times) for name, times in found.items()}
+    times = {name: sorted(values) for name, values in found.items()}
+    base = times[BASE][len(times[BASE]) // 2]
+    return [
+        Row(snippet, name, p50 := values[len(values) // 2], values[int(len(values) * 0.95)], p50 / base)
+        for name, values in times.items()
+    ]
 
 
-def table(runs: int) -> None:
-    print(f"{'snippet':10}{'way':16}{'p50 ms':>9}{'p95 ms':>9}{'ratio':>8}")
-    with open_sandbox() as sandbox:
-        for name, source in SNIPPETS.items():
-            jailed(sandbox, source)  # warm
-            ways: dict[str, Callable[[], None]] = {
-                "python -I -c": lambda source=source: plain(source),  # type: ignore[misc]
-                "jail, warm": lambda source=source: jailed(sandbox, source),  # type: ignore[misc]
-            }
-            times = timed(ways, runs)
-            times["jail, cold"] = timed({"": lambda source=source: cold(source)}, 3)[""]  # type: ignore[misc]
-            base = times["python -I -c"][runs // 2]
-            for way, values in times.items():
-                p50, p95 = values[len(values) // 2], values[int(len(values) * 0.95)]
-                print(f"{name:10}{way:16}{p50:9.2f}{p95:9.2f}{p50 / base:8.3f}")
+def throughput(cores: list[int], runs: int) -> list[Throughput]:
+    """With this process, and all that it starts, on these cores."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        with ThreadPoolExecutor(len(cores)) as pool:
+            bare = per_second(pool, plain, runs // 2)
+            with open_sandbox(workers=len(cores)) as sandbox:
+                jail = per_second(pool, lambda source: jailed(sandbox, source), runs * 4)
+    finally:
+        os.sched_setaffinity(0, before)
+    return [Throughput(BASE, len(cores), bare), Throughput(WARM, len(cores), jail)]
 
 
-def throughput(runs: int, workers: int) -> None:
-    with open_sandbox(workers=workers) as sandbox, ThreadPoolExecutor(workers) as pool:
-        list(pool.map(lambda _: jailed(sandbox, SNIPPETS["trivial"]), range(2 * workers)))
-        started = time.perf_counter()
-        list(pool.map(lambda _: jailed(sandbox, SNIPPETS["trivial"]), range(runs)))
-        print(f"{workers} workers: {runs / (time.perf_counter() - started):.0f} runs/s")
+def per_second(pool: ThreadPoolExecutor, way: Way, runs: int) -> float:
+    source = SNIPPETS["trivial"]
+    list(pool.map(way, [source] * 8))
+    started = time.perf_counter()
+    list(pool.map(way, [source] * runs))
+    return runs / (time.perf_counter() - started)
+
+
+def table(rows: list[Row]) -> Table:
+    shown = Table("snippet", "way")
+    for name in ("p50 ms", "p95 ms", f"p50 / {BASE}"):
+        shown.add_column(name, justify="right")
+    for row in rows:
+        shown.add_row(row.snippet, row.way, f"{row.p50:.2f}", f"{row.p95:.2f}", f"{row.ratio:.3f}")
+    return shown
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("runs", type=int, nargs="?", default=100)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    console = Console(stderr=options.json)
+    rows: list[Row] = []
+    with ExitStack() as stack:
+        sandbox = stack.enter_context(open_sandbox())
+        ways: dict[str, Way] = {
+            "python -c": plain_with_site,
+            BASE: plain,
+            WARM: lambda source: jailed(sandbox, source),
+            "jail, cold": cold,
+        }
+        if shutil.which("bwrap"):
+            ways["bubblewrap"] = bubblewrapped
+        else:
+            console.print("bubblewrap: left out (apt-get install bubblewrap)")
+        ways |= stack.enter_context(docker_ways(console))
+        for snippet in SNIPPETS:
+            ways[WARM](SNIPPETS[snippet])
+            rows += measure(snippet, ways, options.runs)
+    cores = sorted(os.sched_getaffinity(0))
+    rates = [rate for n in (1, 2) if len(cores) >= n for rate in throughput(cores[:n], options.runs)]
+    if options.json:
+        told = {"rows": [asdict(row) for row in rows], "throughput": [asdict(rate) for rate in rates]}
+        print(json.dumps(told))
+        return
+    console.print(table(rows))
+    for rate in rates:
+        console.print(f"{rate.way} on {rate.cores} core(s): {rate.per_second:.0f} runs/s")
 
 
 if __name__ == "__main__":
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    table(count)
-    for number in (1, 2):
-        throughput(2 * count, number)
+    main()
