@@ -183,7 +183,7 @@ def test_a_tool_s_error_has_the_name_it_was_given_and_is_an_exception(name: str)
 
 
 def test_the_guest_s_rehearsal_ends_well() -> None:
-    from spanproof.sandbox.jail.guest.main import rehearse
+    from spanproof.sandbox.jail.guest.rehearsal import rehearse
 
     rehearse()
 

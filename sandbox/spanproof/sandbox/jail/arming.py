@@ -11,7 +11,7 @@ import socket
 from typing import Protocol
 
 from spanproof.sandbox.jail import kernel, memory
-from spanproof.sandbox.jail.guest.main import guest_main, rehearse
+from spanproof.sandbox.jail.guest.main import guest_main
 from spanproof.sandbox.jail.place import Born, Descriptors, Ended
 
 LISTENER_FLAGS = kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER | kernel.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
@@ -39,7 +39,6 @@ class Forked:
         self._arming_seeded = arming_seeded
         self._work = work
         self._pid = self._pidfd = self._listener = -1
-        rehearse()
         self._born_with = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     def fork(self, descriptors: Descriptors, control: socket.socket, *, seeded: bool) -> Born:

@@ -25,6 +25,7 @@ from typing import Any
 from spanproof.sandbox.jail import cgroup, kernel, root
 from spanproof.sandbox.jail.arch import this_arch
 from spanproof.sandbox.jail.filter import SEEDED, compile_filter
+from spanproof.sandbox.jail.guest.rehearsal import rehearse
 from spanproof.sandbox.jail.keeper import Order, keeper_main, map_identity
 from spanproof.sandbox.jail.slot import SlotPlace
 
@@ -121,12 +122,13 @@ def _set_up(options: dict[str, Any], guest_id: int | None) -> _Setup:
 
 
 def preload(extra: list[str]) -> None:
-    """Import what programs import, so that they need not."""
+    """Import what programs import, and do once what they do, so that they need not."""
     for name in (*sorted(_PRELOADED), *extra):
         try:
             importlib.import_module(name)
         except ImportError:
             continue  # warmth only: a program that imports it will be told
+    rehearse()
 
 
 def _use_packages_of(site: str) -> None:

@@ -18,7 +18,7 @@ from dataclasses import astuple
 from typing import NoReturn
 
 from spanproof.sandbox.jail import kernel, memory, root
-from spanproof.sandbox.jail.guest.main import guest_main, rehearse
+from spanproof.sandbox.jail.guest.main import guest_main
 from spanproof.sandbox.jail.place import Born, Descriptors, Ended
 
 _ENDED = struct.Struct("=idq")
@@ -112,7 +112,6 @@ def stem_main(channel: int, enter: Callable[[], None], program: bytes, *, seeded
         try:
             enter()
             slot = _leave_everything(slot)
-            rehearse()
             _arm(slot, program)
         except Exception as failure:
             slot.send(f"{type(failure).__name__}: {failure}".encode()[:4000])

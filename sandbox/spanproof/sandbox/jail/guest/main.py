@@ -11,7 +11,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any, NoReturn
 
 from spanproof.sandbox.jail.guest import determinism
@@ -24,21 +23,8 @@ from spanproof.sandbox.jail.place import Descriptors
 from spanproof.sandbox.jail.wire import FROM_HOST, Decoder, encode
 
 _SETUP_FAILED = 125
-_REHEARSALS = 20
-"""Enough for the interpreter to specialise what it runs often."""
 _SYNTAX_EXIT = 2
 """Of bash, for a script it cannot read."""
-_REHEARSAL = b"""
-import json, math, re
-def f(n, *rest, **named): return [str(i) for i in range(n)]
-class C:
-    def __init__(self): self.x = {n: float(n) * 1.5 for n in f(40)}
-rows = [C() for _ in range(20)]
-text = json.dumps([row.x for row in rows]) + repr(f(20)) + f"{math.pi:.3f}"
-try: {}["missing"]
-except KeyError as error: text += repr(error)
-sum(float(part) for part in re.findall("[0-9]+", text))
-"""
 _TOUCHING = encode({"kind": "job", "limits": {"a": 1.5}, "token": "0" * 32}, [b"pass"])
 _exit = os._exit  # a program may replace it
 
@@ -78,19 +64,6 @@ def leave_everything(descriptors: Descriptors) -> None:
     os.closerange(3, CONTROL_FD)
     os.closerange(CONTROL_FD + 1, 65536)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def rehearse() -> None:
-    """Do once, before any fork, what each run does: the interpreter's own caches are filled by it."""
-    for _ in range(_REHEARSALS):
-        decoder = Decoder(FROM_HOST)
-        decoder.feed(encode({"kind": "rehearsal", "limits": {"a": 1.5}, "token": "0" * 32}, [_REHEARSAL]))
-        frame = decoder.next()
-        assert frame is not None
-        namespace = dict(ModuleType("rehearsal").__dict__)
-        exec(compile(frame.parts[0].decode(), "<rehearsal>", "exec"), namespace)  # noqa: S102 - our own text
-        determinism.reseed()
-        Reporter(-1, "").send("rehearsal", name="x")
 
 
 def _touch() -> None:
