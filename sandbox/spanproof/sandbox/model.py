@@ -114,7 +114,8 @@ class Exchange:
     Attributes:
         url: absolute, `http` or `https`.
         request_body: what the call must carry to match; None matches any.
-        headers: of the answer, in order.
+        headers: of the answer, in order; those of its length and its connection are made anew.
+        body: of the answer, as it goes over the wire: in the `Content-Encoding` the headers tell, if any.
     """
 
     method: str
@@ -172,9 +173,10 @@ class Fixtures:
 
     Attributes:
         seed: of `random`, of numpy where loaded, and of the kernel's random bytes; None leaves them as they
-            come.
+            come. String hashing in Python is the same in every run.
         clock: None is the real one.
-        http: calls that are answered; every other is refused and told. Empty: there is no network.
+        http: calls that are answered, each once and in their order; every other is refused and told. Empty:
+            there is no network.
         packages: None is the runtime's own.
     """
 

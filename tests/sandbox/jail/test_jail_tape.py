@@ -276,7 +276,7 @@ HOSTILE = {
     "smuggling": "s = plain()\ns.sendall(b'POST / HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 1\\r\\n"
     "Transfer-Encoding: chunked\\r\\n\\r\\n')",
     "no HTTP": "s = plain()\ns.sendall(os.urandom(100000))",
-    "no TLS": "s = plain(443)\ns.sendall(b'\\x16\\x03\\x01' + os.urandom(5000))",
+    "no TLS": "s = plain(443)\ns.sendall(b'\\x16\\x03\\x01\\x01\\x00\\xff' + bytes(5000))",
     "many bodies at once": "many = [plain() for _ in range(60)]\nfor s in many:\n"
     "    s.sendall(b'POST / HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 8000000\\r\\n\\r\\n')\n"
     "for _ in range(120):\n    for s in many: s.sendall(b'z' * 65536)",

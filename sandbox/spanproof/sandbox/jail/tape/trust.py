@@ -15,6 +15,7 @@ from spanproof.sandbox.jail.wire import Header
 LAST_S = 2_145_916_800.0
 """2038-01-01: when the authority's certificate ends; it begins with 2000."""
 FIRST_S = 946_684_800.0
+_NAME, _UNIT = "Spanproof", "recorded calls"
 
 VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
 """Where clients are told what to trust."""
@@ -36,10 +37,12 @@ def identity_for(hosts: frozenset[str]) -> Header:
             "recorded https calls need a certificate to be served with, and trustme, which makes it, is not"
             " installed; run: pip install 'spanproof[server]'"
         ) from failure
-    authority = trustme.CA(organization_name="Spanproof", organization_unit_name="recorded calls")
+    authority = trustme.CA(organization_name=_NAME, organization_unit_name=_UNIT)
     ends = datetime.datetime.fromtimestamp(LAST_S, datetime.UTC)
     try:
-        leaf = authority.issue_cert(*sorted(hosts), organization_name="Spanproof", not_after=ends)
+        leaf = authority.issue_cert(
+            *sorted(hosts), organization_name=_NAME, organization_unit_name=_UNIT, not_after=ends
+        )
     except ValueError as problem:  # idna's are
         raise UnsupportedFixtures(
             f"no certificate can be made for one of the recorded https hosts: {problem}; leave its calls out"
