@@ -19,7 +19,7 @@ from rich.text import Text
 from spanproof.cli import EXIT_PASS
 from spanproof.cli.console import UsageProblem, console, error_console, print_json
 from spanproof.cli.hostile import visible
-from spanproof.sandbox import EnvironmentUnavailable, SandboxError, SandboxUnavailable
+from spanproof.sandbox import EnvironmentUnavailable, SandboxError
 from spanproof.sandbox.environments import Environments, Image, Lease, Store, Wanted, read_packages
 from spanproof.sandbox.environments.build import MAX_BYTES, UNUSED_S
 from spanproof.sandbox.jail.workshop import run_in_workshop
@@ -118,10 +118,10 @@ def have(wanted: Wanted) -> Lease:
     show_builds()
     try:
         return Environments(run_in_workshop).lease(wanted)
-    except SandboxUnavailable as problem:
-        raise UsageProblem(str(problem), "spanproof doctor") from problem
-    except SandboxError as problem:
+    except EnvironmentUnavailable as problem:
         raise UsageProblem(str(problem), _REMEDY) from problem
+    except SandboxError as problem:
+        raise UsageProblem(str(problem), "spanproof doctor") from problem
 
 
 def show_builds() -> None:

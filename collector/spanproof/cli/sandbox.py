@@ -30,7 +30,6 @@ from spanproof.cli.fixtures import fixture_options, fixtures_in
 from spanproof.cli.hostile import visible
 from spanproof.cli.jsonl import BadRow, Row, answer_lines, text_field
 from spanproof.sandbox import (
-    EnvironmentUnavailable,
     Execution,
     FailureClass,
     Fixtures,
@@ -123,12 +122,7 @@ def run(
         program = database.under(replace(_program_of(file, language, timeout_s), fixtures=fixtures))
         try:
             execution = sandbox.run(program)
-        except (
-            SandboxUnavailable,
-            UnsupportedLanguage,
-            UnsupportedFixtures,
-            EnvironmentUnavailable,
-        ) as problem:
+        except (SandboxUnavailable, UnsupportedLanguage, UnsupportedFixtures) as problem:
             raise UsageProblem(str(problem), "spanproof doctor") from problem
     if as_json:
         rows = {"result": execution.result} if program.language == "sql" else {}

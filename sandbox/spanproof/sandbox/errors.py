@@ -2,10 +2,10 @@
 
     SandboxError
     ├── SandboxUnavailable      the backend cannot run here; the message says what to install or configure
+    │   └── EnvironmentUnavailable  a package set cannot be had; the message names the pin and the remedy
     ├── UnsupportedLanguage     the backend has no such language
     ├── UnsupportedFixtures     the backend cannot fix what the program is to find
     ├── BadFixture              a fixture file does not say what it must
-    ├── EnvironmentUnavailable  a package set cannot be had; the message names the pin and the remedy
     ├── BadSetting              a backend is opened with a setting it does not know, or a value it cannot take
     ├── SandboxBroken           the sandbox itself failed (never the program in it); worth one retry
     └── PolicyError             a policy file does not say what it must
@@ -24,6 +24,10 @@ class SandboxUnavailable(SandboxError):  # noqa: N818 - a state of this machine,
     """The backend cannot run on this machine; the message names what is missing and the remedy."""
 
 
+class EnvironmentUnavailable(SandboxUnavailable):
+    """A package set cannot be built into an environment; the message names the pin and the remedy."""
+
+
 class UnsupportedLanguage(SandboxError):  # noqa: N818 - a state of the backend
     """The backend cannot run this language; the message names those it can."""
 
@@ -34,10 +38,6 @@ class UnsupportedFixtures(SandboxError):  # noqa: N818 - a state of the backend
 
 class BadFixture(SandboxError):  # noqa: N818 - says what is wrong
     """A file of fixtures is not valid; the message names the file, the place in it and the remedy."""
-
-
-class EnvironmentUnavailable(SandboxError):  # noqa: N818 - a state of the index, the network or the disk
-    """A package set cannot be built into an environment; the message names the pin and the remedy."""
 
 
 class BadSetting(SandboxError):  # noqa: N818 - says what is wrong

@@ -325,6 +325,37 @@ def test_leases_of_one_image_do_not_wait_for_each_other(wheels: Wheels, director
     found[0].close()
 
 
+def test_a_directory_carried_here_is_used_though_it_cannot_be_written(
+    wheels: Wheels, directory: Path, tmp_path: Path
+) -> None:
+    wheels.add("alpha", "1.0", package("alpha", "1.0"))
+    wanted = PackageSet(Ecosystem.PIP, ("alpha==1.0",))
+    Environments(run_in_workshop).lease(wanted).close()
+    for use in directory.glob("images/*.use"):
+        use.unlink()
+    carried = tmp_path / "carried"
+    carried.mkdir()
+    script = f"mount --bind {directory} {carried} && mount -o remount,bind,ro {carried}"
+    source = f"""
+from pathlib import Path
+from spanproof.sandbox import Ecosystem, PackageSet
+from spanproof.sandbox.environments import Environments, Store
+lease = Environments(None, Store(Path({str(carried)!r}))).lease(PackageSet(Ecosystem.PIP, ("alpha==1.0",)))
+print((lease.path / "site" / "alpha" / "__init__.py").read_text())
+"""
+    command = [
+        "unshare",
+        "--mount",
+        "--map-root-user",
+        "sh",
+        "-c",
+        f'{script} && exec {sys.executable} -c "$0"',
+        source,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "VERSION" in done.stdout, done.stderr
+
+
 AS_USER = """
 import os, sys
 from spanproof.sandbox import Ecosystem, Fixtures, PackageSet, Program

@@ -61,11 +61,11 @@ class Environments:
         """
         wish = wanted if isinstance(wanted, Wanted) else Wanted(wanted)
         key = key_of_wish(wish.packages)
-        lock = self._lock_of(wish, key)
-        found = self.store.lease(lock) if lock is not None else None
-        if found is not None:
-            return found
         try:
+            lock = self._lock_of(wish, key)
+            found = self.store.lease(lock) if lock is not None else None
+            if found is not None:
+                return found
             with self.store.building(key) as place:
                 lock = self._lock_of(wish, key)  # another process may have been faster
                 found = self.store.lease(lock) if lock is not None else None
@@ -79,7 +79,8 @@ class Environments:
         """The lock to build from, where there is one: the user's own, which is then kept, or the kept one."""
         if wish.npm_lock is not None:
             lock = npm.lock_from(wish.packages, wish.npm_lock)
-            self.store.keep_lock(key, lock)
+            if self.store.kept_lock(key) != lock:
+                self.store.keep_lock(key, lock)
             return lock
         kept = self.store.kept_lock(key)
         if kept is not None:

@@ -12,6 +12,7 @@ import platform
 import re
 import sys
 from dataclasses import asdict, dataclass
+from functools import cache
 
 from spanproof.sandbox.errors import EnvironmentUnavailable
 from spanproof.sandbox.model import Ecosystem, PackageSet
@@ -147,6 +148,7 @@ def runtime_of(ecosystem: Ecosystem) -> str:
     return f"{sys.implementation.name}-{platform.python_version()}"
 
 
+@cache
 def platform_of() -> str:
     """The system packages are chosen for."""
     libc = "".join(platform.libc_ver()) or "musl"

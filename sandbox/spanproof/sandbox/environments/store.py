@@ -10,6 +10,7 @@ an exclusive lock. Nothing here runs or downloads anything.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
@@ -93,10 +94,15 @@ class Store:
         path = self.directory / "images" / lock.key
         if not path.is_dir():
             return None
-        descriptor = self._locked(lock.key, fcntl.LOCK_SH)
-        if descriptor is None or not path.is_dir():
-            if descriptor is not None:
-                os.close(descriptor)
+        try:
+            descriptor = self._locked(lock.key, fcntl.LOCK_SH)
+        except OSError as problem:
+            if problem.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):
+                raise
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # carried here, to read: nobody prunes it
+        assert descriptor is not None  # we waited
+        if not path.is_dir():
+            os.close(descriptor)
             return None
         with suppress(OSError):
             os.utime(path.with_suffix(".use"))
@@ -184,7 +190,7 @@ class Store:
 
     def _locked(self, key: str, how: int) -> int | None:
         """The lock of an image; None where another holds it and we do not wait."""
-        path = self._made("images") / f"{key}.use"
+        path = self.directory / "images" / f"{key}.use"
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(descriptor, how)

@@ -101,10 +101,12 @@ class JailSandbox(Sandbox):
         """The interpreter of a package set, which is built at its first use."""
         if packages is None:
             return None
-        with self._leasing:
-            if packages not in self._leases:
-                self._leases[packages] = self._environments.lease(packages)
-            return kind_of_environment(self._leases[packages].path, packages.ecosystem)
+        lease = self._leases.get(packages)
+        if lease is None:
+            with self._leasing:
+                lease = self._leases.get(packages) or self._environments.lease(packages)
+                self._leases[packages] = lease
+        return kind_of_environment(lease.path, packages.ecosystem)
 
 
 def _tier(value: str) -> Tier:
