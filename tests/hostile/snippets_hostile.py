@@ -276,6 +276,7 @@ _OUTPUT_AND_DISK = [
         print("BREACH")
         """,
         classes="exception",
+        timeout_s=8,
     ),
     _one(
         "a million inodes",

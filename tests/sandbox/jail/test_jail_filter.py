@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import struct
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from seccomp_interpreter import run_program
 
 from spanproof.sandbox.jail.arch import AARCH64, ARCHES, X86_64, Arch
 from spanproof.sandbox.jail.filter import (
@@ -25,29 +24,8 @@ PROGRAMS = {arch.machine: compile_filter(arch, UID) for arch in ARCHES.values()}
 
 
 def verdict(arch: Arch, number: int, *args: int, audit: int | None = None) -> int:
-    """What the kernel would do, by interpreting the program as the kernel does."""
-    filled = [arg & (2**64 - 1) for arg in args] + [0] * (6 - len(args))
-    data = struct.pack("=iIQ6Q", _as_int(number), arch.audit if audit is None else audit, 0, *filled)
-    program = PROGRAMS[arch.machine]
-    accumulator, position = 0, 0
-    while True:
-        code, jump_true, jump_false, k = struct.unpack_from("=HBBI", program, 8 * position)
-        position += 1
-        if code == 0x20:
-            (accumulator,) = struct.unpack_from("=I", data, k)
-        elif code == 0x54:
-            accumulator &= k
-        elif code == 0x05:
-            position += k
-        elif code == 0x06:
-            return int(k)
-        else:
-            holds = {0x15: accumulator == k, 0x35: accumulator >= k, 0x45: bool(accumulator & k)}[code]
-            position += jump_true if holds else jump_false
-
-
-def _as_int(number: int) -> int:
-    return number - 2**32 if number >= 2**31 else number
+    """What the kernel would do."""
+    return run_program(PROGRAMS[arch.machine], arch, number, *args, audit=audit)
 
 
 both = pytest.mark.parametrize("arch", [X86_64, AARCH64], ids=lambda arch: arch.machine)
