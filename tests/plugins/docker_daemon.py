@@ -31,7 +31,7 @@ IMAGE = "spanproof-test:latest"
 _START_S = 60.0
 _PROGRAMS = (
     "bash sh cat chmod cp dd echo env false grep head id ls mkdir mount mv readlink rm sed sleep sort tail"
-    " touch true uname wc"
+    " touch true uname wc yes"
 )
 _PACKAGES = ("numpy", "numpy.libs", "pandas", "dateutil", "pytz", "six.py", "tzdata")
 _LEFT_OUT = {"test", "tests", "idlelib", "lib2to3", "turtledemo", "tkinter", "site-packages"}
@@ -117,7 +117,7 @@ def _runsc(place: Path) -> str | None:
     if found is None:
         return None
     wrapper = place / "runsc"
-    wrapper.write_text(f'#!/bin/sh\nexec {found} --platform=systrap --network=none "$@"\n')
+    wrapper.write_text(f'#!/bin/sh\nexec {found} --network=none "$@"\n')
     wrapper.chmod(0o755)
     return str(wrapper)
 

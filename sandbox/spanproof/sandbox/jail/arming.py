@@ -47,9 +47,13 @@ class Forked:
         self._pid = os.fork()
         if self._pid == 0:
             guest_main(descriptors, self._work, arming.arm, seeded=seeded)
-        self._pidfd = os.pidfd_open(self._pid)
+        self._pidfd = self._end_of(self._pid)
         self._listener = arming.fetch(control, self._pid, self._pidfd)
         return Born(self._pid, self._listener, memory.private_bytes(self._pid))
+
+    def _end_of(self, pid: int) -> int:
+        """A descriptor that can be read when a child has ended."""
+        return os.pidfd_open(pid)
 
     def fileno(self) -> int:
         """See `Origin`."""

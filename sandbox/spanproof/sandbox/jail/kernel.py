@@ -330,7 +330,14 @@ def _write_vector(pid: int, address: int, data: bytes) -> int:
         ctypes.c_ulong(1),
         ctypes.c_ulong(0),
     )
-    return _check(count, "process_vm_writev")
+    try:
+        return _check(count, "process_vm_writev")
+    except (
+        PermissionError
+    ):  # as in `read_memory`; this way takes a page that is read-only for the process too
+        with open(f"/proc/{pid}/mem", "r+b", buffering=0) as memory:  # noqa: PTH123
+            memory.seek(address)
+            return memory.write(data)
 
 
 _libc.process_vm_readv.restype = ctypes.c_ssize_t

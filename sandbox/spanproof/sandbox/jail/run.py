@@ -121,7 +121,7 @@ class Run:
         self._to_guest(message)
 
     def _bound_time(self, limits: Header) -> None:
-        tree.bound_cpu(self.armed.born.pid, limits["cpu_s"])
+        tree.bound_cpu(self.armed.born.pid, limits["cpu_s"], self._place.tree)
 
     def _host_s_turn(self) -> bool:
         """Whether the clock stands, because the host is asked for something."""

@@ -41,6 +41,10 @@ class Namespace:
                     while True:
                         os.waitpid(-1, 0)
 
+    def limit(self, pid: int, kind: int, value: int) -> None:
+        """Lower one resource limit of a waiting guest."""
+        resource.prlimit(pid, kind, (value, value))
+
     def bound_processes(self, pid: int, count: int) -> None:
         """Bound how many may live at once, for a waiting guest and what it starts."""
         limit = count + self.companions
@@ -94,21 +98,19 @@ class Bounds:
             (resource.RLIMIT_MEMLOCK, 64 * 1024),
             (resource.RLIMIT_MSGQUEUE, 0),
         ):
-            resource.prlimit(pid, kind, (value, value))
+            tree.limit(pid, kind, value)
         tree.bound_processes(pid, self.processes)
         if not self.maps_freely:
-            data = self.memory_bytes + _DATA_SLACK_BYTES
-            resource.prlimit(pid, resource.RLIMIT_DATA, (data, data))
+            tree.limit(pid, resource.RLIMIT_DATA, self.memory_bytes + _DATA_SLACK_BYTES)
         # When memory runs out, the guest goes first.
         file = os.open(f"/proc/{pid}/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
         os.write(file, b"1000")
         os.close(file)
 
 
-def bound_cpu(pid: int, seconds: float) -> None:
+def bound_cpu(pid: int, seconds: float, tree: Namespace) -> None:
     """Bound the CPU time of a guest; the kernel counts whole seconds."""
-    whole = max(1, int(seconds + 0.999))
-    resource.prlimit(pid, resource.RLIMIT_CPU, (whole, whole))
+    tree.limit(pid, resource.RLIMIT_CPU, max(1, int(seconds + 0.999)))
 
 
 def children_cpu_s() -> float:

@@ -66,7 +66,8 @@ class DockerSandbox(Sandbox):
         if seccomp not in ("own", "default"):
             raise BadSetting(f"docker: seccomp {seccomp!r} is neither own nor default")
         self._settings = Settings(image, host, runtime, user, _number("cpus", cpus), seccomp)
-        self.tells = frozenset(Evidence) if _watched(self._settings) else frozenset({Evidence.PEAK_MEMORY})
+        # Which of them holds here is known when the first container is up.
+        self.tells = frozenset(Evidence) if not runtime else frozenset(Evidence) - {Evidence.ATTEMPTS}
         self._workers = threading.BoundedSemaphore(max(1, workers))
         self._pool = Pool(self._settings, max(1, workers), max(1, int(_number("runs", runs))))
 
@@ -77,7 +78,7 @@ class DockerSandbox(Sandbox):
     def run(self, program: Program) -> Execution:
         """Run one program; see `Sandbox.run`."""
         with self._workers:
-            container = self._pool.take(_shape(program.limits))
+            container = self._taken(program.limits)
             try:
                 check_fixtures(program.fixtures, container)
                 header, parts = job_of(program, container.runtimes)
@@ -110,7 +111,7 @@ class DockerSandbox(Sandbox):
                 f"the docker backend has sessions in python only, not {spec.language!r}"
             )
         check_files(spec.files)
-        container = self._pool.take(_shape(spec.limits))
+        container = self._taken(spec.limits)
         lease = Lease(self._pool, container)
         try:
             check_fixtures(spec.fixtures, container)
@@ -119,22 +120,14 @@ class DockerSandbox(Sandbox):
             lease.close()
             raise
 
+    def _taken(self, limits: Limits) -> Container:
+        container = self._pool.take(Shape(limits.memory_bytes, limits.processes, limits.disk_bytes))
+        self.tells = container.tells
+        return container
+
     def close(self) -> None:
         """Remove every container of it."""
         self._pool.close()
-
-
-def _watched(settings: Settings) -> bool:
-    """Whether attempts can be told: not by gVisor's kernel, nor in full behind another's filter."""
-    return (
-        settings.runtime in ("", "runc", "crun")
-        and settings.seccomp == "own"
-        and "podman" not in settings.host
-    )
-
-
-def _shape(limits: Limits) -> Shape:
-    return Shape(limits.memory_bytes, limits.processes, limits.disk_bytes)
 
 
 def _number(name: str, text: str) -> float:

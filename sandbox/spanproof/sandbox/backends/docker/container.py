@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from spanproof.sandbox.backend import Evidence
 from spanproof.sandbox.backends.docker.daemon import Daemon, Shape
 from spanproof.sandbox.backends.docker.source import parcel
 from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
@@ -73,6 +74,12 @@ class Container:
     def watched(self) -> bool:
         """Whether the kernel tells what programs attempt."""
         return self.facts.get("watched") is True
+
+    @property
+    def tells(self) -> frozenset[Evidence]:
+        """What is known of its runs: attempts only where no other filter refuses before ours tells."""
+        full = self.watched and self._daemon.has_own_profile
+        return frozenset(Evidence) if full else frozenset(Evidence) - {Evidence.ATTEMPTS}
 
     @property
     def runtimes(self) -> Runtimes:

@@ -28,6 +28,10 @@ _CALL_S = 60
 _OWN_BYTES = 128 * 1024 * 1024
 """For what runs a program inside, beside the program's own limit."""
 _OWN_PROCESSES = 8
+_OPEN_FILES = 4096
+"""Above what a program may have, which is bounded apart."""
+_USER_PROCESSES = 32768
+"""Of all containers' programs together; Podman would ask for more than some machines allow."""
 _RUNTIME_BYTES = 256 * 1024 * 1024
 """More, for a runtime that brings a kernel of its own into the container's control group."""
 _RUNTIME_PROCESSES = 1024
@@ -130,8 +134,12 @@ class Daemon:
     def _profile(self, shape: Shape) -> dict[str, Any]:
         own_kernel = bool(self._settings.runtime) and self._settings.runtime != "runc"
         memory = shape.memory_bytes + _OWN_BYTES + (_RUNTIME_BYTES if own_kernel else 0)
-        inodes = max(1024, shape.disk_bytes // 4096)
-        room = f"rw,nosuid,nodev,size={shape.disk_bytes},nr_inodes={inodes},mode=1777"
+        room = f"rw,nosuid,nodev,size={shape.disk_bytes},mode=1777"
+        limits = {"core": 0, "fsize": shape.disk_bytes, "nofile": _OPEN_FILES}
+        if self.is_podman:
+            limits["nproc"] = _USER_PROCESSES
+        else:  # Podman does not take it; the memory limit bounds names too
+            room += f",nr_inodes={max(1024, shape.disk_bytes // 4096)}"
         return {
             "network_mode": "none",
             "read_only": True,
@@ -144,15 +152,18 @@ class Daemon:
             "security_opt": ["no-new-privileges", *self._seccomp()],
             "ipc_mode": "private",
             "dns": ["127.0.0.1"],
+            "ulimits": [{"Name": name, "Soft": most, "Hard": most} for name, most in limits.items()],
             "log_config": {"Type": "none"},
             "runtime": self._settings.runtime or None,
         }
 
+    @property
+    def has_own_profile(self) -> bool:
+        """Whether containers are under our seccomp profile; Podman takes none by its socket."""
+        return self._settings.seccomp == "own" and not self.is_podman
+
     def _seccomp(self) -> list[str]:
-        """Our profile; Podman takes none by its socket, and keeps its own."""
-        return (
-            [] if self._settings.seccomp == "default" or self.is_podman else [f"seccomp={seccomp_profile()}"]
-        )
+        return [f"seccomp={seccomp_profile()}"] if self.has_own_profile else []
 
     def attach(self, container: str) -> socket.socket:
         """The container's standard streams, multiplexed as the daemon does."""

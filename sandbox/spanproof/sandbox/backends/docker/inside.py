@@ -11,7 +11,9 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
+import resource
 import shutil
+import signal
 import socket
 import stat
 import threading
@@ -37,6 +39,7 @@ from spanproof.sandbox.jail.wire import encode
 TMPFS = (root.BOX, "/tmp", "/dev/shm")  # noqa: S108 - the container's
 """All that can be written to in the container; each is root's, so a program changes only what is in it."""
 
+_USER_PROCESSES = 4096
 _OUTLIVES_PROCESSES = ("/proc/sysvipc/msg", "/proc/sysvipc/sem", "/proc/sysvipc/shm")
 _OOM_EVENTS = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/etc/ssl")
@@ -70,8 +73,14 @@ class Channel:
 class Processes(tree.Namespace):
     """Every process of the container but this one."""
 
+    def limit(self, pid: int, kind: int, value: int) -> None:
+        """See `Namespace`; where a process may not limit another (gVisor), the container's limits hold."""
+        with contextlib.suppress(PermissionError):
+            super().limit(pid, kind, value)
+
     def bound_processes(self, pid: int, count: int) -> None:
-        """The container's control group does: the kernel's own limit would count other containers' too."""
+        """The container's control group does: the kernel's own limit counts other containers' too."""
+        self.limit(pid, resource.RLIMIT_NPROC, _USER_PROCESSES)
 
 
 class Wiped:
@@ -235,6 +244,21 @@ class Unwatched:
         return os.dup(self._never)
 
 
+class Waited(Forked):
+    """For kernels without descriptors of processes (gVisor's): a thread waits for each guest's end."""
+
+    def _end_of(self, pid: int) -> int:
+        ends, held = os.pipe()
+
+        def wait() -> None:
+            with contextlib.suppress(ChildProcessError):
+                os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+            os.close(held)
+
+        threading.Thread(target=wait, daemon=True).start()
+        return ends
+
+
 class OwnGroup(cgroup.Group):
     """The container's control group, seen from inside: its limits are fixed, its events can be read."""
 
@@ -256,6 +280,9 @@ def main() -> None:
     status = 1
     channel = Channel()
     try:
+        # Left to their defaults, signals of the container's own processes do not reach its PID 1.
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            signal.signal(number, signal.SIG_DFL)
         with contextlib.suppress(OSError):
             own_image()  # where it cannot be read, nothing is fixed
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # the programs have our user: they must not reach our memory
@@ -305,7 +332,7 @@ def _place(watched: bool) -> Place:
         box=Wiped(),
         network=Loopback(),
         watcher=watcher,
-        origin=Forked(arming, seeded, root.WORK),
+        origin=(Forked if watched else Waited)(arming, seeded, root.WORK),
     )
 
 

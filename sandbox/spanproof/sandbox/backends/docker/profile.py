@@ -23,7 +23,13 @@ def seccomp_profile() -> str:
         {"names": ["clone3"], "action": "SCMP_ACT_ERRNO", "errnoRet": errno.ENOSYS},
     ]
     architectures = [
-        {"architecture": "SCMP_ARCH_X86_64", "subArchitectures": []},
+        {
+            "architecture": "SCMP_ARCH_X86_64",
+            "subArchitectures": [
+                "SCMP_ARCH_X86",
+                "SCMP_ARCH_X32",
+            ],  # theirs are the programs' filter's to refuse
+        },
         {"architecture": "SCMP_ARCH_AARCH64", "subArchitectures": []},
     ]
     return json.dumps({"defaultAction": "SCMP_ACT_ERRNO", "archMap": architectures, "syscalls": calls})
