@@ -267,6 +267,8 @@ def test_every_promise_that_applies_is_kept_otherwise_too(
         "network",
         "outside files",
         "javascript syntax",
+        "recorded calls",
+        "seed and clock",
         "determinism",
     }
 

@@ -71,6 +71,8 @@ class Slot:
                 frame = receive(self._channel, self._decoder)
             except (EOFError, BadFrame, OSError):
                 return
+            if frame.header.get("kind") != "job":
+                continue  # meant for a session that has ended meanwhile
             armed = self._bounded(armed, tree.Bounds.of(frame.header))
             self._watcher.watch(armed.born.listener)
             self._surround(frame, armed)

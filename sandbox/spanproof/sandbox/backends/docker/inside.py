@@ -15,7 +15,6 @@ import resource
 import shutil
 import signal
 import socket
-import stat
 import threading
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -31,6 +30,7 @@ from spanproof.sandbox.jail.network import Resolver as Names
 from spanproof.sandbox.jail.node import find_node
 from spanproof.sandbox.jail.paths import Boundary
 from spanproof.sandbox.jail.place import Place, Resolver
+from spanproof.sandbox.jail.reduced.box import empty
 from spanproof.sandbox.jail.run import Armed
 from spanproof.sandbox.jail.slot import Slot, tell
 from spanproof.sandbox.jail.watch import Watcher
@@ -108,7 +108,7 @@ class Wiped:
             RuntimeError: something is; this container is not to be used again.
         """
         for top in TMPFS:
-            _empty(top)
+            empty(top)
             if os.listdir(top):  # noqa: PTH208
                 raise RuntimeError(f"{top} could not be emptied")
         for table in _OUTLIVES_PROCESSES:
@@ -129,29 +129,6 @@ class Wiped:
 
     def enforce(self) -> None:
         """The kernel does."""
-
-
-def _empty(top: str) -> None:
-    """Delete all below a directory, however deep it is nested: what lies deeper is moved up first.
-
-    Only for a tree that no process uses any more. Never follows a link.
-    """
-    number = 0
-    while names := os.listdir(top):  # noqa: PTH208
-        for name in names:
-            path = f"{top}/{name}"
-            if not stat.S_ISDIR(os.lstat(path).st_mode):
-                os.unlink(path)  # noqa: PTH108
-                continue
-            os.chmod(path, 0o700)  # noqa: PTH101
-            for inner in os.listdir(path):  # noqa: PTH208
-                if not stat.S_ISDIR(os.lstat(f"{path}/{inner}").st_mode):
-                    os.unlink(f"{path}/{inner}")  # noqa: PTH108
-                    continue
-                number += 1
-                os.chmod(f"{path}/{inner}", 0o700)  # noqa: PTH101 - moving a directory writes to it
-                os.rename(f"{path}/{inner}", f"{top}/.{os.getpid()}.{number}")  # noqa: PTH104
-            os.rmdir(path)  # noqa: PTH106
 
 
 class Deaf:
