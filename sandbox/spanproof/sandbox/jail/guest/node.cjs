@@ -5,9 +5,11 @@
 "use strict";
 
 const { writeSync } = require("node:fs");
+const { dirname } = require("node:path");
 const CONTROL = 900;
-const PROGRAM = /\/box\/code\/main\.(?:js|ts):(\d+)/;
-const FRAME = /^ {4}at .*\/box\/(?!code\/node\.cjs)/m;
+const escaped = (path) => path.replace(/[^\w/]/g, "\\$&");
+const PROGRAM = new RegExp(`${escaped(__dirname)}/main\\.(?:js|ts):(\\d+)`);
+const FRAME = new RegExp(`^ {4}at .*${escaped(dirname(__dirname))}/(?!code/node\\.cjs)`, "m");
 const MISSING = new Set(["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND", "ERR_UNKNOWN_BUILTIN_MODULE"]);
 const REFUSED = new Set(["EACCES", "EPERM", "EROFS"]);
 const CHAIN = 16;
