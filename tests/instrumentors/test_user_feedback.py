@@ -46,7 +46,7 @@ def test_a_comment_is_content(recorded, run):
 def test_a_block_tells_the_id_of_its_trace(recorded, run):
     with trace.step("request") as block:
         told = block.trace_id
-    assert told == format_trace_id(recorded.named("request").context.trace_id)
+    assert told == block.trace_id == format_trace_id(recorded.named("request").context.trace_id)
     assert trace.step("not begun").trace_id is None
 
 

@@ -26,6 +26,7 @@ from spanproof.gate import (
     parse_lines,
     read_scores,
 )
+from spanproof.store import with_feedback
 from spanproof.trace import Score
 
 _SHOWN = 5
@@ -149,7 +150,8 @@ def _scores(
     if file is None:
         with opened_store(location) as store:
             cohort = {"project": project} if project else {}
-            yield store.scores(cohort=cohort, start_ns=since_ns(since))
+            scores = store.scores(cohort=cohort, start_ns=since_ns(since))
+            yield with_feedback(scores, store.feedback())
         return
     try:
         with click.open_file(str(file), "rb") as lines:

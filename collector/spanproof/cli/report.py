@@ -21,6 +21,7 @@ from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.redact import mask_formats
 from spanproof.evaluators.replay.record import record_of
 from spanproof.sandbox.scanners.model import Scan, Verdict
+from spanproof.store import Feedback
 from spanproof.trace import Errored, Label, Language, Layer, Outcome, Score, Scored, Skipped, Snippet
 
 _MAX_SOURCE_LINES = 40
@@ -74,6 +75,12 @@ def run_detail(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableTyp
         parts.append(_snippet_detail(run, snippet))
     parts += [Text(), Text("Scores", style="bold"), _scores_detail(run)]
     return Group(*parts)
+
+
+def feedback_text(told: Feedback) -> Text:
+    """What a user told of a run, in one line."""
+    text = Text.assemble(("the user told ", "bold"), plain(told.kind))
+    return text if told.comment is None else Text.assemble(text, ": ", plain(told.comment))
 
 
 def layer_scores(run: RunEvaluation) -> Mapping[Layer, Score]:

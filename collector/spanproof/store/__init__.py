@@ -1,11 +1,13 @@
 """Evaluations kept in ClickHouse: within this process, or on a server."""
 
 from spanproof.store.errors import SchemaTooNew, StoreBusy, StoreError, StoreUnavailable
+from spanproof.store.feedback import Feedback, with_feedback
 from spanproof.store.store import Store, open_store
 from spanproof.store.values import FailRate, RunRow, TraceRow
 
 __all__ = [
     "FailRate",
+    "Feedback",
     "RunRow",
     "SchemaTooNew",
     "Store",
@@ -14,4 +16,5 @@ __all__ = [
     "StoreUnavailable",
     "TraceRow",
     "open_store",
+    "with_feedback",
 ]

@@ -20,6 +20,7 @@ from spanproof.store import queries
 from spanproof.store.cells import Row
 from spanproof.store.connection import Connections, connect
 from spanproof.store.errors import StoreError
+from spanproof.store.feedback import Feedback, feedback
 from spanproof.store.queries import Filter
 from spanproof.store.rows import columns, rows_of, score_of
 from spanproof.store.schema import DOCUMENT_FORMAT, TRACES, Table, check_schema, migrate
@@ -180,6 +181,11 @@ class Store:
         with self._connections.lease() as client:
             for row in queries.score_rows(client, self._database, chosen):
                 yield score_of(row)
+
+    def feedback(self, trace_id: str | None = None) -> list[Feedback]:
+        """What users told of runs, in order of time; of one trace's, or of all."""
+        with self._connections.lease() as client:
+            return feedback(client, self._database, trace_id)
 
     def fail_rate(
         self,

@@ -73,10 +73,11 @@ class Block:
 
     @property
     def trace_id(self) -> str | None:
-        """Id of the block's trace, for `feedback()` later; None where nothing is traced."""
-        if self._opened is None or not self._opened.recording:
+        """Id of the block's trace, for `feedback()` when it is over; None where nothing is traced."""
+        if self._opened is None:
             return None
-        return otel.format_trace_id(self._opened.span.get_span_context().trace_id)
+        context = self._opened.span.get_span_context()
+        return otel.format_trace_id(context.trace_id) if context.trace_flags.sampled else None
 
     def input(self, value: object) -> None:
         """Record what the block works on."""

@@ -1,0 +1,105 @@
+"""What users thought of runs, from the `feedback` spans that agents' processes sent.
+
+Feedback comes when the run is long over, in a trace of its own; it is joined with the run's scores as they
+are read, so that evaluating a trace anew loses none of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from clickhouse_connect.driver.client import Client
+
+from spanproof.semconv import spanproof as ours
+from spanproof.trace import Label, Layer, Score, Scored, digest
+
+SCORE_NAME: Final = "feedback"
+_EVALUATOR: Final = "spanproof.feedback"
+_VERSION: Final = "1"
+_GOOD: Final = "thumbs_up"
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What a user told.
+
+    Attributes:
+        trace_id: the run's trace.
+        span_id: the run's span where it was named, else all runs of the trace are meant.
+        kind: `thumbs_up`, `thumbs_down`, `rerun`, `revert`, `escalation`.
+        comment: what the user said, if anything.
+        told_ns: Unix time in nanoseconds.
+    """
+
+    trace_id: str
+    span_id: str | None
+    kind: str
+    comment: str | None
+    told_ns: int
+
+    def is_about(self, run_span_id: str) -> bool:
+        """Whether it is about this run of its trace."""
+        return self.span_id in (None, run_span_id)
+
+
+def feedback(client: Client, database: str, trace_id: str | None) -> list[Feedback]:
+    """All feedback, or that about one trace, in order of time."""
+    rows = client.query(
+        "SELECT SpanAttributes[{trace:String}], SpanAttributes[{span:String}], SpanAttributes[{kind:String}],"  # noqa: S608
+        " SpanAttributes[{comment:String}], toUnixTimestamp64Nano(Timestamp)"
+        f" FROM {database}.otel_traces FINAL"
+        " WHERE SpanName = 'feedback' AND mapContains(SpanAttributes, {kind:String})"
+        " AND ({id:String} = '' OR SpanAttributes[{trace:String}] = {id:String}) ORDER BY Timestamp, SpanId",
+        parameters={
+            "trace": ours.FEEDBACK_TRACE_ID,
+            "span": ours.FEEDBACK_SPAN_ID,
+            "kind": ours.FEEDBACK_KIND,
+            "comment": ours.FEEDBACK_COMMENT,
+            "id": trace_id or "",
+        },
+    ).result_rows
+    return [
+        Feedback(about, span or None, kind, comment or None, int(told))
+        for about, span, kind, comment, told in rows
+    ]
+
+
+def with_feedback(scores: Iterable[Score], told: Sequence[Feedback]) -> Iterator[Score]:
+    """The scores, then a sub-score `trajectory.feedback` for what was told of each of their runs."""
+    by_trace: dict[str, list[Feedback]] = {}
+    for each in told:
+        by_trace.setdefault(each.trace_id, []).append(each)
+    runs: dict[tuple[str, str], Score] = {}
+    for score in scores:
+        yield score
+        if score.trace_id in by_trace:
+            runs.setdefault((score.trace_id, score.run_span_id), score)
+    yield from _scores(runs, by_trace)
+
+
+def _scores(
+    runs: Mapping[tuple[str, str], Score], by_trace: Mapping[str, Sequence[Feedback]]
+) -> Iterator[Score]:
+    for (trace_id, run_span_id), score in runs.items():
+        for each in by_trace[trace_id]:
+            if each.is_about(run_span_id):
+                yield _score(each, score)
+
+
+def _score(told: Feedback, of_run: Score) -> Score:
+    """The feedback as a score of the run that another score is of."""
+    good = told.kind == _GOOD
+    said = f"the user told {told.kind}" + (f": {told.comment}" if told.comment else "")
+    return replace(
+        of_run,
+        id=digest("feedback", told.trace_id, of_run.run_span_id, told.kind, str(told.told_ns)),
+        span_id=of_run.run_span_id,
+        snippet_id=None,
+        layer=Layer.TRAJECTORY,
+        name=SCORE_NAME,
+        evaluator=_EVALUATOR,
+        version=_VERSION,
+        outcome=Scored(float(good), Label.PASS if good else Label.FAIL, said),
+    )

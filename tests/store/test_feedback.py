@@ -1,0 +1,62 @@
+"""What a user tells of a run is stored, shown with the run, and counts in the gate."""
+
+import json
+
+import pytest
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from spanproof.cli.app import run
+from spanproof.collector.dialects import normalise
+from spanproof.evaluators.engine import Engine
+from spanproof.instrumentors import feedback, trace
+from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.store import open_store
+from spanproof.trace import trace_of
+
+
+@pytest.fixture
+def told(tmp_path):
+    """Where a store is that holds two runs and what was told of them, and the ids of their traces."""
+    provider, exporter = TracerProvider(), InMemorySpanExporter()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    trace.configure(provider)
+    ids = []
+    try:
+        for name in ("clerk", "cashier"):
+            with trace.agent(name) as block:
+                block.input("How much?")
+                block.output("$45.00")
+            ids.append(block.trace_id)
+        feedback(ids[0], "thumbs_down", comment="the total is wrong")
+        feedback(ids[1], "thumbs_up", span_id=exporter.get_finished_spans()[1].context.span_id)
+    finally:
+        trace.configure()
+    by_trace = {}
+    for span in normalise(encode_spans(exporter.get_finished_spans())):
+        by_trace.setdefault(span.trace_id, []).append(span)
+    engine = Engine(pipeline=Pipeline(), sandbox=None)
+    with open_store(tmp_path / "store") as store:
+        for _ in range(2):  # evaluating anew loses none of it
+            store.write([engine.evaluate(trace_of(spans)) for spans in by_trace.values()])
+    return str(tmp_path / "store"), ids
+
+
+def test_feedback_is_shown_with_its_run(told, capfd):
+    location, (clerk, cashier) = told
+    assert run(["show", clerk, "--store", location]) == 0
+    assert "the user told thumbs_down: the total is wrong" in capfd.readouterr().out
+    assert run(["show", cashier, "--store", location, "--json"]) == 0
+    (said,) = json.loads(capfd.readouterr().out)["feedback"]
+    assert (said["trace_id"], said["kind"]) == (cashier, "thumbs_up")
+
+
+def test_the_gate_counts_feedback_as_a_sub_score_of_the_trajectory(told, capfd):
+    location, _ = told
+    half = ["gate", "--store", location, "--assert", "trajectory.feedback == pass for at_least 50% of cases"]
+    assert run(half) == 0
+    assert run([*half[:-1], "trajectory.feedback == pass for all cases"]) == 1
+    assert "the user told thumbs_down: the total is wrong" in " ".join(capfd.readouterr().out.split())
+    assert run([*half[:-1], 'trajectory.feedback == pass for all cases where agent = "cashier"']) == 0
