@@ -1030,7 +1030,7 @@ _WHERE_IT_CAME_FROM = [
         if seen: print("BREACH", seen)
         if os.getppid() not in (0, 1): print("BREACH", os.getppid())
         """,
-        classes="ok",
+        classes="ok permission_denied unsafe_operation",
     ),
     _one(
         "killing what it was forked from",
@@ -1041,7 +1041,7 @@ _WHERE_IT_CAME_FROM = [
                 try: os.kill(pid, 9); print("BREACH", pid)
                 except ProcessLookupError: pass
         """,
-        classes="ok",
+        classes="ok permission_denied unsafe_operation",
     ),
     _one(
         "signals to all it may reach",
@@ -1058,7 +1058,7 @@ _WHERE_IT_CAME_FROM = [
             except OSError: continue
             if pid != 1: print("BREACH", pid)
         """,
-        classes="ok exception",
+        classes="ok exception unsafe_operation",
     ),
     _one(
         "limits of what it was forked from",
@@ -1069,7 +1069,7 @@ _WHERE_IT_CAME_FROM = [
                 try: resource.prlimit(pid, resource.RLIMIT_NOFILE, (0, 0)); print("BREACH", pid)
                 except OSError: pass
         """,
-        classes="ok",
+        classes="ok permission_denied unsafe_operation",
     ),
     _one("the run after all that", "print('still here')", classes="ok"),
 ]

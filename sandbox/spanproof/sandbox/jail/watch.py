@@ -23,6 +23,8 @@ _RECV, _SEND, _ADD_DESCRIPTOR = 0xC0502100, 0xC0182101, 0x40182103
 _NOTIFICATION = struct.Struct("=QIIiIQ6Q")
 _RESPONSE = struct.Struct("=QqiI")
 _DESCRIPTOR = struct.Struct("=QIIII")
+_MESSAGE_HEAD = struct.Struct("=QI")
+"""Of a `msghdr`: where the address is, and how long."""
 _CONTINUE = 1
 _AND_SEND = 2
 _PATH_BYTES = 4096
@@ -299,7 +301,10 @@ class Watcher:
 
     def _message(self, name: str, call: Notification) -> Answer:
         """`sendmsg` and `sendmmsg`: the first message's address; a connected socket's has none."""
-        pointer, length = struct.unpack("=QI", kernel.read_memory(call.pid, call.args[1], 12))
+        head = kernel.read_memory(call.pid, call.args[1], _MESSAGE_HEAD.size)
+        if len(head) < _MESSAGE_HEAD.size:
+            return Answer(errno.EFAULT)  # it begins at the end of a page, and the next one is missing
+        pointer, length = _MESSAGE_HEAD.unpack(head)
         return self._network(name, pointer, length, call)
 
     def _network(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
@@ -315,12 +320,13 @@ class Watcher:
                 if target.path
                 else GO_ON
             )
-        self.record.network_used = True
         if name == "bind" or (target.loopback and target.port == addresses.DNS_PORT):
+            self.record.network_used = True
             return GO_ON  # a query to the slot's own resolver is told by the name it asks for
         text, served = target.text, False
         if self.surroundings is not None and not target.loopback:
             text, served = self.surroundings.place(target)
+        self.record.network_used |= served or target.loopback  # what is refused leaves nothing behind
         if served:
             return GO_ON  # the call itself will be told
         self.record.note("network", text, allowed=target.loopback)
