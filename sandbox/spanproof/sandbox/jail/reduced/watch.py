@@ -36,6 +36,13 @@ _OWNERS = {"chown": (None, 0, 1), "lchown": (None, 0, 1), "fchownat": (0, 1, 2),
 _SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open")
 _ON_A_PROCESS = ("prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler")
 _AT_FDCWD = -100
+_SHARED_MEMORY = re.compile(r"/dev/shm/([^/\0]+)")  # noqa: S108 - as a program names it
+_SHARED_CHANGES: dict[str, tuple[tuple[int | None, int], ...]] = {
+    "unlink": ((None, 0),),
+    "unlinkat": ((0, 1),),
+    "link": ((None, 0), (None, 1)),
+    "linkat": ((0, 1), (2, 3)),
+}
 _UTIME_NOW, _UTIME_OMIT = 0x3FFFFFFF, 0x3FFFFFFE
 
 
@@ -178,6 +185,8 @@ class GuardedWatcher(watch.Watcher):
     # Files: Landlock bounds what is opened, made, moved and removed; the rest is done here.
 
     def _opened(self, path: str, flags: int, call: Notification) -> Answer:
+        if shared := _SHARED_MEMORY.fullmatch(path):
+            return self._open_shared(shared[1], flags)
         writes = bool(flags & watch.WRITE_FLAGS)
         judged, place = self._boundary.judge(path, call.pid, writes=writes)
         if place == paths.NAME_SERVICES:
@@ -197,6 +206,39 @@ class GuardedWatcher(watch.Watcher):
             return Answer(errno.ENOSPC)
         return GO_ON
 
+    def _open_shared(self, name: str, flags: int) -> Answer:
+        """What libc's semaphores and shared memory are made of: it lies in the box, whatever it is called."""
+        making = bool(flags & os.O_CREAT)
+        if making and not self._box.name_made():
+            return Answer(errno.ENOSPC)
+        kept = flags & (os.O_ACCMODE | os.O_CREAT | os.O_EXCL | os.O_TRUNC | os.O_NONBLOCK)
+        mode = 0o600 if making else 0
+        try:
+            fd = calls.open_beneath(self._box.path, f"shm/{name}", kept, mode, links=False)
+        except OSError as problem:
+            return Answer(problem.errno or errno.EACCES)
+        return self._hand_over(fd, flags)
+
+    def _change_shared(self, name: str, call: Notification) -> Answer | None:
+        """Linking and unlinking there; None where that is not what is asked for."""
+        named = _SHARED_CHANGES.get(name, ())
+        asked = [self._path(call, directory, at) or "" for directory, at in named]
+        found = [match[1] for path in asked if (match := _SHARED_MEMORY.fullmatch(path))]
+        if not found or len(found) < len(asked):
+            return None
+        try:
+            shared = calls.open_beneath(self._box.path, "shm", os.O_PATH | os.O_DIRECTORY, links=False)
+            try:
+                if len(found) == 1:
+                    os.unlink(found[0], dir_fd=shared)
+                else:
+                    os.link(*found, src_dir_fd=shared, dst_dir_fd=shared, follow_symlinks=False)
+            finally:
+                os.close(shared)
+        except OSError as problem:
+            return Answer(problem.errno or errno.EACCES)
+        return _DONE
+
     def _give_kernel_s(self, place: str, flags: int, call: Notification) -> Answer:
         """A file of /proc about the caller or about nobody; Landlock lets none through."""
         own = place.removeprefix("/proc/self/")
@@ -213,6 +255,8 @@ class GuardedWatcher(watch.Watcher):
         return self._hand_over(fd, flags)
 
     def _mutate(self, name: str, call: Notification) -> Answer:
+        if (done := self._change_shared(name, call)) is not None:
+            return done
         answer = super()._mutate(name, call)
         if not answer.error and name in _MAKERS and not self._box.name_made():
             return Answer(errno.ENOSPC)
