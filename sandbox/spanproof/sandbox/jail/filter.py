@@ -79,7 +79,12 @@ _Program = list[_Instruction]
 
 
 def compile_filter(
-    arch: Arch, uid: int, answered: frozenset[str] = frozenset(), *, namespaced: bool = True
+    arch: Arch,
+    uid: int,
+    answered: frozenset[str] = frozenset(),
+    *,
+    namespaced: bool = True,
+    shown: frozenset[str] = frozenset(),
 ) -> bytes:
     """The program for one architecture.
 
@@ -89,6 +94,7 @@ def compile_filter(
         answered: allowed calls that the slot answers in the kernel's place.
         namespaced: whether namespaces bound what a call on another process, a socket or a file of the same
             user reaches; where they do not, the slot is shown those calls too.
+        shown: calls that the slot is shown whatever their arguments.
     """
     head = [
         _Instruction(_LD_ABS, _OFFSET_ARCH),
@@ -98,19 +104,22 @@ def compile_filter(
         _Instruction(_JGE, _X32_BIT, 0, 1),
         _Instruction(_RET, RET_NOTIFY),
     ]
-    program = head + _search(_ranges(_actions(arch, uid, answered, namespaced)))
+    program = head + _search(_ranges(_actions(arch, uid, answered, namespaced, shown)))
     if len(program) > 4096:  # BPF_MAXINSNS
         raise ValueError(f"the seccomp program has {len(program)} instructions, the kernel takes 4096")
     return b"".join(instruction.packed() for instruction in program)
 
 
-def _actions(arch: Arch, uid: int, answered: frozenset[str], namespaced: bool) -> dict[int, _Program]:
+def _actions(
+    arch: Arch, uid: int, answered: frozenset[str], namespaced: bool, shown: frozenset[str]
+) -> dict[int, _Program]:
     actions: dict[int, _Program] = {}
     for names, verdict in ((ALLOWED - answered, RET_ALLOW), (WATCHED | REFUSED | answered, RET_NOTIFY)):
         for name in names:
             if name in arch.numbers:
                 actions[arch.numbers[name]] = [_Instruction(_RET, verdict)]
     rules = _conditional(uid) if namespaced else _conditional(uid) | _without_namespaces()
+    rules |= dict.fromkeys(shown, lambda: [_end(RET_NOTIFY)])
     for name, rule in rules.items():
         if name in arch.numbers:
             actions[arch.numbers[name]] = rule()

@@ -68,7 +68,10 @@ NAMED: frozenset[str] = ALLOWED | WATCHED | REFUSED | CONDITIONAL
 
 UNBOUNDED: frozenset[str] = frozenset(
     """
-    clone fchmod fchown fork mknod mknodat pidfd_open rt_sigqueueinfo rt_tgsigqueueinfo utime vfork
+    fchmod fchown mknod mknodat pidfd_open rt_sigqueueinfo rt_tgsigqueueinfo utime
     """.split()  # noqa: SIM905 - a table
 )
 """Calls of the others that are `WATCHED` where no namespace bounds what they reach."""
+
+FORKS: frozenset[str] = frozenset(("clone", "fork", "vfork"))
+"""Shown to the slot where the kernel does not count a guest's processes by a user of their own."""

@@ -19,6 +19,7 @@ from spanproof.sandbox.jail.reduced.box import Directory
 from spanproof.sandbox.jail.reduced.fence import Fence
 from spanproof.sandbox.jail.reduced.tree import Descendants
 from spanproof.sandbox.jail.reduced.watch import GuardedWatcher, NoNetwork
+from spanproof.sandbox.jail.rules import FORKS
 from spanproof.sandbox.jail.slot import Slot, tell
 from spanproof.sandbox.model import Tier
 
@@ -74,14 +75,15 @@ def _place(site: Site) -> Place:
     fence = Fence(site.box, site.interpreter, os.environ["PATH"])
     network = NoNetwork()
     user = os.getuid()
+    shown = FORKS if site.user is None else frozenset()
     return Place(
         tree=tree,
         box=box,
         network=network,
         watcher=GuardedWatcher(site.arch, fence, tree, box, network.resolver),
         origin=Forked(
-            Passed(compile_filter(site.arch, user, namespaced=False), fence.walls),
-            Passed(compile_filter(site.arch, user, SEEDED, namespaced=False), fence.walls),
+            Passed(compile_filter(site.arch, user, namespaced=False, shown=shown), fence.walls),
+            Passed(compile_filter(site.arch, user, SEEDED, namespaced=False, shown=shown), fence.walls),
             box.work,
         ),
         tier=Tier.REDUCED,

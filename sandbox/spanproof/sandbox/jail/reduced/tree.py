@@ -32,8 +32,12 @@ class Descendants(Namespace):
         return [str(pid) for pid in self._found()]
 
     def kill_others(self) -> None:
-        """Kill every process but this one."""
-        for pid in self._found():
+        """Kill every process but this one; none can be born any more."""
+        found = self._found()
+        for pid in found:
+            with contextlib.suppress(OSError):
+                resource.prlimit(pid, resource.RLIMIT_NPROC, (0, 0))
+        for pid in found:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
