@@ -306,6 +306,8 @@ class SessionSpec:
         tools: stubs the host answers.
         files: laid into the work directory first.
         limits: `wall_s` and `cpu_s` hold per step, the rest for the session.
+        imports: top-level modules its programs import, where known. A backend may have them loaded ahead;
+            nothing else depends on it.
     """
 
     language: str = "python"
@@ -313,3 +315,4 @@ class SessionSpec:
     files: Mapping[str, bytes] = field(default_factory=dict)
     limits: Limits = Limits()
     fixtures: Fixtures = Fixtures()
+    imports: tuple[str, ...] = ()

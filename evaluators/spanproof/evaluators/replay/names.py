@@ -15,6 +15,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 _WORD = re.compile(r"[^\W\d]\w*")
+_BINDING = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.arg,
+    ast.ExceptHandler,
+    ast.MatchAs,
+    ast.MatchStar,
+    ast.MatchMapping,
+)
+"""Nodes other than `Name` that bind one."""
+
 BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__builtins__"}
 
 
@@ -79,11 +91,11 @@ def names_in(source: str) -> Names:
             called.add(node.func.id)
             options = {option.arg for option in node.keywords}
             print_options |= node.func.id == "print" and bool(options & {"sep", "end"})
-        else:
+        elif isinstance(node, ast.AugAssign):
+            if isinstance(node.target, ast.Name):
+                used.add(node.target.id)
+        elif isinstance(node, _BINDING):
             assigned.update(_defined(node))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            used.add(node.target.id)
     return Names(
         assigned=frozenset(assigned),
         imported=frozenset(imported),

@@ -6,10 +6,10 @@ Takes a run; gives a `Plan`. Nothing is run here and no snippet is judged.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spanproof.evaluators.replay.names import BUILTINS, Names, called_unbound, names_in
-from spanproof.evaluators.replay.prelude import FINAL_ANSWER, prelude_of
+from spanproof.evaluators.replay.prelude import FINAL_ANSWER, imports_of, prelude_of
 from spanproof.evaluators.replay.record import record_of
 from spanproof.sandbox import Clock, FailureClass, Fixtures, Limits, SessionSpec, ToolStub
 from spanproof.trace import Language, RecordedCall, Run
@@ -58,8 +58,9 @@ def plan_of(run: Run) -> Plan:
     built_in = (unbound - recorded) & _MATH & _called_where_it_worked(run, names)
     asked = _asked(run)
     stubs = (recorded | asked | unbound) - built_in - {FINAL_ANSWER}
-    prelude = prelude_of((snippet.source for snippet in python), SEED, built_in)
-    return Plan(names, calls, stubs, asked, built_in, _spec(run, stubs), prelude)
+    sources = [snippet.source for snippet in python]
+    spec = replace(_spec(run, stubs), imports=imports_of(sources))
+    return Plan(names, calls, stubs, asked, built_in, spec, prelude_of(sources, SEED, built_in))
 
 
 def _spec(run: Run, stubs: frozenset[str]) -> SessionSpec:

@@ -1,12 +1,13 @@
-"""Code of ours that a session runs before the first step: the final answer, seeded entropy, built-in names.
+"""Code of ours that a session runs before the first step: the final answer, numpy seeded, built-in names.
 
 Takes what the run's sources mention; gives Python source. It is plain Python on purpose, so that every
-backend with sessions replays alike. Nothing of it is a boundary: a program that looks for it finds it.
+backend with sessions replays alike; all else that is random, the session's seed fixes. Nothing of it is a
+boundary: a program that looks for it finds it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 FINAL_ANSWER = "final_answer"
 """The tool every code agent has; it returns its argument."""
@@ -24,15 +25,6 @@ def final_answer(*args, **kwargs):
 """
 # Defined inside, not answered from outside: an answer may be a table, which crosses no wire.
 
-_ENTROPY = """
-def _settle(seed):
-    import os, random
-    os.urandom = random._urandom = random.Random(seed).randbytes
-_settle({seed})
-del _settle
-"""
-# `uuid`, `secrets` and numpy's generators without a seed all draw from these two names.
-
 _NUMPY = """
 def _settle(seed):
     try:
@@ -48,7 +40,12 @@ _NUMPY_USERS = ("numpy", "pandas", "scipy", "sklearn")
 """Packages whose import brings numpy; its global generator takes a seed only once it is there."""
 
 
-def prelude_of(sources: Iterable[str], seed: int, built_in: Iterable[str] = ()) -> str:
+def imports_of(sources: Sequence[str]) -> tuple[str, ...]:
+    """The heavy packages these sources mention, for `SessionSpec.imports`."""
+    return tuple(user for user in _NUMPY_USERS if any(user in source for source in sources))
+
+
+def prelude_of(sources: Sequence[str], seed: int, built_in: Iterable[str] = ()) -> str:
     """What runs before the steps.
 
     Args:
@@ -56,8 +53,8 @@ def prelude_of(sources: Iterable[str], seed: int, built_in: Iterable[str] = ()) 
         seed: of everything random.
         built_in: functions of `math` the recorded interpreter had without an import.
     """
-    parts = [_FINAL_ANSWER, _ENTROPY.format(seed=seed)]
-    if any(user in source for source in sources for user in _NUMPY_USERS):
+    parts = [_FINAL_ANSWER]
+    if imports_of(sources):
         parts.append(_NUMPY.format(seed=seed))
     names = ", ".join(sorted(built_in))
     if names:

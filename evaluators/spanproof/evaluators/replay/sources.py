@@ -14,7 +14,7 @@ from spanproof.evaluators.replay.compare import ends_in_call_of
 from spanproof.evaluators.replay.interpreter import Interpreter
 from spanproof.evaluators.replay.names import called_unbound, names_in
 from spanproof.evaluators.replay.plan import SEED
-from spanproof.evaluators.replay.prelude import FINAL_ANSWER, prelude_of
+from spanproof.evaluators.replay.prelude import FINAL_ANSWER, imports_of, prelude_of
 from spanproof.evaluators.replay.tape import Tape
 from spanproof.sandbox import Clock, Execution, Fixtures, JsonValue, Sandbox, SessionSpec, ToolStub
 from spanproof.trace import RecordedCall
@@ -55,7 +55,9 @@ def replay_sources(
     calls = Tape([(call, None) for call in tape], tools)
     names = (calls.tools | called_unbound(map(names_in, steps)) | tools.keys()) - {FINAL_ANSWER}
     stubs = tuple(ToolStub(name) for name in sorted(names))
-    spec = SessionSpec(tools=stubs, fixtures=Fixtures(seed=SEED, clock=Clock(clock_s)))
+    spec = SessionSpec(
+        tools=stubs, fixtures=Fixtures(seed=SEED, clock=Clock(clock_s)), imports=imports_of(steps)
+    )
     interpreter = Interpreter(sandbox, spec, calls, prelude_of(steps, SEED))
     replayed = []
     try:

@@ -17,8 +17,8 @@ from spanproof.sandbox.errors import BadSetting, UnsupportedFixtures, Unsupporte
 from spanproof.sandbox.jail import probe
 from spanproof.sandbox.jail.job import check_database_made, here, job_of
 from spanproof.sandbox.jail.outcome import execution_of
-from spanproof.sandbox.jail.pool import Kind, Pool, kind_for, kind_of_environment
-from spanproof.sandbox.jail.session import JailSession, job_of_session
+from spanproof.sandbox.jail.pool import Kind, Pool, kind_for, kind_for_session, kind_of_environment
+from spanproof.sandbox.jail.session import JailSession, Loan, job_of_session
 from spanproof.sandbox.jail.wire import Frame, Header
 from spanproof.sandbox.jail.workshop import run_in_workshop
 from spanproof.sandbox.model import Execution, Fixtures, PackageSet, Program, SessionSpec, Tier
@@ -77,8 +77,10 @@ class JailSandbox(Sandbox):
         check_files(spec.files)
         job = job_of_session(spec)
         self._require_tier_for(spec.fixtures)
-        kind = self._kind_with(spec.fixtures.packages) or self._pool.warmest()
-        return JailSession(self._pool.take(kind), job, spec, answer)
+        kind = self._kind_with(spec.fixtures.packages) or kind_for_session(spec)
+        slot = self._pool.take(kind)
+        loan = Loan(slot, lambda: self._pool.give_back(kind, slot), slot.close)
+        return JailSession(loan, job, spec, answer)
 
     def close(self) -> None:
         """End every process of it."""

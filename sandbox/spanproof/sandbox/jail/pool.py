@@ -18,7 +18,7 @@ from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
 from spanproof.sandbox.jail import probe
 from spanproof.sandbox.jail.host import Master, SlotLink
 from spanproof.sandbox.jail.root import ENVIRONMENT, Bind
-from spanproof.sandbox.model import DatabaseEngine, Ecosystem, Program, Tier
+from spanproof.sandbox.model import DatabaseEngine, Ecosystem, Program, SessionSpec, Tier
 
 _GUEST = "spanproof.sandbox.jail.guest"
 _ENVIRONMENTS = 4
@@ -51,6 +51,11 @@ def kind_for(program: Program) -> Kind:
     return DATA if names_data else PLAIN
 
 
+def kind_for_session(spec: SessionSpec) -> Kind:
+    """Which interpreter suits the programs of a session, as far as it is told what they import."""
+    return DATA if {"numpy", "pandas"} & {*spec.imports} else PLAIN
+
+
 def kind_of_environment(image: Path, ecosystem: Ecosystem) -> Kind:
     """The interpreter of a package set; loaded ahead, its code would run outside the jail."""
     site = f"{ENVIRONMENT}/site" if ecosystem is Ecosystem.PIP else None
@@ -80,10 +85,6 @@ class Pool:
         self._families = {kind: _Family(kind) for kind in (PLAIN, DATA, *_ENGINES.values())}
         self._lock = threading.Lock()
         self._closed = False
-
-    def warmest(self) -> Kind:
-        """The kind to take for code that is not known yet: what is loaded already costs nothing more."""
-        return DATA if self._families[DATA].master is not None else PLAIN
 
     def take(self, kind: Kind) -> SlotLink:
         """A slot for one caller, until it is given back or closed; a plain one where that kind cannot be had.

@@ -1,12 +1,13 @@
 """A session as the host holds it: one slot, taken for as long as it lasts.
 
-In: steps, and an answer to each tool call. Out: an `Execution` per step. A slot that served a session is not
-used again.
+In: steps, and an answer to each tool call. Out: an `Execution` per step. A session that ends gives its slot
+back, which has then killed the interpreter and all it started, as after any run; a slot that does not say so
+is not used again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Protocol
 
@@ -20,6 +21,7 @@ from spanproof.sandbox.model import Execution, SessionSpec
 
 _GRACE_S = 15.0
 _START_S = 30.0
+_END_S = 15.0
 
 
 def job_of_session(spec: SessionSpec) -> tuple[Header, list[bytes]]:
@@ -40,7 +42,7 @@ def job_of_session(spec: SessionSpec) -> tuple[Header, list[bytes]]:
 
 
 class Link(Protocol):
-    """A slot on loan to a session."""
+    """The host's end of a slot."""
 
     def send(self, header: Header, parts: Sequence[bytes] = ()) -> None:
         """Send a frame."""
@@ -48,40 +50,86 @@ class Link(Protocol):
     def receive(self, timeout_s: float) -> Frame:
         """Wait for a frame."""
 
+
+class Loan:
+    """A slot on loan to one session."""
+
+    def __init__(self, slot: Link, give_back: Callable[[], None], drop: Callable[[], None]) -> None:
+        """Take it.
+
+        Args:
+            slot: waits for a job.
+            give_back: called when it waits for the next one.
+            drop: called when nobody knows what it does.
+        """
+        self._slot = slot
+        self._give_back, self._drop = give_back, drop
+        self._at_work = self._closed = False
+
+    def send(self, header: Header, parts: Sequence[bytes] = ()) -> None:
+        """Send a frame; the first one is the session's job."""
+        self._at_work = True
+        self._slot.send(header, parts)
+
+    def receive(self, timeout_s: float) -> Frame:
+        """Wait for a frame; a result is the session's last."""
+        frame = self._slot.receive(timeout_s)
+        if frame.header.get("kind") == "result":
+            self._at_work = False
+        return frame
+
     def close(self) -> None:
-        """End what runs in the slot."""
+        """End the session, with everything it started. Safe to call twice."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            if self._at_work:
+                self._slot.send({"kind": "end"})
+            while self._at_work:
+                self.receive(_END_S)
+        except SandboxBroken:
+            self._drop()
+        except BaseException:
+            self._drop()
+            raise
+        else:
+            self._give_back()
 
 
 class JailSession(Session):
     """One interpreter over several programs, in a jail slot of its own."""
 
     def __init__(
-        self, slot: Link, job: tuple[Header, list[bytes]], spec: SessionSpec, answer: AnswerTool
+        self, slot: Loan, job: tuple[Header, list[bytes]], spec: SessionSpec, answer: AnswerTool
     ) -> None:
-        self._slot: Link | None = slot
+        self._slot: Loan | None = slot
         self._spec = spec
         self._answer = answer
         self._tools = frozenset(stub.name for stub in spec.tools)
-        slot.send(*job)
-        ready = slot.receive(_START_S)
-        if ready.header.get("ready") is not True:
+        try:
+            slot.send(*job)
+            ready = slot.receive(_START_S).header
+        except BaseException:
             self.close()
-            raise SandboxBroken(f"the session did not start: {ready.header.get('stopped')}")
+            raise
+        if ready.get("ready") is not True:
+            self.close()
+            raise SandboxBroken(f"the session did not start: {ready.get('stopped')}")
 
     def execute(self, source: str) -> Execution:
         """Run one step; see `Session.execute`."""
         if self._slot is None:
             raise SandboxBroken("the session is over")
-        self._slot.send({"kind": "step"}, [source.encode("utf-8", "surrogatepass")])
-        while True:
-            frame = self._slot.receive(self._spec.limits.wall_s + _GRACE_S)
-            if frame.header.get("kind") == "call":
-                self._slot.send(self._answered(frame))
-                continue
+        try:
+            frame = self._step(self._slot, source)
             execution = execution_of(frame.header, frame.parts, self._spec.limits)
-            if frame.header.get("kind") != "step":
-                self.close()
-            return execution
+        except BaseException:
+            self.close()  # the step waits for an answer that will not come
+            raise
+        if frame.header.get("kind") != "step":
+            self.close()
+        return execution
 
     def close(self) -> None:
         """End the interpreter."""
@@ -89,9 +137,11 @@ class JailSession(Session):
         if slot is not None:
             slot.close()
 
-    def _answered(self, frame: Frame) -> Header:
-        try:
-            return answer_call(frame.header, self._tools, self._answer)
-        except BaseException:
-            self.close()  # the step waits for an answer that will not come
-            raise
+    def _step(self, slot: Loan, source: str) -> Frame:
+        """Hand over a step; the frame that ends it."""
+        slot.send({"kind": "step"}, [source.encode("utf-8", "surrogatepass")])
+        while True:
+            frame = slot.receive(self._spec.limits.wall_s + _GRACE_S)
+            if frame.header.get("kind") != "call":
+                return frame
+            slot.send(answer_call(frame.header, self._tools, self._answer))

@@ -16,12 +16,11 @@ from spanproof.sandbox.backends.docker.container import Container, ContainerEnde
 from spanproof.sandbox.backends.docker.daemon import Settings, Shape
 from spanproof.sandbox.backends.docker.job import check_fixtures
 from spanproof.sandbox.backends.docker.pool import Pool
-from spanproof.sandbox.backends.docker.session import Lease
 from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.errors import BadSetting, UnsupportedLanguage
 from spanproof.sandbox.jail.job import check_database_made, job_of
 from spanproof.sandbox.jail.outcome import execution_of
-from spanproof.sandbox.jail.session import JailSession, job_of_session
+from spanproof.sandbox.jail.session import JailSession, Loan, job_of_session
 from spanproof.sandbox.jail.wire import Frame, Header
 from spanproof.sandbox.model import Execution, FailureClass, Limits, Program, SessionSpec
 
@@ -112,12 +111,12 @@ class DockerSandbox(Sandbox):
             )
         check_files(spec.files)
         container = self._taken(spec.limits)
-        lease = Lease(self._pool, container)
+        loan = Loan(container, lambda: self._pool.give_back(container), lambda: self._pool.drop(container))
         try:
             check_fixtures(spec.fixtures, container)
-            return JailSession(lease, job_of_session(spec), spec, answer)
+            return JailSession(loan, job_of_session(spec), spec, answer)
         except BaseException:
-            lease.close()
+            loan.close()
             raise
 
     def _taken(self, limits: Limits) -> Container:
