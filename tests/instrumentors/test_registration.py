@@ -1,11 +1,16 @@
 """register(): honours the environment, joins what is there, and is the same the second time."""
 
+import gzip
 import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import ClassVar
 
 import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.instrumentors import register
 
@@ -77,6 +82,75 @@ def test_the_protocol_may_come_from_the_environment():
 
 def test_no_exporter_is_added_when_the_environment_says_none():
     assert run("print(json.dumps(exporters(register())))", OTEL_TRACES_EXPORTER="none") == []
+
+
+class _Taking(BaseHTTPRequestHandler):
+    """A server that keeps what it is sent: path, headers and body."""
+
+    taken: ClassVar[list] = []
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.taken.append((self.path, headers, body))
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *arguments):
+        pass
+
+
+def test_every_other_standard_variable_keeps_its_meaning():
+    _Taking.taken.clear()
+    with ThreadPoolExecutor(1) as pool, HTTPServer(("127.0.0.1", 0), _Taking) as server:
+        pool.submit(server.serve_forever, 0.05)
+        sampled = run(
+            """
+p = register()
+tracer = p.get_tracer("application")
+spans = [tracer.start_span("work", attributes={"a": "x" * 90, "b": 1, "c": 2}) for _ in range(200)]
+for span in spans: span.end()
+p.force_flush()
+print(json.dumps(sum(span.is_recording() or bool(getattr(span, "end_time", 0)) for span in spans)))
+""",
+            OTEL_TRACES_SAMPLER="parentbased_traceidratio",
+            OTEL_TRACES_SAMPLER_ARG="0.25",
+            OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=f"http://127.0.0.1:{server.server_port}/own/path",
+            OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20x",
+            OTEL_EXPORTER_OTLP_COMPRESSION="gzip",
+            OTEL_BSP_MAX_EXPORT_BATCH_SIZE="10",
+            OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT="2",
+            OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT="50",
+        )
+        server.shutdown()
+    assert 15 <= sampled <= 95
+    requests = [ExportTraceServiceRequest.FromString(gzip.decompress(body)) for _, _, body in _Taking.taken]
+    spans = [
+        each
+        for r in requests
+        for resource in r.resource_spans
+        for s in resource.scope_spans
+        for each in s.spans
+    ]
+    assert len(spans) == sampled
+    assert len(requests) >= sampled / 10
+    assert all([pair.key for pair in span.attributes] == ["b", "c"] for span in spans)
+    for path, headers, _ in _Taking.taken:
+        assert (path, headers["authorization"], headers["content-encoding"]) == (
+            "/own/path",
+            "Bearer x",
+            "gzip",
+        )
+
+
+def test_an_exporter_of_another_name_is_the_one_that_its_package_brings():
+    exporters = run(
+        "print(json.dumps(exporters(register())))", OTEL_TRACES_EXPORTER="otlp_proto_http,console"
+    )
+    assert [name for name, _ in exporters] == ["OTLPSpanExporter", "ConsoleSpanExporter"]
+    refused = "try:\n    register()\nexcept ValueError as error:\n    print(json.dumps(str(error)))\n"
+    message = run(refused, OTEL_TRACES_EXPORTER="smoke")
+    assert message == "OTEL_TRACES_EXPORTER='smoke': no package is installed that brings this exporter"
 
 
 def test_calling_it_twice_changes_nothing():

@@ -213,7 +213,7 @@ class Content:
             self._lossy.append(name)
 
     def _put(self, name: str, value: str, limit: int) -> None:
-        redactor = self._policy.redactor(name)
+        redactor = None if self._policy.redaction is None else self._policy.redactor(name)
         if redactor is not None:
             kept = redacted_text(value, redactor)
             if kept != value:
