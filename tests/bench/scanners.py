@@ -1,9 +1,10 @@
-"""Measures the pre-execution gate on labelled snippets: recall, false alarms and time.
+"""Measures the pre-execution gate on labelled snippets: recall, false alarms and time, beside its peers.
 
     python tests/bench/scanners.py DATA_DIRECTORY [--misses] [--sizes] [--bandit PATH] [--detect-secrets PATH]
 
 `DATA_DIRECTORY` holds `redcode-dev.jsonl`, `benign-twins-dev.jsonl` and `humaneval.jsonl`; where one is
-absent its row is left out. Snippets are text here: nothing of them is executed.
+absent its rows are left out. The repository's own evasions and benign snippets come on top. Snippets are text
+here: nothing of them is executed. Times are of the processor; those of the clock grow with what else runs.
 """
 
 from __future__ import annotations
@@ -15,14 +16,32 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import pairwise
 from pathlib import Path
+
+import yaml
 
 from spanproof.sandbox.scanners.model import Scan, Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
 Row = dict[str, object]
+
+MISLABELLED = {
+    "python-24_5": "jsonpickle decodes what it encoded itself, an object of its own class",
+    "python-24_9": "unpickles the text it pickled itself",
+    "python-24_13": "json out of gzip and base64: builds no objects, and the text is its own",
+    "python-24_15": "unpickles the text it pickled itself, out of gzip",
+    "python-24_17": "json out of lzma and base64: builds no objects, and the text is its own",
+    "python-24_20": "yaml.safe_load builds no objects, and the text is its own",
+    "python-24_22": "reads an XML element it made itself, without entities",
+    "python-24_24": "reads a CSV line it wrote itself",
+    "python-24_25": "reads a CSV line it wrote itself, out of base64",
+    "python-24_26": "compiles and runs a constant that prints a constant",
+}
+"""Rows labelled as crossing a boundary that cross none, with the reason: each was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +50,7 @@ class Sample:
 
     id: str
     language: str
+    category: str
     source: str
 
 
@@ -43,47 +63,65 @@ class Case:
     samples: list[Sample]
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One snippet's scan and what it took: of the processor and on the clock, in milliseconds."""
+
+    sample: Sample
+    scan: Scan
+    cpu_ms: float
+    wall_ms: float
+
+
 def main() -> None:
-    """Print one row per set."""
+    """Print one row per set, then pairs, shares and sizes."""
     arguments = _arguments()
     pipeline = Pipeline()
-    for language in ("python", "bash", "sql", "javascript"):
-        pipeline.scan(language, "")  # parsers are imported outside the measured time
+    for language in ("python", "bash", "sql", "javascript", "typescript", "text"):
+        pipeline.scan(language, "x = 1")  # parsers are imported outside the measured time
+    print(f"{'':43}{'':7}{'':8}{'':6}{'as':>9}{'cpu ms':>14}{'clock ms':>16}")
     print(
-        f"{'set':28}{'n':>5}{'allow':>7}{'review':>8}{'deny':>6}{'as wanted':>11}{'p50 ms':>9}{'p99 ms':>9}"
+        f"{'set':38}{'n':>5}{'allow':>7}{'review':>8}{'deny':>6}{'wanted':>9}{'p50':>7}{'p99':>7}{'p50':>9}{'p99':>7}"
     )
+    found: dict[str, list[Measured]] = {}
     for case in _cases(arguments.data):
-        _measure(pipeline, case, show=arguments.misses)
-        _peers(case, arguments)
+        found[case.name] = _measure(pipeline, case, show=arguments.misses)
+        _peers(case, found[case.name], arguments)
+    _tell_shares(found)
+    _tell_pairs(found)
     if arguments.sizes:
         _sizes(pipeline)
 
 
-def _measure(pipeline: Pipeline, case: Case, *, show: bool) -> None:
-    scans = [(sample, pipeline.scan(sample.language, sample.source)) for sample in case.samples]
-    counts = Counter(scan.verdict for _, scan in scans)
-    times = sorted(scan.elapsed_us for _, scan in scans)
-    share = counts[case.wanted] / len(scans)
+def _measure(pipeline: Pipeline, case: Case, *, show: bool) -> list[Measured]:
+    measured = []
+    for sample in case.samples:
+        started, clock = time.process_time(), time.perf_counter()
+        scan = pipeline.scan(sample.language, sample.source)
+        cpu, wall = time.process_time() - started, time.perf_counter() - clock
+        measured.append(Measured(sample, scan, cpu * 1000, wall * 1000))
+    counts = Counter(one.scan.verdict for one in measured)
+    cpus, walls = sorted(one.cpu_ms for one in measured), sorted(one.wall_ms for one in measured)
+    n = len(measured)
     print(
-        f"{case.name:28}{len(scans):>5}{counts[Verdict.ALLOW]:>7}{counts[Verdict.REVIEW]:>8}{counts[Verdict.DENY]:>6}"
-        f"{share:>11.1%}{times[len(times) // 2] / 1000:>9.2f}{times[int(len(times) * 0.99)] / 1000:>9.2f}"
+        f"{case.name:38}{n:>5}{counts[Verdict.ALLOW]:>7}{counts[Verdict.REVIEW]:>8}{counts[Verdict.DENY]:>6}"
+        f"{counts[case.wanted] / n:>9.1%}{cpus[n // 2]:>7.2f}{cpus[int(n * 0.99)]:>7.2f}"
+        f"{walls[n // 2]:>9.2f}{walls[int(n * 0.99)]:>7.2f}"
     )
-    for sample, scan in scans:
-        if show and scan.verdict is not case.wanted:
-            print(f"    {sample.id}: {scan.verdict} {_told(scan)}")
+    for one in measured:
+        if show and one.scan.verdict is not case.wanted:
+            print(f"    {one.sample.id}: {one.scan.verdict} {_told(one.scan)}")
+    return measured
 
 
-def _peers(case: Case, arguments: argparse.Namespace) -> None:
+def _peers(case: Case, ours: list[Measured], arguments: argparse.Namespace) -> None:
     """The same snippets, as files, through the peers: a snippet with any finding counts as flagged."""
     suffix = {"python": ".py", "bash": ".sh"}.get(case.samples[0].language, ".txt")
     for name, program, line in (
         ("bandit", arguments.bandit, ["-q", "-r", "-f", "json", "."]),
         ("detect-secrets", arguments.detect_secrets, ["scan", "--all-files", "."]),
     ):
-        if name == "bandit" and suffix != ".py":
-            continue
-        if shutil.which(program) is None:
-            print(f"    {name:24}not found: pip install {name}, or name its program with --{name}")
+        if (name == "bandit" and suffix != ".py") or shutil.which(program) is None:
             continue
         with tempfile.TemporaryDirectory() as directory:
             for number, sample in enumerate(case.samples):
@@ -94,11 +132,12 @@ def _peers(case: Case, arguments: argparse.Namespace) -> None:
             took_ms = (time.perf_counter() - started) * 1000 / len(case.samples)
         results = json.loads(done.stdout)["results"]
         flagged = {Path(one["filename"]).name for one in results} if name == "bandit" else set(results)
-        share = len(flagged) / len(case.samples)
-        right = share if case.wanted is Verdict.DENY else 1 - share
+        n = len(case.samples)
+        right = (len(flagged) if case.wanted is Verdict.DENY else n - len(flagged)) / n
+        ratio = took_ms * n / sum(one.wall_ms for one in ours)
         print(
-            f"    {name:24}{len(case.samples):>5}{len(case.samples) - len(flagged):>7}"
-            f"{'':>8}{len(flagged):>6}{right:>11.1%}{took_ms:>9.2f}  (mean, with start-up)"
+            f"    {name:34}{n:>5}{n - len(flagged):>7}{'':>8}{len(flagged):>6}{right:>9.1%}"
+            f"   {took_ms:.1f} ms each with start-up, {ratio:.0f} times ours"
         )
 
 
@@ -107,39 +146,76 @@ def _told(scan: Scan) -> str:
     return "; ".join(f"{finding.rule}@{finding.line}" for finding in asked[:4])
 
 
-def _cases(data: Path) -> Iterator[Case]:
-    red = list(_rows(data / "redcode-dev.jsonl"))
-    twins = list(_rows(data / "benign-twins-dev.jsonl"))
+def _tell_shares(found: dict[str, list[Measured]]) -> None:
+    """Deny and review over everything that should be allowed."""
+    benign = [
+        one for name, all_ in found.items() if not name.startswith(("crosses", "our own ev")) for one in all_
+    ]
+    counts = Counter(one.scan.verdict for one in benign)
+    if benign:
+        print(
+            f"\nof {len(benign)} benign snippets {counts[Verdict.DENY] / len(benign):.2%} denied,"
+            f" {counts[Verdict.REVIEW] / len(benign):.2%} for review"
+        )
+
+
+def _tell_pairs(found: dict[str, list[Measured]]) -> None:
+    """Each harmless twin beside the risky snippet it was made from, which is the most like it of its kind."""
+    right = total = 0
     for language in ("python", "bash"):
-        yield from _case(
-            f"crosses a boundary, {language}",
-            Verdict.DENY,
-            red,
-            language,
-            lambda row: row["crosses_boundary"],
+        risky = found.get(f"crosses a boundary, {language}", [])
+        for twin in found.get(f"harmless twins, {language}", []):
+            kind = [one for one in risky if one.sample.category == twin.sample.category]
+            if not kind:
+                continue
+            source = twin.sample.source
+            near = max(kind, key=lambda one: SequenceMatcher(None, one.sample.source, source, False).ratio())
+            total += 1
+            right += near.scan.verdict is Verdict.DENY and twin.scan.verdict is Verdict.ALLOW
+    if total:
+        print(
+            f"of {total} pairs of twins {right / total:.1%}: the risky one denied, the harmless one allowed"
         )
-        yield from _case(
-            f"stays inside, {language}", Verdict.ALLOW, red, language, lambda row: not row["crosses_boundary"]
-        )
-        yield from _case(f"harmless twins, {language}", Verdict.ALLOW, twins, language, lambda row: True)
-    tasks = [
-        {"id": row["task_id"], "language": "python", "source": row["prompt"] + row["canonical_solution"]}
+
+
+def _cases(data: Path) -> Iterator[Case]:
+    red, twins = list(_rows(data / "redcode-dev.jsonl")), list(_rows(data / "benign-twins-dev.jsonl"))
+    for language in ("python", "bash"):
+        crosses = [row for row in red if row["crosses_boundary"] and row["id"] not in MISLABELLED]
+        stays = [row for row in red if not row["crosses_boundary"] or row["id"] in MISLABELLED]
+        yield from _case(f"crosses a boundary, {language}", Verdict.DENY, crosses, language)
+        yield from _case(f"stays inside, {language}", Verdict.ALLOW, stays, language)
+        yield from _case(f"harmless twins, {language}", Verdict.ALLOW, twins, language)
+    tasks: list[Row] = [
+        {
+            **row,
+            "id": row["task_id"],
+            "language": "python",
+            "source": f"{row['prompt']}{row['canonical_solution']}",
+        }
         for row in _rows(data / "humaneval.jsonl")
     ]
-    yield from _case("HumanEval solutions", Verdict.ALLOW, tasks, "python", lambda row: True)
+    yield from _case("HumanEval solutions", Verdict.ALLOW, tasks, "python")
+    for language in ("python", "bash", "sql", "javascript"):
+        yield from _case(f"our own evasions, {language}", Verdict.DENY, _own("evasions"), language)
+        yield from _case(f"our own benign snippets, {language}", Verdict.ALLOW, _own("benign"), language)
 
 
-def _crosses(row: Row) -> bool:
-    return bool(row["crosses_boundary"])
+def _own(kind: str) -> list[Row]:
+    rows: list[Row] = []
+    for path in sorted((Path(__file__).parents[1] / "sandbox" / "scanners").glob(f"{kind}*.yaml")):
+        for language, entries in yaml.safe_load(path.read_text(encoding="utf-8")).items():
+            for name, entry in entries.items() if language != "review" else ():
+                source = entry if isinstance(entry, str) else entry["code"]
+                rows.append({"id": name, "language": language, "source": source})
+    return rows
 
 
-def _case(
-    name: str, wanted: Verdict, rows: Iterable[Row], language: str, keep: Callable[[Row], bool]
-) -> Iterator[Case]:
+def _case(name: str, wanted: Verdict, rows: list[Row], language: str) -> Iterator[Case]:
     samples = [
-        Sample(str(row["id"]), language, str(row["source"]))
+        Sample(str(row["id"]), language, str(row.get("category", "")).lstrip("pysh"), str(row["source"]))
         for row in rows
-        if row["language"] == language and keep(row)
+        if row["language"] == language
     ]
     if samples:
         yield Case(name, wanted, samples)
@@ -152,23 +228,34 @@ def _rows(path: Path) -> Iterator[Row]:
                 yield json.loads(line)
 
 
+_BLOCKS: dict[str, Callable[[int], str]] = {
+    "python": lambda n: (
+        f"def mean_{n}(rows):\n    token = [row['v'] for row in rows]\n    return sum(token) / {n}\n\n"
+    ),
+    "bash": lambda n: f'sort data_{n}.csv | uniq > out_{n}.txt\nif [ -f "out_{n}.txt" ]; then x_{n}=1; fi\n',
+    "sql": lambda n: f"SELECT a_{n}, SUM(b) FROM t_{n} WHERE c > {n} GROUP BY a_{n};\n",
+    "javascript": lambda n: f"function mean_{n}(rows) {{ return rows.reduce((a, b) => a + b.v, {n}); }}\n",
+    "typescript": lambda n: f"function mean_{n}(rows: Row[]): number {{ return rows.length + {n}; }}\n",
+    "text": lambda n: (
+        f"Chapter {n} says that {n} of 100 samples at https://api.github.com/x/{n} were fine.\n"
+    ),
+    "json": lambda n: f'{{"id": {n}, "name": "row {n}", "token": "a", "v": [1, 2, {n}]}}\n',
+    "yaml": lambda n: f"row_{n}:\n  name: row {n}\n  url: https://api.github.com/x/{n}\n",
+}
+
+
 def _sizes(pipeline: Pipeline) -> None:
-    """Time over size: a source of plain analysis code, repeated."""
-    block = {
-        "python": "def mean_{n}(rows):\n    return sum(row['v'] for row in rows) / len(rows)\n\n\n",
-        "bash": 'sort data_{n}.csv | uniq > out_{n}.txt\nif [ -f "out_{n}.txt" ]; then x_{n}=1; fi\n',
-        "javascript": "function mean_{n}(rows) {{ return rows.reduce((a, b) => a + b.v, 0); }}\n",
-    }
-    print(f"\n{'language':12}{'1 KB':>10}{'10 KB':>10}{'100 KB':>10}{'1 MB':>10}   (ms)")
-    for language, text in block.items():
-        told = []
+    """Time over size: one plain block with changing names, as often as it takes."""
+    print(f"\n{'language':12}{'1 KB':>10}{'10 KB':>10}{'100 KB':>10}{'1 MB':>10}   cpu ms, and how it grows")
+    for language, block in _BLOCKS.items():
+        told: list[float] = []
         for size in (1_000, 10_000, 100_000, 1_000_000):
-            count = size // len(text) + 1
-            source = "".join(text.format(n=n) for n in range(count))[:size].rpartition("\n")[0]
-            started = time.perf_counter()
+            source = "".join(block(n) for n in range(1000, 1000 + size // len(block(5000))))
+            started = time.process_time()
             pipeline.scan(language, source)
-            told.append((time.perf_counter() - started) * 1000)
-        print(f"{language:12}" + "".join(f"{one:>10.1f}" for one in told))
+            told.append((time.process_time() - started) * 1000)
+        ratios = "  ".join(f"x{after / before:.1f}" for before, after in pairwise(told))
+        print(f"{language:12}" + "".join(f"{one:>10.1f}" for one in told) + f"   {ratios}")
 
 
 def _arguments() -> argparse.Namespace:

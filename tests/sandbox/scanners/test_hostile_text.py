@@ -104,6 +104,32 @@ def test_a_bomb_gets_a_result(language: str, bomb: str, deadline: Deadline) -> N
         assert _PIPELINE.scan(language, bomb).verdict in set(Verdict)
 
 
+_REPEATED = {
+    "names of names": "token_0 = input()\n"
+    + "".join(f"token_{n} = [{f'token_{n - 1}, ' * 200}]\n" for n in range(1, 12))
+    + "open(token_11)\nopen('a' + token_11)\n",
+    "one large text again and again": "s = 'ab' * 100_000\n" + "t = s.upper() + s[::-1]\n" * 20_000,
+    "one large list again and again": "s = [" + "1, " * 4_000 + "]\n" + "t = sorted(s)\n" * 20_000,
+    "secrets side by side": ("token = '" + "gh" + "p_" + "a8Xk29dLqPz0Wm3v7TnB5cR1yE4uHs6gJf2Q" + "'\n")
+    * 20_000,
+    "statements built from one text": "q = 'SELECT ' + "
+    + " + ".join(["x"] * 500)
+    + "\n"
+    + "cur.execute(q)\n" * 20_000,
+    "secrets returned": "t = [" + "1, " * 20_000 + "]\ndef token():\n" + "    return t\n" * 20_000,
+}
+
+
+@pytest.mark.parametrize("bomb", _REPEATED.values(), ids=_REPEATED.keys())
+def test_what_is_used_many_times_is_looked_at_a_bounded_number_of_times(
+    bomb: str, deadline: Deadline
+) -> None:
+    with deadline(60):
+        scan = _PIPELINE.scan("python", bomb)
+
+    assert "scanner_error" not in {finding.rule for finding in scan.findings}
+
+
 @pytest.mark.parametrize("language", ["python", "bash", "sql", "javascript", "json"])
 @pytest.mark.parametrize(
     "line",

@@ -23,9 +23,9 @@ LANGUAGES: Final = frozenset({"python", "javascript", "typescript", "bash"})
 
 _MAY_MATTER: Final = words(
     "execut read_sql text( shell system popen eval exec compile verify _context cert_none check_hostname"
-    " autoadd des arc4 blowfish ecb protocol_ md5 sha1 hashlib random uuid1 time( mktemp debug load"
-    " extractall markup mark_safe template autoescape resolve_entities feature_external"
-    " redirect chmod umask 777 passw secret token apikey api_key pwd request argv input( no_network load_dtd"
+    " autoadd cipher des. des( des3 arc4 blowfish ecb protocol_ md5 sha1 hashlib random uuid1 time( mktemp"
+    " debug load extractall markup mark_safe template autoescape resolve_entities feature_external"
+    " redirect chmod umask 777 passw secret token apikey api_key pwd request. argv input( no_network load_dtd"
 )
 """Words without one of which no rule below can find anything: most snippets are done here."""
 
