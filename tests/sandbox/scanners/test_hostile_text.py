@@ -108,8 +108,11 @@ _REPEATED = {
     "names of names": "token_0 = input()\n"
     + "".join(f"token_{n} = [{f'token_{n - 1}, ' * 200}]\n" for n in range(1, 12))
     + "open(token_11)\nopen('a' + token_11)\n",
-    "one large text again and again": "s = 'ab' * 100_000\n" + "t = s.upper() + s[::-1]\n" * 20_000,
-    "one large list again and again": "s = [" + "1, " * 4_000 + "]\n" + "t = sorted(s)\n" * 20_000,
+    "one large text again and again": "s = 'ab' * 100_000\n" + "t = s.upper() + s[::-1]\n" * 3_000,
+    "lists of lists": "a_0 = [1]\n"
+    + "".join(f"a_{n} = [{f'a_{n - 1}, ' * 300}]\n" for n in range(1, 7))
+    + "".join(f"print(sum(a_{n}), sorted(a_{n}))\n" for n in range(7)),
+    "a list that doubles": "x = [1]\n" + "x = x + x\n" * 40 + "x = [*x, *x]\n" * 40,
     "secrets side by side": ("token = '" + "gh" + "p_" + "a8Xk29dLqPz0Wm3v7TnB5cR1yE4uHs6gJf2Q" + "'\n")
     * 20_000,
     "statements built from one text": "q = 'SELECT ' + "

@@ -50,20 +50,26 @@ class NotKnown(Exception):  # noqa: N818 - not an error: the value cannot be tol
     """A value is not a constant."""
 
 
-def concrete(value: Value, depth: int = 0) -> Any:
+def concrete(value: Value) -> Any:
     """The Python value of an abstract one.
 
     Raises:
         NotKnown: some part of it is not known, or it is too large.
     """
+    return value.value if isinstance(value, Const) else _concrete(value, 0, [4 * _MAX_ITEMS])
+
+
+def _concrete(value: Value, depth: int, left: list[int]) -> Any:
     if isinstance(value, Const):
         return value.value
-    if depth > 6:
+    # Counted over all levels: lists of one another hold more items than there is time for.
+    left[0] -= 1 + (len(value.items) if isinstance(value, Items) else 0)
+    if depth > 6 or left[0] < 0:
         raise NotKnown
     if isinstance(value, Span) and len(value.numbers) <= _MAX_ITEMS:
         return value.numbers
     if isinstance(value, Items) and not value.more and len(value.items) <= _MAX_ITEMS:
-        items = [concrete(item, depth + 1) for item in value.items]
+        items = [_concrete(item, depth + 1, left) for item in value.items]
         if value.kind != "set":
             return tuple(items) if value.kind == "tuple" else items
         try:
@@ -71,7 +77,7 @@ def concrete(value: Value, depth: int = 0) -> Any:
         except TypeError:
             raise NotKnown from None
     if isinstance(value, Mapping) and not value.rest and len(value.entries) <= _MAX_ITEMS:
-        return {key: concrete(item, depth + 1) for key, item in value.entries.items()}
+        return {key: _concrete(item, depth + 1, left) for key, item in value.entries.items()}
     raise NotKnown
 
 

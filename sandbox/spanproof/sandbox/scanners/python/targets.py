@@ -14,6 +14,7 @@ from spanproof.sandbox.scanners.python.values import (
     NAME,
     Const,
     Items,
+    OneOf,
     Ref,
     Value,
     options_of,
@@ -39,13 +40,15 @@ NETWORK: Final = frozenset({"network"})
 
 
 def judge_path(m: Machine, action: Action, value: Value, who: str, node: ast.expr) -> None:
-    """Hold a path, in each of its alternatives, against the boundary."""
-    for option in options_of(value):
-        if isinstance(option, Const) and not isinstance(option.value, str | bytes):
+    """Hold a path, in each of its alternatives, against the boundary; of a container each item once."""
+    pending, seen = [*options_of(value)], set[int]()
+    while pending:
+        option = pending.pop()
+        if id(option) in seen or (isinstance(option, Const) and not isinstance(option.value, str | bytes)):
             continue
-        if isinstance(option, Items):
-            for one in option.items:
-                judge_path(m, action, one, who, node)
+        seen.add(id(option))
+        if isinstance(option, Items | OneOf):
+            pending.extend(option.items if isinstance(option, Items) else option.options)
             continue
         if isinstance(option, Ref) and _is_buffer(option):
             continue

@@ -32,6 +32,9 @@ MAX_UNROLLED = 4096
 _MAX_LOOK = 128
 """Values looked at inside a container."""
 
+MAX_ITEMS = 65_536
+"""Items kept of a container."""
+
 MAX_SIZE = 262_144
 """Characters or items of a folded value."""
 
@@ -102,9 +105,10 @@ class Items(Value):
 
     def __init__(self, items: list[Value], kind: str = "list", more: bool = False) -> None:
         self.taint = CLEAN
-        self.items = items
+        # A list that is added to itself doubles with every statement.
+        self.items = items if len(items) <= MAX_ITEMS else items[:MAX_ITEMS]
         self.kind = kind
-        self.more = more
+        self.more = more or len(items) > MAX_ITEMS
 
 
 class Span(Value):
