@@ -7,7 +7,7 @@ only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -128,10 +128,13 @@ class Policy:
         Args:
             subject: values by the names in `SUBJECT`; what is not known is left out.
         """
+        return self.changed_by([one for one in self.overrides if one.concerns(subject)])
+
+    def changed_by(self, overrides: Iterable[Override]) -> Policy:
+        """This policy with these of its overrides applied, in order."""
         changes: dict[str, Any] = {}
-        for override in self.overrides:
-            if override.concerns(subject):
-                changes.update(override.changes)
+        for override in overrides:
+            changes.update(override.changes)
         return replace(self, overrides=(), **changes)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from spanproof.sandbox.errors import PolicyError
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.policy_file import policy_from
 from spanproof.sandbox.scanners.model import Verdict
@@ -115,3 +118,11 @@ def test_a_topic_is_found_in_prose_alone(language: str, text: str, rules: list[s
             rules[0] if rules else ""
         ]
     )
+
+
+def test_a_scanner_of_an_override_that_cannot_be_loaded_is_told_at_once(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("1 / 0", encoding="utf-8")
+    document = {"overrides": [{"when": {"agent": "a"}, "scanner_files": ["mine.py"]}]}
+
+    with pytest.raises(PolicyError, match="division by zero"):
+        Pipeline(policy_from(document, "test", tmp_path))

@@ -63,12 +63,16 @@ class Pipeline:
         self._boundary = Boundary(policy)
         self._scanners = tuple(_all_scanners(policy) if scanners is None else scanners)
         self._weights = dict(policy.weights)
-        self._narrowed: dict[tuple[bool, ...], Pipeline] = {}
+        self._narrowed: dict[tuple[int, ...], Pipeline] = {}
         self._making = threading.Lock()
         given = policy.fingerprint_salt or os.environ.get(SALT_VARIABLE, "").encode(
             "utf-8", "surrogateescape"
         )
         self._salt = given[:64] or _SALT_OF_THIS_PROCESS
+        for index, override in enumerate(policy.overrides):
+            # What cannot be loaded is told now, not at the first trace that it concerns.
+            if any(key in {"scanner_files", "bandit"} for key, _ in override.changes):
+                self._changed_by((index,))
 
     def scan(self, language: str, source: str) -> Scan:
         """Judge one snippet. Never raises.
@@ -100,17 +104,17 @@ class Pipeline:
 
         Args:
             subject: values by the names in `policy.SUBJECT`; what is not known is left out.
-
-        Raises:
-            PolicyError: a scanner of the user that an override names cannot be loaded.
         """
-        concerned = tuple(one.concerns(subject) for one in self.policy.overrides)
-        if not any(concerned):
-            return self
+        concerned = tuple(index for index, one in enumerate(self.policy.overrides) if one.concerns(subject))
+        return self._changed_by(concerned) if concerned else self
+
+    def _changed_by(self, concerned: tuple[int, ...]) -> Pipeline:
+        """The pipeline with these overrides applied; made once."""
         with self._making:
             made = self._narrowed.get(concerned)
             if made is None:
-                made = self._narrowed[concerned] = Pipeline(self.policy.for_subject(subject))
+                policy = self.policy.changed_by(self.policy.overrides[index] for index in concerned)
+                made = self._narrowed[concerned] = Pipeline(policy)
                 made._salt = self._salt  # fingerprints stay comparable over all subjects
             return made
 
