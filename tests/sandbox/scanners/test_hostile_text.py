@@ -210,3 +210,10 @@ def test_a_scanner_stops_at_work_when_its_time_is_up(
         _OWN[name].scan(given, Source(code[0], code[1] * 2_000))
 
     assert len(looks) == 4
+
+
+def test_no_character_ends_the_process() -> None:
+    # The grammar's scanner read outside a table for these, and the process was gone.
+    for code in range(0x100, 0x110000, 0x1F3):
+        text = f"\n{chr(code)}{{{chr(code)}x(y)\n$({chr(code)} <<{chr(code)}\n{chr(code)}"
+        assert _PIPELINE.scan("bash", text).verdict in set(Verdict)

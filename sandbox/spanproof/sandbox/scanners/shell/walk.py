@@ -49,6 +49,10 @@ _SECRET_NAME = re.compile(r"(?i)secret|token|passw|api_?key|access_?key|private_
 _BRACED_COMMAND = re.compile(r"(?m)(?:^|(?<=[;&|(]))([ \t]{0,8}+)\{([^\s{}]{1,400}+)\}(?=[\s;&|)]|$)")
 """A command that is one brace expansion, `{cat,file}`: the shell runs it, the grammar does not read it."""
 
+_WIDE = re.compile(r"[^\x00-\xff]")
+"""Characters the grammar's own scanner hands to `isalpha`, which reads outside its table for them and may end
+the process; one letter stands for each, so that columns stay."""
+
 _TESTS_OF_FILES = words("-e -f -d -r -w -x -s -L -h -b -c -p -S -O -G -N -nt -ot -ef")
 
 
@@ -70,7 +74,7 @@ class Shell:
 
     def read(self, text: str) -> None:
         """Read a whole script."""
-        text = text.replace("\0", " ")
+        text = _WIDE.sub("é", text.replace("\0", " "))
         data = text.encode("utf-8", "replace")
         tree = tree_sitter.Parser(_language()).parse(data)
         if tree.root_node.has_error and "{" in text:
