@@ -215,7 +215,16 @@ def test_top_level_asserts_and_test_functions_each_count(sandbox: Sandbox) -> No
     tests = "assert f(1) == 2\nassert f(2) == 0\ndef test_zero():\n    assert f(0) == 1\ndef test_bad():\n    f('a')\n"
     execution = sandbox.run(Program("python", "def f(x): return x + 1", tests=tests))
     assert (execution.tests_passed, execution.tests_total) == (2, 4)
+    assert execution.tests_failed == (1, 3)
     assert execution.failure_class is FailureClass.ASSERTION_FAILURE
+
+
+def test_a_program_that_breaks_before_its_tests_is_told_by_its_own_exception(sandbox: Sandbox) -> None:
+    execution = sandbox.run(Program("python", "import no_such_module", tests="assert True"))
+    assert (execution.tests_passed, execution.tests_total, execution.tests_failed) == (0, 1, (0,))
+    assert execution.raised is not None
+    assert execution.raised.type == "ModuleNotFoundError"
+    assert execution.failure_class is FailureClass.MISSING_DEPENDENCY
 
 
 def test_every_assert_of_check_counts_and_failing_ones_do_not_hide_the_rest(sandbox: Sandbox) -> None:

@@ -116,3 +116,33 @@ def test_the_golden_suite_still_fails_groundedness_in_the_same_way(engine):
     (case,) = run_suite(GOLDEN, engine).cases
     found = {each.expected.layer for each in case.differences if each.expected.is_of_layer}
     assert Layer.GROUNDEDNESS not in found
+
+
+def test_tests_beside_a_case_decide_its_correctness_and_stay_out_of_every_score(evaluation, engine, suite):
+    case = promote(evaluation, RUN_ID, suite)
+    path = suite / "cases" / case.id / "tests.yaml"
+    path.write_text("unit: |\n  assert cents == 4500\n  assert cents == 98765\nbudget: {wall_s: 60}\n")
+    report = run_suite(suite, engine).cases[0]
+    scores = {score.name: score.outcome for run in report.evaluation.runs for score in run.scores}
+    assert (scores["tests_pass"].value, scores["correctness"].value) == (0.5, 0.5)
+    assert "1 of 2 tests" in scores["correctness"].explanation
+    assert "line 2" in scores["correctness"].explanation
+    assert scores["within_budget"].label == "pass"
+    assert "98765" not in repr(report.evaluation)
+    assert report.status is CaseStatus.REGRESSED
+    assert promote(evaluation, RUN_ID, suite, replace=True).tests is not None
+
+
+def test_tests_that_are_not_what_they_must_be_are_told_before_anything_runs(evaluation, engine, suite):
+    case = promote(evaluation, RUN_ID, suite)
+    (suite / "cases" / case.id / "tests.yaml").write_text("unit: 'assert ('\n")
+    with pytest.raises(SuiteError, match=r"tests\.yaml: unit: it is no Python"):
+        run_suite(suite, engine)
+
+
+def test_without_a_sandbox_tests_are_skipped(evaluation, suite):
+    case = promote(evaluation, RUN_ID, suite)
+    (suite / "cases" / case.id / "tests.yaml").write_text("unit: assert 1\n")
+    (report,) = run_suite(suite, Engine(pipeline=Pipeline(), sandbox=None)).cases
+    scores = {score.name: score.outcome for run in report.evaluation.runs for score in run.scores}
+    assert "replay is switched off" in scores["tests_pass"].reason

@@ -14,6 +14,7 @@ from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Final, TypeVar
 
+from spanproof.evaluators.casetests import CaseTests, run_tests
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.evaluator import LAYER_RULES, Evaluator, by_cost
 from spanproof.evaluators.model import (
@@ -22,6 +23,7 @@ from spanproof.evaluators.model import (
     Replay,
     RunEvaluation,
     RunEvidence,
+    TestReport,
     TraceEvaluation,
 )
 from spanproof.evaluators.redact import Redactor
@@ -29,7 +31,7 @@ from spanproof.evaluators.replay import ApiIndex, replay_run
 from spanproof.evaluators.runs import runs_of
 from spanproof.evaluators.sampling import Sampling
 from spanproof.evaluators.scoring import scores_of
-from spanproof.sandbox import Sandbox, SandboxBroken, SandboxUnavailable, Tier
+from spanproof.sandbox import Sandbox, SandboxBroken, SandboxUnavailable, Tier, UnsupportedLanguage
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -83,8 +85,13 @@ class Engine:
         self._evaluators = by_cost(each for each in (*LAYER_RULES, *evaluators) if each.layer in layers)
         self._sampling = sampling or Sampling()
 
-    def evaluate(self, trace: Trace) -> TraceEvaluation:
-        """Everything found about this trace. Spans of our own evaluators are not evaluated."""
+    def evaluate(self, trace: Trace, tests: Mapping[str, CaseTests] | None = None) -> TraceEvaluation:
+        """Everything found about this trace. Spans of our own evaluators are not evaluated.
+
+        Args:
+            trace: a whole one.
+            tests: of the cases its runs are, by the run's span id; they run after everything else.
+        """
         others = _without_evaluators(trace)
         if not others:
             return TraceEvaluation(trace, (), ())
@@ -102,14 +109,22 @@ class Engine:
             for snippet in run.snippets
         }
         policies = {snippet_id: gate.policy for snippet_id, gate in gates.items()}
-        runs = tuple(self._evaluate_run(judged, run, scans, policies) for run in found)
+        of_cases = tests or {}
+        runs = tuple(
+            self._evaluate_run(judged, run, scans, policies, of_cases.get(run.span_id)) for run in found
+        )
         bearing = {snippet.span_id for snippet in snippets}
         return TraceEvaluation(
             judged, runs, tuple(span.span_id for span in judged.spans if span.span_id in bearing)
         )
 
     def _evaluate_run(
-        self, trace: Trace, run: Run, scans: Mapping[str, Scan], policies: Mapping[str, Policy]
+        self,
+        trace: Trace,
+        run: Run,
+        scans: Mapping[str, Scan],
+        policies: Mapping[str, Policy],
+        tests: CaseTests | None,
     ) -> RunEvaluation:
         own = {snippet.id: scans[snippet.id] for snippet in run.snippets}
         left_out = self._sampling.left_out(run)
@@ -121,13 +136,25 @@ class Engine:
             replay, apis = NoReplay(reason), {}
         else:
             replay, apis = self._run_code(run, own)
-        evidence = RunEvidence(trace, run, own, replay, apis, policies)
+        tested = self._tested(run, tests, replay) if tests is not None else None
+        evidence = RunEvidence(trace, run, own, replay, apis, policies, tested)
         redactor = Redactor(run.snippets, own)
         judgements = [
             replace(judgement, outcome=redactor.outcome(judgement.outcome))
             for judgement in self._judged(evidence, left_out)
         ]
         return RunEvaluation(run, own, replay, scores_of(evidence, judgements))
+
+    def _tested(self, run: Run, tests: CaseTests, replay: Replay | NoReplay) -> TestReport:
+        """What becomes of the case's tests, where code may run at all."""
+        sandbox = self._sandbox
+        if sandbox is None or isinstance(replay, NoReplay):
+            reason = replay.reason if isinstance(replay, NoReplay) else _SWITCHED_OFF
+            return TestReport(unrun=reason)
+        try:
+            return _tried_twice(lambda: run_tests(tests, run, sandbox))
+        except (SandboxUnavailable, SandboxBroken, UnsupportedLanguage) as trouble:
+            return TestReport(unrun=str(trouble))
 
     def _too_weak(self, run: Run, policies: Mapping[str, Policy]) -> str | None:
         """Why the sandbox's wall is not the one a policy demands for code of this run; None where it is."""

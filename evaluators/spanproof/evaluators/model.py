@@ -96,12 +96,49 @@ class ApiReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Budget:
+    """What a case allows its code in the replay: seconds of all steps together, memory of the largest."""
+
+    wall_s: float | None = None
+    memory_mb: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TestReport:
+    """What became of a case's tests: names and counts only, so that no expected value travels with a score.
+
+    Attributes:
+        results: whether each passed, by its name, in order.
+        changed_inputs: names of pairs whose function changed an argument it was given.
+        unrun: why they could not be run, which is no fault of the code; `results` is empty then.
+    """
+
+    results: tuple[tuple[str, bool], ...] = ()
+    changed_inputs: tuple[str, ...] = ()
+    unrun: str | None = None
+    budget: Budget | None = None
+
+    __test__ = False
+
+    @property
+    def passed(self) -> int:
+        """How many passed."""
+        return sum(passed for _, passed in self.results)
+
+    @property
+    def first_failure(self) -> str | None:
+        """The name of the first test that did not pass."""
+        return next((name for name, passed in self.results if not passed), None)
+
+
+@dataclass(frozen=True, slots=True)
 class RunEvidence:
     """All a layer may look at.
 
     Attributes:
         scans: by snippet id; every snippet of the run has one.
         apis: by snippet id, for Python snippets that could be looked up.
+        tests: what became of the tests of the case this run is, None where it has none.
         policies: by snippet id, the boundary its scan was made by; the default one where there is none.
     """
 
@@ -111,6 +148,7 @@ class RunEvidence:
     replay: Replay | NoReplay
     apis: Mapping[str, ApiReport] = field(default_factory=dict)
     policies: Mapping[str, Policy] = field(default_factory=dict)
+    tests: TestReport | None = None
 
     def policy_of(self, snippet_id: str) -> Policy:
         """The boundary of one snippet."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from spanproof.evaluators.casetests import CaseTests
 from spanproof.trace import (
     Cohort,
     Errored,
@@ -82,6 +83,7 @@ class Case:
         expectations: those of layers first, in the order of the layers.
         snippets: of the run, in order; their tapes ride on them.
         notes: for people.
+        tests: what its code must do beside, None where people wrote none; never part of the trace.
     """
 
     id: str
@@ -93,6 +95,7 @@ class Case:
     snippets: tuple[Snippet, ...]
     trace: Trace
     notes: str = ""
+    tests: CaseTests | None = None
 
 
 def case_id(agent: str, origin: Origin) -> str:

@@ -2,6 +2,7 @@
 
     suite.yaml                  what the folder is
     cases/<id>/case.yaml        task, agent, cohort, expectation, notes: to read and to edit
+    cases/<id>/tests.yaml       what the code must do beside, where people wrote it; promoting leaves it alone
     cases/<id>/snippets/01.py   the code of the run, in order
     cases/<id>/tape.json        the tool calls each snippet made, with what came back
     cases/<id>/trace.json       every span of the trace: what is evaluated again
@@ -15,13 +16,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
 
+from spanproof.evaluators.casetests import CaseTests, TestsError, load_tests
 from spanproof.suites.case import Case, Expectation, Origin
 from spanproof.suites.errors import SuiteError
 from spanproof.trace import Cohort, Label, Language, Layer, Snippet, Trace
@@ -31,6 +33,9 @@ T = TypeVar("T")
 
 FORMAT = 1
 """Of the files of a suite."""
+
+TESTS = "tests.yaml"
+"""Beside `case.yaml`: it is people's alone."""
 
 _SUFFIXES: Mapping[Language, str] = {
     Language.PYTHON: "py",
@@ -87,7 +92,8 @@ def load_case(folder: Path) -> Case:
     frozen = {name: _frozen_content(folder, name, kept) for name, kept in _frozen_digests(path, head)}
     trace = _read(folder / "trace.json", lambda: from_plain(Trace, load_json(frozen["trace.json"])))
     snippets = _read(folder / "tape.json", lambda: _snippets(frozen))
-    return _read(path, lambda: _case(folder.name, head, snippets, trace))
+    case = _read(path, lambda: _case(folder.name, head, snippets, trace))
+    return replace(case, tests=_tests(folder / TESTS))
 
 
 def _write_suite(suite: Path) -> None:
@@ -199,6 +205,15 @@ def _snippets(frozen: Mapping[str, bytes]) -> tuple[Snippet, ...]:
         source = frozen[about["file"]].decode("utf-8", "surrogatepass")
         found.append(from_plain(Snippet, {**about, "source": source}))
     return tuple(found)
+
+
+def _tests(path: Path) -> CaseTests | None:
+    if not path.exists():
+        return None
+    try:
+        return load_tests(path)
+    except TestsError as problem:
+        raise SuiteError(str(problem)) from problem
 
 
 def _frozen_digests(path: Path, head: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

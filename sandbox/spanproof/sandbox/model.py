@@ -242,6 +242,7 @@ class Execution:
             `result_text` is its `str()`, for values that have no JSON form too. Of a SQL script: `columns`,
             `rows` and `cut` (more rows than are kept) of its last query.
         tests_passed, tests_total: None where the program had no tests.
+        tests_failed: numbers, from 0 in the order of their text, of the first tests that did not pass.
         reason: for `sandbox_unavailable`, what is missing and how to get it.
         tier: the wall it ran behind.
     """
@@ -263,6 +264,7 @@ class Execution:
     result_text: str | None = None
     tests_passed: int | None = None
     tests_total: int | None = None
+    tests_failed: tuple[int, ...] = ()
     reason: str | None = None
     tier: Tier = Tier.FULL
 

@@ -197,6 +197,7 @@ def execution_of(
         result_text=text if isinstance(text, str) else None,
         tests_passed=facts.tests_passed,
         tests_total=facts.tests_total,
+        tests_failed=_failed(header.get("tests_failed"), facts.tests_total),
         # A slot that does not say has the weaker one.
         tier=Tier.FULL if header.get("tier") == Tier.FULL else Tier.REDUCED,
     )
@@ -226,6 +227,12 @@ def read_facts(header: Mapping[str, Any], *, language: str) -> Facts:
         tests_total=total,
         language=language,
     )
+
+
+def _failed(value: object, total: int | None) -> tuple[int, ...]:
+    """Numbers of tests that exist; what else a slot says is dropped."""
+    told = value if isinstance(value, list) else []
+    return tuple(number for number in told if type(number) is int and 0 <= number < (total or 0))
 
 
 def _count(value: object) -> int | None:

@@ -168,6 +168,7 @@ class Run:
             "result": self._testimony.result,
             "tests_total": tests_total,
             "tests_passed": tests_passed,
+            "tests_failed": self._testimony.failed,
         }
 
     def _turn(self) -> None:

@@ -9,9 +9,13 @@ agrees.
 from __future__ import annotations
 
 import secrets
+from itertools import islice
 from typing import Any
 
 from spanproof.sandbox.jail.wire import Header, encode
+
+MOST_FAILED = 1_000
+"""Numbers of failed tests that are told."""
 
 _TESTS = 100_000
 """As many as can be planned."""
@@ -47,6 +51,12 @@ class Testimony:
     def tests(self) -> tuple[int | None, int | None]:
         """How many there are, and how many passed; None where none were planned."""
         return self._planned, None if self._planned is None else sum(self._results.values())
+
+    @property
+    def failed(self) -> list[int]:
+        """Numbers of the first tests that did not pass, those never carried out among them."""
+        missing = (number for number in range(self._planned or 0) if not self._results.get(number))
+        return list(islice(missing, MOST_FAILED))
 
     def hear(self, said: Header) -> bytes | None:
         """Take one message; gives what is to be sent in answer, where something is."""

@@ -1,7 +1,8 @@
 """Correctness: whether the code an agent wrote is valid, and whether what it came to stands.
 
 Takes the evidence about a run; gives, per snippet, `compiles`, `imports_exist`, `attributes_exist` and
-`replay_agrees`, and the layer's value for the run from the strongest evidence at hand. A snippet that failed
+`replay_agrees`, what the case's tests say where it has some, and the layer's value for the run from the
+strongest evidence at hand. A snippet that failed
 and was mended by a later one counts half and fails nothing: agents work by trial. docs/layers/correctness.md
 holds the rules with examples.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from spanproof.evaluators.layers.common import PROGRAMS, counted, ended, executed, replayed, why_no_code
+from spanproof.evaluators.layers.correctness.cases import of_case
 from spanproof.evaluators.layers.correctness.checks import (
     attributes_exist,
     compiles,
@@ -75,7 +77,21 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     ]
     known = [standing for standing in standings if standing is not None]
     of_run = _judgement("correctness", run.span_id, _of_run(known, len(judged)))
-    return [replace(of_run, uncertain=bool(known) and all(map(_says_little, known))), *judgements]
+    uncertain = bool(known) and all(map(_says_little, known))
+    case = of_case(evidence)
+    tested = case.get("tests_pass")
+    if isinstance(tested, Scored):
+        # Tests say what the code is for: no other evidence is as strong.
+        of_run, uncertain = replace(of_run, outcome=_by_tests(tested, of_run.outcome)), False
+    told = [_judgement(name, run.span_id, outcome) for name, outcome in case.items()]
+    return [replace(of_run, uncertain=uncertain), *told, *judgements]
+
+
+def _by_tests(tested: Scored, otherwise: Outcome) -> Scored:
+    """The layer's value where the case has tests; what else was found is told beside."""
+    facts = otherwise.evidence if isinstance(otherwise, Scored) else ()
+    beside = f" Beside: {otherwise.explanation}" if isinstance(otherwise, Scored) else ""
+    return replace(tested, explanation=f"{tested.explanation}{beside}", evidence=facts)
 
 
 def _says_little(standing: _Standing) -> bool:

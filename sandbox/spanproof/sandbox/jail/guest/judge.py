@@ -327,7 +327,11 @@ def _judge(tests: str, entry_point: str | None, stream: socket.socket, reporter:
         candidate.send(stream, ["inside", tests])
         os._exit(0)
     candidate.send(stream, ["apart"])
-    if candidate.receive(stream) != ["ready"]:
+    try:
+        ready = candidate.receive(stream)
+    except EOFError:
+        os._exit(0)  # the program ended before its tests, and has told how itself
+    if ready != ["ready"]:
         return 1
     sys.path[:] = []  # what lies in the work directory is the program's
     tally = Tally(reporter)

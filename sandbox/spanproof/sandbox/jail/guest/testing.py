@@ -28,6 +28,7 @@ class Plan:
         functions: names of `test_…` functions to call, with the number of each one's test.
         check: whether `check(entry_point)` must still be called.
         check_tests: the numbers of the asserts in `check`.
+        names: of the tests, by number: the function's, or the line of an assert.
     """
 
     code: CodeType
@@ -35,6 +36,7 @@ class Plan:
     functions: tuple[tuple[str, int], ...]
     check: bool
     check_tests: tuple[int, ...]
+    names: tuple[str, ...] = ()
 
 
 class _Numbering(ast.NodeTransformer):
@@ -43,10 +45,12 @@ class _Numbering(ast.NodeTransformer):
     def __init__(self, recorder: str, first: int) -> None:
         self.recorder = recorder
         self.next = first
+        self.lines: list[int] = []
 
     def visit_Assert(self, node: ast.Assert) -> ast.AST:
         number = self.next
         self.next += 1
+        self.lines.append(node.lineno)
         wrapped = ast.Try(
             body=[node],
             handlers=[
@@ -98,6 +102,7 @@ def plan_tests(text: str, entry_point: str | None, recorder: str) -> Plan:
     called = any(_calls_check(statement) for statement in tree.body)
     number = 0
     functions: list[tuple[str, int]] = []
+    names: list[str] = []
     check_tests: tuple[int, ...] = ()
     defines_check = False
     body: list[ast.stmt] = []
@@ -108,20 +113,23 @@ def plan_tests(text: str, entry_point: str | None, recorder: str) -> Plan:
             statement.body = [inside.visit(inner) for inner in statement.body]
             check_tests += tuple(range(number, inside.next))
             number = inside.next
+            names += [f"check, line {line}" for line in inside.lines]
         elif isinstance(statement, ast.FunctionDef) and statement.name.startswith("test"):
             if not _required_parameters(statement):
                 functions.append((statement.name, number))
+                names.append(statement.name)
                 number += 1
         else:
             outside = _TopLevel(recorder, number)
             statement = outside.visit(statement)
             number = outside.next
+            names += [f"line {line}" for line in outside.lines]
         body.append(statement)
     tree.body = body
     ast.fix_missing_locations(tree)
     needs_check = defines_check and entry_point is not None and not called
     code = compile(tree, TESTS_FILENAME, "exec", dont_inherit=True)
-    return Plan(code, number, tuple(functions), needs_check, check_tests)
+    return Plan(code, number, tuple(functions), needs_check, check_tests, tuple(names))
 
 
 def _calls_check(statement: ast.stmt) -> bool:

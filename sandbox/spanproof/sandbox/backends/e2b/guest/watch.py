@@ -86,6 +86,7 @@ class Run:
             "raised": self._raised,
             "tests_total": self._planned,
             "tests_passed": sum(self._results.values()) if self._planned is not None else None,
+            "tests_failed": [n for n in range(self._planned or 0) if not self._results.get(n)][:1_000],
             "files": self._place.files_left(),
             "out_cut": self._out.cut,
             "err_cut": self._err.cut,

@@ -1,0 +1,203 @@
+"""A case's tests run in the sandbox, after the run's own code; gives a report of names and counts.
+
+Each kind is a program of its own, and pairs that were stopped together are run one by one, so that one that
+never ends costs no other. Expected results stay on the host or in the sandbox's judge: the code under test,
+hostile as it may be, meets questions and never an answer.
+"""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from spanproof.evaluators.casetests import artifacts
+from spanproof.evaluators.casetests.model import CaseTests, Pair
+from spanproof.evaluators.casetests.subject import Subject, subject_of
+from spanproof.evaluators.casetests.text import (
+    TestText,
+    text_of_doctests,
+    text_of_pairs,
+    text_of_property,
+)
+from spanproof.evaluators.model import Budget, TestReport
+from spanproof.evaluators.replay.tape import DIVERGED
+from spanproof.sandbox import Execution, FailureClass, Fixtures, Limits, Program, Sandbox
+from spanproof.sandbox.jail.guest.testing import plan_tests
+from spanproof.trace import Run
+
+_STOPPED = frozenset(
+    {FailureClass.TIMEOUT, FailureClass.OUT_OF_MEMORY, FailureClass.OUTPUT_LIMIT, FailureClass.KILLED}
+)
+_NOT_OURS = frozenset({FailureClass.MISSING_DEPENDENCY, FailureClass.SANDBOX_UNAVAILABLE})
+"""The sandbox lacks what the run had: that says nothing about the code."""
+
+_MAX_ARTIFACT = 4 * 1024 * 1024
+
+_COLLECT = """
+def _collect(mark, paths):
+    import base64, sys
+    for path in paths:
+        try:
+            with open(path, "rb") as file:
+                text = base64.b64encode(file.read({most})).decode()
+        except OSError:
+            continue
+        sys.stdout.write("\\n" + mark + " " + path + " " + text + "\\n")
+    sys.stdout.flush()
+try:
+    exec(compile({source!r}, "<snippet>", "exec"), globals())
+finally:
+    _collect({mark!r}, {paths!r})
+"""
+
+
+class _CannotTell(Exception):  # noqa: N818 - not an error of ours
+    """Why the sandbox says nothing about this code."""
+
+
+def run_tests(tests: CaseTests, run: Run, sandbox: Sandbox) -> TestReport:
+    """Run every test of a case.
+
+    Raises:
+        SandboxUnavailable: the backend cannot run here.
+        SandboxBroken: it failed; worth one retry.
+    """
+    asked = tests.budget
+    budget = Budget(asked.wall_s, asked.memory_mb) if asked is not None else None
+    if not tests.has_any:
+        return TestReport(budget=budget)
+    subject = subject_of(run, tests.snippet)
+    if isinstance(subject, str):
+        return TestReport(unrun=subject, budget=budget)
+    testing = _Testing(tests, subject, sandbox)
+    try:
+        testing.take_all()
+    except _CannotTell as reason:
+        return TestReport(unrun=str(reason), budget=budget)
+    return TestReport(tuple(testing.results), tuple(testing.changed), budget=budget)
+
+
+@dataclass(slots=True)
+class _Testing:
+    """Tests at work."""
+
+    tests: CaseTests
+    subject: Subject
+    sandbox: Sandbox
+    results: list[tuple[str, bool]] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+
+    def take_all(self) -> None:
+        if self.tests.unit is not None:
+            names = plan_tests(self.tests.unit, self.tests.entry_point, "_").names
+            self._take(TestText(self.tests.unit, names))
+        if self.tests.doctests:
+            found = text_of_doctests(self.subject.own)
+            if found is not None:
+                self._take(found)
+        self._pairs()
+        if self.tests.artifacts:
+            self._artifacts()
+        for tested in self.tests.properties:
+            self._take(text_of_property(tested))
+
+    def _pairs(self) -> None:
+        named = [(pair.name or f"pair {number}", pair) for number, pair in enumerate(self.tests.pairs, 1)]
+        of_calls = [(name, pair) for name, pair in named if pair.stdout is None]
+        if of_calls:
+            self._pairs_of_calls(of_calls)
+        for name, pair in named:
+            if pair.stdout is not None:
+                self._pair_of_streams(name, pair)
+
+    def _pairs_of_calls(self, named: Sequence[tuple[str, Pair]]) -> None:
+        together = self._tested(text_of_pairs(named, self.tests.entry_point))
+        if together.failure_class not in _STOPPED or len(named) == 1:
+            self._note(text_of_pairs(named, self.tests.entry_point), together)
+            return
+        for one in named:
+            alone = text_of_pairs([one], self.tests.entry_point)
+            self._note(alone, self._tested(alone))
+
+    def _pair_of_streams(self, name: str, pair: Pair) -> None:
+        execution = self._ran(self.subject.source, stdin=(pair.stdin or "").encode())
+        as_expected = artifacts.same_text(execution.stdout, pair.stdout or "", pair.tolerance)
+        ended_well = execution.failure_class is FailureClass.OK and not execution.stdout_cut
+        self.results.append((name, ended_well and as_expected))
+
+    def _artifacts(self) -> None:
+        wanted = self.tests.artifacts
+        mark = secrets.token_hex(16)
+        source = _COLLECT.format(
+            source=self.subject.source,
+            mark=mark,
+            paths=[artifact.path for artifact in wanted],
+            most=_MAX_ARTIFACT,
+        )
+        execution = self._ran(source, output_bytes=16 * 1024 * 1024)
+        found = _collected(execution.stdout, mark)
+        for artifact in wanted:
+            as_expected = artifacts.agrees(artifact, found.get(artifact.path))
+            self.results.append((artifact.name or artifact.path, as_expected))
+
+    def _take(self, text: TestText) -> None:
+        self._note(text, self._tested(text))
+
+    def _tested(self, text: TestText) -> Execution:
+        return self._ran(self.subject.source, tests=text.text)
+
+    def _note(self, text: TestText, execution: Execution) -> None:
+        total = execution.tests_total
+        failed = set(execution.tests_failed) if total else set(range(len(text.names)))
+        of = ""
+        for number, name in enumerate(text.names):
+            if name is not None:
+                of = name
+                self.results.append((name, number not in failed))
+            elif number in failed and (number - 1 not in failed or _by_assertion(execution)):
+                self.changed.append(of)
+
+    def _ran(
+        self, source: str, *, tests: str | None = None, stdin: bytes = b"", output_bytes: int = 256 * 1024
+    ) -> Execution:
+        seconds = self.tests.timeout_s
+        limits = Limits(wall_s=seconds, cpu_s=seconds, output_bytes=output_bytes)
+        execution = self.sandbox.run(
+            Program(
+                "python",
+                source,
+                tests=tests,
+                entry_point=self.tests.entry_point,
+                files={path: text.encode() for path, text in self.tests.files.items()},
+                stdin=stdin,
+                limits=limits,
+                fixtures=Fixtures(seed=0),
+            )
+        )
+        raised = execution.raised
+        if execution.failure_class in _NOT_OURS:
+            what = raised.message if raised else execution.reason
+            raise _CannotTell(f"the sandbox does not have what the code needs: {what or 'no further word'}")
+        if raised is not None and raised.type == DIVERGED:
+            raise _CannotTell(f"the code calls a tool the record has no answer for: {raised.message}")
+        return execution
+
+
+def _by_assertion(execution: Execution) -> bool:
+    """Whether a test failed on what came back: then the code before it had run, and its call returned."""
+    return execution.raised is not None and execution.raised.type == "AssertionError"
+
+
+def _collected(stdout: str, mark: str) -> dict[str, bytes]:
+    """Files as the program told them; what is no base64 is none."""
+    found = {}
+    for line in stdout.splitlines():
+        said = line.split(" ")
+        if len(said) >= 3 and said[0] == mark:
+            try:
+                found[" ".join(said[1:-1])] = base64.b64decode(said[-1], validate=True)
+            except ValueError:
+                continue
+    return found

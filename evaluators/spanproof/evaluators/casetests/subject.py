@@ -1,0 +1,146 @@
+"""The code under test as one program: the run's own steps in order, its tools answered from the record.
+
+Takes a run and which of its snippets is meant; gives source that a sandbox runs from a fresh state. A step
+that failed on record may fail again, as the agent went on from there; any other failure ends the program. The
+stubs of tools hold recorded answers only, never a test.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from spanproof.evaluators.replay.names import Names, called_unbound, names_in, up_to_final_answer
+from spanproof.evaluators.replay.prelude import FINAL_ANSWER, prelude_of
+from spanproof.evaluators.replay.record import record_of
+from spanproof.evaluators.replay.tape import DIVERGED, Tape
+from spanproof.sandbox import FailureClass, ToolRequest
+from spanproof.trace import Language, RecordedCall, Run, Snippet
+
+_STUBS = """
+class {diverged}(Exception): pass
+def _stub(tool, calls):
+    import builtins, json
+    def told(args, kwargs):
+        return sorted(json.dumps(value, sort_keys=True, default=repr) for value in [*args, *kwargs.values()])
+    left = [dict(call, told=told(call["args"], call["kwargs"])) for call in calls]
+    def stub(*args, **kwargs):
+        asked = told(args, kwargs)
+        for at, call in enumerate(left):
+            if call["told"] == asked:
+                del left[at]
+                if call["error"]:
+                    kind = getattr(builtins, call["error"][0], None)
+                    is_error = isinstance(kind, type) and issubclass(kind, Exception)
+                    raise (kind if is_error else RuntimeError)(call["error"][1])
+                return call["result"]
+        raise {diverged}("the record has no further call " + tool + " with these arguments")
+    stub.__name__ = tool
+    return stub
+def _lay_out(text):
+    import json
+    for tool, calls in json.loads(text).items():
+        globals()[tool] = _stub(tool, calls)
+_lay_out({tape!r})
+del _stub, _lay_out
+"""
+
+_STEPS = """
+def _take(steps):
+    import json
+    for number, (source, may_fail) in enumerate(json.loads(steps), 1):
+        try:
+            exec(compile(source, "<step %d>" % number, "exec"), globals())
+        except Exception:
+            if not may_fail:
+                raise
+_take({steps!r})
+del _take
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The code under test.
+
+    Attributes:
+        source: a whole program.
+        own: what of it is the agent's, in order.
+    """
+
+    source: str
+    own: tuple[str, ...]
+
+
+def subject_of(run: Run, number: int | None) -> Subject | str:
+    """The code tests are about; the reason where there is none.
+
+    Args:
+        run: with its snippets.
+        number: of the one that is meant, from 1; None takes what ran, or the last that was proposed.
+    """
+    chosen = _chosen(run, number)
+    if isinstance(chosen, str):
+        return chosen
+    cut = next((snippet for snippet in chosen if snippet.truncated), None)
+    if cut is not None:
+        return "the code under test is cut on the trace"
+    hidden = next((call for snippet in chosen for call in snippet.tape if not call.replayable), None)
+    if hidden is not None and hidden.tool != FINAL_ANSWER:
+        return f"its tool call {hidden.tool} cannot be answered: {hidden.reason or 'content is hidden'}"
+    own = tuple(
+        up_to_final_answer(snippet.source) if snippet.is_final else snippet.source for snippet in chosen
+    )
+    names = [names_in(source) for source in own]
+    stubs = _stubs(run, names)
+    if len(own) == 1 and not stubs and FINAL_ANSWER not in names[0].called:
+        return Subject(own[0], own)
+    steps = [
+        [source, snippet.executed and record_of(snippet).failure_class not in (FailureClass.OK, None)]
+        for source, snippet in zip(own, chosen, strict=True)
+    ]
+    return Subject(prelude_of(own, 0) + stubs + _STEPS.format(steps=json.dumps(steps)), own)
+
+
+def _chosen(run: Run, number: int | None) -> list[Snippet] | str:
+    if number is not None:
+        if number > len(run.snippets):
+            return f"the tests are for snippet {number}, and the run has {len(run.snippets)}"
+        meant = run.snippets[number - 1]
+        return (
+            [meant]
+            if meant.language is Language.PYTHON
+            else f"snippet {number} is {meant.language}, no Python"
+        )
+    python = [snippet for snippet in run.snippets if snippet.language is Language.PYTHON]
+    executed = [snippet for snippet in python if snippet.executed]
+    return executed or python[-1:] or "the run has no Python to test"
+
+
+def _stubs(run: Run, names: list[Names]) -> str:
+    """Functions for the tools the code calls, each with what was recorded of it."""
+    called = called_unbound(names) - {FINAL_ANSWER}
+    recorded = [call for call in _calls_of(run) if call.tool in called]
+    if not recorded:
+        return ""
+    tape: dict[str, list[dict[str, object]]] = {}
+    for call in recorded:
+        answer = Tape([(call, None)]).answer(ToolRequest(call.tool, call.args, call.kwargs))
+        error = [answer.error_type, answer.error_message] if answer.error_type else None
+        entry: dict[str, object] = {
+            "args": list(call.args),
+            "kwargs": dict(call.kwargs),
+            "result": answer.result,
+            "error": error,
+        }
+        tape.setdefault(call.tool, []).append(entry)
+    return _STUBS.format(diverged=DIVERGED, tape=json.dumps(tape))
+
+
+def _calls_of(run: Run) -> list[RecordedCall]:
+    calls: list[RecordedCall] = []
+    for step in run.steps:
+        own = [call for snippet in step.snippets if snippet.executed for call in snippet.tape]
+        calls += own
+        calls += [call for call in step.calls if call not in own]
+    return [call for call in calls if call.replayable]

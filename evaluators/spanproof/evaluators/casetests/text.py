@@ -1,0 +1,163 @@
+"""Tests as Python the sandbox runs: pairs, properties and doctests written as `test_…` functions.
+
+Takes the tests of a case; gives the text of `Program.tests` with a name for each test in it. The text keeps
+to what the sandbox's judge runs in a process apart from the code under test, doctests excepted: those stand
+in the code itself and are no secret.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from spanproof.evaluators.casetests.inputs import draw
+from spanproof.evaluators.casetests.model import Pair, Property
+
+_SAME = """
+import json, math
+def _same(got, expected, tolerance):
+    if isinstance(expected, bool) or expected is None or isinstance(expected, str):
+        return isinstance(got, bool) == isinstance(expected, bool) and got == expected
+    if isinstance(expected, (int, float)):
+        if isinstance(got, (bool, str, bytes)) or got is None:
+            return False
+        if got == expected:
+            return True
+        try:
+            number = float(got)
+        except Exception:
+            return False
+        if math.isnan(expected):
+            return math.isnan(number)
+        return abs(number - expected) <= tolerance
+    if isinstance(expected, dict):
+        if not isinstance(got, dict) or len(got) != len(expected):
+            return False
+        got = {str(key): value for key, value in got.items()}
+        return all(key in got and _same(got[key], value, tolerance) for key, value in expected.items())
+    if not isinstance(got, (list, tuple)):
+        try:
+            got = got.tolist()
+        except Exception:
+            return False
+        if not isinstance(got, list):
+            return False
+    if len(got) != len(expected):
+        return False
+    return all(_same(one, other, tolerance) for one, other in zip(got, expected))
+"""
+
+_RESULT = """
+_in{n}, _kw{n} = json.loads({args}), json.loads({kwargs})
+def test_{n}_result():
+    assert _same({call}(*_in{n}, **_kw{n}), json.loads({result}), {tolerance})
+def test_{n}_unchanged():
+    assert _in{n} == json.loads({args}) and _kw{n} == json.loads({kwargs})
+"""
+
+_RAISES = """
+_in{n}, _kw{n} = json.loads({args}), json.loads({kwargs})
+def test_{n}_raises():
+    try:
+        {call}(*_in{n}, **_kw{n})
+    except {raises}:
+        return
+    raise AssertionError
+def test_{n}_unchanged():
+    assert _in{n} == json.loads({args}) and _kw{n} == json.loads({kwargs})
+"""
+
+_PROPERTY = """
+def _where{n}({names}):
+    return {where}
+def _holds{n}({names}):
+    return {holds}
+def test_{n}_holds():
+    for _example in json.loads({examples}):
+        if _where{n}(**_example) and not _holds{n}(**_example):
+            raise AssertionError
+"""
+
+_DOCTEST = """
+import doctest as _doctest
+def _carry_out(text):
+    test = _doctest.DocTestParser().get_doctest(text, dict(globals()), "docstring", None, 0)
+    if _doctest.DocTestRunner(verbose=False).run(test, out=lambda text: None).failed:
+        raise AssertionError
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TestText:
+    """Python that holds tests.
+
+    Attributes:
+        names: of its tests, in order; None for one that only looks whether the inputs of the pair before it
+            were changed.
+    """
+
+    text: str
+    names: tuple[str | None, ...]
+
+    __test__ = False
+
+
+def text_of_pairs(pairs: Sequence[tuple[str, Pair]], entry_point: str | None) -> TestText:
+    """Named pairs of arguments and results."""
+    parts, names = [_SAME], []
+    for number, (name, pair) in enumerate(pairs):
+        form = _RAISES if pair.raises is not None else _RESULT
+        parts.append(
+            form.format(
+                n=number,
+                call=pair.call or entry_point,
+                args=_literal(list(pair.args or ())),
+                kwargs=_literal(pair.kwargs),
+                result=_literal(pair.result),
+                raises=pair.raises,
+                tolerance=repr(pair.tolerance),
+            )
+        )
+        names += [name, None]
+    return TestText("".join(parts), tuple(names))
+
+
+def text_of_property(tested: Property) -> TestText:
+    """One property over its inputs."""
+    examples = draw(tested.given, tested.examples, tested.seed)
+    text = _PROPERTY.format(
+        n=0,
+        names=", ".join(tested.given),
+        where=f"({tested.where})",
+        holds=f"({tested.holds})",
+        examples=_literal(examples),
+    )
+    return TestText(f"import json\n{text}", (tested.name,))
+
+
+def text_of_doctests(sources: Iterable[str]) -> TestText | None:
+    """The docstrings with examples, a test each; None where there are none."""
+    found = [(name, text) for source in sources for name, text in _docstrings(source) if ">>>" in text]
+    if not found:
+        return None
+    tests = [f"def test_{number}():\n    _carry_out({text!r})\n" for number, (_, text) in enumerate(found)]
+    return TestText(_DOCTEST + "".join(tests), tuple(f"doctest of {name}" for name, _ in found))
+
+
+def _docstrings(source: str) -> Iterable[tuple[str, str]]:
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node)
+            if text is not None:
+                yield getattr(node, "name", "the module"), text
+
+
+def _literal(value: object) -> str:
+    """A Python string that holds the value as JSON."""
+    return repr(json.dumps(value))

@@ -1,0 +1,65 @@
+"""What a case says of the code beside the record: its tests and its budget.
+
+Takes the evidence of a run whose case has tests; gives `tests_pass`, `inputs_unchanged` and `within_budget`.
+Explanations hold counts and the name of the first test that failed: what a test expects is never told.
+"""
+
+from __future__ import annotations
+
+from spanproof.evaluators.layers.common import counted
+from spanproof.evaluators.model import NoReplay, RunEvidence, TestReport
+from spanproof.trace import Label, Outcome, Scored, Skipped
+
+_MB = 1024 * 1024
+
+
+def of_case(evidence: RunEvidence) -> dict[str, Outcome]:
+    """The sub-scores of the case, by name; none where the run is no case with tests."""
+    report = evidence.tests
+    if report is None:
+        return {}
+    found: dict[str, Outcome] = {}
+    if report.results or report.unrun is not None:
+        found["tests_pass"] = _tests_pass(report)
+    if report.changed_inputs:
+        found["inputs_unchanged"] = _inputs_unchanged(report)
+    if report.budget is not None:
+        found["within_budget"] = _within_budget(evidence, report)
+    return found
+
+
+def _tests_pass(report: TestReport) -> Outcome:
+    if report.unrun is not None:
+        return Skipped(f"the case's tests could not be run: {report.unrun}")
+    total = len(report.results)
+    value = report.passed / total
+    if report.first_failure is None:
+        return Scored(value, Label.PASS, f"All {counted(total, 'test')} of the case pass.")
+    told = f"{report.passed} of {counted(total, 'test')} of the case pass"
+    return Scored(value, Label.FAIL, f"{told}; first to fail: {report.first_failure}.")
+
+
+def _inputs_unchanged(report: TestReport) -> Outcome:
+    """Advice: a function that changes what it is given may be meant to."""
+    told = f"It changes an argument it was given, seen in {', '.join(report.changed_inputs[:3])}."
+    return Scored(0.0, None, told)
+
+
+def _within_budget(evidence: RunEvidence, report: TestReport) -> Outcome:
+    budget, replay = report.budget, evidence.replay
+    assert budget is not None
+    if isinstance(replay, NoReplay) or not replay.steps:
+        reason = replay.reason if isinstance(replay, NoReplay) else "no step was replayed"
+        return Skipped(f"nothing was measured: {reason}")
+    used_s = sum(step.execution.wall_s for step in replay.steps)
+    used_mb = max(step.execution.peak_memory_bytes for step in replay.steps) / _MB
+    shares: list[tuple[float, str]] = []
+    if budget.wall_s is not None:
+        shares.append((used_s / budget.wall_s, f"{used_s:.2f} of {budget.wall_s:g} s"))
+    if budget.memory_mb is not None:
+        if not used_mb:
+            return Skipped("the sandbox does not tell the memory its programs take")
+        shares.append((used_mb / budget.memory_mb, f"{used_mb:.1f} of {budget.memory_mb:g} MB"))
+    worst = max((share for share, _ in shares), default=0.0)
+    told = f"The replay took {' and '.join(words for _, words in shares)}."
+    return Scored(min(1.0, 1 / worst) if worst else 1.0, Label.PASS if worst <= 1 else Label.FAIL, told)
