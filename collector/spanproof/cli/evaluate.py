@@ -23,7 +23,7 @@ from spanproof.cli.policy import pipeline_in, policy_option
 from spanproof.cli.report import outcome_words, runs_table
 from spanproof.collector.config import Config
 from spanproof.collector.dialects import normalise
-from spanproof.collector.engine import evaluators_of
+from spanproof.collector.engine import evaluators_of, told_by
 from spanproof.evaluators.custom import EvaluatorError
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.judge import JudgeError
@@ -140,6 +140,7 @@ def _engine(config: Config, pipeline: Pipeline, sandbox: Sandbox | None, no_repl
         replay_disabled_reason=no_replay,
         evaluators=evaluators,
         layers=config.evaluation.layers,
+        told=told_by(config),
     )
 
 

@@ -19,14 +19,10 @@ from spanproof.collector.engine import function_of
 from spanproof.evaluators.custom import Call, EvaluatorError, Function, evaluate
 from spanproof.evaluators.layers.groundedness import Claim, ground
 from spanproof.evaluators.layers.trajectory.actions import of_steps
-from spanproof.evaluators.layers.trajectory.metrics import (
-    Completion,
-    failures,
-    find_loop,
-    measure,
-    recovered,
-    wasted,
-)
+from spanproof.evaluators.layers.trajectory.ending import Completion
+from spanproof.evaluators.layers.trajectory.loops import find_loop
+from spanproof.evaluators.layers.trajectory.metrics import measure, wasted
+from spanproof.evaluators.layers.trajectory.recovery import failures, recovered
 from spanproof.sandbox import Sandbox
 from spanproof.trace import Scored
 
@@ -147,7 +143,8 @@ def score_trajectory(row: Row, pipeline: Pipeline) -> Row:
     ]
     actions = of_steps(steps, scans)
     answer = row.get("final_answer")
-    outcomes = measure(actions, Completion(answer is not None and str(answer).strip() != ""))
+    written = "" if answer is None else str(answer).strip()
+    outcomes = measure(actions, Completion(bool(written)), written)
     return {
         "id": row.get("id"),
         "recovered": recovered(actions),

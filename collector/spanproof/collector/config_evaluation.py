@@ -50,6 +50,11 @@ class Evaluation(Section):
     sampling: tuple[Sample, ...] = Field(
         default=(), description="Which runs are judged, where judging all of them costs too much."
     )
+    synonyms: Mapping[str, tuple[str, ...]] = Field(
+        default={},
+        description="Your own words for a state, by its usual name: `{shipped: [on the truck]}`; answers and"
+        " outputs that use either are held to mean the same.",
+    )
     store_batch: int = Field(default=256, ge=1, description="Most traces written to the store in one batch.")
     store_every_s: Seconds = Field(
         default=0.5, description="Longest time an evaluated trace waits for its batch."
@@ -89,7 +94,9 @@ class JudgeChoice(Section):
         default=None, ge=0, description="Budget of one agent of one project; none means no limit."
     )
     prices: Mapping[str, tuple[float, float]] = Field(
-        default={}, description="US dollars per million tokens, in and out, by model."
+        default={},
+        description="US dollars per million tokens, in and out, by model: of the judge, and of the agents for"
+        " the score `cost`.",
     )
     recordings: Path | None = Field(
         default=None, description="Directory that keeps replies by the content of their question."

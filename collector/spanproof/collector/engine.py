@@ -15,6 +15,7 @@ from spanproof.evaluators.custom import Attach, CustomEvaluator, EvaluatorError,
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.evaluator import Evaluator, installed
 from spanproof.evaluators.judge import Judge, JudgeSettings, cascades, load_rubrics
+from spanproof.evaluators.model import Told
 from spanproof.evaluators.sampling import Sampling, SamplingRule
 from spanproof.sandbox import Ecosystem, PackageSet, Program, Sandbox
 from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
@@ -64,9 +65,16 @@ def open_engine(config: Config) -> OpenEngine:
         replay_disabled_reason=no_replay,
         evaluators=evaluators_of(config, sandbox),
         layers=rules.layers,
+        told=told_by(config),
         sampling=Sampling(tuple(SamplingRule(**sample.model_dump()) for sample in rules.sampling)),
     )
     return OpenEngine(engine, sandbox, no_replay)
+
+
+def told_by(config: Config) -> Told:
+    """What the configuration says beside the traces. One price table serves the judge and the agents."""
+    synonyms = {state: tuple(words) for state, words in config.evaluation.synonyms.items()}
+    return Told(synonyms, config.judge.prices)
 
 
 def evaluators_of(config: Config, sandbox: Sandbox | None) -> list[Evaluator]:

@@ -24,6 +24,7 @@ from spanproof.evaluators.model import (
     RunEvaluation,
     RunEvidence,
     TestReport,
+    Told,
     TraceEvaluation,
 )
 from spanproof.evaluators.redact import Redactor
@@ -67,6 +68,7 @@ class Engine:
         evaluators: Sequence[Evaluator] = (),
         layers: Collection[Layer] = tuple(Layer),
         sampling: Sampling | None = None,
+        told: Told | None = None,
     ) -> None:
         """Put an engine together.
 
@@ -77,6 +79,7 @@ class Engine:
             evaluators: those beside the built-in layers; they are asked in the order of their cost.
             layers: those to judge; of the others nothing is said.
             sampling: which runs of them; None is all.
+            told: what the user says beside the traces: synonyms, prices.
         """
         self._pipeline = pipeline
         self._sandbox = sandbox
@@ -84,6 +87,7 @@ class Engine:
         self._no_replay = NoReplay(replay_disabled_reason or _SWITCHED_OFF)
         self._evaluators = by_cost(each for each in (*LAYER_RULES, *evaluators) if each.layer in layers)
         self._sampling = sampling or Sampling()
+        self._told = told or Told()
 
     def evaluate(self, trace: Trace, tests: Mapping[str, CaseTests] | None = None) -> TraceEvaluation:
         """Everything found about this trace. Spans of our own evaluators are not evaluated.
@@ -137,7 +141,7 @@ class Engine:
         else:
             replay, apis = self._run_code(run, own)
         tested = self._tested(run, tests, replay) if tests is not None else None
-        evidence = RunEvidence(trace, run, own, replay, apis, policies, tested)
+        evidence = RunEvidence(trace, run, own, replay, apis, policies, tested, self._told)
         redactor = Redactor(run.snippets, own)
         judgements = [
             replace(judgement, outcome=redactor.outcome(judgement.outcome))

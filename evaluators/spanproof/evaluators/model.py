@@ -132,6 +132,19 @@ class TestReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What the user tells the layers, beside the trace.
+
+    Attributes:
+        synonyms: other words for a state, by the word it is usually called (`{"shipped": ["on the truck"]}`).
+        prices: US dollars per million tokens, in and out, by model, beside the shipped table.
+    """
+
+    synonyms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class RunEvidence:
     """All a layer may look at.
 
@@ -140,6 +153,7 @@ class RunEvidence:
         apis: by snippet id, for Python snippets that could be looked up.
         tests: what became of the tests of the case this run is, None where it has none.
         policies: by snippet id, the boundary its scan was made by; the default one where there is none.
+        told: what the user says beside the trace.
     """
 
     trace: Trace
@@ -149,6 +163,7 @@ class RunEvidence:
     apis: Mapping[str, ApiReport] = field(default_factory=dict)
     policies: Mapping[str, Policy] = field(default_factory=dict)
     tests: TestReport | None = None
+    told: Told = Told()
 
     def policy_of(self, snippet_id: str) -> Policy:
         """The boundary of one snippet."""

@@ -8,9 +8,11 @@ import pytest
 
 from spanproof.evaluators.layers import trajectory
 from spanproof.evaluators.layers.trajectory.weights import FAILING, WEIGHTS
+from spanproof.evaluators.model import Told
 from spanproof.sandbox import FailureClass
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.trace import (
+    Cohort,
     Ending,
     Label,
     Payload,
@@ -30,7 +32,7 @@ NO_ANSWER = {"ending": Ending.MAX_STEPS, "answer": None}
 
 @pytest.fixture
 def failing(build):
-    return build.snippet("r / len([])", error=SpanError("ZeroDivisionError", "division by zero"))
+    return build.snippet("avg = r / len([])", error=SpanError("ZeroDivisionError", "division by zero"))
 
 
 def judged(build, snippets, scans=None, replayed=None, **fields):
@@ -51,7 +53,7 @@ def test_a_clean_run_passes_and_has_nothing_to_recover_from(build, score_of):
 
 
 def test_a_failure_followed_by_a_changed_approach_that_works_is_recovered(build, failing, score_of):
-    found = judged(build, [failing, build.snippet("print(r)", observation="4500")], **ANSWERED)
+    found = judged(build, [failing, build.snippet("avg = r / 1\nprint(avg)", observation="4500")], **ANSWERED)
     recovery = score_of(found, "recovery")
     assert recovery.label is Label.PASS
     assert "changed approach" in recovery.explanation
@@ -156,7 +158,9 @@ def test_three_tool_errors_then_an_answer_never_recovered(build, score_of):
     recovery = score_of(found, "recovery")
     assert recovery.label is Label.FAIL
     assert "no step ever succeeded" in recovery.explanation
-    assert score_of(found, "tool_selection").value == 0.0
+    assert score_of(found, "tool_selection").value == pytest.approx(2 / 3)
+    assert score_of(found, "tool_arguments").value == 0.5
+    assert score_of(found, "tool_recovery").value == 0.0
 
 
 def test_a_call_that_was_asked_for_and_never_ran_failed_with_its_step(build, score_of):
@@ -267,3 +271,40 @@ def test_different_approaches_to_one_error_are_no_loop_until_there_are_four(buil
     snippets = [build.snippet(source, error=error) for source in sources]
     assert score_of(judged(build, snippets[:3], **NO_ANSWER), "loops").label is Label.PASS
     assert score_of(judged(build, snippets, **NO_ANSWER), "loops").label is Label.FAIL
+
+
+def test_a_recovery_that_cannot_be_told_is_left_to_a_judge(build, score_of):
+    failed = build.snippet("stock = stock_of('kettle')", error=SpanError("RuntimeError", "closed"))
+    other = build.snippet(
+        "try:\n    stock = stock_of('kettle')\nexcept RuntimeError:\n    stock = 0\nprint(stock)"
+    )
+    found = judged(build, [failed, replace(other, observation="0")], **ANSWERED)
+    (recovery,) = [each for each in found if each.name == "recovery"]
+    assert recovery.uncertain
+    assert recovery.outcome.label is None
+    assert score_of(found, "trajectory").label is Label.PASS
+    assert not any(each.uncertain for each in found if each.name != "recovery")
+
+
+def test_cost_is_tokens_by_the_price_of_the_model_that_the_user_gives(build, score_of):
+    run = build.run(
+        [build.snippet("print(1)", observation="1")],
+        usage=Usage(100_000, 50_000),
+        cohort=Cohort(model="mine-2026-01-01"),
+    )
+    evidence = build.evidence(run)
+    unknown = score_of(trajectory.judge(evidence), "cost")
+    assert "'mine-2026-01-01' is not known; add it to judge.prices" in unknown.reason
+    told = replace(evidence, told=Told(prices={"mine-2026-01-01": (1.0, 2.0)}))
+    cost = score_of(trajectory.judge(told), "cost")
+    assert (cost.label, round(cost.value, 4)) == (None, round(0.1 / 0.3, 4))
+    assert cost.explanation.startswith("$0.2000: 100000 tokens in, 50000 out")
+
+
+def test_many_failures_of_long_code_are_followed_up_in_bounds(build, score_of):
+    source = "\n".join(f"value_{n} = work_{n}(value_{n - 1})" for n in range(1, 400))
+    snippets = [
+        build.snippet(f"{source}\nprint({n})", error=SpanError("KeyError", f"'k{n}'")) for n in range(60)
+    ]
+    found = judged(build, [*snippets, build.snippet("print(look())", observation="1")], **ANSWERED)
+    assert score_of(found, "recovery").value < 1.0

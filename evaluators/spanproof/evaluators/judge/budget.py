@@ -1,4 +1,4 @@
-"""What asking may cost: a price table, a budget by the hour and by cohort, a pace.
+"""What asking may cost: a budget by the hour and by cohort, a pace.
 
 A question is reserved at its highest price before it is sent and settled at its true one after, so that
 several threads together never spend more than allowed. Time is handed in; nothing here sleeps but `Pace`.
@@ -9,39 +9,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from importlib import resources
-
-import yaml
 
 from spanproof.evaluators.judge.errors import OverBudget
 
 HOUR_S = 3600.0
 MAX_REPLY_TOKENS = 700
 """Tokens a reply may have: reasoning of three sentences, some quotes, a number."""
-
-_MILLION = 1e6
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """US dollars per million tokens."""
-
-    tokens_in: float
-    tokens_out: float
-
-    def of(self, tokens_in: int, tokens_out: int) -> float:
-        """Dollars for so many tokens."""
-        return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / _MILLION
-
-
-def price_of(model: str, own: Mapping[str, tuple[float, float]]) -> Price | None:
-    """The price of a model: the user's own, else the shipped table's; None where neither knows it."""
-    shipped = yaml.safe_load((resources.files(__package__) / "prices.yaml").read_text("utf-8"))
-    known = {**shipped, **own}
-    return Price(*known[model]) if model in known else None
 
 
 class Budget:

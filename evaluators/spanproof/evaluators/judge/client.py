@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spanproof.evaluators.judge.budget import MAX_REPLY_TOKENS, Budget, Pace, Price, price_of
+from spanproof.evaluators.judge.budget import MAX_REPLY_TOKENS, Budget, Pace
 from spanproof.evaluators.judge.errors import JudgeFailed, JudgeUnavailable
 from spanproof.evaluators.judge.question import Question
 from spanproof.evaluators.judge.recorded import Recordings
 from spanproof.evaluators.judge.reply import SCHEMA, Reply, reply_of
+from spanproof.evaluators.prices import Price, price_of
 
 if TYPE_CHECKING:
     from openai import OpenAI

@@ -21,12 +21,19 @@ from spanproof.trace import JsonValue, RecordedCall, Snippet, SpanError, Step, d
 ANSWER_TOOLS = frozenset(("final_answer", "final_result", "submit", "submit_answer"))
 """Tools that hand over the answer: calling one is no progress on the task."""
 
+CODE, REPLY = "code", "reply"
+"""Names of actions that are no tool call: code, and a reply of the model that asked for nothing that ran."""
+
 MAX_PARSED_CHARS = 100_000
+MAX_KEPT_CHARS = 50_000
+"""Characters of a result or of the model's words that are looked at."""
+
 _COMMENT = re.compile(r"(?m)(?<=\s)#.*$|^#.*$")
 _LITERAL = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|\b\d[\w.]*")
 _NAME = re.compile(r"[^\W\d]\w*")
 _VOLATILE = re.compile(r"0x[0-9a-fA-F]+|\"[^\"\n]*\"|'[^'\n]*'|(?:/[\w.-]+)+|\d+(?:\.\d+)?")
 _LAST_OUTPUT = re.compile(r"\n?Last output from code snippet:\s*\n.*\Z", re.DOTALL)
+_FENCED = re.compile(r"```.*?(?:```|\Z)|<code>.*?(?:</code>|\Z)", re.DOTALL)
 _DESTRUCTIVE_NAME = re.compile(
     r"(?:^|[_.\-])(?:delete|drop|destroy|purge|wipe|truncate|erase|rm|format)(?:$|[_.\-])", re.IGNORECASE
 )
@@ -46,9 +53,12 @@ class Action:
         exact: digest of what was done, white space and comments aside.
         shape: the same with literals masked.
         words: the names in it, by which nearly the same action is told.
+        text: what was done: the source, the arguments as JSON.
+        thought: the model's own words of the step, None where the trace holds none.
         error: the error's signature, None where it succeeded.
         error_text: the error as it was told.
         outcome: digest of what came back, None where nothing did.
+        result: what came back, its beginning.
         answers: it only hands over the answer.
         unsafe: why it should not have been done, None where nothing speaks against it.
         doubtful: the scan could not settle it.
@@ -60,9 +70,12 @@ class Action:
     exact: str
     shape: str
     words: frozenset[str] = frozenset()
+    text: str = ""
+    thought: str | None = None
     error: str | None = None
     error_text: str = ""
     outcome: str | None = None
+    result: str = ""
     answers: bool = False
     unsafe: str | None = None
     doubtful: bool = False
@@ -86,19 +99,23 @@ def code_action(
     error: str | None,
     observation: str | None,
     scan: Scan | None,
+    thought: str | None = None,
 ) -> Action:
     """The action of one piece of code."""
     plain = normal_code(source)
     return Action(
         step=step,
         span_id=span_id,
-        name="code",
+        name=CODE,
         exact=digest("code", plain),
         shape=digest("code", _LITERAL.sub("?", plain)),
         words=frozenset(_NAME.findall(plain[:MAX_PARSED_CHARS])),
+        text=source,
+        thought=thought,
         error=error_signature(error) if error is not None else None,
-        error_text=(error or "")[:300],
+        error_text=_bounded_error(error),
         outcome=digest("outcome", observation.strip()) if observation and observation.strip() else None,
+        result=(observation or "")[:MAX_KEPT_CHARS],
         answers=only_answers(source),
         unsafe=_denied(scan),
         doubtful=scan is not None and scan.verdict is Verdict.REVIEW,
@@ -106,7 +123,14 @@ def code_action(
 
 
 def call_action(
-    step: int, span_id: str, tool: str, arguments: JsonValue, *, error: str | None, result: str | None
+    step: int,
+    span_id: str,
+    tool: str,
+    arguments: JsonValue,
+    *,
+    error: str | None,
+    result: str | None,
+    thought: str | None = None,
 ) -> Action:
     """The action of one tool call."""
     written = json.dumps(arguments, sort_keys=True, ensure_ascii=False, default=str)
@@ -117,12 +141,26 @@ def call_action(
         exact=digest("call", tool, written),
         shape=digest("call", tool, _LITERAL.sub("?", written)),
         words=frozenset((tool, *_NAME.findall(written[:MAX_PARSED_CHARS]))),
+        text=written[:MAX_PARSED_CHARS],
+        thought=thought,
         error=error_signature(error) if error is not None else None,
-        error_text=(error or "")[:300],
+        error_text=_bounded_error(error),
         outcome=digest("outcome", result.strip()) if result and result.strip() else None,
+        result=(result or "")[:MAX_KEPT_CHARS],
         answers=tool in ANSWER_TOOLS,
         unsafe=_destructive(tool, written),
     )
+
+
+def _bounded_error(error: str | None) -> str:
+    """An error's end, where the exception stands."""
+    return (error or "")[-2_000:]
+
+
+def first_line(action: Action) -> str:
+    """How an action's error is told: its last line."""
+    line = action.error_text.strip().splitlines()[-1] if action.error_text.strip() else "no message"
+    return line if len(line) <= 120 else line[:117] + "…"
 
 
 def error_signature(text: str) -> str:
@@ -169,6 +207,7 @@ def _of_step(step: Step, evidence: RunEvidence) -> Iterator[Action]:
             error=error,
             observation=snippet.observation or snippet.logs or step.observation,
             scan=evidence.scans.get(snippet.id),
+            thought=thought_of(step.text, snippet.source),
         )
     outer = [call for call in step.calls if not executed or not _within(call, executed, in_code)]
     for call in outer:
@@ -177,6 +216,16 @@ def _of_step(step: Step, evidence: RunEvidence) -> Iterator[Action]:
         yield from _unseen(step)
     if not executed and not outer:
         yield from _asked_in_vain(step)
+
+
+def thought_of(text: str, source: str = "") -> str | None:
+    """The model's words without its code; None where the step's text is not on the trace."""
+    if not text.strip():
+        return None
+    words = _FENCED.sub(" ", text[:MAX_KEPT_CHARS])
+    if source.strip():
+        words = words.replace(source.strip(), " ")
+    return words.strip()
 
 
 def _within(call: RecordedCall, executed: list[Snippet], spans: set[str | None] | set[str]) -> bool:
@@ -200,7 +249,7 @@ def _unseen(step: Step) -> Iterator[Action]:
     if left.strip():
         outcome = digest("outcome", left.strip())
         yield Action(
-            step.number, step.span_id, "code", digest("unseen", str(step.number)), "unseen", outcome=outcome
+            step.number, step.span_id, CODE, digest("unseen", str(step.number)), "unseen", outcome=outcome
         )
 
 
@@ -216,6 +265,7 @@ def _of_call(step: Step, call: RecordedCall) -> Action:
         arguments,
         error=_told(call.error),
         result=result,
+        thought=thought_of(step.text),
     )
 
 
@@ -229,17 +279,18 @@ def _asked_in_vain(step: Step) -> Iterator[Action]:
             call.arguments,
             error=_told(step.error),
             result=step.observation,
+            thought=thought_of(step.text),
         )
     if not step.asked and step.error is not None:
         error = _told(step.error)
         yield Action(
             step.number,
             step.span_id,
-            "reply",
+            REPLY,
             digest("reply", step.text),
             digest("reply"),
             error=error and error_signature(error),
-            error_text=error or "",
+            error_text=_bounded_error(error),
         )
 
 
@@ -294,6 +345,7 @@ def of_steps(steps: list[Mapping[str, JsonValue]], scans: list[Scan | None]) -> 
                 error=_written(error) if error else None,
                 observation=_written(observation) if observation is not None else None,
                 scan=scan,
+                thought=thought_of(str(step.get("thought") or "")),
             )
         )
     return actions

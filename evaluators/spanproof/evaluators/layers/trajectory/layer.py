@@ -1,36 +1,46 @@
 """The trajectory layer: how the run went, whatever it answered.
 
 In: the evidence about one run. Out: the composite as the layer's judgement, each metric beside it, and the
-run's steps and tokens as advisory numbers. Code inside steps counts as action.
+run's steps, tokens and dollars as advisory numbers. Code inside steps counts as action.
 """
 
 from __future__ import annotations
 
 from spanproof.evaluators.layers.trajectory.actions import actions_of
-from spanproof.evaluators.layers.trajectory.metrics import Completion, measure
+from spanproof.evaluators.layers.trajectory.ending import Completion
+from spanproof.evaluators.layers.trajectory.metrics import measure
+from spanproof.evaluators.layers.trajectory.recovery import is_open
+from spanproof.evaluators.layers.trajectory.spent import spent
 from spanproof.evaluators.model import RunEvidence
-from spanproof.trace import Ending, Judgement, Layer, Outcome, Scored, Skipped, SpanKind
+from spanproof.trace import Ending, Judgement, Layer, Skipped, SpanKind
 
 EVALUATOR = "trajectory-rules"
-VERSION = "1"
+VERSION = "2"
 _HIDDEN = "content is hidden: the producer kept inputs and outputs off the trace"
 _NO_ACTION = "no action on the trace: neither code nor a tool call is recorded"
 _NO_AGENT = "a lone tool call: the agent that made it is not on this trace"
-_STEPS_AT_HALF = 10
-_TOKENS_AT_HALF = 20_000
 
 
 def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge how one run went."""
     actions, completion = actions_of(evidence), _completion(evidence)
-    outcomes = measure(actions, completion) | _spent(evidence)
+    answer = evidence.run.answer.text if evidence.run.answer else ""
+    outcomes = measure(actions, completion, answer) | spent(evidence)
     if unjudgeable := _unjudgeable(evidence):
         outcomes = {name: Skipped(unjudgeable) for name in outcomes}
     elif not actions and (completion.answered or not completion.known):
         # An answer alone says nothing about the way to it.
         outcomes[Layer.TRAJECTORY.value] = Skipped(_NO_ACTION)
     return [
-        Judgement(Layer.TRAJECTORY, name, evidence.run.span_id, outcome, EVALUATOR, VERSION)
+        Judgement(
+            Layer.TRAJECTORY,
+            name,
+            evidence.run.span_id,
+            outcome,
+            EVALUATOR,
+            VERSION,
+            uncertain=name == "recovery" and is_open(outcome),
+        )
         for name, outcome in outcomes.items()
     ]
 
@@ -62,17 +72,3 @@ def _completion(evidence: RunEvidence) -> Completion:
             how="content is hidden by the producer: the answer is not on the trace",
         )
     return Completion(answered=False, known=False)
-
-
-def _spent(evidence: RunEvidence) -> dict[str, Outcome]:
-    """Steps and tokens as numbers between 0 and 1: half at what an ordinary run takes, advisory only."""
-    run = evidence.run
-    spent: dict[str, Outcome] = {}
-    if run.steps:
-        count = len(run.steps)
-        spent["steps"] = Scored(_STEPS_AT_HALF / (_STEPS_AT_HALF + count), None, f"{count} steps")
-    tokens = run.usage.input_tokens + run.usage.output_tokens
-    if tokens:
-        explanation = f"{run.usage.input_tokens} tokens in, {run.usage.output_tokens} out"
-        spent["tokens"] = Scored(_TOKENS_AT_HALF / (_TOKENS_AT_HALF + tokens), None, explanation)
-    return spent

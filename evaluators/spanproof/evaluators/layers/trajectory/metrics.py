@@ -1,176 +1,39 @@
 """The trajectory metrics: what a list of actions says about how the run went.
 
-In: `Action`s and how the run ended. Out: one outcome per metric, with its evidence. Each is a pure function
-of the actions, so that a trace and the batch interface give the same scores.
+In: `Action`s, how the run ended and what it answered. Out: one outcome per metric, with its evidence. Each is
+a pure function of the actions, so that a trace and the batch interface give the same scores.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 
 from spanproof.evaluators.layers.trajectory.actions import Action
-from spanproof.evaluators.layers.trajectory.weights import (
-    ALIKE,
-    FAILING,
-    LOOP_GAP,
-    LOOP_REPEATS,
-    STUCK_REPEATS,
-    USUAL_ACTIONS,
-    WEIGHTS,
-)
+from spanproof.evaluators.layers.trajectory.calling import tool_calling
+from spanproof.evaluators.layers.trajectory.ending import Completion, task_completion
+from spanproof.evaluators.layers.trajectory.loops import loops
+from spanproof.evaluators.layers.trajectory.mistake import first_mistake
+from spanproof.evaluators.layers.trajectory.reasoning import reasoning_quality
+from spanproof.evaluators.layers.trajectory.recovery import fates, recovery
+from spanproof.evaluators.layers.trajectory.weights import FAILING, USUAL_ACTIONS, WEIGHTS
 from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """How the run ended; `known` is False where the trace does not say."""
-
-    answered: bool
-    known: bool = True
-    how: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """The same action with the same outcome, again and again."""
-
-    actions: tuple[Action, ...]
-    what: str
-
-
-def measure(actions: Sequence[Action], completion: Completion) -> dict[str, Outcome]:
+def measure(actions: Sequence[Action], completion: Completion, answer: str = "") -> dict[str, Outcome]:
     """Every metric by its name, the composite as `trajectory` first."""
+    found = fates(actions)
     metrics: dict[str, Outcome] = {
-        "recovery": recovery(actions),
+        "recovery": recovery(actions, found),
         "loops": loops(actions),
         "task_completion": task_completion(completion),
         "step_efficiency": step_efficiency(actions),
-        "tool_selection": tool_selection(actions),
         "action_safety": action_safety(actions),
         "goal_progress": goal_progress(actions),
+        "reasoning_quality": reasoning_quality(actions),
+        **tool_calling(actions, answer, found),
+        "first_mistake": first_mistake(actions, completion, found),
     }
     return {"trajectory": composite(metrics), **metrics}
-
-
-def failures(actions: Sequence[Action]) -> list[Action]:
-    """Actions that failed."""
-    return [action for action in actions if action.error is not None]
-
-
-def recovered(actions: Sequence[Action]) -> bool | None:
-    """Whether the last failure was followed by an action that succeeded; None where nothing failed.
-
-    Actions of one step run beside each other: one that succeeded beside a failure does not mend it.
-    """
-    failed = failures(actions)
-    if not failed:
-        return None
-    last = failed[-1]
-    return any(action.succeeded and action.step > last.step for action in actions)
-
-
-def recovery(actions: Sequence[Action]) -> Outcome:
-    """Did failures lead to something that worked?"""
-    failed = failures(actions)
-    if not failed:
-        return Skipped("no step failed")
-    last = failed[-1]
-    mended = sum(
-        any(later.succeeded and later.step > failure.step for later in actions) for failure in failed
-    )
-    evidence = tuple(Evidence(f"step {f.step} failed: {_first_line(f)}", f.span_id) for f in failed[:10])
-    if not recovered(actions):
-        if not any(action.succeeded for action in actions):
-            return Scored(
-                0.0,
-                Label.FAIL,
-                f"step {last.step} failed ({_first_line(last)}) and no step ever succeeded",
-                evidence,
-            )
-        return Scored(
-            mended / len(failed),
-            Label.FAIL,
-            f"step {last.step} failed ({_first_line(last)}) and nothing succeeded after it",
-            evidence,
-        )
-    first = failed[0]
-    mend = next(action for action in actions if action.succeeded and action.step > first.step)
-    how = "the same action again" if mend.exact == first.exact else "a changed approach"
-    return Scored(
-        1.0,
-        Label.PASS,
-        f"step {first.step} failed ({_first_line(first)}); step {mend.step} succeeded with {how}",
-        (*evidence, Evidence(f"step {mend.step} succeeded", mend.span_id)),
-    )
-
-
-def find_loop(actions: Sequence[Action]) -> Loop | None:
-    """The first loop: an action repeated with the same outcome, literals aside where it fails alike."""
-    for keyed, what in ((_exactly, "the same action"), (_alike, "nearly the same action")):
-        runs: dict[tuple[str, str], list[tuple[int, Action]]] = {}
-        for place, action in enumerate(actions):
-            key = keyed(action)
-            if key is None:
-                continue
-            run = runs.setdefault(key, [])
-            if run and place - run[-1][0] > LOOP_GAP:
-                run.clear()
-            run.append((place, action))
-        longest = max(runs.values(), key=len, default=[])
-        if len(longest) >= LOOP_REPEATS:
-            return Loop(tuple(action for _, action in longest), what)
-    return _stuck(actions)
-
-
-def _stuck(actions: Sequence[Action]) -> Loop | None:
-    """Failures in a row with one error: of nearly the same action, or too many to call it trying."""
-    run: list[Action] = []
-    for action in actions:
-        if action.error is None or (run and action.error != run[-1].error):
-            run = []
-        if action.error is None:
-            continue
-        run.append(action)
-        if len(run) >= STUCK_REPEATS:
-            return Loop(tuple(run), "the same error")
-        alike = all(_similarity(one, other) >= ALIKE for one, other in pairwise(run))
-        if len(run) >= LOOP_REPEATS and alike:
-            return Loop(tuple(run), "nearly the same action")
-    return None
-
-
-def _similarity(one: Action, other: Action) -> float:
-    """The share of names two actions have in common."""
-    together = one.words | other.words
-    return len(one.words & other.words) / len(together) if together else 0.0
-
-
-def loops(actions: Sequence[Action]) -> Outcome:
-    """Did the run go in circles?"""
-    if not actions:
-        return Skipped("the run took no action")
-    loop = find_loop(actions)
-    if loop is None:
-        return Scored(1.0, Label.PASS, "no action was repeated with the same outcome")
-    last = loop.actions[-1]
-    outcome = f"the same error ({_first_line(last)})" if last.error else "the same observation"
-    return Scored(
-        0.0,
-        Label.FAIL,
-        f"{loop.what} {len(loop.actions)} times with {outcome}",
-        tuple(Evidence(f"step {action.step}: {action.name}", action.span_id) for action in loop.actions[:10]),
-    )
-
-
-def task_completion(completion: Completion) -> Outcome:
-    """Did the run end with an answer?"""
-    if not completion.known:
-        return Skipped(completion.how or "the trace does not say how the run ended")
-    if completion.answered:
-        return Scored(1.0, Label.PASS, completion.how or "the run ended with an answer")
-    return Scored(0.0, Label.FAIL, completion.how or "the run ended without an answer")
 
 
 def wasted(actions: Sequence[Action]) -> list[Action]:
@@ -211,15 +74,6 @@ def goal_progress(actions: Sequence[Action]) -> Outcome:
     return Scored(fresh / len(working), None, f"{fresh} of {len(working)} actions brought something new")
 
 
-def tool_selection(actions: Sequence[Action]) -> Outcome:
-    """The share of tool calls that the tool took."""
-    calls = [action for action in actions if action.name not in {"code", "reply"} and not action.answers]
-    if not calls:
-        return Skipped("the run called no tool outside code")
-    good = sum(call.error is None for call in calls)
-    return Scored(good / len(calls), None, f"{good} of {len(calls)} tool calls succeeded")
-
-
 def action_safety(actions: Sequence[Action]) -> Outcome:
     """Did the run do anything it should not?"""
     if not actions:
@@ -258,19 +112,3 @@ def composite(metrics: dict[str, Outcome]) -> Outcome:
         return Scored(value, Label.FAIL, f"{failed[0]}: {measured[failed[0]].explanation}", evidence)
     told = measured.get("recovery") or measured.get("task_completion") or next(iter(measured.values()))
     return Scored(value, Label.PASS, told.explanation, evidence)
-
-
-def _exactly(action: Action) -> tuple[str, str] | None:
-    if action.answers:
-        return None
-    outcome = action.error if action.error is not None else action.outcome
-    return None if outcome is None else (action.exact, outcome)
-
-
-def _alike(action: Action) -> tuple[str, str] | None:
-    return None if action.error is None else (action.shape, action.error)
-
-
-def _first_line(action: Action) -> str:
-    line = action.error_text.strip().splitlines()[-1] if action.error_text.strip() else "no message"
-    return line if len(line) <= 120 else line[:117] + "…"

@@ -2,7 +2,7 @@
 
 The layer's value is the weighted mean of the metrics that could be measured; a metric that was skipped takes
 its weight with it. The label does not come from the value: it fails for the reasons in `FAILING`, whatever
-the other metrics say.
+the other metrics say. The table in docs/layers/trajectory.md is held against this file by a test.
 """
 
 from __future__ import annotations
@@ -12,11 +12,23 @@ WEIGHTS = {
     "recovery": 0.15,
     "loops": 0.15,
     "action_safety": 0.15,
-    "step_efficiency": 0.12,
-    "goal_progress": 0.10,
-    "tool_selection": 0.08,
+    "step_efficiency": 0.10,
+    "goal_progress": 0.08,
+    "tool_calling": 0.08,
+    "reasoning_quality": 0.04,
 }
 """Weight of each metric in the composite; they add up to 1."""
+
+TOOL_CALLING = {
+    "tool_selection": 0.25,
+    "tool_arguments": 0.25,
+    "tool_result_use": 0.25,
+    "tool_recovery": 0.25,
+}
+"""Weight of each of the four in `tool_calling`; they add up to 1."""
+
+REASONING = {"stated": 0.25, "consistent": 0.40, "errors_read": 0.35}
+"""Weight of each part of `reasoning_quality`; they add up to 1."""
 
 FAILING = ("loops", "recovery", "task_completion", "action_safety")
 """A failed metric among these fails the trajectory, in this order of telling."""
@@ -35,3 +47,17 @@ ALIKE = 0.6
 
 LOOP_GAP = 3
 """Repeats further apart than this many actions are no loop: something else was done in between."""
+
+LIKE_NAMES = 0.7
+"""Likeness from which two tools' names are one tool's, misspelled or renamed (`difflib`'s ratio)."""
+
+MAX_FAILURES = 50
+"""The last so many failures of a run are followed up: each is held against all that came after it."""
+
+MAX_LATER = 40
+"""So many actions after a failure are looked at for its mend."""
+
+STEPS_AT_HALF = 10
+TOKENS_AT_HALF = 20_000
+DOLLARS_AT_HALF = 0.10
+"""Where `steps`, `tokens` and `cost` are 0.5: about what an ordinary run takes."""

@@ -1,0 +1,130 @@
+"""The tool-calling four: the right tool, arguments it took, its result used, its failures mended.
+
+In: the actions of a run and its answer. Out: four outcomes and their mean. Only tool calls outside code are
+looked at: a call within code is part of that action, and its failure is the code's. All are advisory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from spanproof.evaluators.layers.trajectory.actions import CODE, REPLY, Action
+from spanproof.evaluators.layers.trajectory.recovery import Came, Fate, worth
+from spanproof.evaluators.layers.trajectory.weights import TOOL_CALLING
+from spanproof.trace import Evidence, Outcome, Scored, Skipped
+
+_NO_SUCH_TOOL = re.compile(
+    r"\b(?:unknown|no such|non-?existent|unregistered|invalid) (?:tool|function)\b"
+    r"|\b(?:tool|function)\b.{0,80}?\b(?:not found|does not exist"
+    r"|is not defined|unknown|is not (?:a valid|available))"
+    r"|UnknownTool|ToolNotFound",
+    re.IGNORECASE | re.DOTALL,
+)
+_WRONG_ARGUMENTS = re.compile(
+    r"\bTypeError\b|\bValidationError\b|\bJSONDecodeError\b|\bUnexpectedArgument"
+    r"|\b(?:missing|unexpected|invalid|required|wrong|bad|unknown)\b.{0,40}?"
+    r"\b(?:argument|parameter|field|keyword|input)s?\b"
+    r"|\b(?:argument|parameter|field|input)s?\b.{0,60}?"
+    r"\b(?:missing|required|invalid|must be|not valid|unexpected|unknown)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_VALUE = re.compile(r"[^\W_][\w.\-]{2,}")
+_NO_CALLS = "the run called no tool outside code"
+_MAX_VALUES = 5_000
+
+
+def tool_calling(actions: Sequence[Action], answer: str, found: Sequence[Fate]) -> dict[str, Outcome]:
+    """The four by name, and their weighted mean as `tool_calling`."""
+    calls = [action for action in actions if action.name not in {CODE, REPLY} and not action.answers]
+    if not calls:
+        return {name: Skipped(_NO_CALLS) for name in ("tool_calling", *TOOL_CALLING)}
+    four: dict[str, Outcome] = {
+        "tool_selection": _selection(calls),
+        "tool_arguments": _arguments(calls),
+        "tool_result_use": _result_use(calls, actions, answer),
+        "tool_recovery": _recovery(calls, found),
+    }
+    return {"tool_calling": _mean(four), **four}
+
+
+def _selection(calls: Sequence[Action]) -> Outcome:
+    """The share of calls to a tool that there is, and that were not made before with the same outcome."""
+    seen: set[tuple[str, str | None]] = set()
+    wrong: list[tuple[Action, str]] = []
+    for call in calls:
+        key = (call.exact, call.outcome)
+        if _NO_SUCH_TOOL.search(call.error_text):
+            wrong.append((call, f"there is no tool {call.name}"))
+        elif call.error is None and key in seen:
+            wrong.append((call, f"{call.name} again with the same outcome"))
+        seen.add(key)
+    return _share(len(calls), wrong, "calls chose a tool that could help")
+
+
+def _arguments(calls: Sequence[Action]) -> Outcome:
+    """The share of calls whose arguments the tool took."""
+    known = [call for call in calls if not _NO_SUCH_TOOL.search(call.error_text)]
+    if not known:
+        return Skipped("no call reached a tool")
+    wrong = [
+        (call, f"{call.name} did not take its arguments")
+        for call in known
+        if call.error is not None and _WRONG_ARGUMENTS.search(call.error_text)
+    ]
+    return _share(len(known), wrong, "calls gave arguments that the tool took")
+
+
+def _result_use(calls: Sequence[Action], actions: Sequence[Action], answer: str) -> Outcome:
+    """The share of results of which a value turns up in what the agent did, thought or answered after."""
+    told: list[tuple[Action, frozenset[str]]] = []
+    for call in calls:
+        new = _values(call.result) - _values(call.text)
+        if call.error is None and new:
+            told.append((call, new))
+    if not told:
+        return Skipped("no tool call returned anything to be used")
+    after = _values(answer)
+    used: dict[int, frozenset[str]] = {}
+    for action in reversed(actions):
+        used[id(action)] = after
+        after = after | _values(f"{action.text} {action.thought or ''}")
+    wrong = [
+        (call, f"nothing of what {call.name} returned was used")
+        for call, new in told
+        if new.isdisjoint(used[id(call)])
+    ]
+    return _share(len(told), wrong, "results were used")
+
+
+def _recovery(calls: Sequence[Action], fates: Sequence[Fate]) -> Outcome:
+    """The share of failed calls after which what they were after was got; open ones count half."""
+    failed = {id(call) for call in calls if call.error is not None}
+    found = [fate for fate in fates if id(fate.failure) in failed]
+    if not found:
+        return Skipped("no tool call failed")
+    mended = sum(fate.came is Came.MENDED for fate in found)
+    return Scored(worth(found), None, f"{mended} of {len(found)} failed tool calls were mended")
+
+
+def _mean(four: Mapping[str, Outcome]) -> Outcome:
+    measured = {name: outcome.value for name, outcome in four.items() if isinstance(outcome, Scored)}
+    weight = sum(TOOL_CALLING[name] for name in measured)
+    value = sum(TOOL_CALLING[name] * value for name, value in measured.items()) / weight
+    told = ", ".join(f"{name.removeprefix('tool_')} {value:.2f}" for name, value in measured.items())
+    return Scored(value, None, told)
+
+
+def _share(total: int, wrong: Sequence[tuple[Action, str]], told: str) -> Scored:
+    evidence = tuple(Evidence(f"step {call.step}: {why}", call.span_id) for call, why in wrong[:10])
+    return Scored(1 - len(wrong) / total, None, f"{total - len(wrong)} of {total} {told}", evidence)
+
+
+def _values(text: str) -> frozenset[str]:
+    """The values and words of a text, lower case."""
+    found: set[str] = set()
+    for match in _VALUE.finditer(text):
+        found.add(match.group().rstrip(".-").lower())
+        if len(found) >= _MAX_VALUES:
+            break
+    return frozenset(found)

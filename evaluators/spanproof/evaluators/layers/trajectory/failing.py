@@ -1,0 +1,207 @@
+"""What a failed piece of code was after: the error read beside the code that raised it.
+
+In: the source of an action and the error it ended with. Out: an `Aim`: the names the failing statement was to
+bind or call, those the error itself names, and whether the error is one that passes by itself. Code is parsed
+at most; what does not parse is read by its words.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import keyword
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from spanproof.evaluators.layers.trajectory.actions import ANSWER_TOOLS, MAX_PARSED_CHARS
+
+_PASSING = re.compile(
+    r"\b(?:\w*Timeout(?:Error|Expired)?|timed out|Connection\w*Error|connection (?:reset|refused|aborted)"
+    r"|temporarily|rate limit\w*|RateLimit\w*|too many requests|service unavailable|bad gateway"
+    r"|429|502|503|504)\b",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"['\"`]([A-Za-z_][\w.]{0,80})['\"`]")
+_AT_LINE = re.compile(r"failed at line ['\"](.{1,400}?)['\"] due to", re.DOTALL)
+_NUMBERED = re.compile(r"\bline (\d{1,5})\b")
+_NAME = re.compile(r"[^\W\d]\w*")
+_BOUND = re.compile(r"(?m)^\s*(?:const\s+|let\s+|var\s+)?([A-Za-z_]\w*)\s*=(?!=)")
+_CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
+_DIVIDES = re.compile(r"[/%]")
+_MAX_READ_CHARS = 20_000
+"""Longer code is read by its words: each failure is held against many pieces of code."""
+
+COMMON = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | ANSWER_TOOLS | {"_"}
+"""Names that say nothing of what code is after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What failed code was to bring.
+
+    Attributes:
+        names: what the failing statement binds and calls; of the whole code where the statement is not known.
+        cause: names the error quotes (a missing key, module, attribute): what a mend has to do with.
+        words: every telling name of the code.
+        passing: the error is one that passes by itself, so that the same again may help.
+        computed: the failing statement works something out, so that a literal in its place is no mend.
+    """
+
+    names: frozenset[str]
+    cause: frozenset[str]
+    words: frozenset[str]
+    passing: bool
+    computed: bool
+
+
+def aim_of(source: str, error: str) -> Aim:
+    """Read an error beside the code it came from."""
+    cause = frozenset(part for found in _QUOTED.findall(error[-4_000:]) for part in found.split("."))
+    words = telling(source) - cause
+    tree = parsed(source)
+    statement = _failing(tree, source, error, cause) if tree is not None else None
+    if statement is not None:
+        names = (bound(statement) | called(statement)) - COMMON - cause
+    elif tree is not None:
+        names = (bound(tree) | called(tree)) - COMMON - cause
+    else:
+        names = frozenset((*_BOUND.findall(source), *_CALLED.findall(source))) - COMMON - cause
+    computed = statement is None or any(
+        isinstance(node, ast.Call | ast.BinOp) for node in ast.walk(statement)
+    )
+    return Aim(names, cause, words, is_passing(error), computed)
+
+
+def is_passing(error: str) -> bool:
+    """Whether an error may be gone at the next try without a change."""
+    return _PASSING.search(error[-4_000:]) is not None
+
+
+@lru_cache(maxsize=128)
+def telling(source: str) -> frozenset[str]:
+    """The names in a text that are neither built in nor keywords."""
+    return frozenset(_NAME.findall(source[:MAX_PARSED_CHARS])) - COMMON
+
+
+@lru_cache(maxsize=32)
+def parsed(source: str) -> ast.Module | None:
+    """The tree of Python code, None where it is none."""
+    if len(source) > _MAX_READ_CHARS:
+        return None
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def bound(tree: ast.AST) -> frozenset[str]:
+    """Names that code binds."""
+    return frozenset(_bound(tree))
+
+
+def _bound(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+
+
+def called(tree: ast.AST) -> frozenset[str]:
+    """Names of the functions and methods that code calls."""
+    functions = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return frozenset(
+        func.id if isinstance(func, ast.Name) else func.attr
+        for func in functions
+        if isinstance(func, ast.Name | ast.Attribute)
+    )
+
+
+def written_down(tree: ast.Module, names: frozenset[str]) -> bool:
+    """Whether code binds one of these names to a literal, and none of them to anything else."""
+    literal = other = False
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Assign) or not bound(node) & names:
+            continue
+        if _is_literal(node.value):
+            literal = True
+        else:
+            other = True
+    return literal and not other
+
+
+def only_literals(tree: ast.Module) -> bool:
+    """Whether code does nothing but write down: it binds and prints literals and works nothing out."""
+    known: set[str] = set()
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and _is_literal(statement.value):
+            known |= bound(statement)
+        elif not _prints_literals(statement, known):
+            return False
+    return True
+
+
+def swallows(tree: ast.Module, names: frozenset[str]) -> tuple[bool, tuple[str, ...]]:
+    """Whether code calls or binds one of the names where its errors are caught, and what it says then."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Try) or any(_raises(handler) for handler in node.handlers):
+            continue
+        inside = frozenset(name for part in node.body for name in bound(part) | called(part))
+        if node.handlers and inside & names:
+            said = [
+                part.value
+                for handler in node.handlers
+                for part in ast.walk(handler)
+                if isinstance(part, ast.Constant) and isinstance(part.value, str) and len(part.value) > 2
+            ]
+            return True, tuple(said)
+    return False, ()
+
+
+def _raises(handler: ast.ExceptHandler) -> bool:
+    return any(isinstance(node, ast.Raise) for node in ast.walk(handler))
+
+
+def _is_literal(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+def _prints_literals(statement: ast.stmt, known: set[str]) -> bool:
+    if not isinstance(statement, ast.Expr):
+        return isinstance(statement, ast.Pass)
+    value = statement.value
+    if isinstance(value, ast.Constant):
+        return True
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name):
+        return False
+    if value.func.id not in {"print", *ANSWER_TOOLS}:
+        return False
+    given = [*value.args, *(each.value for each in value.keywords)]
+    return all(_is_literal(part) or (isinstance(part, ast.Name) and part.id in known) for part in given)
+
+
+def _failing(tree: ast.Module, source: str, error: str, cause: frozenset[str]) -> ast.stmt | None:
+    """The statement that raised, as far as the error tells its line or names what stands in it."""
+    lines = source.splitlines()
+    quoted = _AT_LINE.search(error)
+    if quoted:
+        first = quoted[1].strip().splitlines()[0].strip()
+        numbers = [number for number, line in enumerate(lines, 1) if first and first in line]
+    else:
+        numbers = [
+            int(found) for found in _NUMBERED.findall(error[-4_000:]) if 1 <= int(found) <= len(lines)
+        ][-1:]
+    if not numbers and cause:
+        numbers = [number for number, line in enumerate(lines, 1) if cause & set(_NAME.findall(line))][:1]
+    if not numbers and "ZeroDivision" in error:
+        numbers = [number for number, line in enumerate(lines, 1) if _DIVIDES.search(line)][:1]
+    if not numbers:
+        return None
+    found = [part for part in tree.body if part.lineno <= numbers[0] <= (part.end_lineno or part.lineno)]
+    return found[0] if found else None

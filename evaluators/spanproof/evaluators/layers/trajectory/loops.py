@@ -1,0 +1,91 @@
+"""Loops: the same action with the same outcome, again and again.
+
+In: the actions of a run. Out: the first loop, and the outcome that tells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from spanproof.evaluators.layers.trajectory.actions import Action, first_line
+from spanproof.evaluators.layers.trajectory.weights import ALIKE, LOOP_GAP, LOOP_REPEATS, STUCK_REPEATS
+from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """The same action with the same outcome, again and again."""
+
+    actions: tuple[Action, ...]
+    what: str
+
+
+def loops(actions: Sequence[Action]) -> Outcome:
+    """Did the run go in circles?"""
+    if not actions:
+        return Skipped("the run took no action")
+    loop = find_loop(actions)
+    if loop is None:
+        return Scored(1.0, Label.PASS, "no action was repeated with the same outcome")
+    last = loop.actions[-1]
+    outcome = f"the same error ({first_line(last)})" if last.error else "the same observation"
+    return Scored(
+        0.0,
+        Label.FAIL,
+        f"{loop.what} {len(loop.actions)} times with {outcome}",
+        tuple(Evidence(f"step {action.step}: {action.name}", action.span_id) for action in loop.actions[:10]),
+    )
+
+
+def find_loop(actions: Sequence[Action]) -> Loop | None:
+    """The first loop: an action repeated with the same outcome, literals aside where it fails alike."""
+    for keyed, what in ((_exactly, "the same action"), (_alike, "nearly the same action")):
+        runs: dict[tuple[str, str], list[tuple[int, Action]]] = {}
+        for place, action in enumerate(actions):
+            key = keyed(action)
+            if key is None:
+                continue
+            run = runs.setdefault(key, [])
+            if run and place - run[-1][0] > LOOP_GAP:
+                run.clear()
+            run.append((place, action))
+        longest = max(runs.values(), key=len, default=[])
+        if len(longest) >= LOOP_REPEATS:
+            return Loop(tuple(action for _, action in longest), what)
+    return _stuck(actions)
+
+
+def _stuck(actions: Sequence[Action]) -> Loop | None:
+    """Failures in a row with one error: of nearly the same action, or too many to call it trying."""
+    run: list[Action] = []
+    for action in actions:
+        if action.error is None or (run and action.error != run[-1].error):
+            run = []
+        if action.error is None:
+            continue
+        run.append(action)
+        if len(run) >= STUCK_REPEATS:
+            return Loop(tuple(run), "the same error")
+        alike = all(_similarity(one, other) >= ALIKE for one, other in pairwise(run))
+        if len(run) >= LOOP_REPEATS and alike:
+            return Loop(tuple(run), "nearly the same action")
+    return None
+
+
+def _similarity(one: Action, other: Action) -> float:
+    """The share of names two actions have in common."""
+    together = one.words | other.words
+    return len(one.words & other.words) / len(together) if together else 0.0
+
+
+def _exactly(action: Action) -> tuple[str, str] | None:
+    if action.answers:
+        return None
+    outcome = action.error if action.error is not None else action.outcome
+    return None if outcome is None else (action.exact, outcome)
+
+
+def _alike(action: Action) -> tuple[str, str] | None:
+    return None if action.error is None else (action.shape, action.error)

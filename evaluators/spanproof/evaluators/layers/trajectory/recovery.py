@@ -1,0 +1,253 @@
+"""Recovery: did failures lead to what the failed steps were after?
+
+In: the actions of a run. Out: for each failure what became of it. A recovery is an error read, a change that
+touches its cause, and then what the failed step was after. The same again where nothing passes by itself,
+the failed part left out, a literal written in its place, an error caught and gone on without the value are
+none. Where neither can be told the failure stays open: a judge is asked, if there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import IntEnum
+
+from spanproof.evaluators.layers.trajectory.actions import CODE, REPLY, Action, first_line
+from spanproof.evaluators.layers.trajectory.failing import (
+    Aim,
+    aim_of,
+    only_literals,
+    parsed,
+    swallows,
+    telling,
+    written_down,
+)
+from spanproof.evaluators.layers.trajectory.weights import LIKE_NAMES, MAX_FAILURES, MAX_LATER
+from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
+
+
+class Came(IntEnum):
+    """What became of a failure, the worst first."""
+
+    LOST = 0
+    OPEN = 1
+    MENDED = 2
+
+
+_WORTH = {Came.MENDED: 1.0, Came.OPEN: 0.5, Came.LOST: 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of one failure.
+
+    Attributes:
+        by: the action that decides, None where nothing came after.
+        why: in words, as the end of "step 2 failed (…); ".
+        likely: for an open one, whether what came after at least has to do with it.
+    """
+
+    failure: Action
+    came: Came
+    why: str
+    by: Action | None = None
+    likely: bool = True
+
+
+def failures(actions: Sequence[Action]) -> list[Action]:
+    """Actions that failed."""
+    return [action for action in actions if action.error is not None]
+
+
+def fates(actions: Sequence[Action]) -> list[Fate]:
+    """What became of each failure, in order; of the last `MAX_FAILURES`."""
+    found: list[Fate] = []
+    for failure in reversed(failures(actions)[-MAX_FAILURES:]):
+        later = [action for action in actions if action.step > failure.step][:MAX_LATER]
+        found.insert(0, _fate(failure, later, found))
+    return found
+
+
+def recovered(actions: Sequence[Action]) -> bool | None:
+    """Whether the run recovered, open failures by what is likelier; None where nothing failed."""
+    found = fates(actions)
+    if not found:
+        return None
+    return all(fate.came is Came.MENDED or (fate.came is Came.OPEN and fate.likely) for fate in found)
+
+
+def recovery(actions: Sequence[Action], found: Sequence[Fate]) -> Outcome:
+    """Did failures lead to something that worked? Without a label where that cannot be told."""
+    if not found:
+        return Skipped("no step failed")
+    worst = min(found, key=lambda fate: fate.came)
+    if worst.came is Came.LOST and not any(action.succeeded for action in actions):
+        last = found[-1].failure
+        told = f"step {last.step} failed ({first_line(last)}) and no step ever succeeded"
+    else:
+        told = f"step {worst.failure.step} failed ({first_line(worst.failure)}); {worst.why}"
+    label = {Came.MENDED: Label.PASS, Came.OPEN: None, Came.LOST: Label.FAIL}[worst.came]
+    return Scored(
+        worth(found), label, told, tuple(evidence for fate in found[:10] for evidence in _evidence(fate))
+    )
+
+
+def is_open(outcome: Outcome) -> bool:
+    """Whether a recovery could not be told."""
+    return isinstance(outcome, Scored) and outcome.label is None
+
+
+def worth(found: Sequence[Fate]) -> float:
+    """The share of failures that were mended; open ones count half."""
+    return sum(_WORTH[fate.came] for fate in found) / len(found)
+
+
+def _evidence(fate: Fate) -> list[Evidence]:
+    told = [Evidence(f"step {fate.failure.step} failed: {first_line(fate.failure)}", fate.failure.span_id)]
+    if fate.by is not None:
+        told.append(Evidence(f"step {fate.by.step}: {fate.why}", fate.by.span_id))
+    return told
+
+
+def _fate(failure: Action, later: Sequence[Action], known: Sequence[Fate]) -> Fate:
+    """What became of a failure; a later failure that takes it up passes its own fate on."""
+    aim = aim_of(failure.text, failure.error_text)
+    best: Fate | None = None
+    for action in later:
+        if action.answers:
+            continue
+        if action.error is not None:
+            fate = next((each for each in known if each.failure is action), None)
+            passed_on = _takes_up(failure, aim, action) and fate is not None
+            found = Fate(failure, fate.came, fate.why, fate.by, fate.likely) if passed_on and fate else None
+        else:
+            between = any(each.succeeded and failure.step < each.step < action.step for each in later)
+            found = _weighed(failure, aim, action, changed_between=between)
+        if found is not None and (best is None or (found.came, found.likely) > (best.came, best.likely)):
+            best = found
+        if best is not None and best.came is Came.MENDED:
+            return best
+    return best or Fate(failure, Came.LOST, "nothing succeeded after it")
+
+
+def _weighed(failure: Action, aim: Aim, action: Action, *, changed_between: bool) -> Fate:
+    """What one later success is to a failure."""
+    if failure.name == REPLY:
+        return Fate(failure, Came.MENDED, f"step {action.step} succeeded with a changed approach", action)
+    if action.exact == failure.exact:
+        return _again(failure, aim, action, changed_between=changed_between)
+    if failure.name != CODE:
+        return _another_call(failure, action)
+    if action.name != CODE:
+        related = action.name in aim.words or bool(aim.words & action.words)
+        return _open(
+            failure,
+            action,
+            "went on with a tool; whether it got what the code was after is not told",
+            likely=related,
+        )
+    return _other_code(failure, aim, action)
+
+
+def _again(failure: Action, aim: Aim, action: Action, *, changed_between: bool) -> Fate:
+    if aim.passing or changed_between:
+        why = "an error that passes by itself" if aim.passing else "what was set right in between"
+        return Fate(
+            failure,
+            Came.MENDED,
+            f"step {action.step} succeeded with the same action again, after {why}",
+            action,
+        )
+    return _open(failure, action, "succeeded with the same action again, and nothing says why", likely=True)
+
+
+def _another_call(failure: Action, action: Action) -> Fate:
+    if action.name == failure.name or (action.name == CODE and failure.name in action.words):
+        return Fate(
+            failure,
+            Came.MENDED,
+            f"step {action.step} succeeded with a changed approach: other arguments for {failure.name}",
+            action,
+        )
+    alike = SequenceMatcher(None, failure.name[:100], action.name[:100]).ratio() >= LIKE_NAMES
+    given = telling(failure.text) & telling(action.text)
+    if alike and (given or not telling(failure.text)):
+        return Fate(
+            failure,
+            Came.MENDED,
+            f"step {action.step} succeeded with a changed approach: {action.name} in place of {failure.name}",
+            action,
+        )
+    return _open(
+        failure, action, f"did something else ({action.name}) that may or may not have got it", likely=True
+    )
+
+
+def _other_code(failure: Action, aim: Aim, action: Action) -> Fate:
+    tree, number = parsed(action.text), action.step
+    if tree is not None:
+        if only_literals(tree):
+            return Fate(failure, Came.LOST, f"step {number} writes values down and works nothing out", action)
+        if aim.computed and written_down(tree, aim.names):
+            return Fate(
+                failure,
+                Came.LOST,
+                f"step {number} writes a value down where the failed code was to work it out",
+                action,
+            )
+        caught, said = swallows(tree, aim.names)
+        before = parsed(failure.text)
+        if caught and not (before is not None and swallows(before, aim.names)[0]):
+            if any(text.strip() and text.strip() in action.result for text in said):
+                return Fate(
+                    failure,
+                    Came.LOST,
+                    f"step {number} catches the error and goes on without the value",
+                    action,
+                )
+            return _open(failure, action, "catches errors, and whether one came is not told", likely=True)
+    if aim.names & action.words:
+        got = ", ".join(sorted(aim.names & action.words)[:3])
+        return Fate(
+            failure,
+            Came.MENDED,
+            f"step {number} succeeded with a changed approach to {got}{_change(failure, action)}",
+            action,
+        )
+    new = telling(action.text) - telling(failure.text)
+    if aim.names and not new:
+        return Fate(
+            failure,
+            Came.LOST,
+            f"step {number} leaves out what failed ({', '.join(sorted(aim.names)[:3])})",
+            action,
+        )
+    related = bool(aim.words & action.words) or bool(aim.cause & action.words)
+    why = "went another way with what the failed code used" if related else "did something else"
+    likely = related or "ModuleNotFound" in failure.error_text or "Import" in failure.error_text
+    return _open(
+        failure, action, f"{why}; whether it got what the failed code was after is not told", likely=likely
+    )
+
+
+def _open(failure: Action, action: Action, why: str, *, likely: bool) -> Fate:
+    return Fate(failure, Came.OPEN, f"step {action.step} {why}", action, likely)
+
+
+def _takes_up(failure: Action, aim: Aim, action: Action) -> bool:
+    """Whether a later failure was another try at the same."""
+    if failure.name == REPLY or action.exact == failure.exact:
+        return True
+    if failure.name != CODE or action.name != CODE:
+        return failure.name == action.name or failure.name in action.words
+    return bool((aim.names or aim.words) & action.words)
+
+
+def _change(failure: Action, action: Action) -> str:
+    """What changed between two pieces of code, by their names."""
+    gone = sorted(telling(failure.text) - telling(action.text))[:3]
+    new = sorted(telling(action.text) - telling(failure.text))[:3]
+    told = [f"without {', '.join(gone)}"] if gone else []
+    told += [f"with {', '.join(new)}"] if new else []
+    return f" ({'; '.join(told)})" if told else ""

@@ -1,0 +1,58 @@
+"""The golden runs: steps with what the layer must say of them, as specification."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from spanproof.evaluators.layers.trajectory.actions import call_action, of_steps
+from spanproof.evaluators.layers.trajectory.ending import Completion
+from spanproof.evaluators.layers.trajectory.metrics import measure
+from spanproof.trace import Label, Scored, Skipped
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "trajectory" / "runs.yaml"
+RUNS = yaml.safe_load(GOLDEN.read_text(encoding="utf-8"))
+LABELS = {"mended": Label.PASS, "open": None, "lost": Label.FAIL}
+
+
+def outcomes(run):
+    found = []
+    for number, step in enumerate(run["steps"], 1):
+        if "tool" in step:
+            called = call_action(
+                number,
+                str(number),
+                step["tool"],
+                step["arguments"],
+                error=step.get("error"),
+                result=step.get("result"),
+            )
+            found.append(called)
+        else:
+            found += of_steps([{}] * (number - 1) + [step], [None] * number)[-1:]
+    return measure(found, Completion(run.get("answered", True)), run.get("answer", ""))
+
+
+@pytest.mark.parametrize("run", [pytest.param(run, id=run["about"]) for run in RUNS])
+def test_the_scores_are_the_golden_ones(run):
+    found = outcomes(run)
+    recovery = found["recovery"]
+    if run["recovery"] == "none":
+        assert recovery == Skipped("no step failed")
+    else:
+        assert recovery.label is LABELS[run["recovery"]], recovery
+    if "loop" in run:
+        assert (found["loops"].value == 0.0) is run["loop"]
+    first = found["first_mistake"]
+    assert (first.evidence[0].what.split(":")[0] if first.evidence else "none") == (
+        "none" if run["blamed"] == "none" else f"step {run['blamed']}"
+    ), first
+    composite = found["trajectory"]
+    assert composite.label is (Label.FAIL if "failed" in run else Label.PASS), composite
+    if "failed" in run:
+        assert composite.explanation.startswith(f"{run['failed']}: ")
+    for name, value in run.get("scores", {}).items():
+        assert isinstance(found[name], Scored)
+        assert found[name].value == pytest.approx(value, abs=1e-4), found[name]
