@@ -28,7 +28,8 @@ from spanproof.evaluators.custom import EvaluatorError
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.judge import JudgeError
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
-from spanproof.sandbox import Sandbox
+from spanproof.evaluators.replay import load_fixtures
+from spanproof.sandbox import BadFixture, Sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Errored, Score, Scored, Skipped, Span, Trace, trace_of
 from spanproof.trace.otlp import MalformedOtlp, read_what_is_good
@@ -134,13 +135,20 @@ def _engine(config: Config, pipeline: Pipeline, sandbox: Sandbox | None, no_repl
         evaluators = evaluators_of(config, sandbox)
     except (EvaluatorError, JudgeError) as problem:
         raise UsageProblem(str(problem), "see docs/evaluators.md and docs/judge.md") from problem
+    rules = config.evaluation
+    try:
+        fixtures = load_fixtures(rules.fixtures) if rules.fixtures else None
+    except BadFixture as problem:
+        raise UsageProblem(str(problem), "see docs/replay.md") from problem
     return Engine(
         pipeline=pipeline,
         sandbox=sandbox,
         replay_disabled_reason=no_replay,
         evaluators=evaluators,
-        layers=config.evaluation.layers,
         told=told_by(config),
+        layers=rules.layers,
+        fixtures=fixtures,
+        repeat_share=rules.repeat_share,
     )
 
 

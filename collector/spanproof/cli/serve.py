@@ -24,7 +24,7 @@ from spanproof.collector.ticker import Watcher
 from spanproof.collector.wal import WalInUse
 from spanproof.evaluators.custom import EvaluatorError
 from spanproof.evaluators.judge import JudgeError
-from spanproof.sandbox.errors import PolicyError
+from spanproof.sandbox.errors import BadFixture, PolicyError
 from spanproof.store import Store, StoreError
 
 _LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -62,7 +62,16 @@ def command(
     collector = collector_for(config)
     try:
         drained = collector.run_forever(lambda endpoints: _say_where(endpoints, collector, as_json))
-    except (PortTaken, WalInUse, PolicyError, JudgeError, EvaluatorError, StoreError, OSError) as problem:
+    except (
+        PortTaken,
+        WalInUse,
+        PolicyError,
+        BadFixture,
+        JudgeError,
+        EvaluatorError,
+        StoreError,
+        OSError,
+    ) as problem:
         raise _cannot_start(problem) from problem
     return 0 if drained else 2
 
@@ -92,6 +101,8 @@ def _cannot_start(problem: Exception) -> UsageProblem:
             remedy = "set another place for it: --set store.location=…"
         case PolicyError():
             remedy = "docs/policy.md lists every key"
+        case BadFixture():
+            remedy = "docs/replay.md shows a file of fixtures"
         case EvaluatorError():
             remedy = "docs/evaluators.md shows the form of an evaluator"
         case JudgeError():

@@ -46,6 +46,18 @@ class Evaluation(Section):
         default=True,
         description="Whether to run snippets again in the sandbox; without it they are scanned only.",
     )
+    fixtures: Path | None = Field(
+        default=None,
+        description="A YAML file of what replays find, by cohort: files, a database, recorded HTTP, packages,"
+        " seed, clock; see docs/replay.md.",
+    )
+    repeat_share: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Share of the traces that are replayed again under another seed, to find flaky snippets;"
+        " where a step disagrees with its record, that is done in any case.",
+    )
     layers: tuple[Layer, ...] = Field(default=tuple(Layer), description="Layers that are judged.")
     sampling: tuple[Sample, ...] = Field(
         default=(), description="Which runs are judged, where judging all of them costs too much."

@@ -16,9 +16,19 @@ from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.evaluator import Evaluator, installed
 from spanproof.evaluators.judge import Judge, JudgeSettings, cascades, load_rubrics
 from spanproof.evaluators.model import Told
+from spanproof.evaluators.replay import FixtureBook, load_fixtures
 from spanproof.evaluators.sampling import Sampling, SamplingRule
-from spanproof.sandbox import Ecosystem, PackageSet, Program, Sandbox
-from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
+from spanproof.sandbox import (
+    Ecosystem,
+    Fixtures,
+    PackageSet,
+    Program,
+    Sandbox,
+    SandboxBroken,
+    SandboxUnavailable,
+    UnsupportedFixtures,
+    UnsupportedLanguage,
+)
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.policy_file import load_policy
 from spanproof.sandbox.registry import open_sandbox
@@ -49,12 +59,14 @@ def open_engine(config: Config) -> OpenEngine:
 
     Raises:
         PolicyError: the policy file is not valid.
+        BadFixture: the file of fixtures is not valid.
         EvaluatorError: an evaluator of the user's cannot be called.
         RubricError: a rubric is not valid.
         JudgeUnavailable: there is a budget for the judge, and no price.
     """
     # First: a policy that is wrong is told before a sandbox is started for nothing.
     pipeline = Pipeline(load_policy(config.policy) if config.policy else Policy())
+    fixtures = load_fixtures(config.evaluation.fixtures) if config.evaluation.fixtures else FixtureBook()
     sandbox, no_replay = _sandbox(config)
     if no_replay:
         log.warning("snippets are not run again: %s", no_replay)
@@ -67,7 +79,11 @@ def open_engine(config: Config) -> OpenEngine:
         layers=rules.layers,
         told=told_by(config),
         sampling=Sampling(tuple(SamplingRule(**sample.model_dump()) for sample in rules.sampling)),
+        fixtures=fixtures,
+        repeat_share=rules.repeat_share,
     )
+    if sandbox is not None:
+        build_packages(fixtures, sandbox)
     return OpenEngine(engine, sandbox, no_replay)
 
 
@@ -75,6 +91,23 @@ def told_by(config: Config) -> Told:
     """What the configuration says beside the traces. One price table serves the judge and the agents."""
     synonyms = {state: tuple(words) for state, words in config.evaluation.synonyms.items()}
     return Told(synonyms, config.judge.prices)
+
+
+def build_packages(fixtures: FixtureBook, sandbox: Sandbox) -> None:
+    """Have the package sets of the fixtures built now, and not while some trace waits for them.
+
+    One that cannot be had is told; replays that need it are skipped with that reason.
+    """
+    for each in fixtures.sets:
+        if each.packages is None:
+            continue
+        pins = ", ".join(each.packages.pins[:3]) + (", …" if len(each.packages.pins) > 3 else "")
+        log.info("the packages of the fixtures %r are made ready: %s", each.name, pins)
+        language = "python" if each.packages.ecosystem is Ecosystem.PIP else "javascript"
+        try:
+            sandbox.run(Program(language, "", fixtures=Fixtures(packages=each.packages)))
+        except (SandboxUnavailable, SandboxBroken, UnsupportedFixtures, UnsupportedLanguage) as problem:
+            log.warning("runs with the fixtures %r are not replayed: %s", each.name, problem)
 
 
 def evaluators_of(config: Config, sandbox: Sandbox | None) -> list[Evaluator]:

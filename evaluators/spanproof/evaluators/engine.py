@@ -28,11 +28,18 @@ from spanproof.evaluators.model import (
     TraceEvaluation,
 )
 from spanproof.evaluators.redact import Redactor
-from spanproof.evaluators.replay import ApiIndex, replay_run
+from spanproof.evaluators.replay import ApiIndex, FixtureBook, parameters_in, replay_run
 from spanproof.evaluators.runs import runs_of
-from spanproof.evaluators.sampling import Sampling
+from spanproof.evaluators.sampling import Sampling, share_of
 from spanproof.evaluators.scoring import scores_of
-from spanproof.sandbox import Sandbox, SandboxBroken, SandboxUnavailable, Tier, UnsupportedLanguage
+from spanproof.sandbox import (
+    BadFixture,
+    Sandbox,
+    SandboxBroken,
+    SandboxUnavailable,
+    Tier,
+    UnsupportedLanguage,
+)
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -69,6 +76,8 @@ class Engine:
         layers: Collection[Layer] = tuple(Layer),
         sampling: Sampling | None = None,
         told: Told | None = None,
+        fixtures: FixtureBook | None = None,
+        repeat_share: float = 0.0,
     ) -> None:
         """Put an engine together.
 
@@ -80,6 +89,8 @@ class Engine:
             layers: those to judge; of the others nothing is said.
             sampling: which runs of them; None is all.
             told: what the user says beside the traces: synonyms, prices.
+            fixtures: what replays find, by cohort.
+            repeat_share: share of the traces that are replayed twice, to find what is flaky.
         """
         self._pipeline = pipeline
         self._sandbox = sandbox
@@ -88,13 +99,21 @@ class Engine:
         self._evaluators = by_cost(each for each in (*LAYER_RULES, *evaluators) if each.layer in layers)
         self._sampling = sampling or Sampling()
         self._told = told or Told()
+        self._fixtures = fixtures or FixtureBook()
+        self._repeat_share = repeat_share
 
-    def evaluate(self, trace: Trace, tests: Mapping[str, CaseTests] | None = None) -> TraceEvaluation:
+    def evaluate(
+        self,
+        trace: Trace,
+        tests: Mapping[str, CaseTests] | None = None,
+        fixtures: FixtureBook | None = None,
+    ) -> TraceEvaluation:
         """Everything found about this trace. Spans of our own evaluators are not evaluated.
 
         Args:
             trace: a whole one.
             tests: of the cases its runs are, by the run's span id; they run after everything else.
+            fixtures: what its replays find, in place of the engine's own.
         """
         others = _without_evaluators(trace)
         if not others:
@@ -113,9 +132,9 @@ class Engine:
             for snippet in run.snippets
         }
         policies = {snippet_id: gate.policy for snippet_id, gate in gates.items()}
-        of_cases = tests or {}
+        of_cases, book = tests or {}, fixtures or self._fixtures
         runs = tuple(
-            self._evaluate_run(judged, run, scans, policies, of_cases.get(run.span_id)) for run in found
+            self._evaluate_run(judged, run, scans, policies, of_cases.get(run.span_id), book) for run in found
         )
         bearing = {snippet.span_id for snippet in snippets}
         return TraceEvaluation(
@@ -129,6 +148,7 @@ class Engine:
         scans: Mapping[str, Scan],
         policies: Mapping[str, Policy],
         tests: CaseTests | None,
+        fixtures: FixtureBook,
     ) -> RunEvaluation:
         own = {snippet.id: scans[snippet.id] for snippet in run.snippets}
         left_out = self._sampling.left_out(run)
@@ -139,7 +159,7 @@ class Engine:
         elif (reason := self._too_weak(run, policies)) is not None:
             replay, apis = NoReplay(reason), {}
         else:
-            replay, apis = self._run_code(run, own)
+            replay, apis = self._run_code(trace, run, own, fixtures)
         tested = self._tested(run, tests, replay) if tests is not None else None
         evidence = RunEvidence(trace, run, own, replay, apis, policies, tested, self._told)
         redactor = Redactor(run.snippets, own)
@@ -193,19 +213,23 @@ class Engine:
         return list(found.values())
 
     def _run_code(
-        self, run: Run, scans: Mapping[str, Scan]
+        self, trace: Trace, run: Run, scans: Mapping[str, Scan], fixtures: FixtureBook
     ) -> tuple[Replay | NoReplay, Mapping[str, ApiReport]]:
         sandbox, apis = self._sandbox, self._apis
         if sandbox is None or apis is None:
             return self._no_replay, {}
+        repeat = share_of(trace.trace_id) < self._repeat_share
         try:
-            replay: Replay | NoReplay = _tried_twice(lambda: replay_run(run, scans, sandbox))
-        except SandboxUnavailable as missing:
+            given = fixtures.of(run.cohort)
+            replay: Replay | NoReplay = _tried_twice(
+                lambda: replay_run(run, scans, sandbox, given, parameters_in(trace), repeat=repeat)
+            )
+        except (SandboxUnavailable, BadFixture) as missing:
             return NoReplay(str(missing)), {}
         except SandboxBroken as failure:
             replay = NoReplay(f"the sandbox failed twice: {failure}")
         try:
-            return replay, _tried_twice(lambda: apis.report(run))
+            return replay, _tried_twice(lambda: apis.report(run, given.packages))
         except (SandboxUnavailable, SandboxBroken):
             return replay, {}
 

@@ -36,6 +36,7 @@ class ReplayedStep:
         agrees: whether output and class are those recorded; None where the two cannot be compared: nothing
             is on record, the replay lacked what the run had, or the recorded executor has rules of its own.
         difference: the first difference, in words; with `agrees` None, why the two are not comparable.
+        flaky: it came out otherwise under another seed; `agrees` is None then.
     """
 
     snippet: Snippet
@@ -43,6 +44,7 @@ class ReplayedStep:
     divergences: tuple[Divergence, ...] = ()
     agrees: bool | None = None
     difference: str | None = None
+    flaky: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +54,29 @@ class Replay:
     Attributes:
         unreplayed: why a snippet was not replayed (cut source, hidden tape, language without a backend, or
             state that one of these left undefined), by snippet id.
+        repeated: it was replayed again under another seed, so that flaky steps are known.
     """
 
     run_span_id: str
     backend: str
     steps: tuple[ReplayedStep, ...] = ()
     unreplayed: Mapping[str, str] = field(default_factory=dict)
+    repeated: bool = False
+
+    @property
+    def first_divergence(self) -> tuple[int, ReplayedStep] | None:
+        """The first step that left the record, with its number among the replayed ones, from 1.
+
+        A step leaves the record when it makes a tool call that the tape does not know, or disagrees.
+        """
+        return next(
+            (
+                (number, step)
+                for number, step in enumerate(self.steps, 1)
+                if step.divergences or step.agrees is False
+            ),
+            None,
+        )
 
     def step(self, snippet_id: str) -> ReplayedStep | None:
         """The replay of this snippet, None where it was not replayed."""

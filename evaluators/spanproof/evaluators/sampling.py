@@ -62,6 +62,9 @@ class Sampling:
 
 
 def _drawn(trace_id: str, layer: Layer, by: SampleBy) -> float:
-    """A number from 0 to below 1 that follows from the trace's id."""
-    drawn = f"{trace_id} {layer}" if by is SampleBy.LAYER else trace_id
+    return share_of(f"{trace_id} {layer}" if by is SampleBy.LAYER else trace_id)
+
+
+def share_of(drawn: str) -> float:
+    """A number from 0 to below 1 that follows from this text, as a trace's id."""
     return int.from_bytes(blake2b(drawn.encode(), digest_size=8).digest()) / _WHOLE

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from spanproof.evaluators.casetests import CaseTests
+from spanproof.evaluators.replay import FixtureBook
 from spanproof.trace import (
     Cohort,
     Errored,
@@ -84,6 +85,7 @@ class Case:
         snippets: of the run, in order; their tapes ride on them.
         notes: for people.
         tests: what its code must do beside, None where people wrote none; never part of the trace.
+        fixtures: what its replay finds, in place of the configuration's; None where the case holds none.
     """
 
     id: str
@@ -96,6 +98,7 @@ class Case:
     trace: Trace
     notes: str = ""
     tests: CaseTests | None = None
+    fixtures: FixtureBook | None = None
 
 
 def case_id(agent: str, origin: Origin) -> str:

@@ -6,6 +6,7 @@
     cases/<id>/snippets/01.py   the code of the run, in order
     cases/<id>/tape.json        the tool calls each snippet made, with what came back
     cases/<id>/trace.json       every span of the trace: what is evaluated again
+    cases/<id>/fixtures.yaml    what the replay finds (files it names lie beside it); by people's hands
 
 `case.yaml` holds a digest of each frozen file, so that an edited one is told instead of silently judged as
 something else. The same case always gives the same bytes: no time, no machine and no order of chance is in
@@ -24,6 +25,8 @@ from typing import Any, TypeVar
 import yaml
 
 from spanproof.evaluators.casetests import CaseTests, TestsError, load_tests
+from spanproof.evaluators.replay import FixtureBook, load_fixtures
+from spanproof.sandbox import BadFixture
 from spanproof.suites.case import Case, Expectation, Origin
 from spanproof.suites.errors import SuiteError
 from spanproof.trace import Cohort, Label, Language, Layer, Snippet, Trace
@@ -93,7 +96,14 @@ def load_case(folder: Path) -> Case:
     trace = _read(folder / "trace.json", lambda: from_plain(Trace, load_json(frozen["trace.json"])))
     snippets = _read(folder / "tape.json", lambda: _snippets(frozen))
     case = _read(path, lambda: _case(folder.name, head, snippets, trace))
-    return replace(case, tests=_tests(folder / TESTS))
+    return replace(case, tests=_tests(folder / TESTS), fixtures=_fixtures(folder / "fixtures.yaml"))
+
+
+def _fixtures(path: Path) -> FixtureBook | None:
+    try:
+        return load_fixtures(path) if path.exists() else None
+    except BadFixture as problem:
+        raise SuiteError(str(problem)) from problem
 
 
 def _write_suite(suite: Path) -> None:

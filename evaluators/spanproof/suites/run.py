@@ -103,7 +103,7 @@ def run_suite(suite: Path, engine: Engine) -> SuiteReport:
 def run_case(case: Case, engine: Engine) -> CaseReport:
     """Evaluate one case again."""
     tests = {case.origin.run_span_id: case.tests} if case.tests is not None else None
-    evaluation = engine.evaluate(case.trace, tests)
+    evaluation = engine.evaluate(case.trace, tests, case.fixtures)
     run = next((each for each in evaluation.runs if each.run.span_id == case.origin.run_span_id), None)
     found = [expectation_of(score, case.snippets) for score in run.scores] if run else []
     by_key = {each.key: each for each in found}

@@ -1,14 +1,17 @@
 """Execution: how each step ended, as recorded and as replayed.
 
-Takes the evidence about a run; gives per executed snippet `outcome` (its failure class) and `reproduced`
-(whether the replay ended in the same class), and the layer's value for the run: the share of steps that ended
-well. Where a run has no code, its tool calls are the steps. The class comes from error types and exit facts,
-never from the word "Error" in an output.
+Takes the evidence about a run; gives per executed snippet `outcome` (its failure class), `reproduced`
+(whether the replay ended in the same class), `stable` (whether it did so under another seed, where that was
+tried) and `drift` (the same code ended otherwise on another executor of the run), and the layer's value for
+the run: the share of steps that ended well. Where a run has no code, its tool calls are the steps. The class
+comes from error types and exit facts, never from the word "Error" in an output.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from spanproof.evaluators.layers.common import (
     counted,
@@ -18,11 +21,12 @@ from spanproof.evaluators.layers.common import (
     why_no_code,
     why_not_replayed,
 )
-from spanproof.evaluators.model import RunEvidence
-from spanproof.evaluators.replay.record import recorded_class
+from spanproof.evaluators.model import NoReplay, RunEvidence
+from spanproof.evaluators.replay.record import record_of, recorded_class
 from spanproof.sandbox import FailureClass
 from spanproof.trace import (
     Evidence,
+    Executor,
     Judgement,
     Label,
     Layer,
@@ -35,7 +39,7 @@ from spanproof.trace import (
 )
 
 EVALUATOR = "spanproof.execution"
-VERSION = "1"
+VERSION = "2"
 
 MAX_FAILED_SHARE = 0.5
 """A run fails when more than this share of its steps failed, even if the last one worked."""
@@ -64,6 +68,9 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
         judgements.append(
             _judgement("reproduced", snippet.span_id, _reproduced(evidence, snippet), snippet.id)
         )
+        for name, found in (("stable", _stable(evidence, snippet)), ("drift", _drift(snippet, snippets))):
+            if found is not None:
+                judgements.append(_judgement(name, snippet.span_id, found, snippet.id))
     steps = [_step(evidence, number, snippet) for number, snippet in enumerate(snippets, 1)]
     known = [step for step in steps if step is not None]
     if not known:
@@ -127,6 +134,9 @@ def _call(told: str, span_id: str, failure_class: FailureClass) -> _Step:
 
 def _outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     how = ended(evidence, snippet)
+    step = replayed(evidence, snippet)
+    if how.recorded is None and step is not None and step.flaky:
+        return Skipped(f"its outcome is not on the trace, and its replay is {step.difference}")
     if how.failure_class is None:
         reason = why_not_replayed(evidence, snippet)
         return Skipped(f"its outcome is not on the trace, and it was not replayed: {reason}")
@@ -144,12 +154,55 @@ def _reproduced(evidence: RunEvidence, snippet: Snippet) -> Outcome:
         return Skipped(f"not replayed: {why_not_replayed(evidence, snippet)}")
     if how.recorded is None:
         return Skipped("its outcome is not on the trace")
-    fact = Evidence("recorded beside replayed", snippet.span_id, how.recorded, how.replayed)
+    places = f"recorded in {_place(snippet.executor)}, replayed in {_backend(evidence)}"
+    fact = Evidence(places, snippet.span_id, how.recorded, how.replayed)
     if how.recorded is how.replayed:
         return Scored(1.0, Label.PASS, f"Recorded and replayed: {how.recorded}.", (fact,))
     if step.agrees is None:
         return Skipped(f"not comparable: {step.difference}")
-    return Scored(0.0, Label.FAIL, f"Recorded {how.recorded}, replayed {how.replayed}.", (fact,))
+    told = f"Recorded {how.recorded}, replayed {how.replayed}: environment drift, {places}."
+    return Scored(0.0, Label.FAIL, told, (fact,))
+
+
+def _stable(evidence: RunEvidence, snippet: Snippet) -> Outcome | None:
+    """Whether it came out the same under two seeds; None where it was not tried. Advice, never a verdict."""
+    step = replayed(evidence, snippet)
+    if step is None or isinstance(evidence.replay, NoReplay) or not evidence.replay.repeated:
+        return None
+    if step.flaky:
+        return Scored(0.0, None, f"{step.difference}.".capitalize())
+    return Scored(1.0, None, "It came out the same under two seeds.")
+
+
+def _drift(snippet: Snippet, snippets: Sequence[Snippet]) -> Outcome | None:
+    """Whether the same code ended otherwise on another executor of this run. Advice, never a verdict."""
+    ending = record_of(snippet).failure_class
+    for earlier in takewhile(lambda each: each is not snippet, snippets):
+        before = record_of(earlier).failure_class
+        same = earlier.source.strip() == snippet.source.strip() and earlier.executor != snippet.executor
+        if same and None not in (before, ending) and before is not ending:
+            then, now = _place(earlier.executor), _place(snippet.executor)
+            fact = Evidence("the same code before", earlier.span_id, recorded=before)
+            return Scored(
+                0.0,
+                None,
+                f"Environment drift: {before} in {then}, {ending} in {now}, by the same code.",
+                (fact,),
+            )
+    return None
+
+
+def _place(executor: Executor) -> str:
+    """What ran the code, with the digest of its image where that is known."""
+    image = executor.image_digest or executor.image_name
+    if executor.image_digest and executor.image_name and executor.image_digest not in executor.image_name:
+        image = f"{executor.image_name}@{executor.image_digest}"
+    kind = " ".join(part for part in (executor.type, executor.version) if part)
+    return f"{kind} ({image})" if kind and image else kind or image or "an executor that is not on the trace"
+
+
+def _backend(evidence: RunEvidence) -> str:
+    return "" if isinstance(evidence.replay, NoReplay) else f"the backend {evidence.replay.backend}"
 
 
 def _judgement(name: str, span_id: str, outcome: Outcome, snippet_id: str | None = None) -> Judgement:

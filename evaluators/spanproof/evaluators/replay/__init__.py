@@ -1,9 +1,23 @@
 """Replay: a run's code runs again, in the sandbox, with the recorded tool results as tape."""
 
 from spanproof.evaluators.replay.apis import ApiIndex
+from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureBook, FixtureSet, load_fixtures
 from spanproof.evaluators.replay.record import recorded_class
 from spanproof.evaluators.replay.session import replay_run
+from spanproof.evaluators.replay.signatures import parameters_in
 from spanproof.evaluators.replay.sources import ReplayedSource, replay_sources
 from spanproof.evaluators.replay.tape import Tape
 
-__all__ = ["ApiIndex", "ReplayedSource", "Tape", "recorded_class", "replay_run", "replay_sources"]
+__all__ = [
+    "NO_FIXTURES",
+    "ApiIndex",
+    "FixtureBook",
+    "FixtureSet",
+    "ReplayedSource",
+    "Tape",
+    "load_fixtures",
+    "parameters_in",
+    "recorded_class",
+    "replay_run",
+    "replay_sources",
+]

@@ -14,7 +14,16 @@ from threading import Lock
 
 from spanproof.evaluators.model import ApiReport, MissingName
 from spanproof.evaluators.replay.uses import Use, uses_in
-from spanproof.sandbox import FailureClass, Limits, Program, Sandbox, SandboxBroken
+from spanproof.sandbox import (
+    Ecosystem,
+    FailureClass,
+    Fixtures,
+    Limits,
+    PackageSet,
+    Program,
+    Sandbox,
+    SandboxBroken,
+)
 from spanproof.trace import Language, Run
 
 FOUND, MISSING_MODULE, MISSING_ATTRIBUTE, NOT_INSTALLED, UNKNOWN = (
@@ -67,39 +76,48 @@ class ApiIndex:
     """What is known of one sandbox's runtime. Thread-safe."""
 
     sandbox: Sandbox
-    _known: dict[str, str] = field(default_factory=dict)
+    _known: dict[tuple[PackageSet | None, str], str] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
-    def report(self, run: Run) -> Mapping[str, ApiReport]:
+    def report(self, run: Run, packages: PackageSet | None = None) -> Mapping[str, ApiReport]:
         """One report per Python snippet of the run that parses, by snippet id.
+
+        Args:
+            run: whose snippets are looked at.
+            packages: those its replay finds; None is the runtime's own.
 
         Raises:
             SandboxUnavailable: the backend cannot run here.
             SandboxBroken: the look-up failed.
         """
         uses = _uses_of(run)
-        known = self._resolve({use.name for found in uses.values() for use in found})
+        known = self._resolve({use.name for found in uses.values() for use in found}, packages)
         return {snippet_id: _report(found, known) for snippet_id, found in uses.items()}
 
-    def _resolve(self, names: Iterable[str]) -> Mapping[str, str]:
+    def _resolve(self, names: Iterable[str], packages: PackageSet | None) -> Mapping[str, str]:
+        if packages is not None and packages.ecosystem is not Ecosystem.PIP:
+            packages = None
         wanted = set(names)
         with self._lock:
-            found = {name: self._known[name] for name in wanted & self._known.keys()}
+            found = {name: self._known[packages, name] for name in wanted if (packages, name) in self._known}
         new = sorted(wanted - found.keys())
         if new and Language.PYTHON.value in self.sandbox.languages:
             # Not under the lock: two threads may ask for one name, and get the same answer.
-            answers = self._look_up(new)
+            answers = self._look_up(new, packages)
             found.update(answers)
             with self._lock:
                 if len(self._known) > _MAX_NAMES:
                     for old in list(self._known)[: _MAX_NAMES // 2]:
                         del self._known[old]
-                self._known.update(answers)
+                self._known.update({(packages, name): answer for name, answer in answers.items()})
         return dict.fromkeys(wanted, UNKNOWN) | found
 
-    def _look_up(self, names: list[str]) -> dict[str, str]:
+    def _look_up(self, names: list[str], packages: PackageSet | None) -> dict[str, str]:
         source = _LOOK_UP % json.dumps(names)
-        execution = self.sandbox.run(Program("python", source, limits=Limits(wall_s=20.0, cpu_s=20.0)))
+        limits = Limits(wall_s=20.0, cpu_s=20.0)
+        execution = self.sandbox.run(
+            Program("python", source, limits=limits, fixtures=Fixtures(packages=packages))
+        )
         if execution.failure_class is not FailureClass.OK:
             raise SandboxBroken(f"the look-up of names ended with {execution.failure_class}")
         found = json.loads(execution.stdout)

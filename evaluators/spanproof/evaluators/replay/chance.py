@@ -8,6 +8,7 @@ of an earlier snippet. Where it does, a difference from the record proves nothin
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -71,18 +72,24 @@ _BUILTINS = frozenset({"id", "hash", "input"})
 
 @dataclass(slots=True)
 class Chance:
-    """Follows the snippets of one run: which of its variables hold something no replay gives again."""
+    """Follows the snippets of one run: which of its variables hold something no replay gives again.
 
+    Attributes:
+        pinned: the replay has the packages the run had, at their versions.
+    """
+
+    pinned: bool = False
     _tainted: dict[str, str] = field(default_factory=dict)
     _seeded: set[str] = field(default_factory=set)
     makes_sets: bool = False
 
     def follow(self, source: str, names: Names, uses: Iterable[Use]) -> str | None:
-        """What the next snippet's output may depend on that differs, in words; None where nothing is seen."""
+        """Why the next snippet's output may differ from the record, in words; None where nothing is seen."""
         self.makes_sets = self.makes_sets or _makes_sets(source)
+        uses = list(uses)
         dotted = [use.name for use in uses if use.name != use.module]
         self._seeded |= {module for module, seed in _CHANCE.items() if seed in dotted}
-        found = self._found(dotted, names)
+        found = self._found(dotted, names) or self._unpinned(uses)
         if found is None:
             for name in names.assigned:
                 self._tainted.pop(name, None)
@@ -97,14 +104,25 @@ class Chance:
     def _found(self, dotted: list[str], names: Names) -> str | None:
         for name in dotted:
             if _is_below(name, _SURROUNDINGS) and not _is_pure(name):
-                return name
+                return _no_replay_gives(name)
             if any(_is_below(name, (module,)) for module in _CHANCE if module not in self._seeded):
-                return name
+                return _no_replay_gives(name)
         called = names.called & _BUILTINS
         if called:
-            return f"{min(called)}()"
+            return _no_replay_gives(f"{min(called)}()")
         through = names.used & self._tainted.keys()
         return self._tainted[min(through)] if through else None
+
+    def _unpinned(self, uses: Iterable[Use]) -> str | None:
+        """A package of another version may come to another result, and the record tells none."""
+        if self.pinned:
+            return None
+        packages = {use.module.split(".")[0] for use in uses} - sys.stdlib_module_names
+        return f"it uses {min(packages)}, whose version the fixtures do not pin" if packages else None
+
+
+def _no_replay_gives(name: str) -> str:
+    return f"it depends on {name}, which no replay gives again"
 
 
 def _is_below(name: str, prefixes: Iterable[str]) -> bool:

@@ -75,7 +75,7 @@ def agreement(
         return _classes_differ(record, execution, excuse)
     difference = _output_difference(record, execution, output)
     if difference is None:
-        return Agreement(_something_compared(record))
+        return Agreement(_something_compared(record, execution, output))
     recorded, replayed = _words_recorded(record), _words_replayed(execution, output)
     if excuse is None and sets and sorted(recorded) == sorted(replayed):
         excuse = "the order of a set"
@@ -128,6 +128,18 @@ def same_text(recorded: str, replayed: str) -> bool:
     return _same_tokens(_tokens(recorded), _tokens(replayed))
 
 
+def first_difference(
+    what: str, left: str, right: str, *, sides: tuple[str, str] = ("recorded", "replayed")
+) -> str:
+    """The first line in which two texts differ, in words."""
+    left_lines, right_lines = left.strip().splitlines(), right.strip().splitlines()
+    for number, (one, other) in enumerate(zip_longest(left_lines, right_lines, fillvalue=""), 1):
+        if not same_text(one, other):
+            line = f" line {number}" if max(len(left_lines), len(right_lines)) > 1 else ""
+            return f"{what}{line} {sides[0]} {_quoted(one)!r}, {sides[1]} {_quoted(other)!r}"
+    return f"{what} {sides[0]} {_quoted(left)!r}, {sides[1]} {_quoted(right)!r}"
+
+
 def same_value(recorded: JsonValue, replayed: JsonValue) -> bool:
     """Equal as JSON, floats within the last digits."""
     if isinstance(recorded, bool) or isinstance(replayed, bool):
@@ -166,22 +178,26 @@ def _raised(execution: Execution) -> str:
     return f" ({execution.raised.type}: {_quoted(execution.raised.message)})"
 
 
-def _something_compared(record: Record) -> bool | None:
+def _something_compared(record: Record, execution: Execution, output: Replayed) -> bool | None:
+    """A tool's wording of code that gave nothing, `done` say, is no output to compare."""
     failed = record.failure_class is not FailureClass.OK
-    printed = record.stdout is not None or record.output is not None or record.shown is not None
-    return True if failed or printed else None
+    printed = record.stdout is not None or record.output is not None
+    worded = record.shown is not None and (not record.shown.strip() or bool(_texts(execution, output)))
+    return True if failed or printed or worded else None
 
 
 def _output_difference(record: Record, execution: Execution, output: Replayed) -> str | None:
     if record.failed and not _same_exception(record.error_type, execution.raised):
-        return _told("raised", record.error_type or "", execution.raised.type if execution.raised else "")
+        return first_difference(
+            "raised", record.error_type or "", execution.raised.type if execution.raised else ""
+        )
     printed = record.stdout if not execution.stdout_cut else None
     if printed is not None and not same_text(printed, execution.stdout):
-        return _told("printed", printed, execution.stdout)
+        return first_difference("printed", printed, execution.stdout)
     if record.failure_class is not FailureClass.OK:
         return None
     if record.output is not None and output.known and not _same_output(record, record.output, output):
-        return _told("the value was", record.output.text, output.text or "")
+        return first_difference("the value was", record.output.text, output.text or "")
     return _shown_difference(record.shown, execution, output) if record.shown is not None else None
 
 
@@ -213,28 +229,24 @@ def _same_output(record: Record, recorded: Payload, replayed: Replayed) -> bool:
 
 def _shown_difference(shown: str, execution: Execution, output: Replayed) -> str | None:
     """A tool may word what its code came to: only text of the same shape is held against it."""
-    texts = [execution.stdout.strip()]
-    if output.text is not None:
-        texts += [output.text, f"{execution.stdout}\n{output.text}"]
-    texts = [text for text in texts if text.strip()]
+    texts = _texts(execution, output)
     if not texts or any(same_text(shown, text) or _within(text, shown) for text in texts):
         return None
     if len(shown.strip().splitlines()) != len(texts[0].splitlines()):
         return None
-    return _told("the tool gave", shown, texts[0])
+    return first_difference("the tool gave", shown, texts[0])
+
+
+def _texts(execution: Execution, output: Replayed) -> list[str]:
+    """What a replay gave, in the ways a tool may put it together."""
+    texts = [execution.stdout.strip()]
+    if output.text is not None:
+        texts += [output.text, f"{execution.stdout}\n{output.text}"]
+    return [text for text in texts if text.strip()]
 
 
 def _within(part: str, whole: str) -> bool:
     return " ".join(part.split()) in " ".join(whole.split())
-
-
-def _told(what: str, recorded: str, replayed: str) -> str:
-    recorded_lines, replayed_lines = recorded.strip().splitlines(), replayed.strip().splitlines()
-    for number, (left, right) in enumerate(zip_longest(recorded_lines, replayed_lines, fillvalue=""), 1):
-        if not same_text(left, right):
-            line = f" line {number}" if max(len(recorded_lines), len(replayed_lines)) > 1 else ""
-            return f"{what}{line} recorded {_quoted(left)!r}, replayed {_quoted(right)!r}"
-    return f"{what} recorded {_quoted(recorded)!r}, replayed {_quoted(replayed)!r}"
 
 
 def _quoted(text: str) -> str:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
 from spanproof.evaluators.replay.names import BUILTINS, Names, called_unbound, names_in
 from spanproof.evaluators.replay.prelude import FINAL_ANSWER, imports_of, prelude_of
+from spanproof.evaluators.replay.programs import is_of
 from spanproof.evaluators.replay.record import record_of
-from spanproof.sandbox import Clock, FailureClass, Fixtures, Limits, SessionSpec, ToolStub
+from spanproof.sandbox import Clock, Ecosystem, FailureClass, Fixtures, Limits, SessionSpec, ToolStub
 from spanproof.trace import Language, RecordedCall, Run
-
-SEED = 0
 
 MAX_STEP_S = 30.0
 """No step of a replay gets more seconds than this, however long it took on record."""
@@ -34,22 +34,39 @@ class Plan:
         calls: every recorded call that can be answered, with the snippet that made it where that is known.
         stubs: functions that stand for tools.
         asked: tools the model asked for, which exist whether or not a call was recorded.
+        parameters: of the tools that are declared, by name.
         built_in: functions the recorded interpreter had without an import.
         spec: of the session.
         prelude: what the session runs first.
+        fixtures: what its programs find.
     """
 
     names: Mapping[str, Names]
     calls: tuple[tuple[RecordedCall, str | None], ...]
     stubs: frozenset[str]
     asked: frozenset[str]
+    parameters: Mapping[str, tuple[str, ...]]
     built_in: frozenset[str]
     spec: SessionSpec
     prelude: str
+    fixtures: FixtureSet
 
 
-def plan_of(run: Run) -> Plan:
-    """Plan the replay of a run."""
+def plan_of(
+    run: Run,
+    fixtures: FixtureSet = NO_FIXTURES,
+    parameters: Mapping[str, tuple[str, ...]] | None = None,
+    seed: int | None = None,
+) -> Plan:
+    """Plan the replay of a run.
+
+    Args:
+        run: with its snippets and its recorded tool calls.
+        fixtures: what it is to find.
+        parameters: of the tools, by their names, where the trace declares them.
+        seed: in place of that of the fixtures.
+    """
+    fixtures = fixtures if seed is None else replace(fixtures, seed=seed)
     python = [each for each in run.snippets if each.executed and each.language is Language.PYTHON]
     names = {snippet.id: names_in(snippet.source) for snippet in python}
     calls = _calls_of(run)
@@ -58,18 +75,32 @@ def plan_of(run: Run) -> Plan:
     built_in = (unbound - recorded) & _MATH & _called_where_it_worked(run, names)
     asked = _asked(run)
     stubs = (recorded | asked | unbound) - built_in - {FINAL_ANSWER}
+    declared = {tool: names for tool, names in (parameters or {}).items() if tool in recorded | asked}
     sources = [snippet.source for snippet in python]
-    spec = replace(_spec(run, stubs), imports=imports_of(sources))
-    return Plan(names, calls, stubs, asked, built_in, spec, prelude_of(sources, SEED, built_in))
+    spec = replace(_spec(run, stubs, fixtures), imports=imports_of(sources))
+    prelude = prelude_of(sources, fixtures.seed, built_in)
+    return Plan(names, calls, stubs, asked, declared, built_in, spec, prelude, fixtures)
 
 
-def _spec(run: Run, stubs: frozenset[str]) -> SessionSpec:
-    started_ns = next((step.start_ns for step in run.steps if step.snippets), 0) or run.start_ns
+def _spec(run: Run, stubs: frozenset[str], given: FixtureSet) -> SessionSpec:
     return SessionSpec(
         tools=tuple(ToolStub(name) for name in sorted(stubs)),
+        files=given.files,
         limits=_limits(run),
-        fixtures=Fixtures(seed=SEED, clock=Clock(started_ns / 1e9) if started_ns else None),
+        fixtures=Fixtures(
+            seed=given.seed,
+            clock=_clock(run, given),
+            http=given.http,
+            packages=given.packages if is_of(given, Ecosystem.PIP) else None,
+        ),
     )
+
+
+def _clock(run: Run, given: FixtureSet) -> Clock | None:
+    if given.clock_s is not None:
+        return Clock(given.clock_s)
+    started_ns = next((step.start_ns for step in run.steps if step.snippets), 0) or run.start_ns
+    return Clock(started_ns / 1e9) if started_ns else None
 
 
 def _limits(run: Run) -> Limits:

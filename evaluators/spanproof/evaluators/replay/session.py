@@ -1,10 +1,10 @@
 """One run's snippets, in order, in a sandbox, each beside its record.
 
-Takes a run, the scans of its snippets and a sandbox; gives a `Replay`. Python snippets share one session, so
-that variables carry over as they did in the agent's interpreter; other languages run one by one where the
-backend has them. A snippet the scanners deny is replayed too: the sandbox is the place where denied code does
-no harm, and what it attempts there is the evidence. Never runs a snippet outside the sandbox, never puts one
-in place of another.
+Takes a run, the scans of its snippets, its fixtures and a sandbox; gives a `Replay`. Python snippets share
+one session, so that variables carry over as in the agent's interpreter; other languages run one by one.
+A snippet the scanners deny is replayed too: the sandbox is the place where denied code does no harm, and what
+it attempts there is the evidence. What comes out otherwise under another seed is flaky and proves nothing.
+Never runs a snippet outside the sandbox, never puts one in place of another.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.model import Replay, ReplayedStep
 from spanproof.evaluators.replay.compare import Replayed, ends_in_call_of, ends_in_expression
+from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
+from spanproof.evaluators.replay.flaky import without_flaky
 from spanproof.evaluators.replay.interpreter import Interpreter, ended_session
 from spanproof.evaluators.replay.names import up_to_final_answer
 from spanproof.evaluators.replay.plan import Plan, plan_of
 from spanproof.evaluators.replay.prelude import FINAL_ANSWER
+from spanproof.evaluators.replay.programs import Programs
 from spanproof.evaluators.replay.state import State
 from spanproof.evaluators.replay.tape import Tape, has_two_readings
 from spanproof.evaluators.replay.weighing import Weighing
-from spanproof.sandbox import Execution, FailureClass, Program, Sandbox, UnsupportedLanguage
+from spanproof.sandbox import Execution, FailureClass, Sandbox, UnsupportedFixtures, UnsupportedLanguage
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.trace import Language, Run, Snippet
 
@@ -31,13 +34,24 @@ MAX_RUN_S = 120.0
 _NO_PROGRAM = frozenset({Language.JSON, Language.YAML, Language.HTML, Language.OTHER})
 
 
-def replay_run(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox) -> Replay:
+def replay_run(
+    run: Run,
+    scans: Mapping[str, Scan],
+    sandbox: Sandbox,
+    fixtures: FixtureSet = NO_FIXTURES,
+    parameters: Mapping[str, tuple[str, ...]] | None = None,
+    *,
+    repeat: bool = False,
+) -> Replay:
     """Replay every executed snippet of the run, in order.
 
     Args:
         run: with its snippets and its recorded tool calls.
         scans: by snippet id; a snippet without a scan is not replayed, as nothing runs unscanned.
         sandbox: where to run.
+        fixtures: what its programs find.
+        parameters: of the agent's tools, by name, where the trace declares them.
+        repeat: replay it again under another seed in any case; else where a step disagrees with its record.
 
     Raises:
         SandboxUnavailable: the backend cannot run here.
@@ -45,7 +59,15 @@ def replay_run(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox) -> Replay:
     """
     if not any(snippet.executed for snippet in run.snippets):
         return Replay(run.span_id, sandbox.name)
-    plan = plan_of(run)
+    replay = _closest(run, scans, sandbox, plan_of(run, fixtures, parameters))
+    if not (repeat or any(step.agrees is False for step in replay.steps)):
+        return replay
+    other = plan_of(run, fixtures, parameters, seed=(fixtures.seed + 1) % 2**32)
+    return without_flaky(replay, _closest(run, scans, sandbox, other))
+
+
+def _closest(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox, plan: Plan) -> Replay:
+    """The replay under that reading of results nobody gave a type that agrees with the record more often."""
     replay = _replay(run, scans, sandbox, plan, as_text=False)
     all_agree = _agreeing(replay) == len(replay.steps)
     if all_agree or not any(has_two_readings(call) for call, _ in plan.calls):
@@ -56,7 +78,7 @@ def replay_run(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox) -> Replay:
 
 
 def _replay(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox, plan: Plan, *, as_text: bool) -> Replay:
-    tape = Tape(plan.calls, existing=plan.asked, as_text=as_text)
+    tape = Tape(plan.calls, plan.parameters, existing=plan.asked, as_text=as_text)
     interpreter = Interpreter(sandbox, plan.spec, tape, plan.prelude)
     replaying = _Replaying(plan, scans, sandbox, tape, interpreter)
     try:
@@ -86,11 +108,14 @@ class _Replaying:
     spent_s: float = 0.0
     state: State = field(init=False)
     weighing: Weighing = field(init=False)
+    programs: Programs = field(init=False)
 
     def __post_init__(self) -> None:
         """Nothing of the run's own is bound yet."""
+        spec, fixtures = self.plan.spec, self.plan.fixtures
         self.state = State(set(self.plan.built_in | {FINAL_ANSWER}), self.plan.stubs)
-        self.weighing = Weighing(self.state)
+        self.weighing = Weighing(self.state, pinned=spec.fixtures.packages is not None)
+        self.programs = Programs(self.sandbox, fixtures, spec.limits, spec.fixtures.clock)
 
     def take(self, snippet: Snippet) -> None:
         """Replay one snippet, or note why not."""
@@ -101,7 +126,7 @@ class _Replaying:
         self.tape.turn_to(snippet.id)
         try:
             execution = self._execute(snippet)
-        except UnsupportedLanguage as problem:
+        except (UnsupportedLanguage, UnsupportedFixtures) as problem:
             self._leave_out(snippet, str(problem))
             return
         self.spent_s += execution.wall_s
@@ -125,10 +150,11 @@ class _Replaying:
             return "its source is cut on the trace"
         if snippet.language in _NO_PROGRAM:
             return f"{snippet.language} is no program"
-        if snippet.language is Language.SQL:
-            return "its database is not on the trace"
         if snippet.language.value not in self.sandbox.languages:
             return f"the backend {self.sandbox.name!r} has no {snippet.language}"
+        unprovided = self.programs.reason_against(snippet.language)
+        if unprovided is not None:
+            return unprovided
         hidden = next((c for c in snippet.tape if not c.replayable and c.tool != FINAL_ANSWER), None)
         if hidden is not None:
             return f"its tool call {hidden.tool} cannot be answered: {hidden.reason or 'content is hidden'}"
@@ -143,7 +169,7 @@ class _Replaying:
 
     def _execute(self, snippet: Snippet) -> Execution:
         if snippet.id not in self.plan.names:
-            return self.sandbox.run(Program(snippet.language.value, snippet.source))
+            return self.programs.execute(snippet)
         return self.interpreter.execute(
             up_to_final_answer(snippet.source) if snippet.is_final else snippet.source
         )

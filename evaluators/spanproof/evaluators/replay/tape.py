@@ -82,13 +82,13 @@ class Tape:
 
     def answer(self, request: ToolRequest) -> ToolAnswer:
         """Answer one call off the tape; a call it does not know is told as a divergence and raises inside."""
-        misuse = self._misuse(request)
+        same_tool = [entry for entry in self._entries if entry.call.tool == request.tool]
+        matching = self._matching(request, same_tool)
+        misuse = self._misuse(request) if not matching else None  # what was recorded, the tool could take
         if misuse is not None:
             return ToolAnswer(error_type="TypeError", error_message=f"{request.tool}() {misuse}")
-        same_tool = [entry for entry in self._entries if entry.call.tool == request.tool]
         if not same_tool:
             return self._diverge(request, UNKNOWN_TOOL)
-        matching = self._matching(request, same_tool)
         for entry in matching:
             if not entry.used and entry.owner in (self._owner, None):
                 entry.used = True

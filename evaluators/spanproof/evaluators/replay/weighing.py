@@ -15,11 +15,12 @@ from spanproof.evaluators.replay.chance import Chance
 from spanproof.evaluators.replay.compare import Agreement, Replayed, agreement
 from spanproof.evaluators.replay.names import Names
 from spanproof.evaluators.replay.record import Record, record_of
+from spanproof.evaluators.replay.rows import rows_agree
 from spanproof.evaluators.replay.state import State
 from spanproof.evaluators.replay.tape import Tape
 from spanproof.evaluators.replay.uses import uses_in
 from spanproof.sandbox import Execution, FailureClass
-from spanproof.trace import Snippet
+from spanproof.trace import Language, Snippet
 
 _WRONG_TYPE = frozenset({"AttributeError", "TypeError", "KeyError", "IndexError", "ValueError"})
 """What code raises that is given a text in place of the object it was written for."""
@@ -29,12 +30,17 @@ _NOT_PYTHON = "what the program found around it is not on the trace"
 
 @dataclass(slots=True)
 class Weighing:
-    """Weighs the steps of one replay, in order."""
+    """Weighs the steps of one replay, in order; `pinned`: the packages have the run's versions."""
 
     state: State
-    _chance: Chance = field(default_factory=Chance)
+    pinned: bool = False
+    _chance: Chance = field(init=False)
     _aliases: dict[str, str] = field(default_factory=dict)
     _textual: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Nothing was replayed yet."""
+        self._chance = Chance(self.pinned)
 
     def weigh(
         self,
@@ -54,6 +60,8 @@ class Weighing:
             tape: as this step left it.
         """
         record = record_of(snippet)
+        if snippet.language is Language.SQL:
+            return rows_agree(record, execution, snippet.source)
         if names is None:
             return agreement(record, execution, output, excuse=_NOT_PYTHON)
         depends = self._depends(snippet, names)
@@ -73,8 +81,7 @@ class Weighing:
 
     def _depends(self, snippet: Snippet, names: Names) -> str | None:
         uses, self._aliases = uses_in(snippet.source, self._aliases)
-        found = self._chance.follow(snippet.source, names, uses)
-        return f"it depends on {found}, which no replay gives again" if found is not None else None
+        return self._chance.follow(snippet.source, names, uses)
 
     def _is_textual(self, names: Names, tape: Tape) -> bool:
         """Whether the step works on a tool's result that may be the text of an object: a table, an image."""

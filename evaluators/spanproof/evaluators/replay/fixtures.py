@@ -1,0 +1,243 @@
+"""Fixtures of runs: files, a database, recorded HTTP, packages, a seed and a clock, by cohort.
+
+Takes a YAML file; gives `FixtureBook`, which knows the set of each run. What the file names is read when it
+is loaded, so that what is missing is told at start and not at some trace. Nothing is run here.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from spanproof.sandbox import Database, DatabaseEngine, Exchange, PackageSet
+from spanproof.sandbox.calls import check_files
+from spanproof.sandbox.environments import read_packages
+from spanproof.sandbox.errors import BadFixture, EnvironmentUnavailable
+from spanproof.sandbox.har import load_har
+from spanproof.trace import Cohort
+
+_T = TypeVar("_T")
+
+_FILE_BYTES = 256 * 1024 * 1024
+_DIMENSIONS = tuple(dimension.name for dimension in fields(Cohort))
+_KEYS = ("name", "cohort", "files", "database", "http", "packages", "seed", "clock")
+_SEEDS = range(2**32)
+
+
+@dataclass(frozen=True, slots=True)
+class FixtureSet:
+    """What the runs of a cohort find around them.
+
+    Attributes:
+        cohort: values a run must have, by dimension; none fits every run.
+        files: what lies in the work directory, by relative path; the database's file among them.
+        database: what SQL runs against; without one, SQL is not replayed.
+        http: calls that are answered.
+        packages: the pinned packages; None is the sandbox's own runtime, whatever versions it has.
+        seed: of everything random.
+        clock_s: Unix time at the start; None is that of the run's first step.
+    """
+
+    name: str = ""
+    cohort: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    database: Database | None = None
+    http: tuple[Exchange, ...] = ()
+    packages: PackageSet | None = None
+    seed: int = 0
+    clock_s: float | None = None
+
+    def fits(self, cohort: Cohort) -> bool:
+        """Whether a run of this cohort is one of its runs."""
+        of_run = asdict(cohort)
+        return all(of_run[dimension] == value for dimension, value in self.cohort.items())
+
+
+NO_FIXTURES = FixtureSet()
+
+
+@dataclass(frozen=True, slots=True)
+class FixtureBook:
+    """All sets of a file, in their order; `origin` names it."""
+
+    sets: tuple[FixtureSet, ...] = ()
+    origin: str = ""
+
+    def of(self, cohort: Cohort) -> FixtureSet:
+        """The set of a run: the one its `fixture_set` names, else the first that fits.
+
+        Raises:
+            BadFixture: the run names a set that is not in the book.
+        """
+        if not self.sets:
+            return NO_FIXTURES
+        named = cohort.fixture_set
+        if named:
+            found = next((each for each in self.sets if each.name == named), None)
+            if found is None:
+                raise BadFixture(
+                    f"{self.origin}: the run's fixture set {named!r} is not in it; add a set of this name"
+                )
+            return found
+        return next((each for each in self.sets if each.fits(cohort)), NO_FIXTURES)
+
+
+def load_fixtures(path: Path) -> FixtureBook:
+    """Read a file of fixtures and all it names.
+
+    Raises:
+        BadFixture: it is absent, no YAML, or says what fixtures cannot; names file, set, key and remedy.
+    """
+    import yaml
+
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as problem:
+        raise BadFixture(f"{path}: cannot be read: {problem}; name a readable UTF-8 file") from problem
+    except (yaml.YAMLError, RecursionError) as problem:
+        place = " ".join(str(problem).split())
+        raise BadFixture(f"{path}: not valid YAML: {place}; mend the file there") from problem
+    if (
+        not isinstance(document, Mapping)
+        or list(document) != ["sets"]
+        or not isinstance(document["sets"], list)
+    ):
+        raise BadFixture(f"{path}: must be `sets:` and a list of sets of fixtures below it")
+    found = [
+        _Reader(path, f"sets[{at}]", _mapping(path, f"sets[{at}]", told)).set()
+        for at, told in enumerate(document["sets"])
+    ]
+    names = [each.name for each in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise BadFixture(f"{path}: two sets are named {twice!r}; a run could not name either")
+    return FixtureBook(tuple(found), str(path))
+
+
+def _mapping(path: Path, place: str, told: object) -> Mapping[str, Any]:
+    if not isinstance(told, Mapping) or not all(isinstance(key, str) for key in told):
+        raise BadFixture(f"{path}: {place} must be keys and values")
+    return told
+
+
+class _Reader:
+    """Reads one set; each error names the place in the file."""
+
+    def __init__(self, path: Path, place: str, told: Mapping[str, Any]) -> None:
+        self._path = path
+        self._place = place
+        self._told = told
+
+    def set(self) -> FixtureSet:
+        """The set, with the content of all files it names."""
+        unknown = sorted(self._told.keys() - set(_KEYS))
+        if unknown:
+            raise self._wrong(unknown[0], f"is no key of a set; known: {', '.join(_KEYS)}")
+        name = self._told.get("name")
+        if not isinstance(name, str) or not name:
+            raise self._wrong("name", "must be a text: runs name their set by it")
+        files = self._files()
+        return FixtureSet(
+            name=name,
+            cohort=self._cohort(),
+            database=self._database(files),  # adds its file
+            files=files,
+            http=self._optional("http", lambda at: load_har(self._file(at, "http"))) or (),
+            packages=self._packages(),
+            seed=self._seed(),
+            clock_s=self._clock(),
+        )
+
+    def _wrong(self, key: str, what: str) -> BadFixture:
+        return BadFixture(f"{self._path}: {self._place}.{key} {what}")
+
+    def _optional(self, key: str, read: Callable[[Any], _T]) -> _T | None:
+        value = self._told.get(key)
+        return None if value is None else read(value)
+
+    def _cohort(self) -> Mapping[str, str]:
+        cohort = self._told.get("cohort") or {}
+        if not isinstance(cohort, Mapping) or not all(isinstance(value, str) for value in cohort.values()):
+            raise self._wrong("cohort", "must be texts by dimension, as `agent: pricing`")
+        unknown = sorted(str(key) for key in cohort if key not in _DIMENSIONS)
+        if unknown:
+            raise self._wrong(
+                f"cohort.{unknown[0]}", f"is no dimension of a cohort; known: {', '.join(_DIMENSIONS)}"
+            )
+        return dict(cohort)
+
+    def _files(self) -> dict[str, bytes]:
+        told = self._told.get("files") or {}
+        if not isinstance(told, Mapping) or not all(isinstance(key, str) for key in told):
+            raise self._wrong("files", "must be files by their path in the work directory")
+        try:
+            check_files(told)
+        except ValueError as problem:
+            raise self._wrong("files", str(problem)) from problem
+        return {
+            name: self._content(self._file(at, f"files.{name}"), f"files.{name}") for name, at in told.items()
+        }
+
+    def _database(self, files: dict[str, bytes]) -> Database | None:
+        told = self._told.get("database")
+        if told is None:
+            return None
+        if not isinstance(told, Mapping) or not set(told) <= {"engine", "file", "writable"}:
+            raise self._wrong("database", "takes `engine` (sqlite or duckdb), `file` and `writable`")
+        try:
+            engine = DatabaseEngine(told.get("engine", "sqlite"))
+        except ValueError as problem:
+            raise self._wrong("database.engine", "must be sqlite or duckdb") from problem
+        writable = told.get("writable", False)
+        if not isinstance(writable, bool):
+            raise self._wrong("database.writable", "must be true or false")
+        if told.get("file") is None:
+            return Database(engine)
+        path = self._file(told["file"], "database.file")
+        files[path.name] = self._content(path, "database.file")
+        return Database(engine, path.name, writable)
+
+    def _packages(self) -> PackageSet | None:
+        told = self._told.get("packages")
+        if told is None:
+            return None
+        try:
+            return read_packages(self._file(told, "packages")).packages
+        except EnvironmentUnavailable as problem:
+            raise self._wrong("packages", f"names no pinned packages: {problem}") from problem
+
+    def _seed(self) -> int:
+        seed = self._told.get("seed", 0)
+        if isinstance(seed, bool) or not isinstance(seed, int) or seed not in _SEEDS:
+            raise self._wrong("seed", f"must be a number from 0 to {_SEEDS.stop - 1}")
+        return seed
+
+    def _clock(self) -> float | None:
+        clock = self._told.get("clock")
+        if isinstance(clock, str):
+            try:
+                clock = datetime.datetime.fromisoformat(clock)
+            except ValueError:
+                clock = ""
+        if clock is None:
+            return None
+        if not isinstance(clock, datetime.datetime) or clock.tzinfo is None:
+            raise self._wrong("clock", "must be a time with its zone, as 2026-11-01T09:00:00Z")
+        return clock.timestamp()
+
+    def _file(self, told: object, key: str) -> Path:
+        """A file named in the file, relative to that."""
+        if not isinstance(told, str) or not told:
+            raise self._wrong(key, "must be the path of a file")
+        return self._path.parent / told
+
+    def _content(self, path: Path, key: str) -> bytes:
+        try:
+            if path.stat().st_size > _FILE_BYTES:
+                raise self._wrong(key, f"names {path}, which is over {_FILE_BYTES} bytes")
+            return path.read_bytes()
+        except OSError as problem:
+            raise self._wrong(key, f"names {path}, which cannot be read: {problem.strerror}") from problem

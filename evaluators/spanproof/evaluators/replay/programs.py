@@ -1,0 +1,95 @@
+"""Snippets of the languages that have no session: each is a program of its own.
+
+Takes a run's fixtures and, one by one, its snippets; gives their executions. A bash, JavaScript or TypeScript
+snippet starts from the fixtures alone: nothing of an earlier one is carried over, as no record tells whether
+the run's tool kept its shell. SQL is what a database keeps: the statements that came before and may have
+changed it are run again in front, in the same database.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from spanproof.evaluators.replay.fixtures import FixtureSet
+from spanproof.sandbox import (
+    Clock,
+    Ecosystem,
+    Execution,
+    FailureClass,
+    Fixtures,
+    Limits,
+    Program,
+    Sandbox,
+)
+from spanproof.trace import Language, Snippet, digest
+
+NO_DATABASE = (
+    "its database is not on the trace, and the fixtures name none for this cohort;"
+    " give one as `database` in the file of `evaluation.fixtures`"
+)
+
+_READS = re.compile(r"\s*(?:--[^\n]*\n\s*)*(?:select|values|explain|show|describe|desc)\b", re.IGNORECASE)
+_SEVERAL = re.compile(r";\s*\S")
+
+
+@dataclass(slots=True)
+class Programs:
+    """The programs of one run, in order."""
+
+    sandbox: Sandbox
+    fixtures: FixtureSet
+    limits: Limits
+    clock: Clock | None
+    _changes: list[str] = field(default_factory=list)
+
+    def reason_against(self, language: Language) -> str | None:
+        """Why a snippet of this language cannot be replayed, None where it can."""
+        if language is Language.SQL and self.fixtures.database is None:
+            return NO_DATABASE
+        return None
+
+    def execute(self, snippet: Snippet) -> Execution:
+        """Run one.
+
+        Raises:
+            SandboxUnavailable: the backend cannot run here.
+            UnsupportedFixtures: it cannot give what the program is to find.
+            SandboxBroken: it failed.
+        """
+        if snippet.language is Language.SQL:
+            return self._query(snippet.source)
+        return self.sandbox.run(self._program(snippet.language, snippet.source))
+
+    def _query(self, source: str) -> Execution:
+        mark = f"replayed-{digest('sql', source)[:12]}"
+        before = "".join(f"{change.rstrip().rstrip(';')}\n;\n" for change in self._changes)
+        front = f"{before}SELECT '{mark}' AS mark;\n" if before else ""
+        execution = self.sandbox.run(self._program(Language.SQL, front + source))
+        if execution.failure_class is FailureClass.OK and not _only_reads(source):
+            self._changes.append(source)
+        if not front:
+            return execution
+        result = execution.result
+        if isinstance(result, dict) and result.get("rows") == [[mark]]:
+            result = None
+        return replace(execution, stdout=execution.stdout.partition(f"{mark}\n")[2], result=result)
+
+    def _program(self, language: Language, source: str) -> Program:
+        given = self.fixtures
+        script = language in (Language.JAVASCRIPT, Language.TYPESCRIPT)
+        packages = given.packages if script and is_of(given, Ecosystem.NPM) else None
+        sql = language is Language.SQL
+        fixtures = Fixtures(seed=given.seed, clock=self.clock, http=given.http, packages=packages)
+        if sql and given.database is not None:
+            fixtures = Fixtures(database=given.database)
+        return Program(language.value, source, files=given.files, limits=self.limits, fixtures=fixtures)
+
+
+def is_of(given: FixtureSet, ecosystem: Ecosystem) -> bool:
+    """Whether the set pins packages of this ecosystem."""
+    return given.packages is not None and given.packages.ecosystem is ecosystem
+
+
+def _only_reads(source: str) -> bool:
+    return _READS.match(source) is not None and not _SEVERAL.search(source)

@@ -1,0 +1,138 @@
+"""Rows of a query, as recorded and as replayed.
+
+Takes what a database tool gave back, in the forms tools give it (JSON, Python's `repr`, a table with bars),
+and the rows of the replay; says whether they are the same rows. A form that is not known is not comparable.
+Never evaluates anything: literals are parsed, no more.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Sequence
+
+from spanproof.evaluators.replay.compare import Agreement
+from spanproof.evaluators.replay.record import Record
+from spanproof.sandbox import Execution, FailureClass, JsonValue
+
+_TEXT_CHARACTERS = 256 * 1024
+_RULE = re.compile(r"^[\s|+:=-]+$")
+_ORDERED = re.compile(r"\border\s+by\b", re.IGNORECASE)
+_MAX_QUOTED = 80
+
+_Row = tuple[str, ...]
+
+
+def rows_agree(record: Record, execution: Execution, source: str) -> Agreement:
+    """Compare a query's record with its replay against a fixture database.
+
+    Only rows that differ are held against the record: a statement that fails on one side alone may have met
+    another engine, or a database with less in it.
+    """
+    if record.failure_class is None:
+        return Agreement(None)
+    if record.failure_class is not execution.failure_class:
+        raised = f" ({execution.raised.type})" if execution.raised is not None else ""
+        told = f"recorded {record.failure_class}, replayed {execution.failure_class}{raised}"
+        return Agreement(None, f"{told}: the fixture database need not be the one of the run")
+    if execution.failure_class is not FailureClass.OK:
+        return Agreement(agrees=True)
+    result = execution.result
+    if not isinstance(result, dict) or result.get("cut") is True:
+        return Agreement(None, None if result is None else "the query gave more rows than are kept")
+    columns, replayed = result["columns"], result["rows"]
+    assert isinstance(columns, list)
+    assert isinstance(replayed, list)
+    recorded = recorded_rows(_given(record), [str(column) for column in columns])
+    if recorded is None:
+        return Agreement(None, "the record does not hold the rows in a form that is known")
+    return _compared(recorded, [_row(row) for row in replayed if isinstance(row, list)], source)
+
+
+def recorded_rows(given: JsonValue, columns: Sequence[str]) -> list[_Row] | None:
+    """The rows in what a tool gave; None where no rows can be told.
+
+    Args:
+        given: the tool's result, a text or decoded.
+        columns: of the replay, by which a table's head is known.
+    """
+    if isinstance(given, str):
+        decoded = _decoded(given)
+        return _of_table(given, columns) if decoded is None else recorded_rows(decoded, columns)
+    if isinstance(given, dict):
+        rows = given.get("rows", given.get("data"))
+        return recorded_rows(rows, columns) if isinstance(rows, list) else [_row(list(given.values()))]
+    if isinstance(given, list):
+        return [_row(_cells(row)) for row in given]
+    return [_row([given])] if isinstance(given, int | float) else None
+
+
+def _given(record: Record) -> JsonValue:
+    if record.output is not None:
+        return record.output.value
+    return record.shown if record.shown is not None else record.stdout
+
+
+def _compared(recorded: list[_Row], replayed: list[_Row], source: str) -> Agreement:
+    if not _ORDERED.search(source):
+        recorded, replayed = sorted(recorded), sorted(replayed)
+    if recorded == replayed:
+        return Agreement(agrees=True)
+    if len(recorded) != len(replayed):
+        told = f"{len(recorded)} rows recorded, {len(replayed)} replayed"
+        return Agreement(agrees=False, difference=told)
+    number, (left, right) = next(
+        (at, pair) for at, pair in enumerate(zip(recorded, replayed, strict=True), 1) if pair[0] != pair[1]
+    )
+    told = f"row {number} recorded {_quoted(left)!r}, replayed {_quoted(right)!r}"
+    return Agreement(agrees=False, difference=told)
+
+
+def _decoded(text: str) -> JsonValue:
+    """What a text holds as JSON or as Python literals; None where it is neither."""
+    text = text.strip()
+    if len(text) > _TEXT_CHARACTERS or not text.startswith(("[", "{", "(")):
+        return None
+    for read in (json.loads, ast.literal_eval):
+        try:
+            found = read(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+            continue
+        return list(found) if isinstance(found, tuple) else found
+    return None
+
+
+def _of_table(text: str, columns: Sequence[str]) -> list[_Row] | None:
+    lines = [line for line in text.strip().splitlines() if not _RULE.match(line)]
+    if not lines or not all("|" in line for line in lines):
+        return None
+    rows = [_row([cell.strip() for cell in line.strip().strip("|").split("|")]) for line in lines]
+    head = tuple(column.lower() for column in columns)
+    return rows[1:] if tuple(cell.lower() for cell in rows[0]) == head else rows
+
+
+def _cells(row: JsonValue) -> list[JsonValue]:
+    if isinstance(row, dict):
+        return list(row.values())
+    return list(row) if isinstance(row, list | tuple) else [row]
+
+
+def _row(cells: Sequence[JsonValue]) -> _Row:
+    return tuple(_cell(cell) for cell in cells)
+
+
+def _cell(value: JsonValue) -> str:
+    """One text for equal values: numbers by twelve digits, as floats are printed in many ways."""
+    if value is None or value in ("NULL", "None"):
+        return ""
+    text = str(int(value)) if isinstance(value, bool) else str(value).strip()
+    try:
+        return f"{float(text):.12g}" if len(text) <= 40 else text
+    except ValueError:
+        return text
+
+
+def _quoted(row: _Row) -> str:
+    text = " | ".join(row)
+    return text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 1]}…"

@@ -1,0 +1,79 @@
+"""Parameters of the agent's tools, as the trace declares them.
+
+Takes a trace; gives the names of each tool's parameters, in order, where a producer recorded its definition:
+the list of tools a model was offered, or the schema on the span of a call. A definition without a schema says
+nothing; two that differ are none.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from spanproof.semconv import genai
+from spanproof.trace import Span, Trace
+
+_LISTED = re.compile(r"(?:llm\.tools|gen_ai\.tool\.definitions)\.\d+\.tool\.json_schema")
+"""How OpenInference and traceAI record a definition each."""
+
+_ON_CALLS = ("tool.parameters", "gen_ai.tool.parameters")
+"""Where OpenInference and traceAI put the schema of the tool whose call the span is."""
+
+_DOCUMENT_CHARACTERS = 256 * 1024
+
+Parameters = tuple[str, ...]
+
+
+def parameters_in(trace: Trace) -> dict[str, Parameters]:
+    """Parameter names by tool."""
+    found: dict[str, Parameters] = {}
+    differing: set[str] = set()
+    for span in trace.spans:
+        for tool, parameters in _definitions(span):
+            if found.setdefault(tool, parameters) != parameters:
+                differing.add(tool)
+    return {tool: parameters for tool, parameters in found.items() if tool not in differing}
+
+
+def _definitions(span: Span) -> Iterator[tuple[str, Parameters]]:
+    for key, value in span.attributes.items():
+        if not isinstance(value, str):
+            continue
+        if key == genai.TOOL_DEFINITIONS:
+            listed = _decoded(value)
+            for definition in listed if isinstance(listed, list) else []:
+                yield from _definition(definition)
+        elif _LISTED.fullmatch(key):
+            yield from _definition(_decoded(value))
+        elif key in _ON_CALLS and span.tool is not None:
+            yield from _schema(span.tool.name, _decoded(value))
+
+
+def _definition(definition: object) -> Iterator[tuple[str, Parameters]]:
+    if not isinstance(definition, Mapping):
+        return
+    function = definition.get("function", definition)
+    if isinstance(function, Mapping) and isinstance(function.get("name"), str):
+        yield from _schema(function["name"], function.get("parameters"))
+
+
+def _schema(tool: str, schema: object) -> Iterator[tuple[str, Parameters]]:
+    """The properties of a JSON schema; smolagents records the properties alone."""
+    if not isinstance(schema, Mapping) or not schema:
+        return
+    properties = schema.get("properties", schema if _is_properties(schema) else None)
+    if isinstance(properties, Mapping) and all(str(name).isidentifier() for name in properties):
+        yield tool, tuple(str(name) for name in properties)
+
+
+def _is_properties(schema: Mapping[Any, Any]) -> bool:
+    return all(isinstance(each, Mapping) and "type" in each for each in schema.values())
+
+
+def _decoded(text: str) -> object:
+    try:
+        return json.loads(text) if len(text) <= _DOCUMENT_CHARACTERS else None
+    except (ValueError, RecursionError):
+        return None
