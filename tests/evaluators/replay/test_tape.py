@@ -135,3 +135,8 @@ def test_a_call_always_finds_itself_on_the_tape(kwargs):
 def test_binding_by_position_or_by_name_is_the_same_call(values):
     names = [f"p{i}" for i in range(len(values))]
     assert canonical(names, values, {}) == canonical(names, [], dict(zip(names, values, strict=True)))
+
+
+def test_a_call_that_is_on_record_is_answered_whatever_was_declared():
+    laid = tape(call("price", 7, "a", "b"), parameters={"price": ["item"]})
+    assert laid.answer(ToolRequest("price", ("a", "b"), {})).result == 7

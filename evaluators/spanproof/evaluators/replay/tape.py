@@ -84,8 +84,8 @@ class Tape:
         """Answer one call off the tape; a call it does not know is told as a divergence and raises inside."""
         same_tool = [entry for entry in self._entries if entry.call.tool == request.tool]
         matching = self._matching(request, same_tool)
-        misuse = self._misuse(request) if not matching else None  # what was recorded, the tool could take
-        if misuse is not None:
+        misuse = self._misuse(request)
+        if misuse is not None and not any(_is_verbatim(entry.call, request) for entry in same_tool):
             return ToolAnswer(error_type="TypeError", error_message=f"{request.tool}() {misuse}")
         if not same_tool:
             return self._diverge(request, UNKNOWN_TOOL)
@@ -144,6 +144,11 @@ class Tape:
             error_type=DIVERGED,
             error_message=f"the record has no further call {request.tool} with these arguments ({reason})",
         )
+
+
+def _is_verbatim(call: RecordedCall, request: ToolRequest) -> bool:
+    """Whether the record has a call written in this very way: then the tool could take it."""
+    return tuple(call.args) == request.args and dict(call.kwargs) == dict(request.kwargs)
 
 
 def has_two_readings(call: RecordedCall) -> bool:
