@@ -1,5 +1,8 @@
 # ruff: noqa: E501 - programs and rows keep their lines
-"""Ordinary programs notice nothing of the jail: as root, and as a user without any right."""
+"""Ordinary programs notice nothing of the jail: as root, as a user without any right, and in the reduced tier.
+
+That tier runs in what Docker's default profile leaves; `NO_LOOPBACK` is what programs there do without.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,27 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-USERS = ["root", "user"] if os.geteuid() == 0 else ["user"]
-AS_USER = Path(__file__).parents[2] / "hostile" / "unprivileged.py"
+WALLS = ["root", "user", "reduced-root", "reduced-user"] if os.geteuid() == 0 else ["user"]
+HOSTILE = Path(__file__).parents[2] / "hostile"
+NO_LOOPBACK = {"asyncio server", "local http server"}
+"""A program of the reduced tier cannot serve itself over 127.0.0.1, which is the machine's."""
+TOLD_THERE = {
+    "localhost by name": "127.0.0.1:0",  # libc asks which of the found addresses it could reach
+    "subprocess of python": "",  # a source tree that packages are installed from in place is looked for
+}
+"""What is refused and told in the reduced tier, and harms nothing: how each target begins."""
+PIPELINES = """
+for i in $(seq 25); do
+    [ "$(printf 'b\\na\\n' | sort | head -1)" = a ] || exit 8
+    [ "$(sh -c 'printf "b\\na\\n" | sort | head -1; (true & true & wait)')" = a ] || exit 9
+done
+"""
 
 ORDINARY = {
     "arithmetic": "print(sum(i * i for i in range(1000)))",
@@ -125,22 +142,45 @@ ORDINARY = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=USERS)
-def results(request: pytest.FixtureRequest) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Batch:
+    """Results by name, and behind which wall."""
+
+    wall: str
+    results: dict[str, Any]
+
+
+@pytest.fixture(scope="module", params=WALLS)
+def batch(request: pytest.FixtureRequest) -> Batch:
+    wall: str = request.param
     command = [sys.executable, "-m", "spanproof.cli", "sandbox", "run", "--jsonl", "--workers", "2"]
-    if request.param == "user" and os.geteuid() == 0:
-        command = [sys.executable, str(AS_USER), *command]
-    lines = [
-        json.dumps({"id": name, "language": "python", "source": text}) for name, text in ORDINARY.items()
-    ]
-    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=False)
+    if wall.startswith("reduced"):
+        within = [str(HOSTILE / "container.py"), wall.removeprefix("reduced-")]
+        command = [sys.executable, *within, *command, "--set", "tier=reduced"]
+    elif wall == "user" and os.geteuid() == 0:
+        command = [sys.executable, str(HOSTILE / "unprivileged.py"), *command]
+    rows = [{"id": name, "language": "python", "source": text} for name, text in ORDINARY.items()]
+    rows += [{"id": f"pipelines {n}", "language": "bash", "source": PIPELINES} for n in range(4)]
+    lines = "\n".join(json.dumps(row) for row in rows)
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(answers) == len(ORDINARY), done.stderr[-2000:]
-    return {answer["id"]: answer for answer in answers}
+    assert len(answers) == len(rows), done.stderr[-2000:]
+    return Batch(wall, {answer["id"]: answer for answer in answers})
 
 
 @pytest.mark.parametrize("name", ORDINARY)
-def test_an_ordinary_program_is_unharmed(name: str, results: dict[str, Any]) -> None:
-    result = results[name]
+def test_an_ordinary_program_is_unharmed(name: str, batch: Batch) -> None:
+    result = batch.results[name]
+    if name in NO_LOOPBACK and batch.wall.startswith("reduced"):
+        assert result["failure_class"] == "permission_denied", result
+        return
     assert result["failure_class"] == "ok", result
-    assert [attempt for attempt in result["attempts"] if not attempt["allowed"]] == []
+    harmless = TOLD_THERE.get(name, "-") if batch.wall.startswith("reduced") else "-"
+    refused = [attempt["target"] for attempt in result["attempts"] if not attempt["allowed"]]
+    assert [target for target in refused if not target.startswith(harmless)] == []
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_no_signal_ends_a_fork(number: int, batch: Batch) -> None:
+    result = batch.results[f"pipelines {number}"]
+    assert (result["failure_class"], result["stderr"]) == ("ok", ""), result

@@ -21,6 +21,7 @@ from spanproof.sandbox.jail.arch import AARCH64, X86_64, Arch
 from spanproof.sandbox.jail.paths import Judged
 from spanproof.sandbox.jail.reduced import calls, landlock
 from spanproof.sandbox.jail.reduced.box import Directory, empty
+from spanproof.sandbox.jail.reduced.count import Counter
 from spanproof.sandbox.jail.reduced.fence import Fence
 from spanproof.sandbox.jail.reduced.tree import Descendants
 from spanproof.sandbox.jail.rules import REFUSED, UNBOUNDED
@@ -45,6 +46,11 @@ def test_without_namespaces_calls_on_others_are_shown_to_the_slot(arch: Arch) ->
         assert call(arch, "kill", pid, 9) == seccomp.RET_NOTIFY
     assert call(arch, "prlimit64", 0) == seccomp.RET_ALLOW
     assert call(arch, "prlimit64", 7) == seccomp.RET_NOTIFY
+    for new, expected in ((0, seccomp.RET_ALLOW), (1, seccomp.RET_EPERM), (1 << 32, seccomp.RET_EPERM)):
+        assert call(arch, "prlimit64", 0, 6, new) == expected
+    assert call(arch, "prlimit64", 0, 7, 1) == seccomp.RET_ALLOW
+    assert call(arch, "setrlimit", 6, 1) == seccomp.RET_EPERM
+    assert call(arch, "setrlimit", 7, 1) == seccomp.RET_ALLOW
     assert call(arch, "setpriority", 0, 0) == seccomp.RET_ALLOW
     assert call(arch, "setpriority", 0, 7) == seccomp.RET_NOTIFY
     assert call(arch, "setpriority", 2, 0) == seccomp.RET_NOTIFY
@@ -151,6 +157,72 @@ print(tree.pids(), os.path.exists(f"/proc/{{orphan}}"))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["True False False True", "[] False"]
+
+
+_AS_ANOTHER = """
+import os, secrets, sys, threading, time
+from spanproof.sandbox.jail.reduced.count import Counter
+from spanproof.sandbox.jail.reduced.tree import Descendants
+if os.geteuid() == 0:
+    user = 700_000 + secrets.randbelow(100_000)
+    os.setgroups([]); os.setresgid(user, user, user); os.setresuid(user, user, user)
+"""
+
+
+def as_another_user(program: str) -> list[str]:
+    """What a program prints that runs as a user of whom there is nothing else, where we are root."""
+    done = subprocess.run(
+        [sys.executable, "-c", _AS_ANOTHER + program], capture_output=True, text=True, check=True
+    )
+    return done.stdout.splitlines()
+
+
+def test_the_processes_of_a_user_are_counted_wherever_they_are() -> None:
+    program = """
+counter = Counter()
+before = counter.now()
+for number in range(40):
+    threading.Thread(target=time.sleep, args=(30,), daemon=True).start()
+print(counter.counts(), counter.now() - before, Counter().now() - before, flush=True)
+os._exit(0)
+"""
+    assert as_another_user(program) == ["True 40 40"]
+    assert os.geteuid() != 0 or not Counter().counts()
+
+
+def test_the_bound_of_processes_holds_beside_others_of_the_same_user() -> None:
+    program = """
+def sleeper():
+    pid = os.fork()
+    if pid == 0: time.sleep(30); os._exit(0)
+    return pid
+
+def go_on_in_a_child():
+    if pid := os.fork(): os.waitpid(pid, 0); os._exit(0)
+
+others = [sleeper() for _ in range(7)]
+go_on_in_a_child()  # this one has a single slot
+go_on_in_a_child()
+tree = Descendants(own_user=False)
+told, tell = os.pipe(); go, on = os.pipe()
+guest = os.fork()
+if guest == 0:  # asks for more until it is refused, and again
+    while os.read(go, 1):
+        born = 0
+        try:
+            while True: sleeper(); born += 1
+        except BlockingIOError: os.write(tell, b"%d" % born)
+tree.bound_processes(guest, 10)
+for _ in range(2):
+    os.write(on, b"g"); print(os.read(told, 9).decode(), flush=True)
+    tree.keep_bound()
+os.kill(others.pop(), 9)
+os.write(on, b"g"); print(os.read(told, 9).decode(), flush=True)
+tree.kill_all()
+for pid in others: os.kill(pid, 9)
+os._exit(0)
+"""
+    assert as_another_user(program) == ["9", "0", "0"]
 
 
 def test_a_path_that_leads_out_is_not_opened(tmp_path: Path) -> None:

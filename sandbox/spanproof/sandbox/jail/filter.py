@@ -43,6 +43,7 @@ _PR_SET_DUMPABLE = 4
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _FIOSETOWN, _SIOCSPGRP = 0x8901, 0x8902
 _F_SETOWN, _F_SETOWN_EX = 8, 15
+_RLIMIT_NPROC = 6
 _SOCK_STREAM, _SOCK_SEQPACKET = 1, 5
 _PROT_WRITE = 2
 _S_IFMT, _S_IFCHR, _S_IFBLK = 0o170000, 0o020000, 0o060000
@@ -179,6 +180,8 @@ def _without_namespaces() -> dict[str, Callable[[], _Program]]:
     return {
         **dict.fromkeys(UNBOUNDED, lambda: [_end(RET_NOTIFY)]),
         **dict.fromkeys(_ON_A_PROCESS, _not_on_oneself),
+        "setrlimit": lambda: _one_of(0, (_RLIMIT_NPROC,), RET_EPERM, RET_ALLOW),
+        "prlimit64": _no_new_bound_of_processes,
         "socket": _socket_inside,
         "socketpair": lambda: _pair(1),
         "fcntl": lambda: _one_of(1, (_F_SETOWN, _F_SETOWN_EX), RET_EPERM, RET_ALLOW),
@@ -219,6 +222,20 @@ def _not_on_the_slot() -> _Program:
 def _not_on_oneself() -> _Program:
     """Zero is the caller, or its process group, in which there are none but the guest's."""
     return _one_of(0, (0,), RET_ALLOW, RET_NOTIFY)
+
+
+def _no_new_bound_of_processes() -> _Program:
+    """The slot moves that bound below what is allowed at most; nobody else does."""
+    return [
+        _low(1),
+        _Instruction(_JEQ, _RLIMIT_NPROC, 0, 5),
+        _low(2),
+        _Instruction(_JEQ, 0, 0, 2),
+        _high(2),
+        _Instruction(_JEQ, 0, 1, 0),
+        _end(RET_EPERM),
+        *_not_on_oneself(),
+    ]
 
 
 def _of_oneself(which: int) -> _Program:

@@ -74,4 +74,4 @@ UNBOUNDED: frozenset[str] = frozenset(
 """Calls of the others that are `WATCHED` where no namespace bounds what they reach."""
 
 FORKS: frozenset[str] = frozenset(("clone", "fork", "vfork"))
-"""Shown to the slot where the kernel does not count a guest's processes by a user of their own."""
+"""Shown to the slot where the kernel does not bound how many processes a user has."""

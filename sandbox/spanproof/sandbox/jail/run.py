@@ -181,6 +181,7 @@ class Run:
         ready = self._poll.poll(max(0.0, left) * 1000)
         if not ready or now - self._memory.sampled_at >= _TICK_S:
             tree.reap_strays(self.armed.born.pid)
+            self._place.tree.keep_bound()
             self._stopped = self._place.box.enforce() or ("memory" if self._over_memory() else None)
             if self._stopped is not None:
                 return

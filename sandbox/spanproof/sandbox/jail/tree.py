@@ -50,6 +50,9 @@ class Namespace:
         limit = count + self.companions
         resource.prlimit(pid, resource.RLIMIT_NPROC, (limit, limit))
 
+    def keep_bound(self) -> None:
+        """Follow what else the kernel counts with them; called several times a second."""
+
 
 def reap_strays(main: int) -> None:
     """Reap orphans that ended, so that dead processes do not use up the limit; never the main process."""

@@ -75,7 +75,7 @@ def _place(site: Site) -> Place:
     fence = Fence(site.box, site.interpreter, os.environ["PATH"])
     network = NoNetwork()
     user = os.getuid()
-    shown = FORKS if site.user is None else frozenset()
+    shown = frozenset() if tree.counted else FORKS
     return Place(
         tree=tree,
         box=box,

@@ -1,7 +1,8 @@
 """The processes of a slot that has no process namespace: all that descend from it.
 
 The slot is their reaper (PR_SET_CHILD_SUBREAPER): an orphan becomes its child, so no process leaves the tree.
-A guest's forks wait for the slot's leave, so none is born while the slot ends them.
+The kernel bounds how many there are. Where the user is theirs alone that is simply its limit. Where it is
+not, the limit is what others of the user have, counted again several times a second, and room for the guest.
 """
 
 from __future__ import annotations
@@ -13,11 +14,10 @@ import signal
 import time
 from collections.abc import Container
 
+from spanproof.sandbox.jail.reduced.count import Counter
 from spanproof.sandbox.jail.tree import Namespace
 
 _AGAIN_S = 0.0005
-_MANY = 4096
-"""Processes of a user who is not the guest alone: a bound behind the count of the slot's."""
 
 
 class Descendants(Namespace):
@@ -25,6 +25,9 @@ class Descendants(Namespace):
 
     def __init__(self, *, own_user: bool) -> None:
         self._own_user = own_user
+        self._counter = Counter()
+        self.counted = own_user or self._counter.counts()
+        """Whether the kernel bounds them; the machine's root, who cannot become another, it does not."""
         self._most = 1 << 20
 
     def pids(self) -> list[str]:
@@ -62,21 +65,39 @@ class Descendants(Namespace):
                 os.kill(pid, signal.SIGKILL)
 
     def bound_processes(self, pid: int, count: int) -> None:
-        """Bound how many may live at once: where a user is shared, the kernel counts those of others too."""
+        """See `Namespace`."""
         self._most = count
         if self._own_user:
             super().bound_processes(pid, count)
         else:
-            limit = max(_MANY, 16 * count)
-            resource.prlimit(pid, resource.RLIMIT_NPROC, (limit, limit))
+            self.keep_bound()
+
+    def keep_bound(self) -> None:
+        """See `Namespace`; a guest that took the room of another slot's gets no more."""
+        if self._own_user or not self.counted:
+            return
+        all_of_user = self._counter.now()
+        below = self._below()
+        tree = self._found(below)
+        own = self._threads(tree)
+        slots = max(1, len(below.get(os.getppid(), ())))  # each may come to have as many
+        room = 0 if own >= self._most else all_of_user - own + slots * self._most
+        for pid in tree:
+            with contextlib.suppress(OSError):
+                highest = resource.prlimit(pid, resource.RLIMIT_NPROC)[1]
+                limit = room if highest == resource.RLIM_INFINITY else min(room, highest)
+                resource.prlimit(pid, resource.RLIMIT_NPROC, (limit, highest))
 
     def full(self) -> bool:
         """Whether no other process or thread may be born."""
+        return self._threads(self._found()) >= self._most
+
+    def _threads(self, pids: list[int]) -> int:
         threads = 0
-        for pid in self._found():
+        for pid in pids:
             with contextlib.suppress(OSError, ValueError):
                 threads += int(_fields(pid)[17])
-        return threads >= self._most
+        return threads
 
     def holds(self, pid: int) -> bool:
         """Whether a process, or the one that a thread is of, is among them."""
@@ -116,8 +137,8 @@ class Descendants(Namespace):
                     below.setdefault(int(_fields(int(name))[1]), []).append(int(name))
         return below
 
-    def _found(self) -> list[int]:
-        below = self._below()
+    def _found(self, below: dict[int, list[int]] | None = None) -> list[int]:
+        below = self._below() if below is None else below
         found = list(below.get(os.getpid(), ()))
         for pid in found:
             found.extend(below.get(pid, ()))
