@@ -8,7 +8,7 @@ import pytest
 
 from spanproof.evaluators.engine import Engine
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.suites import CaseStatus, SuiteError, promote, run_suite
+from spanproof.suites import CaseStatus, SuiteError, load_suite, promote, run_suite
 from spanproof.trace import Layer
 
 RUN_ID = "a" * 16
@@ -146,3 +146,14 @@ def test_without_a_sandbox_tests_are_skipped(evaluation, suite):
     (report,) = run_suite(suite, Engine(pipeline=Pipeline(), sandbox=None)).cases
     scores = {score.name: score.outcome for run in report.evaluation.runs for score in run.scores}
     assert "replay is switched off" in scores["tests_pass"].reason
+
+
+def test_a_case_holds_fixtures_of_its_own(evaluation, suite):
+    case = promote(evaluation, RUN_ID, suite)
+    folder = suite / "cases" / case.id
+    (folder / "fixtures.yaml").write_text("sets: [{name: shop, files: {a.csv: a.csv}}]\n")
+    with pytest.raises(SuiteError, match=r"files\.a\.csv names .*a\.csv, which cannot be read"):
+        load_suite(suite)
+    (folder / "a.csv").write_text("hat,45\n")
+    (loaded,) = load_suite(suite)
+    assert loaded.fixtures.of(loaded.cohort).files == {"a.csv": b"hat,45\n"}

@@ -6,7 +6,7 @@ import pytest
 
 from spanproof.evaluators.layers import execution
 from spanproof.sandbox import FailureClass
-from spanproof.trace import Label, RecordedCall, Skipped, Step, ToolCall
+from spanproof.trace import Executor, Label, RecordedCall, Skipped, Step, ToolCall
 
 DONE = "Execution logs:\nLast output from code snippet:\n1"
 
@@ -113,3 +113,63 @@ def test_hidden_content_is_skipped_not_judged_by_what_little_shows(build, score_
     outcome = score_of(execution.judge(build.evidence(run)), "execution")
     assert isinstance(outcome, Skipped)
     assert "hidden" in outcome.reason
+
+
+LOCAL = Executor("local", "3.12")
+DOCKER = Executor("docker", None, "agents", "sha256:ab12")
+
+
+def test_a_change_of_class_is_drift_and_names_both_places(build, score_of):
+    snippet = build.snippet("1", observation=DONE, executor=DOCKER)
+    step = build.step(snippet, FailureClass.EXCEPTION, agrees=False, difference="d")
+    found = score_of(
+        execution.judge(build.evidence(build.run([snippet]), replayed=[step])), "reproduced", snippet
+    )
+    assert "environment drift, recorded in docker (agents@sha256:ab12), replayed in" in found.explanation
+    assert (found.evidence[0].recorded, found.evidence[0].replayed) == ("ok", "exception")
+
+
+def test_the_same_code_that_ends_otherwise_on_another_executor_is_drift_without_a_verdict(build, score_of):
+    first = build.snippet("import torch", observation=DONE, executor=LOCAL)
+    second = build.snippet("import torch\n", error=build.error("ModuleNotFoundError"), executor=DOCKER)
+    found = execution.judge(build.evidence(build.run([first, second])))
+    drift = score_of(found, "drift", second)
+    assert (drift.value, drift.label) == (0.0, None)
+    assert drift.explanation == (
+        "Environment drift: ok in local 3.12, missing_dependency in docker (agents@sha256:ab12),"
+        " by the same code."
+    )
+    assert not [each for each in found if each.name == "drift" and each.snippet_id == first.id]
+
+
+def test_the_same_code_on_the_same_executor_is_no_drift(build):
+    first = build.snippet("take()", observation=DONE, executor=LOCAL)
+    second = build.snippet("take()", error=build.error("KeyError"), executor=LOCAL)
+    found = execution.judge(build.evidence(build.run([first, second])))
+    assert not [each for each in found if each.name == "drift"]
+
+
+def test_a_flaky_step_has_no_verdict_and_says_so(build, score_of):
+    snippet = build.snippet("random_price()")
+    step = replace(
+        build.step(
+            snippet, FailureClass.OK, agrees=None, difference="flaky: under another seed it printed 2"
+        ),
+        flaky=True,
+    )
+    evidence = build.evidence(build.run([snippet]), replayed=[step])
+    found = execution.judge(replace(evidence, replay=replace(evidence.replay, repeated=True)))
+    stable = score_of(found, "stable", snippet)
+    assert (stable.value, stable.label) == (0.0, None)
+    assert stable.explanation == "Flaky: under another seed it printed 2."
+    outcome = score_of(found, "outcome", snippet)
+    assert isinstance(outcome, Skipped)
+    assert "flaky" in outcome.reason
+
+
+def test_a_step_is_stable_where_two_seeds_came_to_the_same(build, score_of):
+    snippet = build.snippet("1", observation=DONE)
+    step = build.step(snippet, FailureClass.OK, agrees=True)
+    evidence = build.evidence(build.run([snippet]), replayed=[step])
+    found = execution.judge(replace(evidence, replay=replace(evidence.replay, repeated=True)))
+    assert score_of(found, "stable", snippet).value == 1.0
