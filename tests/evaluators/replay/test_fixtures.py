@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -11,18 +12,8 @@ from spanproof.sandbox import BadFixture, Database, DatabaseEngine, PackageSet
 from spanproof.sandbox.model import Ecosystem
 from spanproof.trace import Cohort
 
-WHOLE = """
-sets:
-  - name: shop
-    cohort: {agent: pricing}
-    files: {data/prices.csv: prices.csv}
-    database: {engine: duckdb, file: shop.sql, writable: true}
-    http: calls.har
-    packages: requirements.txt
-    seed: 7
-    clock: 2026-11-01T09:00:00Z
-  - name: rest
-"""
+DOCUMENTED = (Path(__file__).parents[3] / "docs/replay.md").read_text()
+WHOLE = DOCUMENTED.partition("```yaml\n")[2].partition("```")[0]
 HAR = {"log": {"entries": [{
     "request": {"method": "GET", "url": "https://shop.example/a"},
     "response": {"status": 200, "headers": [], "content": {"text": "{}", "mimeType": "application/json"}},
