@@ -54,6 +54,62 @@ def test_a_made_up_api_is_found_with_its_line(report, source, name, line, is_mod
     assert (missing.name, missing.line, missing.is_module) == (name, line, is_module)
 
 
+PANDAS = "import pandas as pd\nimport numpy as np\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        (f"{PANDAS}df = pd.DataFrame({{'a': [1]}})\ndf.flatten()", "pandas.DataFrame.flatten"),
+        (
+            f"{PANDAS}df = pd.read_csv('x.csv')\nprint(df.head().to_records_list())",
+            "pandas.DataFrame.to_records_list",
+        ),
+        (f"{PANDAS}a = np.array([1])\nif len(a):\n    a.push(2)", "numpy.ndarray.push"),
+        ("xs = [1]\nfor i in range(3):\n    xs.push(i)", "builtins.list.push"),
+        ("'a,b'.split(',').first()", "builtins.list.first"),
+        ("d = {}\nprint(d.has_key(1))", "builtins.dict.has_key"),
+        ("from pathlib import Path\np = Path('x')\np.read_lines()", "pathlib.Path.read_lines"),
+        ("import re\nre.compile('a').matches('b')", "re.Pattern.matches"),
+        ("import datetime as dt\nday = dt.date(2020, 1, 1)\nday.format('x')", "datetime.date.format"),
+    ],
+)
+def test_an_attribute_its_type_does_not_have_is_found(report, source, name):
+    (found,) = report(source)
+    assert [missing.name for missing in found.missing] == [name]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"{PANDAS}df = pd.DataFrame({{'a': [1]}})\ndf.total\ndf.groupby('a').flatten()",
+        f"{PANDAS}df = pd.read_csv('x', chunksize=3)\ndf.chunks()",
+        f"{PANDAS}df = pd.DataFrame()\ndf = other(df)\ndf.flatten()",
+        f"{PANDAS}import janitor\ndf = pd.DataFrame()\ndf.clean_names()",
+        f"{PANDAS}pd.DataFrame.flatten = 1\ndf = pd.DataFrame()\ndf.flatten()",
+        f"{PANDAS}df = pd.DataFrame()\nif hasattr(df, 'flatten'):\n    df.flatten()",
+        "xs = [1]\ntry:\n    xs.push(1)\nexcept AttributeError:\n    xs.append(1)",
+        "xs = [1]\ndef f(xs):\n    xs.push(1)",
+        "xs = [1]\nfor xs in things():\n    xs.push(1)",
+        "def list(x): return x\nlist(1).push(2)",
+        "xs = [1]\ndef f():\n    global xs\n    xs = Stack()\nf()\nxs.push(1)",
+        "xs = []\nxs += [1]\nxs.push(1)",
+        "from deques import *\nxs = [1]\nxs.push(1)",
+        "x = 'a'.upper().title().center(9)\nx.nonsense()",
+        "from collections import Counter\nc = Counter()\nc.nonsense()",
+    ],
+)
+def test_where_a_type_is_not_certain_nothing_is_said(report, source):
+    (found,) = report(source)
+    assert found.missing == ()
+
+
+def test_a_type_known_from_an_earlier_snippet_holds_until_it_may_have_changed(report):
+    _, second, _, fourth = report("xs = [1]", "xs.push(2)", "xs = make()", "xs.push(2)")
+    assert [missing.name for missing in second.missing] == ["builtins.list.push"]
+    assert fourth.missing == ()
+
+
 def test_a_package_that_is_not_installed_says_nothing_about_its_names(report):
     (found,) = report("import nosuchpackage as n\nn.f()")
     assert (found.missing, found.not_installed) == ((), ("nosuchpackage",))

@@ -1,6 +1,7 @@
 """Looking names up in the sandbox's runtime: whether modules and their attributes exist.
 
-Takes the dotted names snippets use; gives a report per snippet. The look-up is one program of ours, run in
+Takes the dotted names snippets use, and the attributes of instances whose type is certain; gives a report per
+snippet. The look-up is one program of ours, run in
 the sandbox, that imports the modules and follows the attributes: no snippet is run, and the host imports
 nothing. Answers are kept, as the runtime of a backend does not change while it is open.
 """
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from spanproof.evaluators.model import ApiReport, MissingName
+from spanproof.evaluators.replay.types import Typed
 from spanproof.evaluators.replay.uses import Use, uses_in
 from spanproof.sandbox import (
     Ecosystem,
@@ -39,7 +41,32 @@ _MAX_NAMES = 2_000
 _LOOK_UP = """
 import contextlib, importlib, importlib.util, io, json, sys, types, warnings
 warnings.simplefilter("ignore")
+def of_instance(kind, attribute, called):
+    if not isinstance(kind, type):
+        return "?"
+    if kind.__module__ == "pathlib":
+        import pathlib
+        kind = type(pathlib.Path())
+    if hasattr(kind, attribute):
+        return "found"
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and kind in (pandas.DataFrame, pandas.Series):
+        return "attribute" if called else "?"  # a column, else; and no column can be called
+    plain = type(object.__getattribute__)
+    asks = any("__getattr__" in base.__dict__ for base in kind.__mro__)
+    asks = asks or type(kind.__getattribute__) is not plain
+    return "?" if asks or kind.__dictoffset__ else "attribute"
 def look_up(name):
+    if "()." in name:
+        kind, _, attribute = name.partition("().")
+        try:
+            module, _, known = kind.rpartition(".")
+            known = getattr(importlib.import_module(module), known)
+            return of_instance(known, attribute.removesuffix("()"), attribute.endswith("()"))
+        except ModuleNotFoundError as missing:
+            return "package" if missing.name == kind.split(".")[0] else "?"
+        except BaseException:
+            return "?"
     parts = name.split(".")
     try:
         if importlib.util.find_spec(parts[0]) is None:
@@ -127,9 +154,11 @@ class ApiIndex:
 def _uses_of(run: Run) -> dict[str, list[Use]]:
     aliases: dict[str, str] = {}
     uses: dict[str, list[Use]] = {}
+    typed = Typed()
     for snippet in run.snippets:
         if snippet.language is Language.PYTHON and not snippet.truncated:
-            uses[snippet.id], aliases = uses_in(snippet.source, aliases)
+            found, aliases = uses_in(snippet.source, aliases)
+            uses[snippet.id] = found + typed.uses_in(snippet.source, aliases)
     return uses
 
 
@@ -141,7 +170,7 @@ def _report(uses: list[Use], known: Mapping[str, str]) -> ApiReport:
         if status == NOT_INSTALLED and use.name.split(".")[0] not in not_installed:
             not_installed.append(use.name.split(".")[0])
         if status in (MISSING_MODULE, MISSING_ATTRIBUTE):
-            entry = MissingName(use.name, use.line, use.name == use.module)
+            entry = MissingName(use.name.replace("()", ""), use.line, use.name == use.module)
             if all(entry.name != known_missing.name for known_missing in missing):
                 missing.append(entry)
     return ApiReport(tuple(dict.fromkeys(use.name for use in uses)), tuple(missing), tuple(not_installed))

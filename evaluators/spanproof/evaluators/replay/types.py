@@ -1,0 +1,245 @@
+"""Which attributes a snippet takes from values of a certain type: `df.flatten()` after `df = pd.DataFrame(…)`.
+
+Takes Python source and the import aliases that hold in it; gives uses such as `pandas.DataFrame().flatten()`: an
+attribute of an instance, called or not. A type is certain for a literal, for a call of a class or of a
+function listed here, and for a name that a run binds once, to one of these, at the top level of a snippet.
+Everything else is left out, and so is every attribute the code mentions in a string or sets somewhere: it may
+come to exist. Never runs anything.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from spanproof.evaluators.replay.names import names_in
+from spanproof.evaluators.replay.uses import Use
+
+_LITERALS: Final[Mapping[type[ast.expr], str]] = {
+    ast.List: "list",
+    ast.ListComp: "list",
+    ast.Dict: "dict",
+    ast.DictComp: "dict",
+    ast.Set: "set",
+    ast.SetComp: "set",
+    ast.Tuple: "tuple",
+    ast.JoinedStr: "str",
+}
+_CLASSES: Final = frozenset(
+    (
+        *(
+            f"builtins.{name}"
+            for name in [
+                "list",
+                "dict",
+                "set",
+                "tuple",
+                "str",
+                "int",
+                "float",
+                "bytes",
+                "frozenset",
+                "bytearray",
+            ]
+        ),
+        "pandas.DataFrame",
+        "pandas.Series",
+        "datetime.date",
+        "datetime.datetime",
+        "datetime.timedelta",
+        "collections.deque",
+        "decimal.Decimal",
+        "pathlib.Path",
+    )
+)
+"""Those whose call gives an instance of them, and of nothing else."""
+
+_RETURNS: Final[Mapping[str, str]] = {
+    "builtins.sorted": "builtins.list",
+    "builtins.len": "builtins.int",
+    "builtins.repr": "builtins.str",
+    "json.dumps": "builtins.str",
+    "os.getcwd": "builtins.str",
+    "re.compile": "re.Pattern",
+    "re.findall": "builtins.list",
+    "re.split": "builtins.list",
+    "re.sub": "builtins.str",
+    **dict.fromkeys(
+        (f"numpy.{name}" for name in ("array", "zeros", "ones", "arange", "linspace", "full", "eye")),
+        "numpy.ndarray",
+    ),
+    **dict.fromkeys(
+        (f"pandas.{name}" for name in ("read_csv", "read_parquet", "read_excel")), "pandas.DataFrame"
+    ),
+    **dict.fromkeys(
+        (
+            f"builtins.str().{name}"
+            for name in ("upper", "lower", "strip", "lstrip", "rstrip", "replace", "join", "title", "format")
+        ),
+        "builtins.str",
+    ),
+    **dict.fromkeys(
+        (f"builtins.str().{name}" for name in ("split", "rsplit", "splitlines")), "builtins.list"
+    ),
+    "builtins.str().encode": "builtins.bytes",
+    **dict.fromkeys((f"pandas.DataFrame().{name}" for name in ("head", "tail", "copy")), "pandas.DataFrame"),
+}
+_GIVES_ANOTHER: Final = frozenset(("iterator", "chunksize", "sheet_name", "like", "subok"))
+"""Arguments with which these functions return something else."""
+
+_KNOWN_PACKAGES: Final = frozenset(
+    ("pandas", "numpy", "matplotlib", "scipy", "sklearn", "requests", "statsmodels")
+)
+"""Beside the standard library, those known to add nothing to other packages' classes."""
+
+_UNSEEN: Final = frozenset(("exec", "eval", "globals", "locals", "vars", "setattr", "__import__"))
+"""What binds names that cannot be seen."""
+
+
+@dataclass(slots=True)
+class Typed:
+    """What is certain of a run's names, snippet by snippet.
+
+    Attributes:
+        types: of names, as dotted classes.
+    """
+
+    types: dict[str, str] = field(default_factory=dict)
+    _bound: set[str] = field(default_factory=set)
+    _may_exist: set[str] = field(default_factory=set)
+    _certain: bool = True
+
+    def uses_in(self, source: str, aliases: Mapping[str, str]) -> list[Use]:
+        """The attributes of instances this snippet relies on."""
+        try:
+            tree = ast.parse(source)
+            self._read(tree, source)
+            return self._uses(tree, aliases) if self._certain else []
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            self._certain = False  # it may have bound anything before it broke
+            return []
+
+    def _read(self, tree: ast.Module, source: str) -> None:
+        names = names_in(source)
+        if names.star_import or names.used & _UNSEEN:
+            self._certain = False
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                self._certain = self._certain and _adds_nothing(node)
+            elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+                self._may_exist.add(node.attr)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                self._may_exist.add(node.value)
+        for name in names.bound:
+            self.types.pop(name, None)
+        self._bound |= names.assigned
+
+    def _uses(self, tree: ast.Module, aliases: Mapping[str, str]) -> list[Use]:
+        uses: list[Use] = []
+        bindings = list(_bindings(tree))
+        for statement in tree.body:
+            uses += self._in(statement, aliases)
+            target = _only_target(statement)
+            if target is not None and bindings.count(target) == 1:
+                value = statement.value  # type: ignore[attr-defined]
+                known = self._type_of(value, aliases)
+                if known is not None:
+                    self.types[target] = known
+        return uses
+
+    def _in(self, statement: ast.stmt, aliases: Mapping[str, str]) -> Iterator[Use]:
+        """Uses of one statement; what stands in functions runs at another time, and `try` asks itself."""
+        called = set()
+        for node in _now(statement):
+            if isinstance(node, ast.Call):
+                called.add(node.func)
+            if not (isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)):
+                continue
+            known = self._type_of(node.value, aliases)
+            if known is not None and node.attr not in self._may_exist:
+                name = f"{known}().{node.attr}{'()' if node in called else ''}"
+                yield Use(name, known, node.lineno)
+
+    def _type_of(self, value: ast.expr, aliases: Mapping[str, str]) -> str | None:
+        if isinstance(value, ast.Name):
+            return self.types.get(value.id)
+        if isinstance(value, ast.Constant):
+            kind = type(value.value)
+            return f"builtins.{kind.__name__}" if kind in (str, bytes, int, float) else None
+        if type(value) in _LITERALS:
+            return f"builtins.{_LITERALS[type(value)]}"
+        if not isinstance(value, ast.Call) or _gives_another(value):
+            return None
+        dotted = self._dotted(value.func, aliases)
+        return dotted if dotted in _CLASSES else _RETURNS.get(dotted or "")
+
+    def _dotted(self, function: ast.expr, aliases: Mapping[str, str]) -> str | None:
+        """The function's name from its module or its instance on."""
+        if isinstance(function, ast.Name):
+            if function.id in aliases:
+                return aliases[function.id]
+            return None if function.id in self._bound else f"builtins.{function.id}"
+        if isinstance(function, ast.Attribute):
+            known = self._type_of(function.value, aliases)
+            if known is not None:
+                return f"{known}().{function.attr}"
+            names = ast.unparse(function).split(".")
+            if names[0] in aliases and all(name.isidentifier() for name in names):
+                return ".".join([aliases[names[0]], *names[1:]])
+        return None
+
+
+def _gives_another(call: ast.Call) -> bool:
+    starred = any(isinstance(argument, ast.Starred) for argument in call.args)
+    return starred or any(keyword.arg is None or keyword.arg in _GIVES_ANOTHER for keyword in call.keywords)
+
+
+def _adds_nothing(node: ast.Import | ast.ImportFrom) -> bool:
+    """Whether what is imported is known to leave other modules' classes as they are."""
+    modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [name.name for name in node.names]
+    tops = {module.split(".")[0] for module in modules}
+    return tops <= _KNOWN_PACKAGES | sys.stdlib_module_names
+
+
+def _only_target(statement: ast.stmt) -> str | None:
+    """The one name a plain assignment binds."""
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target: ast.expr = statement.targets[0]
+    elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+        target = statement.target
+    else:
+        return None
+    return target.id if isinstance(target, ast.Name) else None
+
+
+def _bindings(tree: ast.AST) -> Iterator[str]:
+    """Every name that is bound or unbound anywhere, as often as it is."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.alias):
+            yield node.asname or node.name.split(".")[0]
+        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+            yield node.name
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            yield node.rest
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            yield from node.names * 2
+
+
+def _now(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes that run with a statement, from the outside in."""
+    if isinstance(
+        node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda | ast.Try | ast.TryStar
+    ):
+        return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _now(child)
