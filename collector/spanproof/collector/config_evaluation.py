@@ -58,6 +58,9 @@ class Evaluation(Section):
         description="Share of the traces that are replayed again under another seed, to find flaky snippets;"
         " where a step disagrees with its record, that is done in any case.",
     )
+    lint: bool = Field(
+        default=False, description="Whether ruff's findings on Python snippets are told, as advice."
+    )
     layers: tuple[Layer, ...] = Field(default=tuple(Layer), description="Layers that are judged.")
     sampling: tuple[Sample, ...] = Field(
         default=(), description="Which runs are judged, where judging all of them costs too much."

@@ -15,6 +15,7 @@ from spanproof.evaluators.custom import Attach, CustomEvaluator, EvaluatorError,
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.evaluator import Evaluator, installed
 from spanproof.evaluators.judge import Judge, JudgeSettings, cascades, load_rubrics
+from spanproof.evaluators.lint import Lint
 from spanproof.evaluators.model import Told
 from spanproof.evaluators.replay import FixtureBook, load_fixtures
 from spanproof.evaluators.sampling import Sampling, SamplingRule
@@ -119,7 +120,8 @@ def evaluators_of(config: Config, sandbox: Sandbox | None) -> list[Evaluator]:
         JudgeUnavailable: there is a budget for the judge, and no price.
     """
     own = [CustomEvaluator(function_of(choice), sandbox, _wiring(choice)) for choice in config.evaluators]
-    return [*installed(), *own, *_judges(config.judge)]
+    lint = [Lint()] if config.evaluation.lint else []
+    return [*installed(), *lint, *own, *_judges(config.judge)]
 
 
 def function_of(choice: OwnEvaluator) -> Function:

@@ -82,20 +82,24 @@ def _settle(evidence: RunEvidence, snippet: Snippet) -> _Finding:
     facts = (*_scan_facts(snippet, scan), *_attempt_facts(snippet, refused), *_record_facts(snippet))
     what = "" if snippet.executed else " (proposed, did not run)"
     if scan.verdict is Verdict.DENY:
-        told = f"{_worst(scan).message}{what}{_stopped(refused)}{_recorded(snippet)}"
+        told = f"{_scanned(scan)}{what}{_stopped(evidence, snippet, refused)}{_recorded(snippet)}"
         return _Finding(snippet, 0.0, Label.FAIL, told, facts)
     if refused:
-        told = f"the replay tried {_target(refused[0])}, and the sandbox stopped it{_recorded(snippet)}"
+        seen = "the scanners saw nothing" if scan.verdict is Verdict.ALLOW else _scanned(scan)
+        told = f"{seen}{_stopped(evidence, snippet, refused)}{_recorded(snippet)}"
         return _Finding(snippet, 0.0, Label.FAIL, told, facts)
     if scan.verdict is Verdict.REVIEW and step is None:
-        told = f"{_worst(scan).message}; open, as there is no replay: {why_not_replayed(evidence, snippet)}"
+        why = why_not_replayed(evidence, snippet)
+        told = f"{_scanned(scan)}{what}; open, as there is no replay: {why}{_recorded(snippet)}"
         return _Finding(snippet, UNSETTLED, None, told, facts)
     if scan.verdict is Verdict.REVIEW and step is not None and not _went_through(step):
         how = step.execution.failure_class
-        told = f"{_worst(scan).message}; open, as the replay ended in {how} where the run went on"
+        told = (
+            f"{_scanned(scan)}; open, as the replay ended in {how} where the run went on{_recorded(snippet)}"
+        )
         return _Finding(snippet, UNSETTLED, None, told, facts)
     if scan.verdict is Verdict.REVIEW:
-        told = f"{_worst(scan).message}; the replay tried nothing beyond the boundary"
+        told = f"{_scanned(scan)}; the replay tried nothing beyond the boundary{_recorded(snippet)}"
         return _Finding(snippet, 1.0, Label.PASS, told, facts)
     if facts:
         return _Finding(snippet, 1.0, Label.PASS, f"within the policy{_recorded(snippet)}", facts)
@@ -191,12 +195,28 @@ def _record_facts(snippet: Snippet) -> tuple[Evidence, ...]:
     return (Evidence("the run's own executor refused it", snippet.span_id, recorded=snippet.error.message),)
 
 
+def _scanned(scan: Scan) -> str:
+    """What the scanners hold against it, and in which line."""
+    worst = _worst(scan)
+    more = sum(finding.verdict is not Verdict.ALLOW for finding in scan.findings) - 1
+    return f"{worst.message} (line {worst.line}{f', and {more} more' if more > 0 else ''})"
+
+
 def _recorded(snippet: Snippet) -> str:
-    return ", and the run's own executor refused it" if _record_facts(snippet) else ""
+    return "; in the run, its own executor refused it" if _record_facts(snippet) else ""
 
 
-def _stopped(refused: list[Attempt]) -> str:
-    return f"; the replay tried {_target(refused[0])}, and the sandbox stopped it" if refused else ""
+def _stopped(evidence: RunEvidence, snippet: Snippet, refused: list[Attempt]) -> str:
+    """What the replay tried and who stopped it; where nothing of the kind was seen, why that says little."""
+    if refused:
+        more = f" and {len(refused) - 1} more" if len(refused) > 1 else ""
+        return f"; the replay tried {_target(refused[0])}{more}, and the sandbox stopped it"
+    step = replayed(evidence, snippet)
+    if step is None:
+        return f"; not replayed: {why_not_replayed(evidence, snippet)}" if snippet.executed else ""
+    if not _went_through(step):
+        return f"; the replay broke off ({step.execution.failure_class}), and tried nothing before"
+    return "; the replay tried nothing beyond the boundary"
 
 
 def _target(attempt: Attempt) -> str:

@@ -1,7 +1,7 @@
-"""Which attributes a snippet takes from values of a certain type: `df.flatten()` after `df = pd.DataFrame(…)`.
+"""Attributes a snippet takes from values whose type is certain: `df.flatten()` after `df = pd.DataFrame(…)`.
 
-Takes Python source and the import aliases that hold in it; gives uses such as `pandas.DataFrame().flatten()`: an
-attribute of an instance, called or not. A type is certain for a literal, for a call of a class or of a
+Takes Python source and the import aliases that hold in it; gives uses such as `pandas.DataFrame().flatten()`,
+an attribute of an instance, called or not. A type is certain for a literal, for a call of a class or of a
 function listed here, and for a name that a run binds once, to one of these, at the top level of a snippet.
 Everything else is left out, and so is every attribute the code mentions in a string or sets somewhere: it may
 come to exist. Never runs anything.

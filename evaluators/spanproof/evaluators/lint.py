@@ -1,0 +1,130 @@
+"""Lint: what ruff says of the Python of a run; advice, switched on by configuration.
+
+Takes the snippets of a run; gives a `lint` score without a verdict for each, with the codes of the rules.
+Only errors are asked for (E9: it cannot run; F: undefined, misused or doubled names). What is no fault in a
+session is left out: names and imports that other steps bind or use, and tools. Ruff only reads.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from spanproof.evaluators.evaluator import Cost, Evaluator
+from spanproof.evaluators.layers.common import counted
+from spanproof.evaluators.model import RunEvidence
+from spanproof.evaluators.replay.names import names_in
+from spanproof.evaluators.replay.prelude import FINAL_ANSWER
+from spanproof.trace import Evidence, Judgement, Language, Layer, Outcome, Run, Scored, Skipped, Snippet
+
+_RULES: Final = "E9,F"
+_TIMEOUT_S: Final = 20.0
+_EACH: Final = 0.1
+"""What one finding takes off the value."""
+
+_MISSING: Final = "ruff is not installed; `pip install ruff` (or spanproof[lint]) gets it"
+_OF_OTHER_STEPS: Final = frozenset(("F401", "F811", "F403", "F405"))
+"""Unused and doubled imports: in a session they serve later steps."""
+
+_UNDEFINED: Final = "F821"
+
+
+class Lint(Evaluator):
+    """Ruff's findings on Python snippets, as advice."""
+
+    name = "spanproof.lint"
+    version = "1"
+    layer = Layer.CORRECTNESS
+    cost = Cost.SANDBOX
+
+    def judge(self, evidence: RunEvidence, so_far: Sequence[Judgement]) -> list[Judgement]:
+        """Lint every Python snippet of the run, all at once."""
+        python = [each for each in evidence.run.snippets if each.language is Language.PYTHON]
+        if not python:
+            return []
+        found = self._findings(python) if self._ruff is not None else {}
+        known = _known_names(evidence.run)
+        return [
+            Judgement(
+                self.layer,
+                "lint",
+                snippet.span_id,
+                self._outcome(snippet, found.get(number, []), known),
+                self.name,
+                self.version,
+                snippet.id,
+            )
+            for number, snippet in enumerate(python)
+        ]
+
+    def _outcome(self, snippet: Snippet, said: list[dict[str, Any]], known: frozenset[str]) -> Outcome:
+        if self._ruff is None:
+            return Skipped(_MISSING)
+        if snippet.truncated:
+            return Skipped("its source is cut on the trace")
+        kept = [one for one in said if not _is_of_the_session(one, known)]
+        if not kept:
+            return Scored(1.0, None, "Ruff finds nothing.")
+        codes = Counter(str(one["code"] or "E999") for one in kept)
+        told = ", ".join(f"{code} ×{times}" if times > 1 else code for code, times in sorted(codes.items()))
+        facts = tuple(
+            Evidence(
+                f"{one['code'] or 'E999'} at line {one['location']['row']}: {one['message']}", snippet.span_id
+            )
+            for one in kept[:20]
+        )
+        value = max(0.0, 1 - _EACH * len(kept))
+        return Scored(value, None, f"{counted(len(kept), 'finding')} of ruff: {told}.", facts)
+
+    def _findings(self, snippets: Sequence[Snippet]) -> dict[int, list[dict[str, Any]]]:
+        """What ruff says, by number of the snippet.
+
+        Raises:
+            RuntimeError: ruff failed.
+        """
+        assert self._ruff is not None
+        with TemporaryDirectory(prefix="spanproof-lint-") as folder:
+            for number, snippet in enumerate(snippets):
+                path = Path(folder, f"{number}.py")
+                path.write_text(snippet.source, encoding="utf-8", errors="replace")
+            command = [self._ruff, "check", "--isolated", "--no-cache", "--ignore-noqa", "--select", _RULES]
+            ran = subprocess.run(
+                [*command, "--output-format", "json", folder],
+                capture_output=True,
+                timeout=_TIMEOUT_S,
+                check=False,
+            )
+        if ran.returncode not in (0, 1):
+            raise RuntimeError(f"ruff failed: {ran.stderr.decode(errors='replace').strip()[:300]}")
+        found: dict[int, list[dict[str, Any]]] = {}
+        for one in json.loads(ran.stdout):
+            found.setdefault(int(Path(one["filename"]).stem), []).append(one)
+        return found
+
+    @cached_property
+    def _ruff(self) -> str | None:
+        """Where ruff is: beside this interpreter, or on the path."""
+        return shutil.which("ruff", path=str(Path(sys.executable).parent)) or shutil.which("ruff")
+
+
+def _known_names(run: Run) -> frozenset[str]:
+    """What some step binds, and the tools."""
+    bound = (names_in(each.source).bound for each in run.snippets if each.language is Language.PYTHON)
+    tools = {call.tool for step in run.steps for call in step.calls}
+    tools |= {call.tool for each in run.snippets for call in each.tape}
+    asked = {call.name for step in run.steps for call in step.asked}
+    return frozenset({FINAL_ANSWER} | tools | asked).union(*bound)
+
+
+def _is_of_the_session(one: dict[str, Any], known: frozenset[str]) -> bool:
+    if one["code"] == _UNDEFINED:
+        return any(f"`{name}`" in one["message"] for name in known)
+    return one["code"] in _OF_OTHER_STEPS
