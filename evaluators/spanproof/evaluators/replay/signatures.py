@@ -61,8 +61,8 @@ def _definition(definition: object) -> Iterator[tuple[str, Parameters]]:
 
 def _schema(tool: str, schema: object) -> Iterator[tuple[str, Parameters]]:
     """The properties of a JSON schema; smolagents records the properties alone."""
-    if not isinstance(schema, Mapping) or not schema:
-        return
+    if not isinstance(schema, Mapping) or not schema or schema.get("additionalProperties"):
+        return  # it may take more than it names
     properties = schema.get("properties", schema if _is_properties(schema) else None)
     if isinstance(properties, Mapping) and all(str(name).isidentifier() for name in properties):
         yield tool, tuple(str(name) for name in properties)
