@@ -70,3 +70,11 @@ def test_the_pairs_of_a_derivation_are_bounded():
     (quantity,) = quantities_in("0.123")
     found = list(pairs(Search(quantity, frozenset(), frozenset(("a", "b")), facts)))
     assert 0 < len(found) <= MAX_PAIRS
+
+
+def test_of_many_values_against_many_numbers_the_first_are_looked_at_and_the_rest_is_said():
+    output = json.dumps([{"n": number} for number in range(0, 18_000, 2)])
+    grounding = ground([output], ", ".join(str(number) for number in range(0, 400, 2)))
+    assert grounding.verdict is Verdict.UNCERTAIN
+    left_out = [claim for claim in grounding.claims if "not looked at" in claim.reason]
+    assert 0 < len(left_out) < len(grounding.claims)

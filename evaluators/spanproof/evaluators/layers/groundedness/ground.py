@@ -7,7 +7,7 @@ never contradicted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from spanproof.evaluators.layers.groundedness.language.dates import DateMention
@@ -15,7 +15,7 @@ from spanproof.evaluators.layers.groundedness.language.quantities import Quantit
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Grounding, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.reading import read_outputs
 from spanproof.evaluators.layers.groundedness.rules.absences import absence_claims
-from spanproof.evaluators.layers.groundedness.rules.binding import Binding, bind
+from spanproof.evaluators.layers.groundedness.rules.binding import Binding, bind, claim
 from spanproof.evaluators.layers.groundedness.rules.comparisons import comparison_claims
 from spanproof.evaluators.layers.groundedness.rules.days import date_claim, time_claim
 from spanproof.evaluators.layers.groundedness.rules.directions import direction_claims
@@ -28,19 +28,31 @@ from spanproof.evaluators.layers.groundedness.rules.ratios import ratio_claims
 from spanproof.evaluators.layers.groundedness.rules.statuses import status_claims
 from spanproof.evaluators.layers.groundedness.rules.superlatives import superlative_claims
 
+_MAX_COMPARISONS = 100_000
+"""Stated values times numbers of the outputs that are looked at: hostile input ends, in seconds."""
+
+_FEW_CLAIMS = 6
+"""So many stated values are always looked at."""
+
 _SOFT = frozenset((ClaimKind.ENTITY, ClaimKind.PROSE))
 """Kinds whose uncertainty does not make a bound answer uncertain."""
 
 
-def ground(outputs: Sequence[str], answer: str, task: str | None = None) -> Grounding:
+def ground(
+    outputs: Sequence[str],
+    answer: str,
+    task: str | None = None,
+    synonyms: Mapping[str, Sequence[str]] | None = None,
+) -> Grounding:
     """Bind every claim of an answer to the outputs.
 
     Args:
         outputs: what execution returned, as text, in the order of the turns.
         answer: what the agent says.
         task: what it was asked; its numbers and dates count as given.
+        synonyms: a user's own words for states, by the state's usual name.
     """
-    binding = bind(answer, read_outputs(outputs), task)
+    binding = bind(answer, read_outputs(outputs), task, synonyms or {})
     claims = sorted(_claims(binding), key=lambda claim: (claim.start, claim.end))
     if binding.facts.cut:
         claims = [_as_far_as_read(found) for found in claims]
@@ -49,7 +61,13 @@ def ground(outputs: Sequence[str], answer: str, task: str | None = None) -> Grou
 
 def _claims(binding: Binding) -> list[Claim]:
     claims: list[Claim] = []
-    for stated in binding.answer.stated:
+    most = max(_FEW_CLAIMS, _MAX_COMPARISONS // max(1, len(binding.numbers)))
+    left_out = f"not looked at: the outputs hold {len(binding.numbers)} numbers, and of the answer's values"
+    left_out += f" the first {most} are held against them"
+    for stated in binding.answer.stated[most:]:
+        place = (stated.what.start, stated.what.end, ClaimKind.NUMBER, Verdict.UNCERTAIN)
+        claims.append(claim(binding, *place, left_out))
+    for stated in binding.answer.stated[:most]:
         if isinstance(stated.what, Quantity):
             found = number_claim(stated, binding)
         elif isinstance(stated.what, DateMention):

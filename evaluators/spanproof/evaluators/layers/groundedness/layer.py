@@ -80,7 +80,8 @@ def _outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
         if not returned.failures:
             return {layer: Skipped("no execution output on the trace to compare the answer with")}
         return {layer: _from_nothing(evidence)}
-    grounding = ground([output.text for output in returned.outputs], run.answer.text, run.task)
+    texts = [output.text for output in returned.outputs]
+    grounding = ground(texts, run.answer.text, run.task, evidence.told.synonyms)
     if grounding.verdict is Verdict.UNCERTAIN:
         raise _NeedsAJudge(_why_uncertain(grounding))
     return {

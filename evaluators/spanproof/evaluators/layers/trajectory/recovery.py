@@ -185,6 +185,10 @@ def _another_call(failure: Action, action: Action) -> Fate:
 
 
 def _other_code(failure: Action, aim: Aim, action: Action) -> Fate:
+    if not aim.names and not aim.words and not aim.cause:
+        return _open(
+            failure, action, "succeeded, and the failed code names nothing to know it by", likely=True
+        )
     tree, number = parsed(action.text), action.step
     if tree is not None:
         if only_literals(tree):

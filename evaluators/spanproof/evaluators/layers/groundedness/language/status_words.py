@@ -1,12 +1,16 @@
 """Words for states, by families whose members exclude each other, with their synonyms.
 
 In: a word or a value. Out: which state of which family it names. The table is the whole of what is known
-about states; a user's own synonyms can be added to `FAMILIES` before the forms are built.
+about states but for a user's own synonyms, which `state_words` adds.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
 
 FAMILIES: tuple[dict[str, str], ...] = (
     {
@@ -48,17 +52,65 @@ FAMILIES: tuple[dict[str, str], ...] = (
     {"public": "public", "private": "private"},
     {"paid": "paid", "unpaid": "unpaid|outstanding"},
 )  # fmt: skip
-FORMS: dict[str, list[tuple[int, str]]] = {}
-for _number, _family in enumerate(FAMILIES):
-    for _head, _spellings in _family.items():
-        for _form in _spellings.split("|"):
-            FORMS.setdefault(_form, []).append((_number, _head))
-STATUS = re.compile(
-    r"(?<![\w-])("
-    + "|".join(re.escape(form) for form in sorted(FORMS, key=len, reverse=True))
-    + r")(?![\w-])",
-    re.IGNORECASE,
-)
+Meanings: TypeAlias = tuple[tuple[int, str], ...]
+"""The states a form may name: number of the family, and the state's usual name."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateWords:
+    """Families with the forms their states go by.
+
+    Attributes:
+        families: the usual names of each family's states.
+        forms: what each form may name, in lower case.
+        pattern: finds a form in a text, the longest first.
+    """
+
+    families: tuple[tuple[str, ...], ...]
+    forms: Mapping[str, Meanings]
+    pattern: re.Pattern[str]
+
+    def meanings(self, value: str) -> Meanings:
+        """What a whole value names; `in_transit` and `in-transit` as `in transit`."""
+        lowered = value.strip().lower()
+        for form in (lowered, lowered.replace("_", " "), lowered.replace("-", " ")):
+            if form in self.forms:
+                return self.forms[form]
+        return ()
+
+
+def state_words(synonyms: Mapping[str, Sequence[str]]) -> StateWords:
+    """The table with a user's own words: forms by the state they name.
+
+    A state the table does not know joins a family of the user's own, whose states exclude each other.
+    """
+    return _built(tuple(sorted((state, tuple(words)) for state, words in synonyms.items())))
+
+
+@lru_cache(maxsize=64)
+def _built(synonyms: tuple[tuple[str, tuple[str, ...]], ...]) -> StateWords:
+    families = [{head: spelled.split("|") for head, spelled in family.items()} for family in FAMILIES]
+    own: dict[str, list[str]] = {}
+    for state, words in synonyms:
+        name = state.strip().lower()
+        named = [family[head] for family in families for head in family if name in family[head]]
+        forms = [form.strip().lower() for form in words if form.strip()]
+        for spelled in named or [own.setdefault(name, [name])]:
+            spelled += forms
+    families.append(own)
+    found: dict[str, list[tuple[int, str]]] = {}
+    for number, family in enumerate(families):
+        for head, spelled in family.items():
+            for form in spelled:
+                found.setdefault(form, []).append((number, head))
+    longest_first = "|".join(re.escape(form) for form in sorted(found, key=len, reverse=True))
+    pattern = re.compile(rf"(?<![\w-])({longest_first})(?![\w-])", re.IGNORECASE)
+    return StateWords(
+        tuple(tuple(family) for family in families),
+        {form: tuple(dict.fromkeys(meanings)) for form, meanings in found.items()},
+        pattern,
+    )
+
 
 COMPATIBLE = frozenset(
     frozenset(pair)
@@ -72,5 +124,4 @@ COMPATIBLE = frozenset(
 
 def is_status(value: str) -> bool:
     """Whether a value is a state, rather than a name."""
-    lowered = value.strip().lower()
-    return lowered in FORMS or lowered.replace("_", " ") in FORMS or lowered.replace("-", " ") in FORMS
+    return bool(state_words({}).meanings(value))

@@ -8,12 +8,14 @@ each rule is a function from a stated thing and a `Binding` to a `Claim`. Rules 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from spanproof.evaluators.layers.groundedness.language.answer import AnswerText, Stated, read_answer
 from spanproof.evaluators.layers.groundedness.language.dates import DateMention, dates_in
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, quantities_in
+from spanproof.evaluators.layers.groundedness.language.status_words import StateWords, state_words
 from spanproof.evaluators.layers.groundedness.language.words import content_words, words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts
@@ -29,6 +31,7 @@ class Binding:
     """What the rules share about one answer.
 
     Attributes:
+        states: words for states, the user's own among them.
         bound: facts a stated number was bound to, by its start in the answer.
         derived: derivations found, by the start of the number.
     """
@@ -36,6 +39,7 @@ class Binding:
     answer: AnswerText
     facts: Facts
     task: str
+    states: StateWords
     bound: dict[int, tuple[Fact, ...]] = field(default_factory=dict)
     derived: dict[int, Derived] = field(default_factory=dict)
 
@@ -138,9 +142,9 @@ class Binding:
         return frozenset()
 
 
-def bind(answer: str, facts: Facts, task: str | None) -> Binding:
+def bind(answer: str, facts: Facts, task: str | None, synonyms: Mapping[str, Sequence[str]]) -> Binding:
     """Prepare an answer for the rules."""
-    return Binding(read_answer(answer), facts, task or "")
+    return Binding(read_answer(answer), facts, task or "", state_words(synonyms))
 
 
 def claim(

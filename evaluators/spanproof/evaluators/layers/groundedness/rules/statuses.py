@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
-from spanproof.evaluators.layers.groundedness.language.status_words import COMPATIBLE, FAMILIES, FORMS, STATUS
+from spanproof.evaluators.layers.groundedness.language.status_words import COMPATIBLE, StateWords
 from spanproof.evaluators.layers.groundedness.language.words import words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
@@ -33,6 +33,8 @@ _NOT = re.compile(
 _VERBS = frozenset(["failed", "succeeded", "passed", "crashed", "expired", "completed", "finished"])
 _OUTCOMES = frozenset(["success", "succeeded", "successful", "ok", "passed"])
 """Flags that say how something ended."""
+
+_MAX_RIVALS = 100
 
 _WILL = re.compile(
     r"\b(?:will|would|can|could|may|might|should|to|once|if|when|until)\s+(?:it\s+is\s+|be\s+|soon\s+|then\s+)*$",
@@ -54,7 +56,7 @@ def status_claims(binding: Binding) -> list[Claim]:
     """Every status the answer says of something."""
     known = _statuses(binding)
     claims: list[Claim] = []
-    for match in islice(STATUS.finditer(binding.answer.text), MAX_CLAIMS):
+    for match in islice(binding.states.pattern.finditer(binding.answer.text), MAX_CLAIMS):
         if not _is_said(match, binding):
             continue
         found = _settle(match, binding, known)
@@ -67,25 +69,21 @@ def _statuses(binding: Binding) -> list[_Status]:
     found: list[_Status] = []
     for fact in binding.facts.facts:
         if fact.flag is not None:
-            found.extend(_flag(fact))
+            found.extend(_flag(fact, binding.states))
         if fact.string is None or len(fact.string) > 40:
             continue
-        value = fact.string.strip().lower()
-        for form in (value, value.replace("_", " "), value.replace("-", " ")):
-            if form in FORMS:
-                found.extend(_Status(fact, family, head) for family, head in FORMS[form])
-                break
+        found.extend(_Status(fact, family, head) for family, head in binding.states.meanings(fact.string))
     return found
 
 
-def _flag(fact: Fact) -> Iterator[_Status]:
+def _flag(fact: Fact, states: StateWords) -> Iterator[_Status]:
     """`is_enabled: false` is the other member of its family, where the family has two."""
     name = fact.label.rpartition(".")[2].lower().removeprefix("is_").replace("_", " ")
     if name in _OUTCOMES:
         yield _Status(fact, 0, "completed" if fact.flag else "failed")
         return
-    for family, head in FORMS.get(name, ()):
-        heads = list(FAMILIES[family])
+    for family, head in states.forms.get(name, ()):
+        heads = states.families[family]
         if len(heads) == 2:
             yield _Status(fact, family, head if fact.flag else heads[1 - heads.index(head)])
 
@@ -117,7 +115,7 @@ def _counts_something(match: re.Match[str], binding: Binding) -> bool:
 
 
 def _settle(match: re.Match[str], binding: Binding, known: list[_Status]) -> Claim | None:
-    meanings = FORMS[match[1].lower()]
+    meanings = binding.states.forms[match[1].lower()]
     families = {family for family, _ in meanings}
     rivals = [status for status in known if status.family in families]
     if not rivals:
@@ -158,6 +156,9 @@ def _about(match: re.Match[str], binding: Binding, rivals: list[_Status]) -> lis
     for words in (words_of(binding.answer.text[start:end]), sentence.words):
         named = best_named((status.fact for status in rivals), frozenset(words))
         if named and len(named) < len(rivals):
-            rivals = [status for status in rivals if any(status.fact is fact for fact in named)]
+            kept = {id(fact) for fact in named}
+            rivals = [status for status in rivals if id(status.fact) in kept]
             break
+    if len(rivals) > _MAX_RIVALS:
+        return rivals  # rows of a table, not turns: looking for the later of each pair is not worth its cost
     return [status for status in rivals if not any(is_later(other.fact, status.fact) for other in rivals)]

@@ -154,8 +154,14 @@ def _another_row_is_named(first: Fact, second: Fact, search: Search) -> bool:
     """Whether two values are of one row, and the words beside the number name another row of the table."""
     if first.records < 0 or first.scope != second.scope or not first.scope.isdisjoint(search.near):
         return False
-    column = [each for each in search.facts.facts if each.records == first.records and each.key == first.key]
-    return any(not (each.scope - first.scope).isdisjoint(search.near) for each in column[:_MAX_COLUMN])
+    own = (records for records in search.facts.records if records.index == first.records)
+    columns = [column for records in own for column in records.columns.values()]
+    return any(
+        not (each.scope - first.scope).isdisjoint(search.near)
+        for column in columns
+        if column and column[0].key == first.key
+        for each in column[:_MAX_COLUMN]
+    )
 
 
 def _another_is_named(fact: Fact, column: list[Fact], search: Search) -> bool:
