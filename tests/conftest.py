@@ -9,6 +9,11 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says how busy the machine is, and nothing of the code: speed is tests/bench's.
+settings.register_profile("spanproof", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("spanproof")
 
 pytest_plugins = ["docker_daemon"]
 

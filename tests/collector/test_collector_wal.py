@@ -159,7 +159,11 @@ def test_what_was_acknowledged_survives_kill_9(wal_directory: Path) -> None:
     assert set(acknowledged) <= kept
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
+    max_examples=60,
+)
 @given(data=st.data(), payloads=st.lists(st.binary(max_size=60), min_size=1, max_size=6))
 def test_a_segment_damaged_anywhere_gives_the_records_before_the_damage_and_no_wrong_one(
     tmp_path: Path, data, payloads

@@ -219,7 +219,11 @@ def test_the_files_of_a_case_are_those_of_the_golden_suite(evaluation, suite):
 
 
 @given(st.data())
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=150,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
+)
 def test_a_case_file_damaged_anywhere_is_a_case_or_one_clear_error(damaged, data):
     path, whole = damaged
     at = data.draw(st.integers(0, len(whole) - 1))

@@ -181,7 +181,7 @@ def test_an_interrupt_ends_the_machine(service: Loopback, settings: Settings) ->
             while not service.live:
                 time.sleep(0.05)
             time.sleep(1.0)
-            signal.raise_signal(signal.SIGINT)
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # as a terminal does
 
         threading.Thread(target=interrupt).start()
         with pytest.raises(KeyboardInterrupt):
