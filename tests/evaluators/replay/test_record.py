@@ -4,7 +4,7 @@ import pytest
 
 from spanproof.evaluators.replay.record import innermost_type, record_of, recorded_class
 from spanproof.sandbox import FailureClass
-from spanproof.trace import SpanError
+from spanproof.trace import Language, Payload, SpanError
 
 RAISED = "Code execution failed at line 'x = {source}' due to: {what}"
 
@@ -126,3 +126,21 @@ def test_the_prints_of_a_step_that_did_not_parse_are_not_its_own(build):
     error = build.error("AgentExecutionError", "Code parsing failed on line 1 due to: SyntaxError: invalid")
     record = record_of(build.snippet("1 +", observation="Execution logs:\nfrom before", error=error))
     assert (record.failure_class, record.stdout) == (FailureClass.SYNTAX_ERROR, None)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"stdout": "Error: no", "exit_code": 0}, FailureClass.OK),
+        ({"stdout": "fine", "exit_code": 2}, FailureClass.EXCEPTION),
+        ({"returncode": -9}, FailureClass.KILLED),
+        ({"stdout": "Error"}, FailureClass.OK),
+        ({"exit_code": "1"}, FailureClass.OK),
+        ("exit_code: 1", FailureClass.OK),
+    ],
+)
+def test_a_program_s_exit_status_tells_how_it_ended_and_its_words_do_not(build, given, expected):
+    snippet = build.snippet("make", language=Language.BASH, output=Payload(str(given), given))
+    assert record_of(snippet).failure_class is expected
+    python = build.snippet("run()", output=Payload(str(given), given))
+    assert record_of(python).failure_class is FailureClass.OK  # a value of the code's own, whatever its keys

@@ -2,7 +2,8 @@
 
 Takes a snippet as detected; gives the recorded side of the comparison with a replay. The class comes from the
 error's type and the chain of exceptions behind it, and, where a framework wraps every error in one type of
-its own, from the fixed form of that framework's message; never from words in an output.
+its own, from the fixed form of that framework's message, or from the exit status that a tool gave back; never
+from words in an output.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import builtins
 import re
 from dataclasses import dataclass
 
-from spanproof.sandbox import FailureClass
-from spanproof.trace import Payload, Snippet, SpanError
+from spanproof.sandbox import FailureClass, JsonValue
+from spanproof.trace import Language, Payload, Snippet, SpanError
 
 _BY_TYPE = {
     "SyntaxError": FailureClass.SYNTAX_ERROR,
@@ -60,6 +61,13 @@ _OBSERVATION = re.compile(
     r"^Execution logs:\n?(?P<logs>.*?)(?:Last output from code snippet:\n(?P<output>.*))?$", re.DOTALL
 )
 """The observation of a smolagents step: what was printed, then the value of the last statement."""
+
+
+_EXIT_STATUS = ("exit_code", "exitCode", "exit_status", "returncode", "return_code")
+"""How tools name the exit status in what they give back."""
+
+_PROGRAMS = frozenset({Language.BASH, Language.JAVASCRIPT, Language.TYPESCRIPT})
+"""Languages whose code is a process of its own, which ends with a status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +147,8 @@ def record_of(snippet: Snippet) -> Record:
     if nothing:
         return Record(None)
     failure_class = recorded_class(snippet.error)
+    if snippet.error is None and snippet.language in _PROGRAMS and output is not None:
+        failure_class = _class_of_exit(output.value)
     if failure_class is FailureClass.SYNTAX_ERROR:
         # smolagents shows the previous step's prints again when a step does not parse.
         stdout = shown = None
@@ -155,6 +165,16 @@ def record_of(snippet: Snippet) -> Record:
         and _framework_worded(snippet.error)
         and error_type in ("InterpreterError", "NotImplementedError"),
     )
+
+
+def _class_of_exit(given: JsonValue) -> FailureClass:
+    """The class of an exit status among what a tool gave back; `ok` where there is none."""
+    status = (
+        next((given[name] for name in _EXIT_STATUS if name in given), 0) if isinstance(given, dict) else 0
+    )
+    if isinstance(status, bool) or not isinstance(status, int) or status == 0:
+        return FailureClass.OK
+    return FailureClass.KILLED if status < 0 else FailureClass.EXCEPTION
 
 
 def _outputs(snippet: Snippet) -> tuple[str | None, Payload | None, str | None, str | None]:
