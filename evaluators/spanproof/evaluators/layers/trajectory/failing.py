@@ -62,10 +62,10 @@ def aim_of(source: str, error: str) -> Aim:
     words = telling(source) - cause
     tree = parsed(source)
     statement = _failing(tree, source, error, cause) if tree is not None else None
-    if statement is not None:
-        names = (bound(statement) | called(statement)) - COMMON - cause
-    elif tree is not None:
-        names = (bound(tree) | called(tree)) - COMMON - cause
+    failing = statement if statement is not None else tree
+    if failing is not None:
+        given = frozenset(name for name in bound(failing) if tree and written_down(tree, frozenset((name,))))
+        names = (bound(failing) | called(failing)) - COMMON - cause - given
     else:
         names = frozenset((*_BOUND.findall(source), *_CALLED.findall(source))) - COMMON - cause
     computed = statement is None or any(

@@ -219,6 +219,9 @@ def _other_code(failure: Action, aim: Aim, action: Action) -> Fate:
             f"step {number} succeeded with a changed approach to {got}{_change(failure, action)}",
             action,
         )
+    if not aim.names and aim.words and aim.words <= action.words:
+        why = f"step {number} succeeded with a changed approach to the same{_change(failure, action)}"
+        return Fate(failure, Came.MENDED, why, action)
     new = telling(action.text) - telling(failure.text)
     if aim.names and not new:
         return Fate(
