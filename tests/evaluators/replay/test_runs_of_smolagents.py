@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace import TracerProvider
@@ -12,9 +14,11 @@ from smolagents.monitoring import LogLevel
 
 from spanproof.collector.dialects import normalise
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.replay import parameters_in
+from spanproof.evaluators.replay import FixtureBook, FixtureSet, parameters_in
 from spanproof.instrumentors import instrument_smolagents, uninstrument
-from spanproof.sandbox import FailureClass
+from spanproof.sandbox import Ecosystem, FailureClass, PackageSet
+from spanproof.sandbox.errors import EnvironmentUnavailable
+from spanproof.sandbox.jail.backend import JailSandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import trace_of
 
@@ -126,3 +130,31 @@ def test_the_first_step_that_leaves_the_record_is_told(evaluated, jail):
     assert (number, step.divergences[0].reason) == (2, "unknown_arguments")
     assert step.execution.failure_class is FailureClass.EXCEPTION
     assert step.agrees is None
+
+
+def test_a_run_whose_fixture_set_is_not_in_the_book_is_not_replayed_and_says_so(evaluated, jail):
+    trace, _ = evaluated(agent("print(open('prices.csv').read())", "final_answer(1)", name="buyer"))
+    book = FixtureBook((FixtureSet("shop", files={"prices.csv": b"hat"}),), "fixtures.yaml")
+    found = []
+    for named in ("none", "shop"):
+        spans = [
+            replace(span, attributes={**span.attributes, "spanproof.cohort.fixture_set": named})
+            for span in trace.spans
+        ]
+        evaluation = Engine(pipeline=Pipeline(), sandbox=jail, fixtures=book).evaluate(trace_of(spans))
+        found.append(replay_of(evaluation, "buyer"))
+    assert "fixtures.yaml: the run's fixture set 'none' is not in it" in found[0].reason
+    assert found[1].steps[0].execution.stdout == "hat\n"
+
+
+def test_packages_that_cannot_be_had_are_the_reason_why_a_run_is_not_replayed(evaluated, monkeypatch):
+    trace, _ = evaluated(agent("final_answer(price('hat'))", name="buyer"))
+    pinned = FixtureSet("shop", packages=PackageSet(Ecosystem.PIP, ("six==1.16.0",)))
+    with JailSandbox() as sandbox:
+        monkeypatch.setattr(sandbox._environments, "lease", _refuse)
+        engine = Engine(pipeline=Pipeline(), sandbox=sandbox, fixtures=FixtureBook((pinned,), "f.yaml"))
+        assert replay_of(engine.evaluate(trace), "buyer").reason == "six==1.16.0 cannot be had: no index"
+
+
+def _refuse(packages):
+    raise EnvironmentUnavailable("six==1.16.0 cannot be had: no index")
