@@ -23,6 +23,8 @@ _MAX_RUNS: Final = 500
 _MAX_PARAGRAPHS: Final = 50
 """Paragraphs of one run that are looked at by themselves."""
 
+_BLANK: Final = re.compile(r"\S")
+
 _PARAGRAPH: Final = re.compile(r"\S(?:[^\n]|\n(?![ \t]*\n))*")
 """Lines up to a blank one."""
 
@@ -46,10 +48,25 @@ def bare_snippets(text: str) -> list[BareSnippet]:
         return [BareSnippet(Language.PYTHON, *_span_of_lines(text))]
     if is_yaml(text):
         return [BareSnippet(Language.YAML, *_span_of_lines(text))]
-    found: list[BareSnippet] = []
+    found = list(_yaml_paragraphs(text))
+    for snippet in found:
+        # Blanked, not cut out: positions stay those of the text.
+        blank = _BLANK.sub(" ", text[snippet.start : snippet.end])
+        text = text[: snippet.start] + blank + text[snippet.end :]
     for start, end in islice(_runs(text[:_MAX_CHARS]), _MAX_RUNS):
         found.extend(_in_run(text, start, end))
-    return found
+    return sorted(found, key=lambda snippet: snippet.start)
+
+
+def _yaml_paragraphs(text: str) -> Iterator[BareSnippet]:
+    """YAML between sentences: its lines by themselves look like a list of facts, its nesting does not."""
+    for paragraph in islice(_PARAGRAPH.finditer(text[:_MAX_CHARS]), _MAX_PARAGRAPHS):
+        start, end = (
+            text.rfind("\n", 0, paragraph.start()) + 1,
+            paragraph.start() + len(paragraph[0].rstrip()),
+        )
+        if is_yaml(text[start:end]):
+            yield BareSnippet(Language.YAML, start, end)
 
 
 def _in_run(text: str, start: int, end: int) -> Iterator[BareSnippet]:

@@ -1,0 +1,62 @@
+"""A small linear model over character trigrams: which language a text is in, where structure leaves it open.
+
+Takes a text; gives the likeliest kind and how far it is ahead of the next, in the model's own units. The
+weights lie beside this file, made by `training/detection/train.py`, whose README tells the data. In plain
+Python: a text's distinct trigrams are looked up, and the weights of all kinds are added at once, packed into
+one integer.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from itertools import repeat
+from typing import Final
+
+from spanproof.trace import Language
+
+WEIGHTS: Final = "weights.txt"
+
+MAX_CHARS: Final = 1_500
+"""Read of a text, from its beginning."""
+
+_LANE: Final = 24
+"""Bits for each kind's sum: more than the most trigrams times the greatest weight."""
+
+_OFFSET: Final = 128
+"""Added to each weight in the file, so that none is below zero."""
+
+
+def likeliest(text: str) -> tuple[Language | None, float]:
+    """The kind a text is most like (None is prose), and its lead over the next; 0 where nothing is known."""
+    kinds, rows, bias, scale = _model()
+    known = [row for row in map(rows.get, trigrams(text), repeat(0)) if row]
+    if not known:
+        return None, 0.0
+    packed, mask = sum(known), (1 << _LANE) - 1
+    sums = [(packed >> (_LANE * at) & mask) - _OFFSET * len(known) + first for at, first in enumerate(bias)]
+    best = max(range(len(sums)), key=sums.__getitem__)
+    rest = max(value for at, value in enumerate(sums) if at != best)
+    return kinds[best], (sums[best] - rest) / scale
+
+
+def trigrams(text: str) -> set[str]:
+    """The distinct trigrams of a text's beginning; digits count as one, so that no number is learnt."""
+    text = f"\n{text[:MAX_CHARS]}\n".translate(_DIGITS)
+    return {text[at : at + 3] for at in range(len(text) - 2)}
+
+
+_DIGITS: Final = str.maketrans("123456789", "0" * 9)
+
+
+@lru_cache(maxsize=1)
+def _model() -> tuple[list[Language | None], dict[str, int], list[int], float]:
+    head, *lines = files(__package__).joinpath(WEIGHTS).read_text("utf-8").splitlines()
+    names, bias, scale = head.split(" ")
+    rows = {}
+    for line in lines:
+        trigram, weights = line.encode().decode("unicode_escape")[:3], line.rsplit(" ", 1)[1]
+        lanes = bytes.fromhex(weights)
+        rows[trigram] = sum(weight << (_LANE * at) for at, weight in enumerate(lanes))
+    kinds = [None if name == "prose" else Language(name) for name in names.split(",")]
+    return kinds, rows, [int(first) for first in bias.split(",")], float(scale)

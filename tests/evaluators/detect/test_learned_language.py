@@ -1,0 +1,69 @@
+"""The trained model, and the bounds detection is held to on the set in tests/golden/detection."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanproof.evaluators import detect
+from spanproof.evaluators.detect import snippets_in
+from spanproof.evaluators.detect.language import identify
+from spanproof.evaluators.detect.learned import WEIGHTS, likeliest
+from spanproof.trace import Language
+
+BENCH = Path(__file__).parents[2] / "bench" / "detection.py"
+
+
+@pytest.fixture(scope="module")
+def bench():
+    spec = importlib.util.spec_from_file_location("bench_detection", BENCH)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
+
+
+def test_detection_keeps_to_its_bounds_on_its_own_set(bench):
+    items = list(bench.own_items())
+    assert len(items) >= 300
+    assert {item.language for item in items} == {"", *(language.value for language in Language)}
+    found = bench.measure(items)
+    assert found.f1 >= 0.985
+    assert found.language >= 0.97
+
+
+def test_the_weights_are_small_and_in_the_package():
+    assert files(detect).joinpath(WEIGHTS).stat().st_size < 300_000
+
+
+@pytest.mark.parametrize(
+    ("source", "language"),
+    [
+        ("class Queue {\n  constructor() { this.items = []; }\n}", Language.JAVASCRIPT),
+        ("def total(items)\n  items.map { |item| item[:price] }.sum\nend", Language.OTHER),
+        ('<script src="app.js"></script>\n<link rel="stylesheet" href="main.css">', Language.HTML),
+    ],
+)
+def test_what_structure_leaves_open_the_model_settles(source, language):
+    assert identify(source) is language
+
+
+def test_yaml_between_sentences_is_found_where_it_stands():
+    text = "The setting:\n\nserver:\n  port: 80\n  host: a\n\nRestart it then."
+    (snippet,) = snippets_in(text)
+    assert snippet.language is Language.YAML
+    assert text[snippet.start : snippet.end] == snippet.source == "server:\n  port: 80\n  host: a"
+
+
+@given(st.text(max_size=400))
+def test_any_text_has_a_likeliest_kind_and_a_lead(text):
+    kind, lead = likeliest(text)
+    assert kind is None or kind in Language
+    assert lead >= 0

@@ -1,0 +1,119 @@
+"""Snippets written for training, as agents write them: short, with names and values drawn by chance."""
+
+# ruff: noqa: E501 - a form per line says more than its length
+
+from __future__ import annotations
+
+import random
+import re
+
+_NAMES = "users orders items total price name city country rate result rows data value count email status day amount region product invoices sessions events config path report balance".split()  # noqa: SIM905
+
+_SQL = [
+    "SELECT {a}, {b} FROM {c} WHERE {a} > {n} ORDER BY {b} DESC LIMIT {n};",
+    "SELECT COUNT(*) AS {a} FROM {c} GROUP BY {b} HAVING COUNT(*) > {n}",
+    "INSERT INTO {c} ({a}, {b}) VALUES ({n}, '{b}');",
+    "UPDATE {c} SET {a} = {a} + {n} WHERE id = {n};",
+    "DELETE FROM {c} WHERE {a} IS NULL",
+    "CREATE TABLE {c} (\n  id INTEGER PRIMARY KEY,\n  {a} TEXT NOT NULL,\n  {b} REAL\n);",
+    "select t.{a}, avg(o.{b})\nfrom {c} t\njoin orders o on o.{a}_id = t.id\ngroup by t.{a}",
+    "WITH x AS (\n  SELECT {a} FROM {c}\n)\nSELECT * FROM x WHERE {a} LIKE '%{b}%';",
+    "DROP TABLE {c}", "SHOW TABLES", "EXPLAIN SELECT {a} FROM {c}",
+]  # fmt: skip
+_BASH = [
+    "ls -la /{a} | grep {b}", "for f in *.{a}; do\n  echo \"$f\"\ndone", "cat {a}.txt | sort | uniq -c",
+    "#!/bin/bash\nset -e\ncd /{a}\nmake {b}", "curl -s https://{a}.example/{b} | jq .{c}",
+    "pip install {a} && python3 {b}.py", "git add . && git commit -m '{a}'", "export {A}=$(cat {b})",
+    "if [ -f {a} ]; then\n  rm -rf {b}\nfi", "find . -name '*.{a}' -exec wc -l {{}} \\;",
+    "grep -rn \"{a}\" src/ > {b}.log 2>&1", "docker run --rm -it {a} bash", "chmod +x ./{a}.sh && ./{a}.sh",
+    "mkdir -p {a}/{b}\ncp -r {c}/* {a}/{b}/", "awk '{{print $1}}' {a}.csv | head -{n}", "echo ${A} >> {b}",
+    "sudo apt-get update\nsudo apt-get install -y {a}", "while read -r line; do\n  echo $line\ndone < {a}.txt",
+]  # fmt: skip
+_PYTHON = [
+    "{a} = sum({b}[\"{c}\"] for {b} in {c}s)\nprint(f\"{{{a}:.2f}}\")", "{a} = web_search(query=\"{b} of {c}\")\nprint({a})",
+    "final_answer(round({a}[\"{b}\"].mean(), {n}))", "import numpy as np\n{a} = np.zeros({n})\nprint({a}.shape)",
+    "df = pd.read_csv('{a}.csv')\ndf.groupby('{b}')['{c}'].sum()", "def {a}({b}):\n    return [{c} for {c} in {b} if {c} > {n}]",
+    "try:\n    {a} = {b}[{n}]\nexcept KeyError:\n    {a} = None", "with open('{a}.txt') as f:\n    {b} = f.read()",
+    "while {a}:\n    {b} = {a}.pop()\n    if {b} in {c}:\n        continue", "{a} = requests.get({b}).json()\nfor {c} in {a}:\n    print({c})",
+]  # fmt: skip
+_JAVASCRIPT = [
+    "const {a} = {b}.map((x) => x.{c});\nconsole.log({a});", "let {a} = {n};\nfor (let i = 0; i < {a}; i++) {{\n  console.log(i);\n}}",
+    "function {a}({b}) {{\n  return {b} + {n};\n}}", "class {T} {{\n  constructor({b}) {{ this.{b} = {b}; }}\n  {c}() {{ return this.{b}; }}\n}}",
+    "document.getElementById('{a}').onclick = () => {b}();", "const {a} = require('{b}');\nmodule.exports = {{ {a} }};",
+    "Object.keys({a}).forEach((key) => console.log(key, {a}[key]));", "async function {a}() {{\n  const {b} = await fetch({c});\n  return {b}.json();\n}}",
+    "var {a} = [{n}, {n}];\nif ({a}.length === {n}) {{ alert('{b}'); }}", "{a}.then(function ({b}) {{ console.log({b}); }});",
+]  # fmt: skip
+_TYPESCRIPT = [
+    "interface {T} {{\n  {a}: string;\n  {b}?: number;\n}}", "const {a}: number = {n};\nlet {b}: string[] = [];",
+    "function {a}({b}: number, {c}: string): boolean {{\n  return {b} > {n};\n}}",
+    "export type {T} = '{a}' | '{b}';", "const {a} = ({b}: {T}): void => console.log({b});",
+    "async function {a}<T>({b}: T[]): Promise<T> {{\n  return {b}[{n}] as T;\n}}",
+    "class {T} {{\n  private {a}: Map<string, number> = new Map();\n  constructor(readonly {b}: string) {{}}\n}}",
+    "enum {T} {{ {A}, B }}", "import type {{ {T} }} from './{a}';", "let {a}: {T} | undefined;",
+]  # fmt: skip
+_OTHER = [
+    "fn {a}({b}: &str) -> i32 {{\n    let mut {c} = {n};\n    println!(\"{{}}\", {c});\n    {c}\n}}",
+    "use std::collections::HashMap;\nlet {a}: Vec<u32> = vec![{n}];", "impl {T} {{\n    pub fn new() -> Self {{\n",
+    "public class {T} {{\n    private int {a};\n    public static void main(String[] args) {{\n        System.out.println({n});\n",
+    "import java.util.*;\nList<String> {a} = new ArrayList<>();", "<?php\n${a} = {n};\necho ${a};\nforeach (${b} as $x) {{ }}",
+    "def {a}({b})\n  {b}.map {{ |x| x + {n} }}\nend", "std::vector<int> {a};\ncout << {a}.size() << endl;",
+    "#include <{a}>\nusing namespace std;\nint main() {{\n    return 0;\n}}", "package main\n\nfunc {a}({b} int) string {{\n",
+    ".{a} {{ color: #333; margin: {n}px; }}", "FROM {a}:{n}\nRUN make {b}\nCMD [\"{c}\"]",
+    "using System;\nConsole.WriteLine({a});", "fun {a}({b}: Int): String {{\n    val {c} = {n}\n", "{a} <- c(1, {n})\nsummary({a}${b})",
+    "val {a} = List({n})\nobject {T} extends App {{", "module {T} where\n{a} :: Int -> Int", "[{a}]\n{b} = {n}\nname = \"{c}\"",
+]  # fmt: skip
+_PROSE = [
+    "The {a} of the {b} is {n}, as the {c} shows.", "I found {n} {a} for this {b}. Let me select the next {c}.",
+    "Please update the {a}, then create a {b} and delete the {c} if needed.", "- {a}: {n}\n- {b}: {n} %\n- {c}: none",
+    "1. Open the {a}.\n2. Check the {b}.\n3. Return the {c}.", "Error: the {a} did not answer within {n} seconds.",
+    "| {a} | {b} |\n|---|---|\n| {c} | {n} |", "Name: {a}\nCity: {b}\nTotal: {n}", "What is the {a} of {b}, and from when?",
+    "While the {a} is low, for most {b} the {c} stays the same; if not, we import more.", "{T}Error: '{a}'",
+    "Dear all,\n\nhere is the {a} for the {b}.\n\nBest regards", "Total ({a}): {n}.00, {b}: {n}.50",
+    "Order {n} was shipped on {n} May (see {a}); the {b} is in class {A}.", "As an assistant I cannot {a} the {b}.",
+]  # fmt: skip
+
+
+def _filled(form: str, draw: random.Random) -> str:
+    a, b, c = draw.sample(_NAMES, 3)
+    values = {"a": a, "b": b, "c": c, "A": a.upper(), "T": b.title()}
+    text = form.format(n="\0", **values)
+    return re.sub("\0", lambda _: str(draw.choice([1, 3, 10, 42, 250, 1999])), text)
+
+
+def _some(forms: list[str], draw: random.Random, join: str) -> str:
+    return join.join(_filled(form, draw) for form in draw.sample(forms, draw.randint(1, 3)))
+
+
+def sql(draw: random.Random) -> str:
+    """Statements."""
+    return _some(_SQL, draw, "\n")
+
+
+def bash(draw: random.Random) -> str:
+    """Commands."""
+    return _some(_BASH, draw, "\n")
+
+
+def python(draw: random.Random) -> str:
+    """Steps of a code agent."""
+    return _some(_PYTHON, draw, "\n")
+
+
+def javascript(draw: random.Random) -> str:
+    """Untyped statements."""
+    return _some(_JAVASCRIPT, draw, "\n")
+
+
+def typescript(draw: random.Random) -> str:
+    """Typed declarations."""
+    return _some(_TYPESCRIPT, draw, "\n")
+
+
+def other(draw: random.Random) -> str:
+    """One of the languages that are not told apart."""
+    return _filled(draw.choice(_OTHER), draw)
+
+
+def prose(draw: random.Random) -> str:
+    """Sentences, lists, tables, errors."""
+    return _some(_PROSE, draw, draw.choice([" ", "\n", "\n\n"]))
