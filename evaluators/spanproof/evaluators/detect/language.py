@@ -80,8 +80,8 @@ _SNAKE_KEY: Final = re.compile(r"^[ ]*(?:- )?[a-z][\w./-]*:(?: |$)", re.MULTILIN
 
 
 _PLAIN_LEAD: Final = 15.0
-"""How far a language must be ahead in the model to be taken: of 144 short texts in tests/golden/detection, asked
-of the model alone, it tells 3 wrongly beyond this lead, and 11 in all."""
+"""How far a language must be ahead in the model to be taken: asked alone about the 144 short texts in
+tests/golden/detection, it is wrong about 3 beyond this lead, and about 11 in all."""
 
 _PARSED_ALIKE: Final = (Language.JAVASCRIPT, Language.TYPESCRIPT, Language.OTHER)
 """Languages whose calls and assignments parse as Python too: `console.log(1);` is both."""
