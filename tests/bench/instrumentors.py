@@ -5,8 +5,10 @@ Usage: `python tests/bench/instrumentors.py [ROUNDS] [smolagents|langchain]`. Op
 an environment of their own if they want other versions. Each way has a process of its own, and the ways
 take turns, so that other load on the machine falls on all of them alike. A turn is a run of a scripted agent
 without and one with the instrumentation, in the same process: of two processes one is always a little faster.
-Measured is CPU time of the process; what is added is told per span (p99 is that of runs). Export is left out,
-since it happens in the background: finished spans are kept, and their size is that of one OTLP request.
+Measured is CPU time of the process; what is added is told per span (p99 is that of runs). A second run
+without (`nothing`) tells how far two equal runs lie apart: on a busy machine much of any p99 is that.
+Export is left out, since it happens in the background: finished spans are kept, and their size is that of one
+OTLP request.
 Answers are scripted, so no figure holds a network.
 """
 
@@ -26,6 +28,7 @@ STEPS = 12
 FLEETS = 4
 """Sets of processes, one after the other: where one's memory happens to lie makes it faster or slower."""
 OURS, THEIRS, FLOOR = "spanproof", "openinference", "sdk alone"
+NOTHING = "nothing"
 UNSAMPLED = ", unsampled"
 PEERS = {
     "smolagents": ("openinference.instrumentation.smolagents", "SmolagentsInstrumentor"),
@@ -195,7 +198,7 @@ class Way:
 def work(framework: str, name: str) -> None:
     """A worker: for each line that comes in, a run without and one with the instrumentation.
 
-    Out go the CPU seconds of both, how many spans there were, and their bytes.
+    Out go the CPU seconds of two without and of the one with, how many spans there were, and their bytes.
     """
     from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 
@@ -215,16 +218,16 @@ def work(framework: str, name: str) -> None:
     gc.freeze()  # the libraries' own objects are no part of what a run costs
     print(flush=True)
     for _ in sys.stdin:
-        plain = timed()
+        plain, again = timed(), timed()
         assert not way.kept.spans
         way.on()
         spent = timed()
         size = encode_spans(way.kept.spans).ByteSize() if way.kept.spans else 0
-        print(json.dumps([plain, spent, len(way.kept.spans), size]), flush=True)
+        print(json.dumps([plain, again, spent, len(way.kept.spans), size]), flush=True)
         way.off()
 
 
-Measured = list[tuple[float, float, int, int]]
+Measured = list[tuple[float, float, float, int, int]]
 
 
 def measured(framework: str, ways: list[str], rounds: int) -> dict[str, Measured]:
@@ -292,22 +295,30 @@ def table(framework: str, rounds: int) -> None:
     print(f"\n{framework}: {STEPS} steps, {rounds} rounds; {plain:.2f} ms uninstrumented")
     print(f"{'way':26}{'spans':>6}{'added µs/span p50':>19}{'p99':>8}{'kB/run':>9}{'overhead':>10}")
     added: dict[str, float] = {}
+    of_ours = found[OURS][-1][3]
+    equal = sorted(1e6 * abs(again - base) for runs in found.values() for base, again, *_ in runs)
+    apart = [f"{value / of_ours:.1f}" for value in _ends(equal)]
+    print(f"{NOTHING:26}{'':6}{apart[0]:>19}{apart[1]:>8}")
     for way in ways:
-        _, _, spans, size = found[way][-1]
-        extra = sorted(1e6 * (spent - base) for base, spent, *_ in found[way])
+        *_, spans, size = found[way][-1]
+        extra = sorted(1e6 * (spent - base) for base, _, spent, *_ in found[way])
         added[way] = statistics.median(extra)
-        ends = (added[way], extra[int(len(extra) * 0.99)])
-        shown = [f"{value / spans:.1f}" if spans else "–" for value in ends]
+        shown = [f"{value / spans:.1f}" if spans else "–" for value in _ends(extra)]
         share = added[way] / plain / 10
         print(f"{way:26}{spans:6}{shown[0]:>19}{shown[1]:>8}{size / 1000:9.1f}{share:9.1f}%")
     if THEIRS in ways:
         ours, theirs = found[OURS][-1], found[THEIRS][-1]
         time_ratio = added[OURS] / added[THEIRS]
-        per_span = time_ratio * theirs[2] / ours[2]
+        per_span = time_ratio * theirs[3] / ours[3]
         print(
             f"ours to theirs: time per run {time_ratio:.2f}, per span {per_span:.2f},"
-            f" bytes {ours[3] / theirs[3]:.2f}"
+            f" bytes {ours[4] / theirs[4]:.2f}"
         )
+
+
+def _ends(values: list[float]) -> tuple[float, float]:
+    """Median and 99th percentile of sorted values."""
+    return statistics.median(values), values[int(len(values) * 0.99)]
 
 
 def _installed(module: str) -> bool:

@@ -37,6 +37,7 @@ _PLACES: Final = {"db", "database", "node", "terminal"}
 _CODE_WORDS: Final = {"code", "snippet", "script", "program"}
 _AROUND_CODE: Final = {"source", "to", "run", "execute", "block", "text", "body", "cell", "input"}
 """What `code` may be joined with and still mean a program: `source_code`, `code_to_run`, not `zip_code`."""
+_WITH_CODE: Final = _CODE_WORDS | _AROUND_CODE | _LANGUAGE_WORDS.keys()
 _COMMAND_WORDS: Final = {"command", "commands", "cmd"}
 _VAGUE_WORDS: Final = {*_COMMAND_WORDS, "query", "input", "source", "statement", "expression"}
 _EXECUTING_WORDS: Final = {"repl", "interpreter", "exec", "execute", "executor", "run", "eval", "sandbox"}
@@ -76,7 +77,7 @@ def _is_program(argument: frozenset[str], tool: frozenset[str], value: str) -> b
     """Whether the argument's name can only mean a program, or means one in this tool or for this value."""
     if argument <= _LANGUAGE_WORDS.keys() and not argument <= _PLACES:
         return True
-    if not argument & _CODE_WORDS or not argument <= _CODE_WORDS | _AROUND_CODE | _LANGUAGE_WORDS.keys():
+    if not argument & _CODE_WORDS or not argument <= _WITH_CODE:
         return False
     certain = len(argument) > 1 or tool & _EXECUTING_WORDS or _language(tool)
     return bool(certain) or _CODE_PUNCTUATION.search(value) is not None
@@ -97,6 +98,7 @@ def _words(name: str) -> frozenset[str]:
     return frozenset(_WORDS.findall(_CAMEL.sub(" ", name).lower()))
 
 
+@lru_cache(maxsize=1024)
 def _language(words: frozenset[str]) -> str | None:
     return next((language for word, language in _LANGUAGE_WORDS.items() if word in words), None)
 

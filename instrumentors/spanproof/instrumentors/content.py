@@ -105,8 +105,10 @@ class Content:
 
     def fact(self, name: str, value: AttributeValue | None) -> None:
         """Something that is no content: a name, a count, a version."""
-        if value is not None:
-            self.attributes[name] = well_formed(value) if isinstance(value, str) else value
+        if type(value) is str:
+            self.attributes[name] = value if value.isascii() else well_formed(value)
+        elif value is not None:
+            self.attributes[name] = value
 
     def text(self, name: str, value: str) -> None:
         """A text."""

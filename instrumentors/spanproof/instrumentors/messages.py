@@ -129,6 +129,9 @@ def record_output(content: Content, message: Message, finish_reason: str) -> Non
 
 
 def _common(known: tuple[Hashable, ...], now: tuple[Hashable, ...]) -> int:
+    count = min(len(known), len(now))
+    if known[:count] == now[:count]:
+        return count
     count = 0
     for one, other in zip(known, now, strict=False):
         if one is not other and one != other:

@@ -37,7 +37,6 @@ _MAX_EASY_NODES = 2_000
 """Members up to which a value is looked at as a whole; a circular one gets no further either."""
 _EASY_SCALARS = frozenset({int, float, bool, type(None)})
 _EASY_CONTAINERS = frozenset({dict, list, tuple})
-_EASY = _EASY_SCALARS | _EASY_CONTAINERS | {str}
 
 
 _OF_THE_HOST = frozenset({"arguments", "response", "content", "args"})
@@ -188,28 +187,29 @@ _encode_json = _make_encoder()
 
 def is_easy(value: object, room: int) -> bool:
     """Whether a value consists of few members of exactly JSON's own types: `json` may have it as it is."""
-    if type(value) in _EASY_SCALARS:
-        return True
     waiting: list[Any] = [(value,)]
     nodes = 0
     try:
-        while waiting:
-            members = waiting.pop()
-            if type(members) is dict:
-                if not set(map(type, members)) <= {str}:
-                    return False
-                room -= sum(map(len, members))
-                members = members.values()
-            kinds = set(map(type, members))
+        for members in waiting:  # which grows meanwhile
             nodes += len(members)
-            if not kinds <= _EASY or nodes > _MAX_EASY_NODES:
+            if nodes > _MAX_EASY_NODES:
                 return False
-            if str in kinds:
-                room -= sum([len(each) for each in members if type(each) is str])
-                if room < 0:
+            if type(members) is dict:
+                for name in members:
+                    if type(name) is not str:
+                        return False
+                    room -= len(name)
+                members = members.values()
+            for each in members:
+                kind = type(each)
+                if kind is str:
+                    room -= len(each)
+                elif kind in _EASY_CONTAINERS:
+                    waiting.append(each)
+                elif kind not in _EASY_SCALARS:
                     return False
-            if not kinds.isdisjoint(_EASY_CONTAINERS):
-                waiting.extend([each for each in members if type(each) in _EASY_CONTAINERS])
+            if room < 0:
+                return False
     except RuntimeError:  # changed by another thread meanwhile
         return False
     return True

@@ -29,6 +29,12 @@ from spanproof.semconv import spanproof as ours
 _HANDLED_FAILURE = "tool_error"
 """`error.type` of a tool whose exception was made into its answer; LangChain does not say which it was."""
 _MAX_STATUS_CHARS = 4_096
+_PARAMETERS = {
+    "temperature": genai.REQUEST_TEMPERATURE,
+    "max_tokens": genai.REQUEST_MAX_TOKENS,
+    "top_p": genai.REQUEST_TOP_P,
+    "seed": genai.REQUEST_SEED,
+}
 
 
 def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], default: str) -> str:
@@ -118,14 +124,9 @@ def describe_call(
     """What a model is asked."""
     content.fact(genai.REQUEST_MODEL, model)
     content.fact(openinference.LLM_MODEL_NAME, model)
-    parameters = given.get("invocation_params")
-    for name, written in (
-        ("temperature", genai.REQUEST_TEMPERATURE),
-        ("max_tokens", genai.REQUEST_MAX_TOKENS),
-        ("top_p", genai.REQUEST_TOP_P),
-        ("seed", genai.REQUEST_SEED),
-    ):
-        content.fact(written, number_or_none(member(parameters, name)))
+    for name, value in items(given.get("invocation_params")):
+        if type(name) is str and name in _PARAMETERS:
+            content.fact(_PARAMETERS[name], number_or_none(value))
     if not content.visible:
         return
     messages = messages_of(history)

@@ -72,7 +72,7 @@ def _easy(message: Any) -> tuple[str, str] | None:
         content = element.get("text") if element.get("type") == "text" else None
     if type(content) is not str or not issubclass(type(role), str):
         return None
-    return str.__str__(getattr(role, "value", role)), content
+    return str.__str__(role), content
 
 
 def _field(message: Any, name: str) -> Any:
