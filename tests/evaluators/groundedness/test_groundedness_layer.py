@@ -122,3 +122,19 @@ def test_a_replay_that_differs_is_told_beside_the_record(build, score_of):
     outcome = score_of(judged(build, [snippet], "The total is 45.", replayed=[again]), "groundedness")
     assert outcome.label is Label.PASS
     assert any(fact.replayed == "stdout: '45' became '54'" for fact in outcome.evidence)
+
+
+def test_each_output_is_told_with_the_claims_that_rest_on_it(build, score_of):
+    snippets = [
+        build.snippet("print(price())", observation='{"unit_price": 39.9}'),
+        build.snippet("print(weather())", observation='{"degrees": 17}'),
+        build.snippet("print(eta())", observation='{"eta_days": 4}'),
+    ]
+    said = "The kettle costs $39.90 and arrives in 4 days."
+    found = groundedness.judge(build.evidence(build.run(snippets, answer=Payload(said, said))))
+    chunks = score_of(found, "chunk_attribution")
+    assert (round(chunks.value, 2), chunks.label) == (0.67, None)
+    assert [(each.what, each.span_id) for each in chunks.evidence] == [
+        ("step 1 bears out '$39.90'", snippets[0].span_id),
+        ("step 3 bears out 'in 4 days'", snippets[2].span_id),
+    ]

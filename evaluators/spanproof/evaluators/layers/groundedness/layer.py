@@ -2,7 +2,8 @@
 
 In: the evidence about one run. Out: the layer's judgement on the run's span, and beside it `answer_grounded`
 (the share of settled claims the outputs bear out), `drift` (does the answer keep to the last word where
-outputs changed over the turns) and `context_adherence` (the share of all claims that could be bound). What
+outputs changed over the turns), `context_adherence` (the share of all claims that could be bound) and
+`chunk_attribution` (which outputs the claims rest on). What
 cannot be bound is skipped with the reason, never failed.
 """
 
@@ -18,7 +19,7 @@ from spanproof.evaluators.model import RunEvidence
 from spanproof.trace import Ending, Errored, Evidence, Judgement, Label, Layer, Outcome, Scored, Skipped
 
 EVALUATOR = "claim-binding"
-VERSION = "1"
+VERSION = "2"
 _NUMERIC = frozenset(
     (ClaimKind.NUMBER, ClaimKind.CURRENCY, ClaimKind.PERCENT, ClaimKind.QUANTITY, ClaimKind.COUNT)
 )
@@ -89,6 +90,7 @@ def _outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
         "answer_grounded": _answer_grounded(grounding),
         "drift": _drift(grounding, returned),
         "context_adherence": _adherence(grounding),
+        "chunk_attribution": _attribution(grounding, returned),
     }
 
 
@@ -156,6 +158,21 @@ def _adherence(grounding: Grounding) -> Scored:
     bound = len(_with(grounding, Verdict.GROUNDED))
     total = len(grounding.claims)
     return Scored(bound / total, None, f"{bound} of {total} claims are bound to an output")
+
+
+def _attribution(grounding: Grounding, returned: Returned) -> Scored:
+    """The share of outputs that some claim rests on, with the claims of each as evidence."""
+    rests: dict[int, list[str]] = {}
+    for claim in _with(grounding, Verdict.GROUNDED):
+        if claim.evidence is not None and claim.evidence.output is not None:
+            rests.setdefault(claim.evidence.output, []).append(_quoted(claim))
+    evidence = tuple(
+        Evidence(f"step {output.step} bears out {', '.join(rests[place][:5])}", output.span_id)
+        for place, output in enumerate(returned.outputs)
+        if place in rests
+    )
+    told = f"{len(evidence)} of {len(returned.outputs)} outputs bear out a claim"
+    return Scored(len(evidence) / len(returned.outputs), None, told, evidence[:_MAX_EVIDENCE])
 
 
 def _drift(grounding: Grounding, returned: Returned) -> Outcome:
