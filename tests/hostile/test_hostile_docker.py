@@ -27,6 +27,7 @@ SECRET = "canary-3b9e"
 DIFFERS = {
     "rm -rf in bash": "the image has another tree below /usr/local",
 }
+ABSTRACT = f"spanproof-docker-canary-{os.getpid()}"
 PATIENCE_S = 8.0
 """For what ends by itself, on a machine that is busy."""
 
@@ -43,17 +44,20 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     canary = tmp_path_factory.mktemp("host") / "canary.txt"
     canary.write_text(SECRET)
     canary.chmod(0o666)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        found = Machine(canary, server.getsockname()[1], [])
+    with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as abstract:
+        abstract.bind(f"\0{ABSTRACT}")
+        abstract.listen()
+        found = Machine(canary, tcp.getsockname()[1], [])
 
-        def note() -> None:
+        def note(server: socket.socket) -> None:
             while True:
                 try:
                     found.reached.append(str(server.accept()[1]))
                 except OSError:
                     return
 
-        threading.Thread(target=note, daemon=True).start()
+        for server in (tcp, abstract):
+            threading.Thread(target=note, args=(server,), daemon=True).start()
         yield found
 
 
@@ -72,7 +76,8 @@ def results(machine: Machine, docker_daemon: DockerDaemon) -> dict[str, Executio
 
 
 def filled(text: str, machine: Machine) -> str:
-    for name, value in (("canary", machine.canary), ("port", machine.port), ("host_pid", os.getpid())):
+    values = {"canary": machine.canary, "port": machine.port, "host_pid": os.getpid(), "abstract": ABSTRACT}
+    for name, value in values.items():
         text = text.replace(f"{{{name}}}", str(value))
     return text
 
