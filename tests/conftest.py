@@ -20,17 +20,13 @@ pytest_plugins = ["docker_daemon"]
 
 @pytest.fixture(scope="session")
 def mounts() -> Callable[[], frozenset[str]]:
-    """The machine's mounts, but for those of container engines, which other tests start meanwhile."""
+    """The machine's mounts, but for those of the tests' Docker daemons, below places of their own."""
+
+    from docker_daemon import PLACE  # pytest has loaded it by now
 
     def now() -> frozenset[str]:
-        found = set()
-        for line in Path("/proc/self/mountinfo").read_text().splitlines():
-            before, _, after = line.partition(" - ")
-            root, point = before.split()[3:5]
-            own_place_again = root == point != "/"  # a daemon makes its data directory a mount of its own
-            if after.split()[0] not in ("overlay", "nsfs") and not own_place_again:
-                found.add(line)
-        return frozenset(found)
+        lines = Path("/proc/self/mountinfo").read_text().splitlines()
+        return frozenset(line for line in lines if f"/{PLACE}" not in line.split()[4])
 
     return now
 

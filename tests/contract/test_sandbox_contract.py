@@ -254,14 +254,31 @@ def test_a_check_that_is_called_by_the_tests_themselves_is_not_called_again(sand
     ],
 )
 def test_a_program_cannot_pass_tests_by_simple_means(sandbox: Sandbox, source: str) -> None:
-    if sandbox.name == "e2b" and "/mem'" in source:
-        pytest.skip(
-            "a machine without root, as the loopback's, has no memory closed to a program: see the docs"
-        )
     tests = "def check(c):\n    assert c(1) == 2\n    assert c(2) == 3\n"
     execution = sandbox.run(Program("python", source, tests=tests, entry_point="f"))
     assert (execution.tests_passed, execution.tests_total) == (0, 2)
     assert execution.failure_class is not FailureClass.OK
+
+
+def test_no_memory_of_a_program_s_holds_its_tests(sandbox: Sandbox) -> None:
+    source = """
+import re
+def look():
+    with open("/proc/self/mem", "rb", 0) as memory:
+        for line in open("/proc/self/maps"):
+            low, high = (int(n, 16) for n in line.split()[0].split("-"))
+            try:
+                memory.seek(low); data = memory.read(high - low)
+            except (OSError, ValueError, OverflowError):
+                continue
+            print(*set(re.findall(rb"secret-[0-9]{6}|def loo[k]", data)))
+look()
+def f(x): look(); return x
+"""
+    execution = sandbox.run(Program("python", source, tests="assert f(1) == 1  # secret-123456"))
+    assert (execution.tests_passed, execution.tests_total) == (1, 1), execution
+    assert "secret-123456" not in execution.stdout
+    assert execution.stdout.strip(), "it saw none of its memory"
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,8 @@ from pathlib import Path
 import pytest
 
 IMAGE = "spanproof-test:latest"
+PLACE = "spanproof-dockerd-"
+"""How the name of a daemon's directory begins, in which all its mounts are."""
 _START_S = 60.0
 _PROGRAMS = (
     "bash sh cat chmod cp dd echo env false grep head id ls mkdir mount mv readlink rm sed sleep sort tail"
@@ -88,7 +90,7 @@ def _started(shared: Path) -> dict[str, str]:
 
 def keep(shared: Path) -> None:
     """Run the daemon until nobody uses it; then end it and remove everything of it."""
-    place = Path(tempfile.mkdtemp(prefix="spanproof-dockerd-"))
+    place = Path(tempfile.mkdtemp(prefix=PLACE))
     address = f"unix://{place}/docker.sock"
     own = f"--data-root={place}/data --exec-root={place}/exec --pidfile={place}/pid --host={address}"
     plain = "--bridge=none --iptables=false --ip6tables=false"

@@ -1,8 +1,10 @@
 """A loopback server that speaks the E2B API, so that the real SDK has somebody to talk to.
 
 The control plane and the files are plain HTTP; processes are served by the protocol's own generated server,
-which the SDK brings. What a machine is told to run is hostile text, so a machine here is one session of our
-jail: its commands run in there and nowhere else. `Trouble` makes it behave badly.
+which the SDK brings. What a machine is told to run is hostile text, so a machine here is a bubblewrap
+container with root inside, as the service's machines have it, where our guest puts each program behind walls
+of its own; or, without root, one session of our jail. Commands run in there and nowhere else. `Trouble` makes
+it behave badly.
 """
 
 from __future__ import annotations
@@ -11,8 +13,13 @@ import asyncio
 import base64
 import contextlib
 import itertools
+import json
+import os
 import queue
+import shutil
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -39,7 +46,6 @@ from spanproof.sandbox import (
     Session,
     SessionSpec,
     ToolAnswer,
-    ToolRequest,
     ToolStub,
 )
 from spanproof.sandbox.registry import open_sandbox
@@ -48,6 +54,13 @@ KEY = "e2b_" + "0" * 40
 _LIMITS = Limits(
     wall_s=300, cpu_s=300, memory_bytes=2 << 30, processes=400, open_files=1024, disk_bytes=256 << 20
 )
+_ROOT_S = "SYS_ADMIN SETUID SETGID SETPCAP CHOWN DAC_OVERRIDE FOWNER KILL NET_ADMIN SYS_PTRACE SYS_RESOURCE"
+_CALLER = """
+import json, sys
+def exchange(events, busy):
+    print(json.dumps({"events": events, "busy": busy}), flush=True)
+    return json.loads(sys.stdin.readline() or sys.exit())
+"""
 _DAEMON = r"""
 import base64, os, pathlib, select, signal, subprocess, threading
 running, streams, events = {}, {}, []
@@ -105,14 +118,14 @@ class Trouble:
         start: what happens to the next commands: `cut` the stream once the program has begun, `gone` the
             machine then, `garbage` instead of frames, `refuse` with an error, `noise` that is no line of
             ours, `hang`.
-        separated: claim that the machine keeps its users apart.
+        rootless: machines made from now on give no root, so that nothing keeps programs apart there.
         slow_s: before each creation.
     """
 
     create: list[int] = field(default_factory=list)
     kill: list[int] = field(default_factory=list)
     start: list[str] = field(default_factory=list)
-    separated: bool = False
+    rootless: bool = False
     slow_s: float = 0.0
 
 
@@ -121,9 +134,9 @@ class _Ended(Exception):
 
 
 class Machine:
-    """One sandbox of the service: a session of the jail, and a thread that holds it."""
+    """One sandbox of the service, and a thread that holds it: bubblewrap's, or a session of a jail."""
 
-    def __init__(self, jail: Sandbox, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, jail: Sandbox | None, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._requests: queue.SimpleQueue[list[Any]] = queue.SimpleQueue()
         self._waiting: dict[int, asyncio.Queue[list[Any]]] = {}
@@ -134,32 +147,51 @@ class Machine:
         self._thread.start()
 
     def _hold(self) -> None:
-        tools = (ToolStub("exchange", ("events", "busy")),)
-        session: Session | None = None
-        with contextlib.suppress(_Ended, SandboxBroken):
-            session = self._jail.session(SessionSpec(tools=tools, limits=_LIMITS), self._exchange)
-            print("the machine's daemon ended:", session.execute(_DAEMON))
-        if session is not None:
-            session.close()
+        if self._jail is None:
+            self._hold_container()
+        else:
+            self._hold_session(self._jail)
         self.ended = True
         for waiting in list(self._waiting.values()):
             self._loop.call_soon_threadsafe(waiting.put_nowait, ["gone"])
 
-    def _exchange(self, request: ToolRequest) -> ToolAnswer:
-        """What the daemon saw since last time; what it is to do next. The jail's thread is here."""
-        events: Any = request.kwargs["events"]
+    def _hold_container(self) -> None:
+        pipe, empty_fd = subprocess.PIPE, os.open(os.devnull, os.O_RDONLY)
+        command = _bubblewrap(empty_fd)
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, pass_fds=[empty_fd]) as container:
+            os.close(empty_fd)
+            assert container.stdin is not None
+            assert container.stdout is not None
+            with contextlib.suppress(_Ended, BrokenPipeError):
+                for line in container.stdout:
+                    container.stdin.write(json.dumps(self._exchange(**json.loads(line))) + "\n")
+                    container.stdin.flush()
+            container.kill()
+
+    def _hold_session(self, jail: Sandbox) -> None:
+        tools = (ToolStub("exchange", ("events", "busy")),)
+        session: Session | None = None
+        with contextlib.suppress(_Ended, SandboxBroken):
+            spec = SessionSpec(tools=tools, limits=_LIMITS)
+            session = jail.session(spec, lambda asked: ToolAnswer(result=self._exchange(**asked.kwargs)))  # type: ignore[arg-type]
+            print("the machine's daemon ended:", session.execute(_DAEMON))
+        if session is not None:
+            session.close()
+
+    def _exchange(self, events: list[Any], busy: bool) -> list[Any]:
+        """What the daemon saw since last time; what it is to do next."""
         for what, number, *rest in events:
             waiting = self._waiting.get(number)
             if waiting is not None:
                 self._loop.call_soon_threadsafe(waiting.put_nowait, [what, *rest])
         todo = []
         with contextlib.suppress(queue.Empty):
-            todo.append(self._requests.get(timeout=0.01 if request.kwargs["busy"] else 60.0))
+            todo.append(self._requests.get(timeout=0.01 if busy else 60.0))
             while True:
                 todo.append(self._requests.get_nowait())
         if self.ended:
             raise _Ended
-        return ToolAnswer(result=todo)
+        return todo
 
     def ask(self, what: str, *rest: Any) -> tuple[int, asyncio.Queue[list[Any]]]:
         """Have the daemon do something; what comes of it arrives in the queue."""
@@ -186,6 +218,29 @@ class Machine:
     def join(self) -> None:
         """Wait until it is over."""
         self._thread.join(30)
+
+
+def _bubblewrap(empty_fd: int) -> list[str]:
+    """A machine: this one's files, read-only, an empty /tmp, and root with the rights our guest needs."""
+    if os.geteuid() != 0 or shutil.which("bwrap") is None:
+        raise RuntimeError("a machine of the loopback takes root and bubblewrap: apt-get install bubblewrap")
+    walls = "--ro-bind / / --dev /dev --proc /proc --tmpfs /tmp --unshare-pid --unshare-net --unshare-ipc"
+    walls += " --unshare-uts --die-with-parent --new-session --cap-drop ALL"
+    walls += f" --ro-bind-data {empty_fd} /etc/profile"  # commands are run by a login shell
+    rights = [word for right in _ROOT_S.split() for word in ("--cap-add", f"CAP_{right}")]
+    reachable = []
+    for prefix in sorted({Path(one).resolve() for one in (sys.prefix, sys.base_prefix)}):
+        above = list(reversed(prefix.parents))
+        first = next((number for number, one in enumerate(above) if not one.stat().st_mode & 0o001), None)
+        if first is not None:  # others may not enter: an empty one in its place, with the interpreter alone
+            reachable += ["--tmpfs", str(above[first])]
+            reachable += [
+                word for one in above[first + 1 :] for word in ("--perms", "755", "--dir", str(one))
+            ]
+            reachable += ["--ro-bind", str(prefix), str(prefix)]
+    path = f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin"
+    inside = ["--clearenv", "--setenv", "PATH", path, sys.executable, "-I", "-c", _CALLER + _DAEMON]
+    return ["bwrap", *walls.split(), *reachable, *rights, *inside]
 
 
 class Loopback:
@@ -226,7 +281,8 @@ class Loopback:
             return JSONResponse({"code": 404, "message": "template not found"}, 404)
         self.created.append(body)
         name = f"machine{next(self._ids)}"
-        self.machines[name] = Machine(self._jail, asyncio.get_running_loop())
+        jail = self._jail if self.trouble.rootless else None
+        self.machines[name] = Machine(jail, asyncio.get_running_loop())
         made = {"templateID": body["templateID"], "sandboxID": name, "clientID": "c", "envdVersion": "0.5.5"}
         return JSONResponse({**made, "envdAccessToken": "token", "domain": None}, 201)
 
@@ -307,8 +363,6 @@ class Processes(process_connect.Process):
         try:
             while (event := await events.get())[0] == "data":
                 data = base64.b64decode(event[2])
-                if self._service.trouble.separated:
-                    data = data.replace(b'"separated": false', b'"separated": true')
                 if trouble != "hang":
                     yield _data(event[1], data)
                 if trouble == "gone":

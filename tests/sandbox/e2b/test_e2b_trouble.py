@@ -123,16 +123,24 @@ def test_a_machine_that_cannot_be_ended_is_told(
 
 
 def test_a_machine_that_keeps_nothing_apart_runs_one_program(service: Loopback, settings: Settings) -> None:
+    service.trouble.rootless = True
     with E2BSandbox(**settings) as sandbox:
         for _ in range(2):
             sandbox.run(HELLO)
     assert len(service.created) == 2
 
 
+def test_a_machine_that_keeps_nothing_apart_judges_nothing(service: Loopback, settings: Settings) -> None:
+    service.trouble.rootless = True
+    tested = Program("python", "def f(x): return x", tests="assert f(1) == 1")
+    with pytest.raises(SandboxUnavailable, match=r"could read its tests.*use a template"):
+        run(settings, tested)
+    assert service.live == []
+
+
 def test_a_machine_that_keeps_users_apart_is_used_again_until_it_is_worn(
     service: Loopback, settings: Settings
 ) -> None:
-    service.trouble.separated = True
     with E2BSandbox(**settings, reuse="2") as sandbox:
         for _ in range(5):
             assert sandbox.run(HELLO).stdout == "hello\n"

@@ -84,9 +84,9 @@ class E2BSandbox(Sandbox):
             raise UnsupportedLanguage(f"the e2b backend runs {known}, not {program.language!r}")
         check_files(program.files)
         check_fixtures(program.fixtures, program.language)
-        job = job_of(program)
+        job, tests = job_of(program), (program.tests or "").encode("utf-8", "surrogatepass")
         with self._workers:
-            machine, conversation, separated = self._begin(job, program.limits.wall_s)
+            machine, conversation, separated = self._begin(job, program.limits.wall_s, tests)
             return self._finish(machine, conversation, program, separated=separated)
 
     def session(self, spec: SessionSpec, answer: AnswerTool) -> Session:
@@ -114,7 +114,7 @@ class E2BSandbox(Sandbox):
             self._drop(machine)
 
     def _begin(
-        self, job: Header, wall_s: float, *, talks: bool = False
+        self, job: Header, wall_s: float, tests: bytes = b"", *, talks: bool = False
     ) -> tuple[Machine, Conversation, bool]:
         """Have a machine start the job; a machine that fails before it has started is replaced."""
         tries = self._settings.retries + 1
@@ -124,7 +124,7 @@ class E2BSandbox(Sandbox):
             try:
                 machine = self._take()
                 machine.outlasts(wall_s + _START_S + _GRACE_S)
-                conversation = machine.start(job, talks=talks)
+                conversation = machine.start(job, tests, talks=talks)
                 return machine, conversation, self._started(machine, conversation)
             except SandboxBroken as problem:
                 if machine is not None:
@@ -152,6 +152,12 @@ class E2BSandbox(Sandbox):
             raise UnsupportedLanguage(
                 f"the template {self._settings.template!r} lacks what runs this language; python and sql "
                 "always run, javascript needs Node.js, typescript Node.js 22.18 or newer, bash /bin/bash"
+            )
+        if said.get("kind") == "in_reach":
+            raise SandboxUnavailable(
+                f"machines of the template {self._settings.template!r} give no root with namespaces, so "
+                "a program there could read its tests and forge their results: use a template whose "
+                "commands may, or another backend for programs with tests"
             )
         return said.get("separated") is True
 

@@ -11,7 +11,7 @@ from spanproof.sandbox.model import Database, Fixtures, Program, SessionSpec
 
 
 def job_of(program: Program) -> Header:
-    """The job of a program."""
+    """The job of a program; its tests go by themselves, because the program's process inherits its job."""
     return {
         "language": program.language,
         "limits": asdict(program.limits),
@@ -19,7 +19,6 @@ def job_of(program: Program) -> Header:
         "stdin": packed(program.stdin),
         "source": source_of(program.source),
         "has_tests": program.tests is not None,
-        "tests": source_of(program.tests or ""),
         "entry_point": program.entry_point,
         "database": {**asdict(Database()), "memory_bytes": program.limits.memory_bytes},
         "seed": program.fixtures.seed,

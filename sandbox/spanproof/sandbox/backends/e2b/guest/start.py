@@ -58,6 +58,7 @@ def _give_up(job: dict[str, Any], place: Place) -> None:
         os.setresuid(place.user, place.user, place.user)
     kernel.drop_capabilities()
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # what /proc tells of itself is a program's own
     _bound(job)
     if job["seed"] is not None:
         fix_random_bytes(job["seed"])

@@ -36,8 +36,10 @@ class SessionRun(Run):
     _calls = 0
     _cpu_told = 0.0
 
-    def __init__(self, job: dict[str, Any], started: Started, place: Place, host: Lines) -> None:
-        super().__init__(job, started, place, host)
+    def __init__(
+        self, job: dict[str, Any], started: Started, place: Place, host: Lines, tests: bytes | None = None
+    ) -> None:
+        super().__init__(job, started, place, host, tests)
         self._poll.register(host.fd, select.POLLIN)
 
     def _host_s_turn(self) -> bool:
