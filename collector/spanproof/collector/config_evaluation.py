@@ -58,6 +58,10 @@ class Evaluation(Section):
         description="Share of the traces that are replayed again under another seed, to find flaky snippets;"
         " where a step disagrees with its record, that is done in any case.",
     )
+    without_code: tuple[Cohorted, ...] = Field(
+        default=(),
+        description="Cohorts that should hold no code, by dimension: their runs get `boundary.no_code`.",
+    )
     lint: bool = Field(
         default=False, description="Whether ruff's findings on Python snippets are told, as advice."
     )

@@ -17,6 +17,7 @@ from spanproof.evaluators.evaluator import Evaluator, installed
 from spanproof.evaluators.judge import Judge, JudgeSettings, cascades, load_rubrics
 from spanproof.evaluators.lint import Lint
 from spanproof.evaluators.model import Told
+from spanproof.evaluators.presence import NoCode
 from spanproof.evaluators.replay import FixtureBook, load_fixtures
 from spanproof.evaluators.sampling import Sampling, SamplingRule
 from spanproof.sandbox import (
@@ -120,8 +121,11 @@ def evaluators_of(config: Config, sandbox: Sandbox | None) -> list[Evaluator]:
         JudgeUnavailable: there is a budget for the judge, and no price.
     """
     own = [CustomEvaluator(function_of(choice), sandbox, _wiring(choice)) for choice in config.evaluators]
-    lint = [Lint()] if config.evaluation.lint else []
-    return [*installed(), *lint, *own, *_judges(config.judge)]
+    rules = config.evaluation
+    optional: list[Evaluator] = [Lint()] if rules.lint else []
+    if rules.without_code:
+        optional.append(NoCode(rules.without_code))
+    return [*installed(), *optional, *own, *_judges(config.judge)]
 
 
 def function_of(choice: OwnEvaluator) -> Function:

@@ -160,7 +160,7 @@ class Engine:
             replay, apis = NoReplay(reason), {}
         else:
             replay, apis = self._run_code(trace, run, own, fixtures)
-        tested = self._tested(run, tests, replay) if tests is not None else None
+        tested = self._tested(run, tests, replay, fixtures) if tests is not None else None
         evidence = RunEvidence(trace, run, own, replay, apis, policies, tested, self._told)
         redactor = Redactor(run.snippets, own)
         judgements = [
@@ -169,15 +169,18 @@ class Engine:
         ]
         return RunEvaluation(run, own, replay, scores_of(evidence, judgements))
 
-    def _tested(self, run: Run, tests: CaseTests, replay: Replay | NoReplay) -> TestReport:
+    def _tested(
+        self, run: Run, tests: CaseTests, replay: Replay | NoReplay, fixtures: FixtureBook
+    ) -> TestReport:
         """What becomes of the case's tests, where code may run at all."""
         sandbox = self._sandbox
         if sandbox is None or isinstance(replay, NoReplay):
             reason = replay.reason if isinstance(replay, NoReplay) else _SWITCHED_OFF
             return TestReport(unrun=reason)
         try:
-            return _tried_twice(lambda: run_tests(tests, run, sandbox))
-        except (SandboxUnavailable, SandboxBroken, UnsupportedLanguage) as trouble:
+            given = fixtures.of(run.cohort)
+            return _tried_twice(lambda: run_tests(tests, run, sandbox, given))
+        except (SandboxUnavailable, SandboxBroken, UnsupportedLanguage, BadFixture) as trouble:
             return TestReport(unrun=str(trouble))
 
     def _too_weak(self, run: Run, policies: Mapping[str, Policy]) -> str | None:

@@ -22,8 +22,10 @@ from spanproof.evaluators.casetests.text import (
     text_of_property,
 )
 from spanproof.evaluators.model import Budget, TestReport
+from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
+from spanproof.evaluators.replay.plan import plan_of
 from spanproof.evaluators.replay.tape import DIVERGED
-from spanproof.sandbox import Execution, FailureClass, Fixtures, Limits, Program, Sandbox
+from spanproof.sandbox import Execution, FailureClass, Limits, Program, Sandbox, SessionSpec
 from spanproof.sandbox.jail.guest.testing import plan_tests
 from spanproof.trace import Run
 
@@ -57,8 +59,8 @@ class _CannotTell(Exception):  # noqa: N818 - not an error of ours
     """Why the sandbox says nothing about this code."""
 
 
-def run_tests(tests: CaseTests, run: Run, sandbox: Sandbox) -> TestReport:
-    """Run every test of a case.
+def run_tests(tests: CaseTests, run: Run, sandbox: Sandbox, given: FixtureSet = NO_FIXTURES) -> TestReport:
+    """Run every test of a case, in the surroundings its replay has: `given` are those of its cohort.
 
     Raises:
         SandboxUnavailable: the backend cannot run here.
@@ -71,7 +73,7 @@ def run_tests(tests: CaseTests, run: Run, sandbox: Sandbox) -> TestReport:
     subject = subject_of(run, tests.snippet)
     if isinstance(subject, str):
         return TestReport(unrun=subject, budget=budget)
-    testing = _Testing(tests, subject, sandbox)
+    testing = _Testing(tests, subject, sandbox, plan_of(run, given).spec)
     try:
         testing.take_all()
     except _CannotTell as reason:
@@ -86,6 +88,7 @@ class _Testing:
     tests: CaseTests
     subject: Subject
     sandbox: Sandbox
+    spec: SessionSpec
     results: list[tuple[str, bool]] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
 
@@ -170,10 +173,13 @@ class _Testing:
                 source,
                 tests=tests,
                 entry_point=self.tests.entry_point,
-                files={path: text.encode() for path, text in self.tests.files.items()},
+                files={
+                    **self.spec.files,
+                    **{path: text.encode() for path, text in self.tests.files.items()},
+                },
                 stdin=stdin,
                 limits=limits,
-                fixtures=Fixtures(seed=0),
+                fixtures=self.spec.fixtures,
             )
         )
         raised = execution.raised
