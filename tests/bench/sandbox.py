@@ -14,6 +14,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +27,9 @@ from rich.table import Table
 
 from spanproof.sandbox import Program, Sandbox
 from spanproof.sandbox.registry import open_sandbox
+
+sys.path.append(str(Path(__file__).parents[1] / "plugins"))
+from docker_daemon import write_image
 
 SNIPPETS = {
     "trivial": "print(1)",
@@ -101,21 +105,19 @@ def docker_ways(console: Console) -> Iterator[dict[str, Way]]:
         console.print(f"docker run, docker exec: left out, no daemon answers ({remedy})")
         yield {}
         return
-    system = [name for name in ("usr", "bin", "lib", "lib64") if Path("/", name).exists()]
-    prefixes = {path.lstrip("/") for path in (sys.prefix, sys.base_prefix) if not path.startswith("/usr")}
-    with subprocess.Popen(["tar", "-C", "/", "-c", *system, *prefixes], stdout=subprocess.PIPE) as tar:
-        subprocess.run([docker, "import", "-", IMAGE], stdin=tar.stdout, capture_output=True, check=True)
+    with tempfile.TemporaryDirectory() as place:
+        archive = Path(place, "image.tar")
+        write_image(archive)
+        run([docker, "import", "--change", "ENV PATH=/usr/local/bin:/usr/bin:/bin", str(archive), IMAGE])
     walls = ["--network=none", "--read-only", "--tmpfs=/tmp", "--cap-drop=ALL"]
     start = [docker, "run", "-d", *walls, IMAGE, "sleep", "3600"]
     container = subprocess.run(start, capture_output=True, check=True, text=True).stdout.strip()
     try:
         yield {
             "docker run": lambda source: run(
-                [docker, "run", "--rm", *walls, IMAGE, sys.executable, "-I", "-c", source]
+                [docker, "run", "--rm", *walls, IMAGE, "python3", "-I", "-c", source]
             ),
-            "docker exec": lambda source: run(
-                [docker, "exec", container, sys.executable, "-I", "-c", source]
-            ),
+            "docker exec": lambda source: run([docker, "exec", container, "python3", "-I", "-c", source]),
         }
     finally:
         run([docker, "rm", "-f", container])

@@ -135,8 +135,7 @@ def _import_image(address: str, place: Path) -> None:
     from docker.errors import DockerException
 
     archive = place / "image.tar"
-    with tarfile.open(archive, "w") as tar:
-        _fill(tar)
+    write_image(archive)
     deadline = time.monotonic() + _START_S
     while True:
         try:
@@ -153,6 +152,12 @@ def _import_image(address: str, place: Path) -> None:
         raise RuntimeError(f"the test image cannot be imported: {told}")
     client.close()
     archive.unlink()
+
+
+def write_image(archive: Path) -> None:
+    """A small root file system, as `docker import` takes it, in which `python3` is this interpreter."""
+    with tarfile.open(archive, "w") as tar:
+        _fill(tar)
 
 
 def _fill(tar: tarfile.TarFile) -> None:
