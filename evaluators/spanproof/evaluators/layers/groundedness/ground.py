@@ -79,7 +79,8 @@ def _claims(binding: Binding) -> list[Claim]:
     claims = [_as_factor(found, binding) for found in claims]
     claims.extend(status_claims(binding))
     claims.extend(direction_claims(binding))
-    claims.extend(comparison_claims(binding))
+    compared = comparison_claims(binding)
+    claims = [_as_compared(found, compared) for found in claims] + compared
     claims.extend(ratio_claims(binding))
     claims.extend(superlative_claims(binding))
     claims.extend(absence_claims(binding))
@@ -95,6 +96,17 @@ def _as_far_as_read(found: Claim) -> Claim:
         return found
     reason = f"{found.reason}, in the part of the outputs that was read"
     return replace(found, verdict=Verdict.UNCERTAIN, reason=reason)
+
+
+def _as_compared(found: Claim, compared: Sequence[Claim]) -> Claim:
+    """A number of a pair that bears its comparison out: "costs more than the lamp: 85 against 39"."""
+    if found.verdict is not Verdict.CONTRADICTED:
+        return found
+    for pair in compared:
+        within = pair.start <= found.start and found.end <= pair.end and pair.verdict is Verdict.GROUNDED
+        if within and pair.evidence is not None and f": {found.text}`" in pair.reason:
+            return replace(found, verdict=Verdict.GROUNDED, reason=pair.reason, evidence=pair.evidence)
+    return found
 
 
 def _as_factor(found: Claim, binding: Binding) -> Claim:
