@@ -8,6 +8,8 @@ import pytest
 
 from spanproof.evaluators.casetests import CaseTests, TestsError, load_tests, read_tests, run_tests
 from spanproof.evaluators.casetests.inputs import draw
+from spanproof.sandbox import Execution, FailureClass
+from spanproof.sandbox.backends.scripted import ScriptedSandbox
 from spanproof.trace import Language
 
 SORT = '''
@@ -184,6 +186,14 @@ def test_tests_that_cannot_be_run_are_no_failure_of_the_code(build, jail, source
     found = run_tests(written(unit="assert True", **document), run, jail)
     assert found.results == ()
     assert re.search(why, found.unrun or "")
+
+
+def test_a_backend_that_does_not_tell_which_tests_failed_passes_none(build):
+    counted_only = Execution(FailureClass.ASSERTION_FAILURE, tests_passed=1, tests_total=2)
+    run = build.run([build.snippet("x = 1")])
+    sandbox = ScriptedSandbox({"x = 1": counted_only})
+    found = run_tests(written(unit="assert x\nassert not x"), run, sandbox)
+    assert (found.results, found.unrun) == ((), "the sandbox does not tell which tests failed")
 
 
 def test_hostile_code_finds_no_expected_value_and_passes_nothing(build, jail):

@@ -152,7 +152,9 @@ class _Testing:
         return self._ran(self.subject.source, tests=text.text)
 
     def _note(self, text: TestText, execution: Execution) -> None:
-        total = execution.tests_total
+        total, passed = execution.tests_total, execution.tests_passed or 0
+        if total and passed + len(execution.tests_failed) != total:
+            raise _CannotTell("the sandbox does not tell which tests failed")
         failed = set(execution.tests_failed) if total else set(range(len(text.names)))
         of = ""
         for number, name in enumerate(text.names):
