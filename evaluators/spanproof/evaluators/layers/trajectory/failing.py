@@ -64,8 +64,7 @@ def aim_of(source: str, error: str) -> Aim:
     statement = _failing(tree, source, error, cause) if tree is not None else None
     failing = statement if statement is not None else tree
     if failing is not None:
-        given = frozenset(name for name in bound(failing) if tree and written_down(tree, frozenset((name,))))
-        names = (bound(failing) | called(failing)) - COMMON - cause - given
+        names = (bound(failing) | called(failing)) - COMMON - cause - _given(failing)
     else:
         names = frozenset((*_BOUND.findall(source), *_CALLED.findall(source))) - COMMON - cause
     computed = statement is None or any(
@@ -130,6 +129,14 @@ def written_down(tree: ast.Module, names: frozenset[str]) -> bool:
         else:
             other = True
     return literal and not other
+
+
+def _given(tree: ast.AST) -> frozenset[str]:
+    """Names that code binds to literals: what it starts from, not what it is after."""
+    assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+    literal = [bound(node) for node in assigned if _is_literal(node.value)]
+    other = [bound(node) for node in assigned if not _is_literal(node.value)]
+    return frozenset().union(*literal) - frozenset().union(*other)
 
 
 def only_literals(tree: ast.Module) -> bool:
