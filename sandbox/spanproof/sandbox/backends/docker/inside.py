@@ -22,7 +22,7 @@ from pathlib import Path
 
 from spanproof.sandbox.jail import cgroup, kernel, root, tree
 from spanproof.sandbox.jail.arch import this_arch
-from spanproof.sandbox.jail.arming import LISTENER_FLAGS, Arming, Forked
+from spanproof.sandbox.jail.arming import Arming, Forked
 from spanproof.sandbox.jail.filter import SEEDED, compile_filter
 from spanproof.sandbox.jail.fixed.surroundings import own_image
 from spanproof.sandbox.jail.master import preload
@@ -30,6 +30,7 @@ from spanproof.sandbox.jail.network import Resolver as Names
 from spanproof.sandbox.jail.node import find_node
 from spanproof.sandbox.jail.paths import Boundary
 from spanproof.sandbox.jail.place import Place, Resolver
+from spanproof.sandbox.jail.reduced.arming import Passed
 from spanproof.sandbox.jail.reduced.box import empty
 from spanproof.sandbox.jail.run import Armed
 from spanproof.sandbox.jail.slot import Slot, tell
@@ -172,39 +173,6 @@ class Loopback:
 
     def renew(self) -> None:
         """Sockets end with the processes that hold them."""
-
-
-class Passed:
-    """The guest hands its listener over itself: a container may not fetch it from another process."""
-
-    def __init__(self, program: bytes) -> None:
-        self._program = program
-
-    def arm(self, control: int) -> None:
-        """See `Arming`."""
-        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
-        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-        number, tell_number = os.pipe()
-
-        def hand_over() -> None:
-            with socket.socket(fileno=os.dup(control)) as channel:
-                socket.send_fds(channel, [b"l"], [int(os.read(number, 16))])
-
-        # Under the filter the message would wait for the listener it carries; this thread is not under it.
-        outside = threading.Thread(target=hand_over)
-        outside.start()
-        listener = kernel.install_filter(self._program, LISTENER_FLAGS)
-        os.write(tell_number, b"%d" % listener)
-        outside.join()
-        for fd in (listener, number, tell_number):
-            os.close(fd)
-
-    def fetch(self, control: socket.socket, pid: int, pidfd: int) -> int:
-        """See `Arming`."""
-        told, descriptors, _flags, _address = socket.recv_fds(control, 4096, 1)
-        if not descriptors:
-            raise RuntimeError(f"a guest could not be armed: {told.decode(errors='replace').strip()}")
-        return descriptors[0]
 
 
 class Unwatched:

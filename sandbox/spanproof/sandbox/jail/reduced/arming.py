@@ -1,4 +1,4 @@
-"""How a guest of the reduced tier comes under its walls: Landlock, the filter, and a listener passed by hand.
+"""How a guest comes under its walls where no namespace may be made: Landlock, a filter, a listener passed on.
 
 Nobody may fetch a descriptor from another process here, and the filter holds up every `sendmsg` until someone
 listens. So a thread that is under no filter yet passes the listener on and ends; the slot sees that it has
@@ -22,7 +22,8 @@ _ENDS_WITHIN_S = 5.0
 class Passed:
     """See `Arming`."""
 
-    def __init__(self, program: bytes, walls: landlock.Walls) -> None:
+    def __init__(self, program: bytes, walls: landlock.Walls | None = None) -> None:
+        """With the filter and Landlock's walls; a container that is the wall itself has none."""
         self._program = program
         self._walls = walls
 
@@ -42,7 +43,8 @@ class Passed:
         passing = threading.Thread(target=hand_over)
         passing.start()
         try:
-            landlock.restrict_self(self._walls)
+            if self._walls is not None:
+                landlock.restrict_self(self._walls)
             listener[0] = kernel.install_filter(self._program, LISTENER_FLAGS)
         finally:
             installed.set()
