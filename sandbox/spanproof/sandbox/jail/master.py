@@ -66,7 +66,7 @@ def main(control_fd: int) -> None:
         guest_id = foreign_id(os.geteuid(), Path("/proc/self/uid_map").read_text())
         _enter_namespaces(guest_id)
     except OSError as failure:
-        _say_failed(control, failure)
+        say_failed(control, failure)
         return
     child = os.fork()
     if child:
@@ -78,14 +78,15 @@ def main(control_fd: int) -> None:
     try:
         setup = _set_up(options, guest_id)
     except Exception as failure:  # noqa: BLE001 - told to the host, in full
-        _say_failed(control, failure)
+        say_failed(control, failure)
         return
     paths = setup.groups.paths if setup.groups is not None else ()
     control.send(json.dumps({"ready": True, "cgroups": paths}).encode())
     _Starter(setup, control, host).serve()
 
 
-def _say_failed(control: socket.socket, failure: Exception) -> None:
+def say_failed(control: socket.socket, failure: Exception) -> None:
+    """Tell the host why it cannot be served."""
     control.send(json.dumps({"failed": f"{type(failure).__name__}: {failure}"}).encode())
 
 
@@ -210,7 +211,7 @@ class _Starter:
         try:
             self._start(descriptors[0])
         except OSError as failure:
-            _say_failed(self._control, failure)
+            say_failed(self._control, failure)
         else:
             self._control.send(b'{"started": true}')
         finally:

@@ -23,7 +23,7 @@ from typing import Any
 
 from spanproof.sandbox.jail import cgroup, kernel, root
 from spanproof.sandbox.jail.arch import this_arch
-from spanproof.sandbox.jail.master import _say_failed, foreign_id, preload
+from spanproof.sandbox.jail.master import foreign_id, preload, say_failed
 from spanproof.sandbox.jail.reduced import landlock
 from spanproof.sandbox.jail.reduced.box import empty
 from spanproof.sandbox.jail.reduced.slot import Site, serve
@@ -57,7 +57,7 @@ def main(control_fd: int) -> None:
     try:
         starter = _set_up(options, control, host, home)
     except Exception as failure:  # noqa: BLE001 - told to the host, in full
-        _say_failed(control, failure)
+        say_failed(control, failure)
         return
     starter.serve()
 
@@ -190,7 +190,7 @@ class _Starter:
         try:
             self._start(descriptors[0])
         except OSError as failure:
-            _say_failed(self._control, failure)
+            say_failed(self._control, failure)
         else:
             self._control.send(b'{"started": true}')
         finally:
