@@ -62,7 +62,7 @@ def test_a_new_version_stands_beside_the_old_and_other_layers_keep_their_scores(
     def second_version(evidence, old=rules._rules):
         failed = Scored(0.0, Label.FAIL, "a stricter rule")
         return [
-            replace(judgement, version="2", outcome=failed)
+            replace(judgement, version="next", outcome=failed)
             for judgement in old(evidence)
             if judgement.name == "groundedness"
         ]
@@ -75,9 +75,9 @@ def test_a_new_version_stands_beside_the_old_and_other_layers_keep_their_scores(
     assert row["trace_id"] == TRACE_ID
     assert row["changes"] in (["groundedness pass → fail"], ["groundedness skipped → fail"])
     (now,) = of_layer(location, Layer.GROUNDEDNESS)
-    assert (now.version, now.outcome.label) == ("2", Label.FAIL)
+    assert (now.version, now.outcome.label) == ("next", Label.FAIL)
     versions = [score.version for score in of_layer(location, Layer.GROUNDEDNESS, every_version=True)]
-    assert sorted(versions) == [was.version, "2"]
+    assert sorted(versions) == sorted([was.version, "next"])
     assert of_layer(location, Layer.TRAJECTORY) == untouched
 
 

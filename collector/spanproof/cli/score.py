@@ -144,10 +144,12 @@ def score_trajectory(row: Row, pipeline: Pipeline) -> Row:
     actions = of_steps(steps, scans)
     answer = row.get("final_answer")
     written = "" if answer is None else str(answer).strip()
-    outcomes = measure(actions, Completion(bool(written)), written)
+    task = row.get("task")
+    task = task if isinstance(task, str) else ""
+    outcomes = measure(actions, Completion(bool(written)), written, task)
     return {
         "id": row.get("id"),
-        "recovered": recovered(actions),
+        "recovered": recovered(actions, task),
         "loop": find_loop(actions) is not None,
         "steps_wasted": len(wasted(actions)),
         "execution_failures": len(failures(actions)),

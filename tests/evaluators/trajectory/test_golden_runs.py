@@ -32,7 +32,7 @@ def outcomes(run):
             found.append(called)
         else:
             found += of_steps([{}] * (number - 1) + [step], [None] * number)[-1:]
-    return measure(found, Completion(run.get("answered", True)), run.get("answer", ""))
+    return measure(found, Completion(run.get("answered", True)), run.get("answer", ""), run.get("task", ""))
 
 
 @pytest.mark.parametrize("run", [pytest.param(run, id=run["about"]) for run in RUNS])

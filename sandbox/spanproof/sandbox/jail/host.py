@@ -97,7 +97,9 @@ class SlotLink:
     @property
     def alive(self) -> bool:
         """Whether an idle slot still waits: one that speaks unasked has ended."""
-        return not select.select([self._stream], [], [], 0)[0]
+        poll = select.poll()  # select() knows no descriptor beyond 1023
+        poll.register(self._stream, select.POLLIN)
+        return not poll.poll(0)
 
     @property
     def open(self) -> bool:

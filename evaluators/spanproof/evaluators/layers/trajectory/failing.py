@@ -47,6 +47,7 @@ class Aim:
         words: every telling name of the code.
         passing: the error is one that passes by itself, so that the same again may help.
         computed: the failing statement works something out, so that a literal in its place is no mend.
+        asked: the words of the task; none where it is not known.
     """
 
     names: frozenset[str]
@@ -54,9 +55,16 @@ class Aim:
     words: frozenset[str]
     passing: bool
     computed: bool
+    asked: frozenset[str] = frozenset()
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether the task is known and asks for nothing of what failed."""
+        words = {word for name in self.names for word in name.lower().split("_")}
+        return bool(self.asked) and words.isdisjoint(self.asked)
 
 
-def aim_of(source: str, error: str) -> Aim:
+def aim_of(source: str, error: str, task: str = "") -> Aim:
     """Read an error beside the code it came from."""
     cause = frozenset(part for found in _QUOTED.findall(error[-4_000:]) for part in found.split("."))
     words = telling(source) - cause
@@ -70,7 +78,8 @@ def aim_of(source: str, error: str) -> Aim:
     computed = statement is None or any(
         isinstance(node, ast.Call | ast.BinOp) for node in ast.walk(statement)
     )
-    return Aim(names, cause, words, is_passing(error), computed)
+    asked = frozenset(re.findall(r"[a-z]+", task[:MAX_PARSED_CHARS].lower()))
+    return Aim(names, cause, words, is_passing(error), computed, asked)
 
 
 def is_passing(error: str) -> bool:

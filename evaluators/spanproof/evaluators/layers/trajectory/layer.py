@@ -25,7 +25,7 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge how one run went."""
     actions, completion = actions_of(evidence), _completion(evidence)
     answer = evidence.run.answer.text if evidence.run.answer else ""
-    outcomes = measure(actions, completion, answer) | spent(evidence)
+    outcomes = measure(actions, completion, answer, evidence.run.task or "") | spent(evidence)
     if unjudgeable := _unjudgeable(evidence):
         outcomes = {name: Skipped(unjudgeable) for name in outcomes}
     elif not actions and (completion.answered or not completion.known):

@@ -19,9 +19,11 @@ from spanproof.evaluators.layers.trajectory.weights import FAILING, USUAL_ACTION
 from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
 
 
-def measure(actions: Sequence[Action], completion: Completion, answer: str = "") -> dict[str, Outcome]:
+def measure(
+    actions: Sequence[Action], completion: Completion, answer: str = "", task: str = ""
+) -> dict[str, Outcome]:
     """Every metric by its name, the composite as `trajectory` first."""
-    found = fates(actions)
+    found = fates(actions, task)
     metrics: dict[str, Outcome] = {
         "recovery": recovery(actions, found),
         "loops": loops(actions),

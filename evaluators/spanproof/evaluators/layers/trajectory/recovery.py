@@ -60,18 +60,18 @@ def failures(actions: Sequence[Action]) -> list[Action]:
     return [action for action in actions if action.error is not None]
 
 
-def fates(actions: Sequence[Action]) -> list[Fate]:
+def fates(actions: Sequence[Action], task: str = "") -> list[Fate]:
     """What became of each failure, in order; of the last `MAX_FAILURES`."""
     found: list[Fate] = []
     for failure in reversed(failures(actions)[-MAX_FAILURES:]):
         later = [action for action in actions if action.step > failure.step][:MAX_LATER]
-        found.insert(0, _fate(failure, later, found))
+        found.insert(0, _fate(failure, later, found, task))
     return found
 
 
-def recovered(actions: Sequence[Action]) -> bool | None:
+def recovered(actions: Sequence[Action], task: str = "") -> bool | None:
     """Whether the run recovered, open failures by what is likelier; None where nothing failed."""
-    found = fates(actions)
+    found = fates(actions, task)
     if not found:
         return None
     return all(fate.came is Came.MENDED or (fate.came is Came.OPEN and fate.likely) for fate in found)
@@ -110,9 +110,9 @@ def _evidence(fate: Fate) -> list[Evidence]:
     return told
 
 
-def _fate(failure: Action, later: Sequence[Action], known: Sequence[Fate]) -> Fate:
+def _fate(failure: Action, later: Sequence[Action], known: Sequence[Fate], task: str) -> Fate:
     """What became of a failure; a later failure that takes it up passes its own fate on."""
-    aim = aim_of(failure.text, failure.error_text)
+    aim = aim_of(failure.text, failure.error_text, task)
     best: Fate | None = None
     for action in later:
         if action.answers:
@@ -223,6 +223,10 @@ def _other_code(failure: Action, aim: Aim, action: Action) -> Fate:
         why = f"step {number} succeeded with a changed approach to the same{_change(failure, action)}"
         return Fate(failure, Came.MENDED, why, action)
     new = telling(action.text) - telling(failure.text)
+    if aim.names and not new and aim.is_aside and (aim.words - aim.names) & action.words:
+        aside = ", ".join(sorted(aim.names)[:3])
+        why = f"step {number} succeeded without {aside}, which the task does not ask for"
+        return Fate(failure, Came.MENDED, why, action)
     if aim.names and not new:
         return Fate(
             failure,
