@@ -107,6 +107,30 @@ def test_no_code_and_no_call_is_skipped(build, score_of):
     assert outcome == Skipped("no code and no tool call on the trace")
 
 
+def test_handing_over_the_answer_makes_nothing_of_a_failure_good(build, score_of):
+    failed = Step(1, "1" * 16, calls=(RecordedCall("flaky", error=build.error("TimeoutError")),))
+    answered = Step(2, "2" * 16, calls=(build.call("final_answer", "3 it is"),))
+    layer = score_of(execution.judge(build.evidence(build.run([], steps=(failed, answered)))), "execution")
+    assert (layer.value, layer.label) == (0.0, Label.FAIL)
+    assert layer.explanation == "Every tool call failed (flaky: timeout)."
+
+
+def test_an_answer_alone_is_no_execution(build, score_of):
+    steps = (Step(1, "1" * 16, calls=(build.call("final_answer", "3 it is"),)),)
+    outcome = score_of(execution.judge(build.evidence(build.run([], steps=steps))), "execution")
+    assert outcome == Skipped("nothing but the handing over of an answer is on the trace")
+
+
+def test_code_that_is_not_on_the_trace_counts_by_what_it_printed(build, score_of):
+    steps = (
+        Step(1, "1" * 16, error=build.error("ZeroDivisionError")),
+        Step(2, "2" * 16, calls=(build.call("final_answer", "4500"),), observation="Execution logs:\n4500\n"),
+    )
+    layer = score_of(execution.judge(build.evidence(build.run([], steps=steps))), "execution")
+    assert (layer.value, layer.label) == (0.5, Label.PASS)
+    assert "1 of 2 actions failed (step 1: exception)" in layer.explanation
+
+
 def test_hidden_content_is_skipped_not_judged_by_what_little_shows(build, score_of):
     steps = (Step(1, "1" * 16, calls=(RecordedCall("price", error=build.error("KeyError")),)),)
     run = build.run([], hidden=True, steps=steps)

@@ -201,6 +201,27 @@ def test_an_answer_without_any_action_on_the_trace_says_nothing_about_the_way(bu
     found = judged(build, [], steps=(), **ANSWERED)
     assert "no action on the trace" in score_of(found, "trajectory").reason
     assert score_of(found, "task_completion").label is Label.PASS
+    assert "no action on the trace" in score_of(found, "recovery").reason
+
+
+def test_a_pass_tells_what_lowered_its_value(build, failing, score_of):
+    mended = build.snippet("avg = r / 1\nprint(avg)", observation="4500")
+    found = score_of(judged(build, [failing, mended], **ANSWERED), "trajectory")
+    assert "changed approach to avg" in found.explanation
+    assert "; step_efficiency 0.50: 1 of 2 actions failed or repeated" in found.explanation
+
+
+def test_whether_a_result_was_used_is_open_where_nothing_after_it_is_on_the_trace(build, score_of):
+    run = {"steps": (tool_step(1, "price_of", result="39.90", item="kettle"),), "answer": None}
+    assert isinstance(score_of(judged(build, [], **run), "tool_result_use"), Skipped)
+    run["answer"] = Payload("I cannot say.", "I cannot say.")
+    assert score_of(judged(build, [], **run), "tool_result_use").value == 0.0
+
+
+def test_a_change_is_told_by_the_names_of_the_code_not_by_its_texts(build, failing, score_of):
+    mended = build.snippet("avg = r / 1\nprint('Your refund is processing')", observation="x")
+    told = score_of(judged(build, [failing, mended], **ANSWERED), "recovery").explanation
+    assert "refund" not in told
 
 
 def test_a_step_limit_reached_without_any_action_on_the_trace_fails(build, score_of):

@@ -5,15 +5,22 @@ Takes the evidence about a run; gives facts. It judges nothing.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvidence
 from spanproof.evaluators.replay.record import record_of
 from spanproof.sandbox import FailureClass
-from spanproof.trace import Language, Run, Snippet
+from spanproof.trace import Language, Run, Snippet, Step
 
 PROGRAMS = frozenset({Language.PYTHON, Language.BASH, Language.SQL, Language.JAVASCRIPT, Language.TYPESCRIPT})
 """Languages whose snippets do something; the rest are documents."""
+
+
+ANSWER_TOOLS = frozenset(("final_answer", "final_result", "submit", "submit_answer"))
+"""Tools that hand over the answer: calling one does nothing for the task and returns nothing new."""
+
+_LAST_OUTPUT = re.compile(r"\n?Last output from code snippet:\s*\n.*\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +88,14 @@ def why_no_code(run: Run) -> str:
     if run.hidden:
         return "content is hidden: the producer kept inputs and outputs off the trace"
     return "no code on the trace: the agent wrote none, or its instrumentor does not record it"
+
+
+def unseen_output(step: Step) -> str:
+    """What a step printed whose code is not on the trace, nor a tool it called; empty for nothing."""
+    worked = any(call.tool not in ANSWER_TOOLS for call in step.calls)
+    if step.error is not None or worked or not step.observation:
+        return ""
+    return _LAST_OUTPUT.sub("", step.observation).partition("Execution logs:")[2].strip()
 
 
 def counted(number: int, noun: str) -> str:

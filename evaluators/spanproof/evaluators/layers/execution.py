@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from spanproof.evaluators.layers.common import (
+    ANSWER_TOOLS,
     counted,
     ended,
     executed,
     replayed,
+    unseen_output,
     why_no_code,
     why_not_replayed,
 )
@@ -39,10 +41,13 @@ from spanproof.trace import (
 )
 
 EVALUATOR = "spanproof.execution"
-VERSION = "2"
+VERSION = "3"
 
 MAX_FAILED_SHARE = 0.5
 """A run fails when more than this share of its steps failed, even if the last one worked."""
+
+MAX_TOLD = 3
+"""So many failed steps are named; all are in the evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +87,16 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
 
 
 def _of_calls(run: Run) -> Outcome:
-    """A run without code is judged by how its tool calls ended."""
+    """A run without code is judged by how its tool calls ended; handing over the answer is none."""
     if run.hidden:
         return Skipped(why_no_code(run))
     calls = [ended for step in run.steps for ended in _calls_of(run, step)]
-    return _of_steps(calls, "tool call") if calls else Skipped("no code and no tool call on the trace")
+    if calls:
+        unseen = any(unseen_output(step) for step in run.steps)
+        return _of_steps(calls, "action" if unseen else "tool call")
+    if any(step.calls for step in run.steps):
+        return Skipped("nothing but the handing over of an answer is on the trace")
+    return Skipped("no code and no tool call on the trace")
 
 
 def _of_steps(steps: list[_Step], noun: str) -> Outcome:
@@ -97,14 +107,20 @@ def _of_steps(steps: list[_Step], noun: str) -> Outcome:
         return Scored(value, Label.PASS, f"{counted(len(steps), noun)}, all ended well.", facts)
     share = f"{len(failed)} of {counted(len(steps), noun)} failed"
     if len(failed) == len(steps):
-        return Scored(value, Label.FAIL, f"Every {noun} failed ({failed[-1].words}).", facts)
+        return Scored(value, Label.FAIL, f"Every {noun} failed ({_each(failed)}).", facts)
     if failed[-1] is steps[-1]:
         told = f"The last {noun} ended in {failed[-1].words}; {share}."
         return Scored(value, Label.FAIL, told, facts)
     if len(failed) / len(steps) > MAX_FAILED_SHARE:
-        return Scored(value, Label.FAIL, f"{share} ({failed[0].words}).", facts)
-    told = f"{share} ({failed[0].told}: {failed[0].words}), and a later one ended well."
+        return Scored(value, Label.FAIL, f"{share} ({_each(failed)}).", facts)
+    told = f"{share} ({_each(failed)}), and a later one ended well."
     return Scored(value, Label.PASS, told, facts)
+
+
+def _each(failed: list[_Step]) -> str:
+    """How the first few ended: `step 2: exception (KeyError)`."""
+    told = ", ".join(f"{step.told}: {step.words}" for step in failed[:MAX_TOLD])
+    return told + (", …" if len(failed) > MAX_TOLD else "")
 
 
 def _step(evidence: RunEvidence, number: int, snippet: Snippet) -> _Step | None:
@@ -119,8 +135,14 @@ def _step(evidence: RunEvidence, number: int, snippet: Snippet) -> _Step | None:
 
 
 def _calls_of(run: Run, step: Step) -> list[_Step]:
-    """The tool calls of a step, and the failure of a call that never came to be: a wrong tool or argument."""
-    calls = [_call(call.tool, call.span_id or run.span_id, recorded_class(call.error)) for call in step.calls]
+    """The tool calls of a step, code of which only the prints are known, and a call that never came to be."""
+    calls = [
+        _call(call.tool, call.span_id or run.span_id, recorded_class(call.error))
+        for call in step.calls
+        if call.tool not in ANSWER_TOOLS
+    ]
+    if unseen_output(step):
+        calls.append(_call(f"step {step.number}", step.span_id, FailureClass.OK))
     if step.error is not None and all(call.failure_class is FailureClass.OK for call in calls):
         asked = step.asked[0].name if step.asked else f"step {step.number}"
         calls.append(_call(asked, step.span_id, recorded_class(step.error)))

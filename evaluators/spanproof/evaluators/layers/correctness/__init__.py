@@ -9,6 +9,7 @@ holds the rules with examples.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 from spanproof.evaluators.layers.common import PROGRAMS, counted, ended, executed, replayed, why_no_code
@@ -109,8 +110,7 @@ def _of_run(standings: list[_Standing], total: int) -> Outcome:
     if broken:
         told = f"{len(broken)} of {counted(len(standings), 'snippet')} wrong: {broken[0].problem}."
         return Scored(value, Label.FAIL, told, facts)
-    stand = "stands" if len(standings) == 1 else "stand"
-    told = f"{counted(len(standings), 'snippet')} {stand}: {_grounds(standings)}."
+    told = _standing_words(standings, len(mended))
     if mended:
         by = "was mended by a later one" if len(mended) == 1 else "were mended by later ones"
         told = f"{told[:-1]}; {len(mended)} failed and {by}: {mended[0].problem}."
@@ -119,9 +119,15 @@ def _of_run(standings: list[_Standing], total: int) -> Outcome:
     return Scored(value, Label.PASS, told, facts)
 
 
-def _grounds(standings: list[_Standing]) -> str:
-    grounds = dict.fromkeys(standing.ground for standing in standings if standing.problem is None)
-    return ", ".join(grounds) or "mended"
+def _standing_words(standings: list[_Standing], mended: int) -> str:
+    """How many stand, and on what: `2 of 3 snippets stand: the replay agrees with the record`."""
+    grounds = Counter(standing.ground for standing in standings if standing.problem is None)
+    snippets = counted(len(standings), "snippet")
+    if mended:
+        snippets = f"{len(standings) - mended} of {snippets}"
+    stand = "stands" if len(standings) - mended == 1 else "stand"
+    on = (f"{ground} ({count})" if len(grounds) > 1 else ground for ground, count in grounds.items())
+    return f"{snippets} {stand}{': ' if grounds else ''}{', '.join(on)}."
 
 
 def _facts(standing: _Standing) -> tuple[Evidence, ...]:

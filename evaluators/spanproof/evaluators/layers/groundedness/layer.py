@@ -100,7 +100,7 @@ def _why_no_answer(evidence: RunEvidence) -> str:
         return "content is hidden by the producer: the answer is not on the trace"
     if run.ending is Ending.MAX_STEPS:
         return "the run ended at its step limit without an answer"
-    return "the run has no answer to compare with its outputs"
+    return "no answer on the trace: the run gave none, or its instrumentor does not record it"
 
 
 def _why_uncertain(grounding: Grounding) -> str:

@@ -13,11 +13,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from spanproof.evaluators.layers.common import ANSWER_TOOLS
 from spanproof.evaluators.layers.groundedness.echoes import without_echoes
 from spanproof.evaluators.model import Replay, RunEvidence
 from spanproof.trace import Payload, RecordedCall, Snippet, Step
 
-FINAL_ANSWER_TOOLS = frozenset(("final_answer", "final_result", "submit", "submit_answer"))
 _TOKEN = re.compile(r"\S+")
 _EDGES = ".,;:!?\"'()[]{}$€£%*"
 _LAST_OUTPUT = re.compile(r"\n?Last output from code snippet:\s*\n.*\Z", re.DOTALL)
@@ -71,7 +71,7 @@ def _says_more(text: str, seen: list[str]) -> bool:
 
 def _of_step(step: Step, evidence: RunEvidence) -> Iterator[ReturnedOutput]:
     for call in step.calls:
-        if call.tool not in FINAL_ANSWER_TOOLS and call.error is None and call.result is not None:
+        if call.tool not in ANSWER_TOOLS and call.error is None and call.result is not None:
             yield ReturnedOutput(_text(call.result), step.number, call.span_id or step.span_id)
     final = step.is_final or any(snippet.is_final for snippet in step.snippets)
     for snippet in step.snippets:
@@ -134,9 +134,7 @@ def _answer_text(evidence: RunEvidence) -> str:
 
 
 def _only_final_answer(step: Step) -> bool:
-    return (
-        bool(step.calls) and not step.snippets and all(call.tool in FINAL_ANSWER_TOOLS for call in step.calls)
-    )
+    return bool(step.calls) and not step.snippets and all(call.tool in ANSWER_TOOLS for call in step.calls)
 
 
 def _failures(step: Step) -> int:
@@ -147,7 +145,7 @@ def _failures(step: Step) -> int:
 
 
 def _failed(call: RecordedCall) -> bool:
-    return call.error is not None and call.tool not in FINAL_ANSWER_TOOLS
+    return call.error is not None and call.tool not in ANSWER_TOOLS
 
 
 def _text(payload: Payload) -> str:

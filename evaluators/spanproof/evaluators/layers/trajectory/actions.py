@@ -13,13 +13,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from spanproof.evaluators.layers.common import ANSWER_TOOLS, unseen_output
+from spanproof.evaluators.layers.trajectory.causes import signature
 from spanproof.evaluators.model import Replay, RunEvidence
 from spanproof.sandbox import FailureClass
 from spanproof.sandbox.scanners.model import Scan, Verdict
 from spanproof.trace import JsonValue, RecordedCall, Snippet, SpanError, Step, digest
-
-ANSWER_TOOLS = frozenset(("final_answer", "final_result", "submit", "submit_answer"))
-"""Tools that hand over the answer: calling one is no progress on the task."""
 
 CODE, REPLY = "code", "reply"
 """Names of actions that are no tool call: code, and a reply of the model that asked for nothing that ran."""
@@ -29,10 +28,8 @@ MAX_KEPT_CHARS = 50_000
 """Characters of a result or of the model's words that are looked at."""
 
 _COMMENT = re.compile(r"(?m)(?<=\s)#.*$|^#.*$")
-_LITERAL = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|\b\d[\w.]*")
+LITERAL = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|\b\d[\w.]*")
 _NAME = re.compile(r"[^\W\d]\w*")
-_VOLATILE = re.compile(r"0x[0-9a-fA-F]+|\"[^\"\n]*\"|'[^'\n]*'|(?:/[\w.-]+)+|\d+(?:\.\d+)?")
-_LAST_OUTPUT = re.compile(r"\n?Last output from code snippet:\s*\n.*\Z", re.DOTALL)
 _FENCED = re.compile(r"```.*?(?:```|\Z)|<code>.*?(?:</code>|\Z)", re.DOTALL)
 _DESTRUCTIVE_NAME = re.compile(
     r"(?:^|[_.\-])(?:delete|drop|destroy|purge|wipe|truncate|erase|rm|format)(?:$|[_.\-])", re.IGNORECASE
@@ -108,11 +105,11 @@ def code_action(
         span_id=span_id,
         name=CODE,
         exact=digest("code", plain),
-        shape=digest("code", _LITERAL.sub("?", plain)),
+        shape=digest("code", LITERAL.sub("?", plain)),
         words=frozenset(_NAME.findall(plain[:MAX_PARSED_CHARS])),
         text=source,
         thought=thought,
-        error=error_signature(error) if error is not None else None,
+        error=signature(error) if error is not None else None,
         error_text=_bounded_error(error),
         outcome=digest("outcome", observation.strip()) if observation and observation.strip() else None,
         result=(observation or "")[:MAX_KEPT_CHARS],
@@ -139,11 +136,11 @@ def call_action(
         span_id=span_id,
         name=tool,
         exact=digest("call", tool, written),
-        shape=digest("call", tool, _LITERAL.sub("?", written)),
+        shape=digest("call", tool, LITERAL.sub("?", written)),
         words=frozenset((tool, *_NAME.findall(written[:MAX_PARSED_CHARS]))),
         text=written[:MAX_PARSED_CHARS],
         thought=thought,
-        error=error_signature(error) if error is not None else None,
+        error=signature(error) if error is not None else None,
         error_text=_bounded_error(error),
         outcome=digest("outcome", result.strip()) if result and result.strip() else None,
         result=(result or "")[:MAX_KEPT_CHARS],
@@ -155,18 +152,6 @@ def call_action(
 def _bounded_error(error: str | None) -> str:
     """An error's end, where the exception stands."""
     return (error or "")[-2_000:]
-
-
-def first_line(action: Action) -> str:
-    """How an action's error is told: its last line."""
-    line = action.error_text.strip().splitlines()[-1] if action.error_text.strip() else "no message"
-    return line if len(line) <= 120 else line[:117] + "…"
-
-
-def error_signature(text: str) -> str:
-    """An error with numbers, names in quotes, paths and addresses masked: the same cause reads the same."""
-    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
-    return _VOLATILE.sub("?", lines[-1])[:200] if lines else "error"
 
 
 def normal_code(source: str) -> str:
@@ -238,16 +223,9 @@ def _within(call: RecordedCall, executed: list[Snippet], spans: set[str | None] 
 
 def _unseen(step: Step) -> Iterator[Action]:
     """Code that is not on the trace but whose printed output is."""
-    if step.error is not None or not step.observation:
-        return
-    left = _LAST_OUTPUT.sub("", step.observation)
-    if "Execution logs:" not in left:
-        return
-    left = left.partition("Execution logs:")[2]
-    for call in step.calls:
-        left = left.replace(call.result.text, "") if call.result else left
-    if left.strip():
-        outcome = digest("outcome", left.strip())
+    printed = unseen_output(step)
+    if printed:
+        outcome = digest("outcome", printed)
         yield Action(
             step.number, step.span_id, CODE, digest("unseen", str(step.number)), "unseen", outcome=outcome
         )
@@ -289,7 +267,7 @@ def _asked_in_vain(step: Step) -> Iterator[Action]:
             REPLY,
             digest("reply", step.text),
             digest("reply"),
-            error=error and error_signature(error),
+            error=error and signature(error),
             error_text=_bounded_error(error),
         )
 

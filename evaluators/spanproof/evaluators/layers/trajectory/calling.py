@@ -77,24 +77,24 @@ def _arguments(calls: Sequence[Action]) -> Outcome:
 
 def _result_use(calls: Sequence[Action], actions: Sequence[Action], answer: str) -> Outcome:
     """The share of results of which a value turns up in what the agent did, thought or answered after."""
-    told: list[tuple[Action, frozenset[str]]] = []
-    for call in calls:
-        new = _values(call.result) - _values(call.text)
-        if call.error is None and new:
-            told.append((call, new))
-    if not told:
-        return Skipped("no tool call returned anything to be used")
     after = _values(answer)
-    used: dict[int, frozenset[str]] = {}
+    later: dict[int, frozenset[str]] = {}
     for action in reversed(actions):
-        used[id(action)] = after
+        later[id(action)] = after
         after = after | _values(f"{action.text} {action.thought or ''}")
-    wrong = [
-        (call, f"nothing of what {call.name} returned was used")
-        for call, new in told
-        if new.isdisjoint(used[id(call)])
-    ]
-    return _share(len(told), wrong, "results were used")
+    told: list[Action] = []
+    unused: list[tuple[Action, str]] = []
+    for call in calls:
+        new, after = _values(call.result) - _values(call.text), later[id(call)]
+        # Where nothing after the call is on the trace, nothing says that its result was not used.
+        if call.error is not None or not new or not after:
+            continue
+        told.append(call)
+        if new.isdisjoint(after):
+            unused.append((call, f"nothing of what {call.name} returned was used"))
+    if not told:
+        return Skipped("no tool call returned anything of which the trace shows the use")
+    return _share(len(told), unused, "results were used")
 
 
 def _recovery(calls: Sequence[Action], fates: Sequence[Fate]) -> Outcome:

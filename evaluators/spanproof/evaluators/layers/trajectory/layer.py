@@ -6,16 +6,18 @@ run's steps, tokens and dollars as advisory numbers. Code inside steps counts as
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from spanproof.evaluators.layers.trajectory.actions import actions_of
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.metrics import measure
 from spanproof.evaluators.layers.trajectory.recovery import is_open
 from spanproof.evaluators.layers.trajectory.spent import spent
 from spanproof.evaluators.model import RunEvidence
-from spanproof.trace import Ending, Judgement, Layer, Skipped, SpanKind
+from spanproof.trace import Ending, Judgement, Layer, Outcome, Skipped, SpanKind
 
 EVALUATOR = "trajectory-rules"
-VERSION = "2"
+VERSION = "3"
 _HIDDEN = "content is hidden: the producer kept inputs and outputs off the trace"
 _NO_ACTION = "no action on the trace: neither code nor a tool call is recorded"
 _NO_AGENT = "a lone tool call: the agent that made it is not on this trace"
@@ -25,12 +27,12 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge how one run went."""
     actions, completion = actions_of(evidence), _completion(evidence)
     answer = evidence.run.answer.text if evidence.run.answer else ""
-    outcomes = measure(actions, completion, answer, evidence.run.task or "") | spent(evidence)
+    measured = measure(actions, completion, answer, evidence.run.task or "")
+    if not actions:
+        measured = _without_actions(measured, completion)
+    outcomes = measured | spent(evidence)
     if unjudgeable := _unjudgeable(evidence):
         outcomes = {name: Skipped(unjudgeable) for name in outcomes}
-    elif not actions and (completion.answered or not completion.known):
-        # An answer alone says nothing about the way to it.
-        outcomes[Layer.TRAJECTORY.value] = Skipped(_NO_ACTION)
     return [
         Judgement(
             Layer.TRAJECTORY,
@@ -43,6 +45,18 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
         )
         for name, outcome in outcomes.items()
     ]
+
+
+def _without_actions(measured: Mapping[str, Outcome], completion: Completion) -> dict[str, Outcome]:
+    """The metrics where no action is on the trace: nothing says that the run took none."""
+    kept: dict[str, Outcome] = {
+        name: Skipped(_NO_ACTION) if isinstance(outcome, Skipped) and name != "task_completion" else outcome
+        for name, outcome in measured.items()
+    }
+    if completion.answered or not completion.known:
+        # An answer alone says nothing about the way to it.
+        kept[Layer.TRAJECTORY.value] = Skipped(_NO_ACTION)
+    return kept
 
 
 def _unjudgeable(evidence: RunEvidence) -> str | None:

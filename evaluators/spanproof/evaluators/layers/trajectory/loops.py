@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from spanproof.evaluators.layers.trajectory.actions import Action, first_line
+from spanproof.evaluators.layers.trajectory.actions import Action
+from spanproof.evaluators.layers.trajectory.causes import in_words
 from spanproof.evaluators.layers.trajectory.weights import ALIKE, LOOP_GAP, LOOP_REPEATS, STUCK_REPEATS
 from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
 
@@ -30,7 +31,7 @@ def loops(actions: Sequence[Action]) -> Outcome:
     if loop is None:
         return Scored(1.0, Label.PASS, "no action was repeated with the same outcome")
     last = loop.actions[-1]
-    outcome = f"the same error ({first_line(last)})" if last.error else "the same observation"
+    outcome = f"the same error ({in_words(last.error_text)})" if last.error else "the same observation"
     return Scored(
         0.0,
         Label.FAIL,

@@ -6,7 +6,7 @@ a pure function of the actions, so that a trace and the batch interface give the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from spanproof.evaluators.layers.trajectory.actions import Action
 from spanproof.evaluators.layers.trajectory.calling import tool_calling
@@ -112,5 +112,15 @@ def composite(metrics: dict[str, Outcome]) -> Outcome:
     failed = [name for name in FAILING if name in measured and measured[name].label is Label.FAIL]
     if failed:
         return Scored(value, Label.FAIL, f"{failed[0]}: {measured[failed[0]].explanation}", evidence)
-    told = measured.get("recovery") or measured.get("task_completion") or next(iter(measured.values()))
-    return Scored(value, Label.PASS, told.explanation, evidence)
+    return Scored(value, Label.PASS, _told_of_a_pass(measured), evidence)
+
+
+def _told_of_a_pass(measured: Mapping[str, Scored]) -> str:
+    """What came of the run, and what cost its value most."""
+    how = measured.get("recovery") or measured.get("task_completion")
+    told = how.explanation if how else "no loop and nothing unsafe; the trace does not say how the run ended"
+    worst = min(measured, key=lambda name: WEIGHTS[name] * (measured[name].value - 1))
+    lowered = measured[worst]
+    if lowered.value == 1.0 or lowered is how:
+        return told
+    return f"{told}; {worst} {lowered.value:.2f}: {lowered.explanation}"

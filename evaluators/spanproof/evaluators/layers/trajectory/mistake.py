@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from spanproof.evaluators.layers.trajectory.actions import Action, first_line
+from spanproof.evaluators.layers.trajectory.actions import Action
+from spanproof.evaluators.layers.trajectory.causes import in_words
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.loops import find_loop
 from spanproof.evaluators.layers.trajectory.recovery import Came, Fate, failures
@@ -28,7 +29,7 @@ def blamed(
         return None
     failed = failures(actions)
     if failed:
-        return failed[0], f"the first failure of a run without an answer ({first_line(failed[0])})"
+        return failed[0], f"the first failure of a run without an answer ({in_words(failed[0].error_text)})"
     return actions[-1], "the last action of a run without an answer"
 
 
@@ -50,7 +51,7 @@ def _suspects(actions: Sequence[Action], fates: Sequence[Fate]) -> Iterator[tupl
             yield action, action.unsafe
     for fate in fates:
         if fate.came is Came.LOST:
-            yield fate.failure, f"it failed ({first_line(fate.failure)}), and {fate.why}"
+            yield fate.failure, f"it failed ({in_words(fate.failure.error_text)}), and {fate.why}"
     loop = find_loop(actions)
     if loop is not None:
         yield loop.actions[0], f"{loop.what} {len(loop.actions)} times from here on"

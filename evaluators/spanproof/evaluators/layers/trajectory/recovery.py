@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import IntEnum
 
-from spanproof.evaluators.layers.trajectory.actions import CODE, REPLY, Action, first_line
+from spanproof.evaluators.layers.trajectory.actions import CODE, LITERAL, REPLY, Action
+from spanproof.evaluators.layers.trajectory.causes import in_words
 from spanproof.evaluators.layers.trajectory.failing import (
     Aim,
     aim_of,
@@ -84,9 +85,9 @@ def recovery(actions: Sequence[Action], found: Sequence[Fate]) -> Outcome:
     worst = min(found, key=lambda fate: fate.came)
     if worst.came is Came.LOST and not any(action.succeeded for action in actions):
         last = found[-1].failure
-        told = f"step {last.step} failed ({first_line(last)}) and no step ever succeeded"
+        told = f"step {last.step} failed ({in_words(last.error_text)}) and no step ever succeeded"
     else:
-        told = f"step {worst.failure.step} failed ({first_line(worst.failure)}); {worst.why}"
+        told = f"step {worst.failure.step} failed ({in_words(worst.failure.error_text)}); {worst.why}"
     label = {Came.MENDED: Label.PASS, Came.OPEN: None, Came.LOST: Label.FAIL}[worst.came]
     return Scored(
         worth(found), label, told, tuple(evidence for fate in found[:10] for evidence in _evidence(fate))
@@ -104,7 +105,11 @@ def worth(found: Sequence[Fate]) -> float:
 
 
 def _evidence(fate: Fate) -> list[Evidence]:
-    told = [Evidence(f"step {fate.failure.step} failed: {first_line(fate.failure)}", fate.failure.span_id)]
+    told = [
+        Evidence(
+            f"step {fate.failure.step} failed: {in_words(fate.failure.error_text)}", fate.failure.span_id
+        )
+    ]
     if fate.by is not None:
         told.append(Evidence(f"step {fate.by.step}: {fate.why}", fate.by.span_id))
     return told
@@ -257,8 +262,8 @@ def _takes_up(failure: Action, aim: Aim, action: Action) -> bool:
 
 def _change(failure: Action, action: Action) -> str:
     """What changed between two pieces of code, by their names."""
-    gone = sorted(telling(failure.text) - telling(action.text))[:3]
-    new = sorted(telling(action.text) - telling(failure.text))[:3]
+    before, after = (telling(LITERAL.sub("", each.text)) for each in (failure, action))
+    gone, new = sorted(before - after)[:3], sorted(after - before)[:3]
     told = [f"without {', '.join(gone)}"] if gone else []
     told += [f"with {', '.join(new)}"] if new else []
     return f" ({'; '.join(told)})" if told else ""

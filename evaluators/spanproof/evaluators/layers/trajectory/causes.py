@@ -1,0 +1,69 @@
+"""What raised: an error's text without what frameworks write around it.
+
+In: an error as the trace tells it, `Type: message`. Out: the innermost exception as one line for people, and
+a signature under which the same cause is known again. Only the fixed forms of the frameworks' own messages
+are taken off; where none fits, the last line stands, as in a traceback.
+"""
+
+from __future__ import annotations
+
+import re
+
+MAX_LINE_CHARS = 160
+MAX_WRAPPED_CHARS = 4_000
+"""Of a longer error the last line is told: the forms below are searched for more than once."""
+
+_VOLATILE = re.compile(r"0x[0-9a-fA-F]+|\"[^\"\n]*\"|'[^'\n]*'|(?:/[\w.-]+)+|\d+(?:\.\d+)?")
+_NAMELESS = re.compile(r"\A(?:error|Agent\w*Error): (?=\S)")
+"""What stands in front of a message whose own type is further in: no type at all, or smolagents' wrappers."""
+
+_INTERPRETER = re.compile(r"\ACode execution failed at line '(?P<line>.*?)' due to: (?P<cause>.+)", re.DOTALL)
+"""smolagents, around what the code raised."""
+
+_TOOL = re.compile(
+    r"\AError executing tool '[^'\n]*' with arguments .*?: (?P<cause>[A-Za-z_][\w.]*: .*?)"
+    r"(?:\nPlease try again or use another tool.*)?\Z",
+    re.DOTALL,
+)
+"""smolagents, around what a tool raised."""
+
+_FUNCTION = re.compile(
+    r"\AError running tool \(non-fatal\): (?:\{.*'error': (?P<quote>['\"])(?P<inner>.+)(?P=quote)\}"
+    r"|(?P<cause>.+))\Z",
+    re.DOTALL,
+)
+"""The OpenAI Agents SDK, around what a function tool raised, with its data or with the message alone."""
+
+_FORMS = (_INTERPRETER, _TOOL, _FUNCTION)
+
+
+def cause_of(text: str) -> str:
+    """The last line of what raised; `no message` for nothing."""
+    bare = _bare(text)
+    wrapped = len(bare) <= MAX_WRAPPED_CHARS
+    found = next(filter(None, (form.match(bare) for form in _FORMS)), None) if wrapped else None
+    if found is not None:
+        bare = found.groupdict().get("inner") or found["cause"]
+    lines = [line.strip() for line in bare.splitlines() if line.strip()]
+    return lines[-1] if lines else "no message"
+
+
+def in_words(text: str) -> str:
+    """The cause for people, bounded, with the line that the framework quotes."""
+    bare = _bare(text)
+    quoted = _INTERPRETER.match(bare) if len(bare) <= MAX_WRAPPED_CHARS else None
+    line = quoted["line"].strip().partition("\n")[0] if quoted else ""
+    return _cut(cause_of(text)) + (f", at `{_cut(line)}`" if line else "")
+
+
+def signature(text: str) -> str:
+    """The cause with numbers, names in quotes, paths and addresses masked: the same cause reads the same."""
+    return _VOLATILE.sub("?", cause_of(text))[:200]
+
+
+def _bare(text: str) -> str:
+    return _NAMELESS.sub("", text.strip())
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= MAX_LINE_CHARS else line[: MAX_LINE_CHARS - 1] + "…"
