@@ -33,6 +33,7 @@ _SHOWN = (
     "gen_ai.tool.call.result",
     "spanproof.code.language",
     "spanproof.code.source",
+    "spanproof.code.argument",
     "spanproof.execution.logs",
     "spanproof.execution.output",
     "spanproof.execution.is_final",

@@ -7,6 +7,7 @@ import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.tools import tool
 
 from spanproof.instrumentors import (
     ContentPolicy,
@@ -97,6 +98,38 @@ def test_a_redacted_pattern_stands_nowhere_on_a_run(recorded):
     assert "spanproof.code.source" in step["spanproof.content.truncated"]
     assert "spanproof.code.sha256" not in step
     assert recorded.of_kind("AGENT")[0].attributes["output.value"] == "[redacted] is it"
+
+
+def test_redacted_arguments_are_no_pointer_to_code(recorded):
+    uninstrument()
+    instrument_langchain(recorded.provider, content=ContentPolicy(redaction=Redaction(patterns=[_SECRET])))
+
+    @tool
+    def run_python(code: str) -> str:
+        """Runs code."""
+        return code
+
+    run_python.invoke({"code": f"print('{_SECRET}')"})
+    call = recorded.named("execute_tool run_python")
+    assert _SECRET not in call.to_json()
+    assert call.attributes["spanproof.code.source"] == "print('[redacted]')"
+    assert "spanproof.code.source" in call.attributes["spanproof.content.redacted"]
+    assert "spanproof.code.argument" not in call.attributes
+
+
+def test_a_text_that_takes_the_place_of_a_document_says_that_it_is_text():
+    content = Content(ContentPolicy())
+    content.input({"a": 1})
+    assert content.finished() == {"input.value": '{"a":1}', "input.mime_type": "application/json"}
+    content.input("[1]")
+    assert content.finished() == {"input.value": "[1]", "input.mime_type": "text/plain"}
+
+
+def test_a_secret_is_not_cut_in_two_before_it_is_looked_for():
+    content = Content(ContentPolicy(redaction=Redaction(patterns=[_SECRET])))
+    content.beginning("x" * 115 + _SECRET + "y" * 500)
+    shown = content.finished()["input.value"]
+    assert shown == "x" * 115 + "[redacted]" + "y" * 500
 
 
 def test_a_redacted_key_hides_its_value_in_every_document(recorded):

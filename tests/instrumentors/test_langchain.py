@@ -233,6 +233,36 @@ def test_model_calls_record_the_difference_only(recorded):
     }
 
 
+def test_a_tools_long_answer_stands_whole_in_the_next_calls_messages_and_begins_its_input(recorded):
+    @tool
+    def fetch() -> str:
+        """Much."""
+        return "abc " * 500
+
+    agent(calls(("fetch", {})), AIMessage("done"), tools=(fetch,)).invoke(asked())
+    second = recorded.of_kind("LLM")[1]
+    assert messages_of(second)[0]["parts"][0]["response"] == "abc " * 500
+    assert second.attributes["input.value"] == "abc " * 30 + " … [2000 characters]"
+    assert "spanproof.content.truncated" not in second.attributes
+    assert recorded.named("execute_tool fetch").attributes["output.value"] == "abc " * 500
+
+
+def test_the_bytes_of_a_run_grow_with_its_new_messages(recorded):
+    @tool
+    def echo(text: str) -> str:
+        """Answers what it is told."""
+        return text
+
+    def size(turns: int) -> int:
+        recorded.clear()
+        answers = [calls(("echo", {"text": "x" * 500})) for _ in range(turns)]
+        agent(*answers, AIMessage("done"), tools=(echo,)).invoke(asked(), {"recursion_limit": 100})
+        return sum(len(str(value)) for span in recorded.spans for value in span.attributes.values())
+
+    ten, twenty = size(10), size(20)
+    assert twenty < 2.2 * ten
+
+
 def test_usage_and_model_are_taken_from_the_answer(recorded):
     answer = AIMessage(
         "Hi.",
@@ -317,7 +347,7 @@ def test_a_tool_that_takes_code_records_it(recorded, name, arguments, code, lang
     runs = StructuredTool(name=name, description=parameters, args_schema=schema, func=lambda **_: "42")
     runs.invoke(arguments)
     call = recorded.spans[0].attributes
-    assert call["spanproof.code.source"] == code
+    assert json.loads(call["gen_ai.tool.call.arguments"])[call["spanproof.code.argument"]] == code
     assert call["spanproof.code.language"] == language
     assert call["gen_ai.tool.call.result"] == '"42"'
 

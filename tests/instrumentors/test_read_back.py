@@ -1,5 +1,6 @@
 """What the instrumentors write is what the collector's own dialect reads: nothing is lost on the way."""
 
+from langchain_core.tools import tool
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 
 from spanproof.collector.dialects import normalise
@@ -68,15 +69,36 @@ def test_cut_content_reads_back_as_truncated(recorded):
     assert not spans["step 2"].truncated
 
 
+@tool
+def run_python(code: str, timeout_s: str = "") -> str:
+    """Runs code."""
+    return "42"
+
+
 def test_a_tool_that_ran_code_reads_back_with_its_result_as_what_was_shown(recorded):
-    from langchain_core.tools import tool
-
-    @tool
-    def run_python(code: str) -> str:
-        """Runs code."""
-        return "42\n"
-
     run_python.invoke({"code": "print(6 * 7)"})
     call = read_back(recorded)["execute_tool run_python"]
-    assert call.code.source == "print(6 * 7)"
-    assert call.observation == "42\n"
+    assert call.code.source == call.input.value == "print(6 * 7)"
+    assert call.code.path == "gen_ai.tool.call.arguments.code"
+    assert call.code.language == "python"
+    assert call.tool.arguments == {"code": "print(6 * 7)"}
+    assert call.observation == "42"
+
+
+def test_a_text_that_looks_like_json_reads_back_as_text(recorded):
+    run_python.invoke({"code": "[42]"})
+    call = read_back(recorded)["execute_tool run_python"]
+    assert (call.input.value, call.input.typed) == ("[42]", True)
+    assert (call.output.value, call.output.typed) == ("42", True)
+
+
+def test_code_in_arguments_that_are_cut_reads_back_whole(recorded):
+    long = f"x = '{'a' * 70_000}'"
+    run_python.invoke({"code": long})
+    call = read_back(recorded)["execute_tool run_python"]
+    assert call.code.source == long
+    assert call.code.path == "spanproof.code.source"
+    recorded.clear()
+    run_python.invoke({"code": "print(1)", "timeout_s": "1" * 70_000})
+    call = read_back(recorded)["execute_tool run_python"]
+    assert call.code.source == "print(1)"

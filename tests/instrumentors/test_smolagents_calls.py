@@ -165,19 +165,19 @@ def test_arguments_have_the_names_of_their_parameters_however_they_were_passed(r
 @pytest.mark.parametrize(
     ("value", "result", "kind"),
     [
-        ("4500", "4500", "int"),
-        ("'4500'", '"4500"', "str"),
-        ("[1, 2.5, None, True]", "[1,2.5,null,true]", "list"),
+        ("4500", "4500", None),
+        ("'4500'", '"4500"', None),
+        ("[1, 2.5, None, True]", "[1,2.5,null,true]", None),
         ("(1, 2)", "[1,2]", "tuple"),
-        ("{'a': {'b': 1}}", '{"a":{"b":1}}', "dict"),
-        ("None", "null", "NoneType"),
+        ("{'a': {'b': 1}}", '{"a":{"b":1}}', None),
+        ("None", "null", None),
     ],
 )
 def test_a_tools_result_keeps_its_type(recorded, value, result, kind):
     coder(f"x = echo(value={value})", "final_answer(1)").run("Go.")
     call = recorded.named("execute_tool echo").attributes
     assert call["gen_ai.tool.call.result"] == result
-    assert call["spanproof.tool.call.result.type"] == kind
+    assert call.get("spanproof.tool.call.result.type") == kind
 
 
 def test_a_result_that_json_cannot_hold_is_marked_lossy(recorded):

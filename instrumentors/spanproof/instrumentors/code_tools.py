@@ -14,6 +14,8 @@ from typing import Final
 
 from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.reading import items, member, text_or_none
+from spanproof.semconv import genai
+from spanproof.semconv import spanproof as ours
 
 _WORDS: Final = re.compile(r"[a-z0-9]+")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -45,32 +47,56 @@ _EXECUTING_WORDS: Final = {"repl", "interpreter", "exec", "execute", "executor",
 
 @dataclass(frozen=True, slots=True)
 class ToolCode:
-    """A program given to a tool; `language` is None where neither name says it."""
+    """A program given to a tool.
+
+    Attributes:
+        language: None where neither the tool's name nor the argument's says it.
+        argument: in which it was given.
+        alone: the tool is given nothing else.
+    """
 
     source: str
     language: str | None
+    argument: str
+    alone: bool
 
 
 def code_in(tool_name: str, arguments: object) -> ToolCode | None:
     """The program among a tool's arguments."""
     tool = _words(tool_name)
-    declared = _declared(arguments)
-    for name, given in items(arguments):
+    declared, named = _declared(arguments), list(items(arguments))
+    for name, given in named:
         value = text_or_none(given)
         if value is None or not value.strip() or type(name) is not str:
             continue
         words = _words(name)
         language = _language(words) or _language(tool)
         if _is_program(words, tool, value):
-            return ToolCode(value, declared or language)
+            return ToolCode(value, declared or language, name, len(named) == 1)
         if words <= _VAGUE_WORDS and (meant := _vague_program(words, tool, value)):
-            return ToolCode(value, declared or meant)
+            return ToolCode(value, declared or meant, name, len(named) == 1)
     return None
 
 
-def record_code(content: Content, code: ToolCode) -> None:
-    """Put the program a tool ran onto the tool's span; what the agent was shown is the tool's result."""
-    content.code(code.source, code.language)
+def record_call(content: Content, tool_name: str, arguments: object) -> None:
+    """Put a tool call's arguments onto its span, and say which of them is a program.
+
+    The program stands there once more, by its own limit, where the arguments are cut or redacted. What the
+    agent was shown of it is the tool's result.
+    """
+    code = code_in(tool_name, arguments)
+    if code is None or not code.alone:
+        content.input_json(genai.TOOL_CALL_ARGUMENTS, arguments)
+    else:
+        content.json(genai.TOOL_CALL_ARGUMENTS, arguments)
+        content.input(code.source)
+    if code is None:
+        return
+    if content.holds(genai.TOOL_CALL_ARGUMENTS):
+        content.fact(ours.CODE_LANGUAGE, code.language)
+        content.fact(ours.CODE_ARGUMENT, code.argument)
+    else:
+        content.code(code.source, code.language)
 
 
 def _is_program(argument: frozenset[str], tool: frozenset[str], value: str) -> bool:

@@ -35,6 +35,9 @@ _NOT_CAPTURING: Final = {"no_content", "event_only", "false", "0", "no", "off"}
 _LIMIT_VARIABLES: Final = ("OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT", "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT")
 _FOREIGN: Final = {"tool_call": "arguments", "tool_call_response": "response"}
 """Where in a message's part a value of the host's stands."""
+_TYPES_OF_JSON: Final = frozenset({str, int, float, bool, type(None), list, dict})
+_SHOWN_CHARS: Final = 120
+"""Of an input that stands whole elsewhere on its span."""
 _MARK_CHARS: Final = 160
 """The SDK cuts what is over its limit and says nothing: our cut, its mark included, has to be under it."""
 
@@ -87,7 +90,7 @@ def policy_from(environ: Mapping[str, str] = os.environ) -> ContentPolicy:
 class Content:
     """The attributes of one span in the making."""
 
-    __slots__ = ("_lossy", "_policy", "_redacted", "_truncated", "attributes")
+    __slots__ = ("_json_shown", "_lossy", "_policy", "_redacted", "_truncated", "attributes")
 
     def __init__(self, policy: ContentPolicy) -> None:
         self.attributes: dict[str, AttributeValue] = {}
@@ -95,6 +98,7 @@ class Content:
         self._truncated: list[str] = []
         self._lossy: list[str] = []
         self._redacted: list[str] = []
+        self._json_shown: set[str] = set()
         if not policy.capture:
             self.attributes[ours.CONTENT_HIDDEN] = True
 
@@ -161,11 +165,22 @@ class Content:
 
     def input(self, value: object) -> None:
         """What went in, in OpenInference's words."""
-        self.document(openinference.INPUT_VALUE, openinference.INPUT_MIME_TYPE, value)
+        self._show(openinference.INPUT_VALUE, openinference.INPUT_MIME_TYPE, value)
 
     def output(self, value: object) -> None:
         """What came out, in OpenInference's words."""
-        self.document(openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
+        self._show(openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
+
+    def beginning(self, value: str) -> None:
+        """What went in where the span's messages hold it whole: as much of it as a list shows."""
+        more = f" … [{len(value)} characters]"
+        # Of a secret that is cut in two a pattern would see neither half.
+        cut = len(value) > _SHOWN_CHARS + len(more) and self._policy.redaction is None
+        self.input(value[:_SHOWN_CHARS] + more if cut else value)
+
+    def holds(self, name: str) -> bool:
+        """Whether an attribute is there, and whole."""
+        return name in self.attributes and name not in self._truncated and name not in self._redacted
 
     def input_json(self, name: str, value: object) -> None:
         """A JSON value under its own name and as the span's input, encoded once."""
@@ -176,8 +191,9 @@ class Content:
         self._twice(name, openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
 
     def result_type(self, value: object) -> None:
-        """The Python type of a tool's result."""
-        self.attributes[ours.TOOL_RESULT_TYPE] = type_name(value)
+        """The Python type of a tool's result, where JSON does not tell it."""
+        if type(value) not in _TYPES_OF_JSON:
+            self.attributes[ours.TOOL_RESULT_TYPE] = type_name(value)
 
     def finished(self) -> dict[str, AttributeValue]:
         """The attributes gathered since the last time, with the marks of all that is not whole."""
@@ -191,15 +207,24 @@ class Content:
         gathered, self.attributes = self.attributes, {}
         return gathered
 
+    def _show(self, name: str, mime_name: str, value: object) -> None:
+        """As `document`; what names no MIME type is text in OpenInference."""
+        if issubclass(type(value), str) and mime_name not in self._json_shown:
+            self.text(name, text_of(value))
+        else:
+            self._json_shown.add(mime_name)
+            self.document(name, mime_name, value)
+
     def _twice(self, name: str, shown: str, mime_name: str, value: object) -> None:
         if not self._policy.capture:
             return
         self._json(name, value)
         if issubclass(type(value), str):
-            self.document(shown, mime_name, value)
+            self._show(shown, mime_name, value)
             return
         self.attributes[shown] = self.attributes[name]
         self.attributes[mime_name] = openinference.MIME_JSON
+        self._json_shown.add(mime_name)
         for marked in (self._truncated, self._lossy, self._redacted):
             if name in marked:
                 marked.append(shown)

@@ -113,7 +113,9 @@ def record_input(content: Content, new: Sequence[Message], omitted: Omitted) -> 
     if not content.visible:
         return
     content.messages(genai.INPUT_MESSAGES, [message.document() for message in new])
-    if new:
+    if new and new[-1].role == "tool":
+        content.beginning(text_in(new[-1]))  # the tool's own span shows it whole
+    elif new:
         content.input(text_in(new[-1]))
     if omitted.count:
         content.fact(ours.MESSAGES_OMITTED, omitted.count)

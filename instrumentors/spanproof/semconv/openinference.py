@@ -18,11 +18,11 @@ PROJECT_NAME: Final = _define(
 )
 INPUT_VALUE: Final = _define("input.value", "string", "How much was refunded?", "what went in")
 INPUT_MIME_TYPE: Final = _define(
-    "input.mime_type", "string", "text/plain", "`text/plain` or `application/json`"
+    "input.mime_type", "string", "application/json", "`application/json`; none for a text"
 )
 OUTPUT_VALUE: Final = _define("output.value", "string", "$45.00", "what came out")
 OUTPUT_MIME_TYPE: Final = _define(
-    "output.mime_type", "string", "text/plain", "`text/plain` or `application/json`"
+    "output.mime_type", "string", "application/json", "`application/json`; none for a text"
 )
 AGENT_NAME: Final = _define("agent.name", "string", "clerk", "as `gen_ai.agent.name`")
 TOOL_NAME: Final = _define("tool.name", "string", "cents_of", "as `gen_ai.tool.name`")

@@ -16,6 +16,10 @@ SCOPE_PREFIX: Final = "spanproof."
 
 # --- code, on the span within which it ran (a step, or a tool that takes code) ---
 CODE_SOURCE: Final = define("spanproof.code.source", "string", "print(40 + 2)", "the code as it ran")
+CODE_ARGUMENT: Final = define(
+    "spanproof.code.argument", "string", "code",
+    "instead of `spanproof.code.source`: which of `gen_ai.tool.call.arguments` is the code that ran",
+)  # fmt: skip
 CODE_LANGUAGE: Final = define(
     "spanproof.code.language", "string", "python", "`python`, `bash`, `sql`, `javascript`, …"
 )
@@ -105,7 +109,7 @@ TOOL_POSITIONAL: Final = define(
 )  # fmt: skip
 TOOL_RESULT_TYPE: Final = define(
     "spanproof.tool.call.result.type", "string", "decimal.Decimal",
-    "the result's Python type; JSON keeps only some of them apart",
+    "the result's Python type, where it is none of JSON's",
 )  # fmt: skip
 MESSAGES_OMITTED: Final = define(
     "spanproof.messages.omitted", "int", "5",

@@ -278,6 +278,7 @@ _KEYS = st.sampled_from(
         "mlflow.spanInputs",
         "mlflow.chat.tokenUsage",
         "spanproof.code.source",
+        "spanproof.code.argument",
         "spanproof.step.number",
         "spanproof.execution.output",
         "spanproof.tool.call.positional",

@@ -37,12 +37,13 @@ def read(raw: RawSpan) -> Reading:
     if kind is SpanKind.OTHER:
         kind = OPERATIONS.get(raw.text(genai.OPERATION_NAME) or "", SpanKind.OTHER)
     asked, said = conversation(raw)
-    given = payload(raw.first(oi.INPUT_VALUE), raw.text(oi.INPUT_MIME_TYPE))
-    result = payload(raw.first(oi.OUTPUT_VALUE), raw.text(oi.OUTPUT_MIME_TYPE))
+    given = _shown(raw, oi.INPUT_VALUE, oi.INPUT_MIME_TYPE)
+    result = _shown(raw, oi.OUTPUT_VALUE, oi.OUTPUT_MIME_TYPE)
     if kind is SpanKind.TOOL:
         given = given or payload(raw.first(genai.TOOL_CALL_ARGUMENTS))
         result = result or payload(raw.first(genai.TOOL_CALL_RESULT))
     clipped = raw.attributes.get(ours.CONTENT_TRUNCATED)
+    code = _code(raw)
     return Reading(
         kind,
         given or _outer_text(kind, asked, "user"),
@@ -50,8 +51,8 @@ def read(raw: RawSpan) -> Reading:
         asked,
         said,
         tool=_tool(raw, kind),
-        code=_code(raw),
-        observation=_observation(raw, kind, result),
+        code=code,
+        observation=_observation(raw, kind, result if code is not None else None),
         step=_step(raw),
         usage=_usage(raw),
         model=raw.text(genai.RESPONSE_MODEL, genai.REQUEST_MODEL, oi.LLM_MODEL_NAME),
@@ -62,12 +63,16 @@ def read(raw: RawSpan) -> Reading:
     )
 
 
-def _observation(raw: RawSpan, kind: SpanKind, result: Payload | None) -> str | None:
+def _shown(raw: RawSpan, name: str, mime_name: str) -> Payload | None:
+    """A value of a span; what our instrumentors wrote is text where they name no type."""
+    own = raw.scope.startswith(ours.SCOPE_PREFIX)
+    return payload(raw.first(name), raw.text(mime_name) or (oi.MIME_TEXT if own else None))
+
+
+def _observation(raw: RawSpan, kind: SpanKind, of_code: Payload | None) -> str | None:
     """What the agent was shown; of a tool that ran code, that is its result."""
     shown = raw.text(ours.EXECUTION_OBSERVATION)
-    if shown is None and kind is SpanKind.TOOL and result is not None and raw.text(ours.CODE_SOURCE):
-        return result.text
-    return shown
+    return of_code.text if shown is None and kind is SpanKind.TOOL and of_code is not None else shown
 
 
 def _tool(raw: RawSpan, kind: SpanKind) -> ToolCall | None:
@@ -88,13 +93,24 @@ def _arguments(raw: RawSpan) -> JsonValue:
     return {"args": positional, "kwargs": named} if isinstance(named, dict) and named else positional
 
 
+def _source(raw: RawSpan) -> tuple[str, str] | None:
+    """The code that ran and where it stands: on its own, or as an argument of the tool that ran it."""
+    source, argument = raw.text(ours.CODE_SOURCE), raw.text(ours.CODE_ARGUMENT)
+    if source is not None:
+        return source, ours.CODE_SOURCE
+    arguments = decoded(raw.first(genai.TOOL_CALL_ARGUMENTS))
+    given = arguments.get(argument) if argument is not None and isinstance(arguments, dict) else None
+    return (given, f"{genai.TOOL_CALL_ARGUMENTS}.{argument}") if isinstance(given, str) else None
+
+
 def _code(raw: RawSpan) -> ExecutedCode | None:
-    source = raw.text(ours.CODE_SOURCE)
-    if source is None:
+    found = _source(raw)
+    if found is None:
         return None
+    source, path = found
     return ExecutedCode(
         source=source,
-        path=ours.CODE_SOURCE,
+        path=path,
         language=raw.text(ours.CODE_LANGUAGE),
         logs=_optional_text(raw, ours.EXECUTION_LOGS),
         output=_output(raw),

@@ -16,7 +16,6 @@ from uuid import UUID
 from langchain_core.callbacks import BaseCallbackHandler
 from opentelemetry.context import Context, attach, detach, get_current
 
-from spanproof.instrumentors.code_tools import code_in
 from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.langchain import records
@@ -308,5 +307,4 @@ def _suspend(record: RunRecord) -> None:
 @shielded("langchain.tool.describe")
 def _describe_tool(record: RunRecord, name: str, input_str: str, given: dict[str, Any]) -> None:
     arguments = records.tool_arguments(given.get("inputs"), input_str)
-    call_id, code = given.get("tool_call_id"), code_in(name, arguments)
-    records.describe_tool_call(record.opened.content, name, arguments, call_id, code)
+    records.describe_tool_call(record.opened.content, name, arguments, given.get("tool_call_id"))

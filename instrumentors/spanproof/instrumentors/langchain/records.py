@@ -9,7 +9,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage, ToolMessage
 from opentelemetry.trace import Span, Status, StatusCode
 
-from spanproof.instrumentors.code_tools import ToolCode, record_code
+from spanproof.instrumentors.code_tools import record_call
 from spanproof.instrumentors.content import Content, ContentPolicy
 from spanproof.instrumentors.langchain import conversation
 from spanproof.instrumentors.messages import History, Message, record_input, record_output, text_part
@@ -175,19 +175,15 @@ def tool_arguments(inputs: Any, input_str: Any) -> dict[str, Any]:
     return {"input": input_str}
 
 
-def describe_tool_call(
-    content: Content, name: str, arguments: Mapping[str, Any], call_id: Any, code: ToolCode | None
-) -> None:
+def describe_tool_call(content: Content, name: str, arguments: Mapping[str, Any], call_id: Any) -> None:
     """Which tool is called with what."""
     content.fact(genai.TOOL_NAME, name)
     content.fact(openinference.TOOL_NAME, name)
     content.fact(genai.TOOL_TYPE, "function")
     content.fact(genai.TOOL_CALL_ID, text_or_none(call_id))
-    if code is not None:
-        record_code(content, code)
     if content.visible:
-        named = {key: conversation.plain(value) for key, value in arguments.items()}
-        content.input_json(genai.TOOL_CALL_ARGUMENTS, named)
+        arguments = {key: conversation.plain(value) for key, value in arguments.items()}
+    record_call(content, name, arguments)
 
 
 def describe_tool_result(content: Content, output: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from opentelemetry.trace import Span, Status, StatusCode
 
-from spanproof.instrumentors.code_tools import code_in, record_code
+from spanproof.instrumentors.code_tools import record_call
 from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.messages import (
     History,
@@ -109,14 +109,8 @@ def describe_tool(content: Content, data: Any) -> None:
     content.fact(openinference.TOOL_NAME, name)
     content.fact(genai.TOOL_TYPE, "extension" if data.mcp_data else "function")
     content.result_type(data.output)
-    if not content.visible:
-        return
-    arguments = _decoded(data.input)
-    content.input_json(genai.TOOL_CALL_ARGUMENTS, arguments)
+    record_call(content, name, _decoded(data.input))
     content.output_json(genai.TOOL_CALL_RESULT, data.output)
-    code = code_in(name, arguments)
-    if code is not None:
-        record_code(content, code)
 
 
 def describe_other(content: Content, data: Any) -> None:

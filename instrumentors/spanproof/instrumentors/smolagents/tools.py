@@ -8,7 +8,7 @@ from typing import Any
 from opentelemetry.context import Context, attach, detach
 
 from spanproof.instrumentors.arguments import Bound, bind, parameter_names
-from spanproof.instrumentors.code_tools import code_in, record_code
+from spanproof.instrumentors.code_tools import record_call
 from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.nesting import calling, is_handed_on
@@ -95,12 +95,9 @@ def _record_arguments(
 ) -> None:
     """Before the call, since the tool may change what it is given."""
     bound = _bound(tool, args, kwargs)
-    content.input_json(genai.TOOL_CALL_ARGUMENTS, bound.named)
+    record_call(content, name, bound.named)
     if bound.positional:
         content.json(ours.TOOL_POSITIONAL, list(bound.positional))
-    code = code_in(name, bound.named)
-    if code is not None:
-        record_code(content, code)
 
 
 @shielded("smolagents.tool.finish")
