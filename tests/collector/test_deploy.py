@@ -17,6 +17,7 @@ def test_the_image_starts_with_a_valid_configuration() -> None:
     config = load_config(ROOT / "deploy" / "spanproof.yaml", {})
     assert not config.receivers.fallback_port
     assert len(config.warnings) == 2  # it listens on every address, so tokens are up to who runs it
+    assert config.sandbox.settings == {"tier": "reduced"}  # all that a container's default profile leaves
 
 
 def test_the_image_is_built_from_files_that_are_there() -> None:
