@@ -1,12 +1,11 @@
-"""Units: which words and symbols name one, how units of a dimension convert, what a key's name implies.
+"""Units: which words and symbols name one, and how units of a dimension convert.
 
-In: a unit as written (`ms`, `MB`, `$`, `cents`), or the words of a key (`amount_cents`, `error_rate`).
-Out: a `Unit` with its dimension and factor. Never guesses a unit from a value.
+In: a unit as written (`ms`, `MB`, `cents`, `km²`). Out: a `Unit` with its dimension and factor. Never guesses
+a unit from a value; what a key's name says of its value is read in `key_units`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -19,11 +18,15 @@ class Dimension(StrEnum):
     TIME = "time"
     BYTES = "bytes"
     LENGTH = "length"
+    AREA = "area"
     MASS = "mass"
     VOLUME = "volume"
     TEMPERATURE = "temperature"
     SPEED = "speed"
     FREQUENCY = "frequency"
+    ENERGY = "energy"
+    POWER = "power"
+    PRESSURE = "pressure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,6 @@ class Unit:
     Attributes:
         factor: how many of the dimension's base unit it is (currency unit, 1, second, byte, metre, …).
         currency: ISO code for money where the currency is known.
-        loose: a factor that has two readings in use (kB of 1000 or 1024 bytes, Q of a year).
     """
 
     name: str
@@ -97,6 +99,17 @@ _LENGTH = _table(
         "mile miles mi": 1609.344,
     },
 )
+_AREA = _table(
+    Dimension.AREA,
+    {"cm²": 1e-4, "m² sqm": 1.0, "km²": 1e6, "ha hectare hectares": 1e4, "acre acres": 4046.8564224,
+     "ft² sqft": 0.09290304, "mi²": 2589988.110336},
+)  # fmt: skip
+SQUARES = {
+    "meter": "m²", "meters": "m²", "metre": "m²", "metres": "m²", "foot": "ft²", "feet": "ft²", "ft": "ft²",
+    "kilometer": "km²", "kilometers": "km²", "kilometre": "km²", "kilometres": "km²", "km": "km²", "m": "m²",
+    "mile": "mi²", "miles": "mi²", "centimeters": "cm²", "centimetres": "cm²",
+}  # fmt: skip
+"""What "square" makes of a unit of length."""
 _MASS = _table(
     Dimension.MASS,
     {
@@ -121,6 +134,16 @@ _FREQUENCY = _table(
     Dimension.FREQUENCY,
     {"hz hertz": 1.0, "khz": 1e3, "mhz": 1e6, "ghz": 1e9, "rps qps tps": 1.0, "rpm": 1 / 60},
 )
+_ENERGY = _table(
+    Dimension.ENERGY,
+    {"wh": 1.0, "kwh": 1e3, "mwh": 1e6, "gwh": 1e9, "twh": 1e12, "kj": 1 / 3.6, "mj": 1e3 / 3.6,
+     "kcal": 4.184 / 3.6},
+)  # fmt: skip
+_POWER = _table(
+    Dimension.POWER,
+    {"watt watts": 1.0, "kw kilowatt kilowatts": 1e3, "mw megawatt megawatts": 1e6, "gw gigawatts": 1e9},
+)
+_PRESSURE = _table(Dimension.PRESSURE, {"hpa mbar": 1.0, "kpa": 10.0, "psi": 68.94757})
 
 CELSIUS = Unit("°C", Dimension.TEMPERATURE, 1.0)
 FAHRENHEIT = Unit("°F", Dimension.TEMPERATURE, 5 / 9)
@@ -131,37 +154,16 @@ MONEY = Unit("currency unit", Dimension.MONEY, 1.0)
 CENTS = Unit("cents", Dimension.MONEY, 0.01)
 
 SYMBOLS = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₽": "RUB", "₩": "KRW", "CHF": "CHF"}
-_CODES = frozenset(
-    [
-        "USD",
-        "EUR",
-        "GBP",
-        "JPY",
-        "INR",
-        "RUB",
-        "KRW",
-        "CHF",
-        "CAD",
-        "AUD",
-        "NZD",
-        "SEK",
-        "NOK",
-        "DKK",
-        "PLN",
-        "CNY",
-        "BRL",
-        "MXN",
-        "SGD",
-        "HKD",
-        "ZAR",
-    ]
+CURRENCIES = frozenset(
+    "USD EUR GBP JPY INR RUB KRW CHF CAD AUD NZD SEK NOK DKK PLN CZK HUF CNY BRL MXN SGD HKD ZAR TRY".split()
 )
+"""ISO codes that are read."""
 _CURRENCY_WORDS = {
     "dollar": "USD", "dollars": "USD", "buck": "USD", "bucks": "USD", "euro": "EUR", "euros": "EUR",
     "yen": "JPY", "rupee": "INR", "rupees": "INR", "franc": "CHF", "francs": "CHF", "yuan": "CNY",
     "quid": "GBP", "sterling": "GBP",
 }  # fmt: skip
-_MONEY = {code.lower(): Unit(code, Dimension.MONEY, 1.0, code) for code in _CODES} | {
+_MONEY = {code.lower(): Unit(code, Dimension.MONEY, 1.0, code) for code in CURRENCIES - {"TRY"}} | {
     word: Unit(code, Dimension.MONEY, 1.0, code) for word, code in _CURRENCY_WORDS.items()
 }
 _CENTS = {
@@ -169,6 +171,8 @@ _CENTS = {
     "pence": Unit("pence", Dimension.MONEY, 0.01, "GBP"),
     "pennies": CENTS,
 }  # fmt: skip
+_KRONOR = {word: Unit("kronor", Dimension.MONEY, 1.0) for word in ("krona", "kronor", "krone", "kroner")}
+"""Of three countries: an amount of money, in a currency that the word does not tell."""
 _SHARE = {"%": PERCENT, "percent": PERCENT, "pct": PERCENT, "percentage": PERCENT, "pp": PERCENT,
           "bps": Unit("bps", Dimension.FRACTION, 1e-4)}  # fmt: skip
 _TEMPERATURE = {
@@ -177,228 +181,13 @@ _TEMPERATURE = {
 }  # fmt: skip
 
 BY_NAME: dict[str, Unit] = {
-    **_TIME, **_BYTES, **_LENGTH, **_MASS, **_VOLUME, **_SPEED, **_FREQUENCY, **_MONEY, **_CENTS, **_SHARE,
-    **_TEMPERATURE, "b": Unit("byte", Dimension.BYTES, 1.0),
+    **_TIME, **_BYTES, **_LENGTH, **_AREA, **_MASS, **_VOLUME, **_SPEED, **_FREQUENCY, **_ENERGY, **_POWER,
+    **_PRESSURE, **_MONEY, **_CENTS, **_KRONOR, **_SHARE, **_TEMPERATURE,
+    "b": Unit("byte", Dimension.BYTES, 1.0),
 }  # fmt: skip
 """Every spelling, in lower case."""
 
-_AMBIGUOUS_IN_KEYS = frozenset(
-    [
-        "s",
-        "h",
-        "d",
-        "m",
-        "g",
-        "t",
-        "l",
-        "b",
-        "min",
-        "us",
-        "gal",
-        "oz",
-        "ft",
-        "mi",
-        "ton",
-        "tons",
-        "second",
-        "foot",
-        "nm",
-        "mm",
-        "pound",
-        "pounds",
-        "sterling",
-    ]
-)
-"""Spellings that mean something else inside most keys (`min_temp`, `t_stat`); a key must end with them."""
-
-_NEVER_IN_KEYS = frozenset(["min", "d", "second", "t", "m", "b", "us", "l", "g", "day"])
-_FRACTION_KEYS = frozenset(
-    [
-        "rate",
-        "ratio",
-        "share",
-        "fraction",
-        "proportion",
-        "probability",
-        "prob",
-        "likelihood",
-        "accuracy",
-        "precision",
-        "recall",
-    ]
-)
-_MONEY_KEYS = frozenset(
-    [
-        "price",
-        "cost",
-        "amount",
-        "balance",
-        "revenue",
-        "salary",
-        "fee",
-        "fees",
-        "income",
-        "payment",
-        "refund",
-        "spend",
-        "spent",
-        "budget",
-        "profit",
-        "fare",
-        "sales",
-        "charge",
-        "charges",
-        "tax",
-        "subtotal",
-        "discount",
-        "wage",
-        "turnover",
-        "earnings",
-        "expense",
-        "expenses",
-        "debit",
-        "credit",
-        "invoice",
-        "gmv",
-        "arr",
-        "mrr",
-        "paid",
-        "owed",
-        "payout",
-        "deposit",
-    ]
-)
-_COUNT_KEYS = frozenset(
-    [
-        "count",
-        "qty",
-        "quantity",
-        "stock",
-        "units",
-        "number",
-        "num",
-        "n",
-        "rows",
-        "row",
-        "columns",
-        "items",
-        "total_count",
-        "orders",
-        "users",
-        "requests",
-        "customers",
-        "visits",
-        "clicks",
-        "stops",
-        "passengers",
-        "seats",
-        "pieces",
-        "size",
-        "len",
-        "length",
-    ]
-)
-
-
-def unit_of_key(words: Iterable[str]) -> Unit | None:
-    """The unit a key's words declare: `amount_cents` cents, `latency_ms` milliseconds, `pct_free` percent.
-
-    A word that names a unit counts where it stands last, or anywhere where it can mean nothing else.
-    """
-    ordered = tuple(words)
-    if ordered[-1] in _SHORT_UNITS and not _MEASURED[ordered[-1]].isdisjoint(ordered[:-1]):
-        return _SHORT_UNITS[ordered[-1]]
-    if ordered[-1] in _DEGREES and not _THERMAL.isdisjoint(ordered):
-        return _DEGREES[ordered[-1]]
-    for place, word in enumerate(reversed(ordered)):
-        unit = BY_NAME.get(word)
-        if unit is None or word in _NEVER_IN_KEYS:
-            continue
-        if place and word in _AMBIGUOUS_IN_KEYS:
-            continue
-        return unit
-    return None
-
-
-_LASTING = frozenset(
-    [
-        "delay",
-        "duration",
-        "time",
-        "wait",
-        "elapsed",
-        "runtime",
-        "latency",
-        "length",
-        "timeout",
-        "uptime",
-        "travel",
-        "trip",
-        "walk",
-        "drive",
-        "cook",
-        "prep",
-    ]
-)
-_REACHING = frozenset(
-    [
-        "distance",
-        "dist",
-        "alt",
-        "elev",
-        "height",
-        "length",
-        "width",
-        "depth",
-        "altitude",
-        "elevation",
-        "radius",
-        "diameter",
-    ]
-)
-_SHORT_UNITS = {
-    "min": BY_NAME["min"],
-    "m": BY_NAME["m"],
-    "h": BY_NAME["h"],
-    "s": BY_NAME["s"],
-    "d": BY_NAME["d"],
-}
-_MEASURED = {"min": _LASTING, "m": _REACHING, "h": _LASTING, "s": _LASTING, "d": _LASTING}
-"""Short spellings that name a unit only beside a word for what it measures: `delay_min`, not `temp_min`."""
-
-_SCALE_WORDS = {
-    "k": 1e3, "thousand": 1e3, "thousands": 1e3, "m": 1e6, "mn": 1e6, "mm": 1e6,
-    "million": 1e6, "millions": 1e6, "bn": 1e9, "b": 1e9, "billion": 1e9, "billions": 1e9,
-}  # fmt: skip
-
-
-def scale_of_key(words: Iterable[str]) -> float:
-    """The scale a key ends in: `revenue_m` millions, `users_k` thousands; 1 where it names none."""
-    ordered = tuple(words)
-    return _SCALE_WORDS.get(ordered[-1], 1.0) if len(ordered) > 1 else 1.0
-
-
-_THERMAL = frozenset(("temp", "temperature", "temps"))
-_DEGREES = {"c": CELSIUS, "f": FAHRENHEIT, "k": KELVIN}
-
-
-def is_fraction_key(words: Iterable[str]) -> bool:
-    """Whether the key names a share of a whole (`error_rate`)."""
-    return _names(words, _FRACTION_KEYS)
-
-
-def is_money_key(words: Iterable[str]) -> bool:
-    """Whether the key names an amount of money."""
-    return _names(words, _MONEY_KEYS)
-
-
-def is_count_key(words: Iterable[str]) -> bool:
-    """Whether the key names a number of things."""
-    return _names(words, _COUNT_KEYS)
-
-
-def _names(words: Iterable[str], keys: frozenset[str]) -> bool:
-    return any(word in keys or word.removesuffix("s") in keys for word in words)
+_BINARY = {"kb": 1024.0, "mb": 1024.0**2, "gb": 1024.0**3, "tb": 1024.0**4, "pb": 1024.0**5}
 
 
 def readings(unit: Unit) -> tuple[float, ...]:
@@ -406,6 +195,3 @@ def readings(unit: Unit) -> tuple[float, ...]:
     if unit.dimension is Dimension.BYTES and unit.name in _BINARY:
         return (unit.factor, _BINARY[unit.name])
     return (unit.factor,)
-
-
-_BINARY = {"kb": 1024.0, "mb": 1024.0**2, "gb": 1024.0**3, "tb": 1024.0**4, "pb": 1024.0**5}

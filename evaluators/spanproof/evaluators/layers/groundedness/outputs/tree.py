@@ -12,19 +12,16 @@ from datetime import date
 from typing import Any
 
 from spanproof.evaluators.layers.groundedness.language.dates import day_of_timestamp, whole_date
-from spanproof.evaluators.layers.groundedness.language.quantities import whole_quantity
-from spanproof.evaluators.layers.groundedness.language.status_words import is_status
-from spanproof.evaluators.layers.groundedness.language.units import (
-    BY_NAME,
-    CENTS,
-    Dimension,
-    Unit,
+from spanproof.evaluators.layers.groundedness.language.key_units import (
     is_count_key,
     is_fraction_key,
     is_money_key,
     scale_of_key,
     unit_of_key,
 )
+from spanproof.evaluators.layers.groundedness.language.quantities import whole_quantity
+from spanproof.evaluators.layers.groundedness.language.status_words import is_status
+from spanproof.evaluators.layers.groundedness.language.units import BY_NAME, CENTS, Dimension, Unit
 from spanproof.evaluators.layers.groundedness.language.words import (
     MONTH_NAMES,
     canonical,

@@ -1,0 +1,87 @@
+"""What a key's name says of its value: unit, scale, and whether it is an amount, a share or a count.
+
+In: the words of a key (`amount_cents`, `error_rate`, `revenue_m`). Out: a `Unit`, a factor, or a yes. A word
+that names a unit counts where it stands last, or anywhere where it can mean nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from spanproof.evaluators.layers.groundedness.language.units import BY_NAME, CELSIUS, FAHRENHEIT, KELVIN, Unit
+
+_AMBIGUOUS = frozenset(
+    "s h d m g t l b min us gal oz ft mi ton tons second foot nm mm pound pounds sterling ha mw mj".split()
+)
+"""Spellings that mean something else inside most keys (`min_temp`, `t_stat`); a key must end with them."""
+_NEVER = frozenset("min d second t m b us l g day try".split())
+_LASTING = frozenset(
+    "delay duration time wait elapsed runtime latency length timeout uptime travel trip walk drive cook"
+    " prep".split()
+)
+_REACHING = frozenset(
+    "distance dist alt elev height length width depth altitude elevation radius diameter".split()
+)
+_SHORT = {name: BY_NAME[name] for name in ("min", "m", "h", "s", "d")}
+_MEASURED = {"min": _LASTING, "m": _REACHING, "h": _LASTING, "s": _LASTING, "d": _LASTING}
+"""Short spellings that name a unit only beside a word for what it measures: `delay_min`, not `temp_min`."""
+_THERMAL = frozenset(("temp", "temperature", "temps"))
+_DEGREES = {"c": CELSIUS, "f": FAHRENHEIT, "k": KELVIN}
+_SCALES = {
+    "k": 1e3, "thousand": 1e3, "thousands": 1e3, "m": 1e6, "mn": 1e6, "mm": 1e6,
+    "million": 1e6, "millions": 1e6, "bn": 1e9, "b": 1e9, "billion": 1e9, "billions": 1e9,
+}  # fmt: skip
+_SHARES = frozenset(
+    "rate ratio share fraction proportion probability prob likelihood accuracy precision recall".split()
+)
+_AMOUNTS = frozenset(
+    "price cost amount balance revenue salary fee fees income payment refund spend spent budget profit fare"
+    " sales charge charges tax subtotal discount wage turnover earnings expense expenses debit credit invoice"
+    " gmv arr mrr paid owed payout deposit".split()
+)
+_COUNTS = frozenset(
+    "count qty quantity stock units number num n rows row columns items total_count orders users requests"
+    " customers visits clicks stops passengers seats pieces size len length".split()
+)
+
+
+def unit_of_key(words: Iterable[str]) -> Unit | None:
+    """The unit a key's words declare: `amount_cents` cents, `latency_ms` milliseconds, `pct_free` percent."""
+    ordered = tuple(words)
+    if ordered[-1] in _SHORT and not _MEASURED[ordered[-1]].isdisjoint(ordered[:-1]):
+        return _SHORT[ordered[-1]]
+    if ordered[-1] in _DEGREES and not _THERMAL.isdisjoint(ordered):
+        return _DEGREES[ordered[-1]]
+    for place, word in enumerate(reversed(ordered)):
+        unit = BY_NAME.get(word)
+        if unit is None or word in _NEVER:
+            continue
+        if place and word in _AMBIGUOUS:
+            continue
+        return unit
+    return None
+
+
+def scale_of_key(words: Iterable[str]) -> float:
+    """The scale a key ends in: `revenue_m` millions, `users_k` thousands; 1 where it names none."""
+    ordered = tuple(words)
+    return _SCALES.get(ordered[-1], 1.0) if len(ordered) > 1 else 1.0
+
+
+def is_fraction_key(words: Iterable[str]) -> bool:
+    """Whether the key names a share of a whole (`error_rate`)."""
+    return _names(words, _SHARES)
+
+
+def is_money_key(words: Iterable[str]) -> bool:
+    """Whether the key names an amount of money."""
+    return _names(words, _AMOUNTS)
+
+
+def is_count_key(words: Iterable[str]) -> bool:
+    """Whether the key names a number of things."""
+    return _names(words, _COUNTS)
+
+
+def _names(words: Iterable[str], keys: frozenset[str]) -> bool:
+    return any(word in keys or word.removesuffix("s") in keys for word in words)
