@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date, datetime
 
 from spanproof.evaluators.layers.groundedness.language.dates import DateMention
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
+from spanproof.evaluators.layers.groundedness.language.relative import todays
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Grounding, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.reading import read_outputs
 from spanproof.evaluators.layers.groundedness.rules.absences import absence_claims
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, bind, claim
 from spanproof.evaluators.layers.groundedness.rules.comparisons import comparison_claims
-from spanproof.evaluators.layers.groundedness.rules.days import date_claim, time_claim
+from spanproof.evaluators.layers.groundedness.rules.days import date_claim
 from spanproof.evaluators.layers.groundedness.rules.directions import direction_claims
 from spanproof.evaluators.layers.groundedness.rules.entities import entity_claims
 from spanproof.evaluators.layers.groundedness.rules.matching import number_text
@@ -27,6 +29,7 @@ from spanproof.evaluators.layers.groundedness.rules.polar import polar_claims
 from spanproof.evaluators.layers.groundedness.rules.ratios import ratio_claims
 from spanproof.evaluators.layers.groundedness.rules.statuses import status_claims
 from spanproof.evaluators.layers.groundedness.rules.superlatives import superlative_claims
+from spanproof.evaluators.layers.groundedness.rules.times import time_claim
 
 _MAX_COMPARISONS = 100_000
 """Stated values times numbers of the outputs that are looked at: hostile input ends, in seconds."""
@@ -43,6 +46,7 @@ def ground(
     answer: str,
     task: str | None = None,
     synonyms: Mapping[str, Sequence[str]] | None = None,
+    now: datetime | None = None,
 ) -> Grounding:
     """Bind every claim of an answer to the outputs.
 
@@ -51,12 +55,20 @@ def ground(
         answer: what the agent says.
         task: what it was asked; its numbers and dates count as given.
         synonyms: a user's own words for states, by the state's usual name.
+        now: when the answer was given, for "yesterday" and "in three days". In UTC, or without a zone, it may
+            be a neighbouring day where the user lives; any other zone is taken to be the user's own.
     """
-    binding = bind(answer, read_outputs(outputs), task, synonyms or {})
+    binding = bind(answer, read_outputs(outputs, _todays(now)), task, synonyms or {})
     claims = sorted(_claims(binding), key=lambda claim: (claim.start, claim.end))
     if binding.facts.cut:
         claims = [_as_far_as_read(found) for found in claims]
     return Grounding(_overall(claims), _value(claims), tuple(claims))
+
+
+def _todays(now: datetime | None) -> Sequence[date]:
+    if now is None:
+        return ()
+    return (now.date(),) if now.utcoffset() else todays(now.hour, now.date())
 
 
 def _claims(binding: Binding) -> list[Claim]:

@@ -1,16 +1,13 @@
 """The answer as claims see it: sentences, segments, and the quantities, dates and times in them.
 
-In: the answer's text. Out: an `AnswerText` whose segments say which words belong to which number. A segment
-is the stretch between two separators (commas, "and", "from", "with", …); one without a claim belongs to the
-next that has one, so that "the mean with outliers is 5" stays whole. Numbers that only count the answer's own
-lines, steps or citations are no claims.
+In: the answer's text. Out: an `AnswerText` whose segments say which words belong to which number. Numbers
+that only count the answer's own lines, steps or citations are no claims.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass
 
 from spanproof.evaluators.layers.groundedness.language.dates import (
     DateMention,
@@ -19,30 +16,24 @@ from spanproof.evaluators.layers.groundedness.language.dates import (
     times_in,
 )
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, quantities_in
+from spanproof.evaluators.layers.groundedness.language.segments import (
+    Sentence,
+    cut_up,
+    overlaps,
+    sentences_of,
+)
 from spanproof.evaluators.layers.groundedness.language.words import words_of
 
 MAX_ANSWER_CHARS = 20_000
 MAX_CLAIMS = 200
 """Of one kind; an answer that states more is judged on its first ones."""
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]*]*\s+(?=[^a-z])|;\s+|\n+")
-_SEPARATOR = re.compile(
-    r"(?<!\d),\s+|,\s+(?=\D)|,(?=\s\d)|\s[—–-]\s|[()\[\]]"
-    r"|\s(?=(?:and|but|while|whereas|with|over|from|to|across|versus|vs|than|or|plus|against|compared|at|out)\b)",
-    re.IGNORECASE,
-)
 _VERB = re.compile(
     r"\b(?:is|are|was|were|costs?|has|have|had|earns?|earned|sold|sells|took|takes|makes?|made|gives?|gave|equals?"
     r"|totals?|totaled|totalled|comes?|came|amounts?|amounted|returned|returns|scored|weighs?|generated|produced"
     r"|brings?|brought|spent|got|gets)\b",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(
-    r"\b(?:takes?|costs?|lasts?|earns?|sold|sells|weighs?|holds?|uses?|scored|runs?|plays?)\s+\w",
-    re.IGNORECASE,
-)
-"""A verb with its object: the piece says something of its own, and its words name no later number."""
-
 _STRUCTURAL_BEFORE = re.compile(
     r"(?:\b(?:steps?|options?|figures?|fig|tables?|sections?|sec|chapters?|pages?|lines?|parts?|notes?|phase|no|top|first|last|next|previous|appendix)\.?\s+|#|^\s*(?:[-*•]\s+)?\[|\[)$",
     re.IGNORECASE,
@@ -73,29 +64,6 @@ class Stated:
 
 
 @dataclass(slots=True)
-class Sentence:
-    """A sentence.
-
-    Attributes:
-        pieces: the stretches between separators, as `(start, end)` in the answer.
-        segments: the same after joining those without a number to the next.
-    """
-
-    start: int
-    end: int
-    text: str
-    words: tuple[str, ...]
-    segments: list[tuple[int, int]] = field(default_factory=list)
-    pieces: list[tuple[int, int]] = field(default_factory=list)
-
-    def piece_at(self, place: int) -> tuple[int, int]:
-        """The piece that holds this place."""
-        return next(
-            ((start, end) for start, end in self.pieces if start <= place < end), (self.start, self.end)
-        )
-
-
-@dataclass(slots=True)
 class AnswerText:
     """The answer, cut up."""
 
@@ -119,13 +87,13 @@ def read_answer(text: str) -> AnswerText:
     identifiers = [
         (match.start(), match.end(), match.group())
         for match in _IDENTIFIER.finditer(text)
-        if not _overlaps(taken, match.start(), match.end()) and not _is_quantity(match.group())
+        if not overlaps(taken, match.start(), match.end()) and not _is_quantity(match.group())
     ]
     taken += [(start, end) for start, end, _ in identifiers]
     taken += [(match.start(), match.end()) for match in _LIST_MARK.finditer(text)]
     values: list[Quantity | DateMention | TimeMention] = [*dates, *times]
     for quantity in quantities_in(text, spelled=True):
-        if _overlaps(taken, quantity.start, quantity.end):
+        if overlaps(taken, quantity.start, quantity.end):
             continue
         if quantity.unit is None and _STRUCTURAL_BEFORE.search(
             text[max(0, quantity.start - 16) : quantity.start]
@@ -134,7 +102,7 @@ def read_answer(text: str) -> AnswerText:
         values.append(quantity)
     values.sort(key=lambda value: value.start)
     del values[MAX_CLAIMS:]
-    sentences = _sentences(text)
+    sentences = sentences_of(text)
     answer = AnswerText(text, sentences, [], identifiers)
     _place(answer, values)
     return answer
@@ -145,24 +113,6 @@ def _is_quantity(word: str) -> bool:
     return len(found) == 1 and found[0].start == 0 and found[0].end == len(word)
 
 
-def _overlaps(taken: list[tuple[int, int]], start: int, end: int) -> bool:
-    return any(begin < end and start < stop for begin, stop in taken)
-
-
-def _sentences(text: str) -> list[Sentence]:
-    found: list[Sentence] = []
-    start = 0
-    bounds = [(match.start(), match.end()) for match in _SENTENCE_END.finditer(text)] + [
-        (len(text), len(text))
-    ]
-    for end, following in bounds:
-        if text[start:end].strip():
-            piece = text[start:end]
-            found.append(Sentence(start, end, piece, tuple(words_of(piece))))
-        start = following
-    return found
-
-
 def _place(answer: AnswerText, values: list[Quantity | DateMention | TimeMention]) -> None:
     place = 0
     for number, sentence in enumerate(answer.sentences):
@@ -171,8 +121,7 @@ def _place(answer: AnswerText, values: list[Quantity | DateMention | TimeMention
             inside.append(values[place])
             place += 1
         places = [(value.start, value.end) for value in inside]
-        sentence.pieces = _pieces(answer.text, sentence, places)
-        sentence.segments = _segments(answer.text, sentence, places)
+        cut_up(answer.text, sentence, places)
         for at, value in enumerate(inside):
             segment = next(
                 (
@@ -195,32 +144,3 @@ def _verb_between(text: str, start: int, end: int) -> int | None:
     """Where a verb parts the words between two values: "12 lamps cost $378" gives "cost" to the amount."""
     match = _VERB.search(text, start, end)
     return match.start() if match else None
-
-
-def _pieces(text: str, sentence: Sentence, claims: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    inner = [
-        match.end()
-        for match in _SEPARATOR.finditer(text, sentence.start, sentence.end)
-        if not _overlaps(claims, match.start(), match.end())
-    ]
-    return [(start, end) for start, end in pairwise([sentence.start, *inner, sentence.end]) if end > start]
-
-
-def _segments(text: str, sentence: Sentence, claims: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    joined: list[tuple[int, int]] = []
-    open_start: int | None = None
-    for start, end in sentence.pieces:
-        begin = start if open_start is None else open_start
-        if any(start <= claim < end for claim, _ in claims):
-            joined.append((begin, end))
-            open_start = None
-        elif _CLAUSE.search(text, start, end):
-            open_start = None
-        else:
-            open_start = begin
-    if open_start is None:
-        return joined
-    if not joined:
-        return [(open_start, sentence.end)]
-    joined[-1] = (joined[-1][0], sentence.end)
-    return joined

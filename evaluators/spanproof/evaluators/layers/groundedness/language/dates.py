@@ -2,7 +2,7 @@
 
 In: any text. Out: `DateMention`s with the parts that are written (a day without a year is a day without a
 year) and `TimeMention`s. Ambiguous slashed dates keep both readings. Relative words ("tomorrow", "in 3 days")
-are resolved only against a day that the outputs or the task give.
+are read in `relative`.
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 
-from spanproof.evaluators.layers.groundedness.language.words import MONTH_NAMES
+from spanproof.evaluators.layers.groundedness.language.relative import Relative, relatives_in
+from spanproof.evaluators.layers.groundedness.language.words import MONTH_NAMES, WEEKDAYS
 
 _MONTHS = {name[:3]: number for number, name in enumerate(MONTH_NAMES, 1)}
 _MONTH = (
     r"(?P<{0}>January|February|March|April|May|June|July|August|September|October|November|December"
     r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?"
 )
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DATE = re.compile(
     r"(?<![\w.-])(?P<iy>\d{4})[-/](?P<im>\d{1,2})[-/](?P<id>\d{1,2})(?!\d)"
     r"(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
     r"|(?<![\w./-])(?P<sa>\d{1,2})[/.](?P<sb>\d{1,2})[/.](?P<sy>\d{4}|\d{2})(?![\w/])"
     r"|\b"
     + _MONTH.format("m1")
-    + r"\s+(?P<d1>\d{1,2})(?:st|nd|rd|th)?\b(?:(?:,\s*|\s+)(?P<y1>(?:19|20)\d{2})\b)?"
+    + r"\s+(?P<d1>\d{1,2})(?:st|nd|rd|th)?\b(?:(?:,\s*|\s+|\s+\d\d:\d\d(?::\d\d)?\s+)(?P<y1>(?:19|20)\d{2})\b)?"
     r"|(?<![\w.])(?P<d2>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?"
     + _MONTH.format("m2")
     + r"(?:,?\s+(?P<y2>(?:19|20)\d{2})\b)?"
@@ -35,19 +35,22 @@ _DATE = re.compile(
 )
 _YEAR_MONTH = re.compile(r"((?:19|20)\d\d)-(0[1-9]|1[0-2])")
 _WEEKDAY = re.compile(r"\b(Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)\b")
-_RELATIVE = re.compile(
-    r"\b(?:(?P<word>today|tomorrow|yesterday|the day after tomorrow)"
-    r"|in\s+(?P<in>\d{1,3}|a|one|two|three|four|five|six|seven)\s+(?P<iu>days?|weeks?)"
-    r"|(?P<ago>\d{1,3}|a|one|two|three|four|five|six|seven)\s+(?P<au>days?|weeks?)\s+ago)\b",
-    re.IGNORECASE,
-)
 _TIME = re.compile(
-    r"(?:(?<![\w:.-])|(?<=[\s(]\d:\d\d[-–])|(?<=[\s(]\d\d:\d\d[-–]))(?P<h>\d{1,2}):(?P<m>\d{2})(?::(?P<s>\d{2}))?\s?(?P<p>[ap]\.?m\.?)?(?![\w:])"
+    r"(?:(?<![\w:.-])|(?<=[\s(]\d:\d\d[-–])|(?<=[\s(]\d\d:\d\d[-–]))(?P<h>\d{1,2}):(?P<m>\d{2})(?::(?P<s>\d{2})(?:\.\d{1,6})?)?\s?(?P<p>[ap]\.?m\.?)?(?!(?!z\b)\w|:)"
     r"|(?<![\w:.$-])(?P<h2>\d{1,2})\s?(?P<p2>[ap]\.?m\.?)(?!\w)"
-    r"|(?<=\d{4}-\d\d-\d\d[T ])(?P<h3>\d{2}):(?P<m3>\d{2})",
+    r"|(?<=\d{4}-\d\d-\d\d[T ])(?P<h3>\d{2}):(?P<m3>\d{2})(?::(?P<s3>\d{2})(?:\.\d{1,6})?)?",
     re.IGNORECASE,
 )
-_SMALL = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
+_ZONES = {
+    "z": 0, "utc": 0, "gmt": 0, "cet": 60, "cest": 120, "est": -300, "edt": -240, "cst": -360, "cdt": -300,
+    "mst": -420, "mdt": -360, "pst": -480, "pdt": -420, "ist": 330, "jst": 540,
+}  # fmt: skip
+_ZONE = re.compile(
+    rf"\s?(?:(?P<zone>{'|'.join(_ZONES)})\b|(?P<sign>[+-])(?P<zh>\d{{2}}):?(?P<zm>\d{{2}})(?!\d))",
+    re.IGNORECASE,
+)
+_LEAP_YEAR = 2000
+"""Stands for a year that nothing tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ class DateMention:
 
     Attributes:
         weekday: 0 for Monday, where only the weekday is written.
-        relative: the words, where it depends on today.
+        relative: what the words mean, where that depends on today.
     """
 
     text: str
@@ -67,13 +70,13 @@ class DateMention:
     day: int | None = None
     other: tuple[int, int] | None = None
     weekday: int | None = None
-    offset_days: int | None = None
+    relative: Relative | None = None
 
-    def says(self, day: date) -> bool:
-        """Whether this mention is true of that day, as far as it is written."""
+    def says(self, day: date, *, yearless: bool = False) -> bool:
+        """Whether this mention is true of that day, as far as both are written."""
         if self.weekday is not None:
             return day.weekday() == self.weekday
-        if self.year is not None and day.year != self.year:
+        if self.year is not None and day.year != self.year and not yearless:
             return False
         if self.other is not None and (day.month, day.day) == self.other:
             return True
@@ -82,13 +85,24 @@ class DateMention:
 
 @dataclass(frozen=True, slots=True)
 class TimeMention:
-    """A time of day; `minute` is None for "3 pm"."""
+    """A time of day; `minute` is None for "3 pm".
+
+    Attributes:
+        offset: minutes from UTC, where a zone is written behind it that is always the same.
+    """
 
     text: str
     start: int
     end: int
     hour: int
     minute: int | None
+    second: int = 0
+    offset: int | None = None
+
+    @property
+    def seconds(self) -> int:
+        """Seconds since midnight."""
+        return self.hour * 3600 + (self.minute or 0) * 60 + self.second
 
 
 def dates_in(text: str, *, prose: bool = True) -> Iterator[DateMention]:
@@ -101,9 +115,16 @@ def dates_in(text: str, *, prose: bool = True) -> Iterator[DateMention]:
             for match in _WEEKDAY.finditer(text)
         ]
         mentions += [
-            DateMention(match.group(), match.start(), match.end(), offset_days=_offset(match))
-            for match in _RELATIVE.finditer(text)
-            if not any(start < match.end() and match.start() < end for start, end in taken)
+            DateMention(text[start:end], start, end, relative=relative)
+            for start, end, relative in relatives_in(text)
+            if not any(begin < end and start < stop for begin, stop in taken)
+        ]
+        reached = [(mention.start, mention.end) for mention in mentions if mention.relative is not None]
+        mentions = [
+            mention
+            for mention in mentions
+            if mention.weekday is None
+            or not any(start <= mention.start and mention.end <= end for start, end in reached)
         ]
         mentions.sort(key=lambda mention: mention.start)
     return iter(mentions)
@@ -118,7 +139,48 @@ def times_in(text: str) -> Iterator[TimeMention]:
         if hour > 23 or (minute is not None and int(minute) > 59) or (half and not 1 <= hour <= 12):
             continue
         hour = hour % 12 + (12 if half == "p" else 0) if half else hour
-        yield TimeMention(match.group(), match.start(), match.end(), hour, int(minute) if minute else None)
+        zone = _ZONE.match(text, match.end())
+        yield TimeMention(
+            match.group().rstrip(" "),
+            match.start(),
+            match.start() + len(match.group().rstrip(" ")),
+            hour,
+            int(minute) if minute else None,
+            int(match["s"] or match["s3"] or 0),
+            _offset(zone) if zone else None,
+        )
+
+
+def whole_time(text: str) -> TimeMention | None:
+    """The time of day of a text that is a time or a date with one, None where it is anything else."""
+    if ":" not in text or len(text) > 40 or not text.strip()[:1].isdigit():
+        return None
+    found = list(times_in(text))
+    if len(found) != 1:
+        return None
+    rest = _ZONE.sub("", _DATE.sub("", text).replace(found[0].text, "", 1))
+    return found[0] if not any(character.isalnum() for character in rest.replace("T", "")) else None
+
+
+def yearless_day(text: str, today: date | None) -> date | None:
+    """The day of a text that is a day and a month: in the year that brings it closest to today."""
+    stripped = text.strip()
+    if not 4 <= len(stripped) <= 20:
+        return None
+    match = _DATE.match(stripped)
+    found = _read_date(match) if match is not None and match.end() == len(stripped) else None
+    if found is None or found.year is not None or found.month is None or found.day is None:
+        return None
+    around = (today.year - 1, today.year, today.year + 1) if today else (_LEAP_YEAR,)
+    days: list[date] = []
+    for year in around:
+        try:
+            days.append(date(year, found.month, found.day))
+        except ValueError:
+            continue
+    if not days:
+        return None
+    return min(days, key=lambda day: abs((day - today).days)) if today else days[0]
 
 
 def whole_date(text: str) -> date | None:
@@ -154,13 +216,6 @@ def day_of_timestamp(value: float) -> date | None:
     return datetime.fromtimestamp(seconds, UTC).date()
 
 
-def resolve(mention: DateMention, today: date) -> DateMention:
-    """A relative mention made absolute."""
-    assert mention.offset_days is not None
-    day = today + timedelta(days=mention.offset_days)
-    return DateMention(mention.text, mention.start, mention.end, day.year, day.month, day.day)
-
-
 def _read_date(match: re.Match[str]) -> DateMention | None:
     text, start, end = match.group(), match.start(), match.end()
     if match["iy"]:
@@ -191,10 +246,8 @@ def _checked(mention: DateMention) -> DateMention | None:
     return mention if fits and 1 <= (mention.year or 1) <= 9999 else None
 
 
-def _offset(match: re.Match[str]) -> int:
-    if match["word"]:
-        words = {"today": 0, "tomorrow": 1, "yesterday": -1}
-        return words.get(match["word"].lower(), 2)
-    count, unit, sign = (match["in"], match["iu"], 1) if match["in"] else (match["ago"], match["au"], -1)
-    number = int(count) if count.isdigit() else _SMALL[count.lower()]
-    return sign * number * (7 if unit.lower().startswith("week") else 1)
+def _offset(zone: re.Match[str]) -> int:
+    if zone["zone"]:
+        return _ZONES[zone["zone"].lower()]
+    minutes = int(zone["zh"]) * 60 + int(zone["zm"])
+    return -minutes if zone["sign"] == "-" else minutes

@@ -9,19 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from spanproof.evaluators.layers.groundedness.language.units import BY_NAME, CELSIUS, FAHRENHEIT, KELVIN, Unit
+from spanproof.evaluators.layers.groundedness.language.words import plain_set
 
-_AMBIGUOUS = frozenset(
-    "s h d m g t l b min us gal oz ft mi ton tons second foot nm mm pound pounds sterling ha mw mj".split()
+_AMBIGUOUS = plain_set(
+    "s h d m g t l b min us gal oz ft mi ton tons second foot nm mm pound pounds sterling ha mw mj"
 )
 """Spellings that mean something else inside most keys (`min_temp`, `t_stat`); a key must end with them."""
-_NEVER = frozenset("min d second t m b us l g day try".split())
-_LASTING = frozenset(
-    "delay duration time wait elapsed runtime latency length timeout uptime travel trip walk drive cook"
-    " prep".split()
+_NEVER = plain_set("min d second t m b us l g day try")
+_LASTING = plain_set(
+    "delay duration time wait elapsed runtime latency length timeout uptime travel trip walk drive cook prep"
 )
-_REACHING = frozenset(
-    "distance dist alt elev height length width depth altitude elevation radius diameter".split()
-)
+_REACHING = plain_set("distance dist alt elev height length width depth altitude elevation radius diameter")
 _SHORT = {name: BY_NAME[name] for name in ("min", "m", "h", "s", "d")}
 _MEASURED = {"min": _LASTING, "m": _REACHING, "h": _LASTING, "s": _LASTING, "d": _LASTING}
 """Short spellings that name a unit only beside a word for what it measures: `delay_min`, not `temp_min`."""
@@ -31,17 +29,17 @@ _SCALES = {
     "k": 1e3, "thousand": 1e3, "thousands": 1e3, "m": 1e6, "mn": 1e6, "mm": 1e6,
     "million": 1e6, "millions": 1e6, "bn": 1e9, "b": 1e9, "billion": 1e9, "billions": 1e9,
 }  # fmt: skip
-_SHARES = frozenset(
-    "rate ratio share fraction proportion probability prob likelihood accuracy precision recall".split()
+_SHARES = plain_set(
+    "rate ratio share fraction proportion probability prob likelihood accuracy precision recall"
 )
-_AMOUNTS = frozenset(
-    "price cost amount balance revenue salary fee fees income payment refund spend spent budget profit fare"
-    " sales charge charges tax subtotal discount wage turnover earnings expense expenses debit credit invoice"
-    " gmv arr mrr paid owed payout deposit".split()
+_AMOUNTS = plain_set(
+    "price cost amount balance revenue salary fee fees income payment refund spend spent budget "
+    "profit fare sales charge charges tax subtotal discount wage turnover earnings expense expenses "
+    "debit credit invoice gmv arr mrr paid owed payout deposit"
 )
-_COUNTS = frozenset(
-    "count qty quantity stock units number num n rows row columns items total_count orders users requests"
-    " customers visits clicks stops passengers seats pieces size len length".split()
+_COUNTS = plain_set(
+    "count qty quantity stock units number num n rows row columns items total_count orders users "
+    "requests customers visits clicks stops passengers seats pieces size len length"
 )
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from spanproof.evaluators.layers.groundedness.language.words import plain_set
+
 
 class Dimension(StrEnum):
     """What a unit measures."""
@@ -154,8 +156,8 @@ MONEY = Unit("currency unit", Dimension.MONEY, 1.0)
 CENTS = Unit("cents", Dimension.MONEY, 0.01)
 
 SYMBOLS = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₽": "RUB", "₩": "KRW", "CHF": "CHF"}
-CURRENCIES = frozenset(
-    "USD EUR GBP JPY INR RUB KRW CHF CAD AUD NZD SEK NOK DKK PLN CZK HUF CNY BRL MXN SGD HKD ZAR TRY".split()
+CURRENCIES = plain_set(
+    "USD EUR GBP JPY INR RUB KRW CHF CAD AUD NZD SEK NOK DKK PLN CZK HUF CNY BRL MXN SGD HKD ZAR TRY"
 )
 """ISO codes that are read."""
 _CURRENCY_WORDS = {

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import date
 from functools import lru_cache
 
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTH_NAMES = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
@@ -84,113 +86,18 @@ _COMPOUNDS = {
 _PERCENTILES = {"25%": "q1", "50%": "median", "75%": "q3"}
 """How pandas heads its quartiles."""
 
-STOP_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "this",
-        "that",
-        "these",
-        "those",
-        "it",
-        "its",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "am",
-        "i",
-        "we",
-        "you",
-        "he",
-        "she",
-        "they",
-        "my",
-        "our",
-        "your",
-        "their",
-        "his",
-        "her",
-        "of",
-        "in",
-        "on",
-        "at",
-        "to",
-        "for",
-        "from",
-        "by",
-        "with",
-        "as",
-        "and",
-        "or",
-        "but",
-        "so",
-        "if",
-        "then",
-        "than",
-        "there",
-        "here",
-        "has",
-        "have",
-        "had",
-        "do",
-        "does",
-        "did",
-        "will",
-        "would",
-        "can",
-        "could",
-        "should",
-        "may",
-        "might",
-        "must",
-        "not",
-        "no",
-        "nor",
-        "also",
-        "just",
-        "only",
-        "very",
-        "about",
-        "per",
-        "each",
-        "all",
-        "any",
-        "some",
-        "both",
-        "between",
-        "into",
-        "over",
-        "under",
-        "via",
-        "out",
-        "up",
-        "down",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "what",
-        "when",
-        "where",
-        "how",
-        "why",
-        "s",
-        "t",
-        "re",
-        "ve",
-        "ll",
-        "d",
-        "m",
-        "please",
-        "note",
-        "currently",
-        "now",
-    ]
+
+def plain_set(words: str) -> frozenset[str]:
+    """Words, given in one line, as they are written."""
+    return frozenset(words.split())
+
+
+STOP_WORDS = plain_set(
+    "a an the this that these those it its is are was were be been being am i we you he she they my our "
+    "your their his her of in on at to for from by with as and or but so if then than there here has "
+    "have had do does did will would can could should may might must not no nor also just only very "
+    "about per each all any some both between into over under via out up down which who whom whose what "
+    "when where how why s t re ve ll d m please note currently now"
 )
 """Words that carry no content of their own."""
 
@@ -267,3 +174,9 @@ def words_of(text: str) -> list[str]:
 def content_words(words: Iterable[str]) -> list[str]:
     """The words that carry content."""
     return [word for word in words if word not in STOP_WORDS]
+
+
+def day_words(day: date) -> frozenset[str]:
+    """The words by which a day is known: its date, its year, its month and its weekday."""
+    names = MONTH_NAMES[day.month - 1], WEEKDAYS[day.weekday()]
+    return frozenset((day.isoformat(), str(day.year), *map(canonical, names)))

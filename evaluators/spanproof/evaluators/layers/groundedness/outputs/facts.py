@@ -49,6 +49,14 @@ class Fact:
     """The key names an amount of money."""
     counted: bool = False
     """The key names a number of things."""
+    clause: frozenset[str] = frozenset()
+    """Of a value found in prose, the words of its own clause and of what its sentence is about."""
+    yearless: bool = False
+    """The day is written without a year."""
+    clock: int | None = None
+    """The time of day where it is one, in seconds since midnight."""
+    offset: int | None = None
+    """Minutes from UTC of that time, where the output says."""
 
     @property
     def words(self) -> frozenset[str]:
@@ -94,6 +102,7 @@ class Facts:
         scales: what an output says its amounts are in ("in millions"), by its index.
         documents: objects that stand for themselves, as output and the range of their facts.
         texts: the outputs as text.
+        todays: the days it may be for the people of the run, the likeliest first; empty where nobody knows.
     """
 
     facts: list[Fact] = field(default_factory=list)
@@ -103,6 +112,7 @@ class Facts:
     scales: dict[int, float] = field(default_factory=dict)
     documents: list[tuple[int, int, int]] = field(default_factory=list)
     texts: Sequence[str] = ()
+    todays: Sequence[date] = ()
 
     def numbers(self) -> list[Fact]:
         """Facts with a number, those in prose included."""

@@ -11,15 +11,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from datetime import date
 from typing import Any
 
-from spanproof.evaluators.layers.groundedness.language.dates import dates_in
-from spanproof.evaluators.layers.groundedness.language.quantities import quantities_in
 from spanproof.evaluators.layers.groundedness.language.status_words import is_status
 from spanproof.evaluators.layers.groundedness.language.words import words_of
-from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts
+from spanproof.evaluators.layers.groundedness.outputs.facts import Facts
 from spanproof.evaluators.layers.groundedness.outputs.inline import lasting_in, list_in, pairs_in
 from spanproof.evaluators.layers.groundedness.outputs.literal import read_literal
+from spanproof.evaluators.layers.groundedness.outputs.prose import read_prose
 from spanproof.evaluators.layers.groundedness.outputs.tables import Lines, read_table
 from spanproof.evaluators.layers.groundedness.outputs.tree import (
     MAX_FACTS,
@@ -31,7 +31,6 @@ from spanproof.evaluators.layers.groundedness.outputs.tree import (
 MAX_CHARS = 1_000_000
 MAX_JSON_CHARS = 8_000_000
 _MAX_PROSE_LINE = 4_000
-_MAX_PROSE = 100_000
 _KEY_VALUE = re.compile(
     r"^[ \t]*(?:(?:[-*•]|\d{1,3}[.)])\s+)?(?:\*\*)?"
     r"(?P<key>[^\W\d][^:=|,{}\[\]]{0,60}?|[\w .%/-]{1,40}?)(?:\*\*)?[ \t]*"
@@ -60,9 +59,9 @@ _PREAMBLE = re.compile(
 )
 
 
-def read_outputs(outputs: Sequence[str]) -> Facts:
-    """The facts of these outputs, in order."""
-    facts = Facts(texts=tuple(outputs))
+def read_outputs(outputs: Sequence[str], todays: Sequence[date] = ()) -> Facts:
+    """The facts of these outputs, in order; a day without a year is the one closest to today."""
+    facts = Facts(texts=tuple(outputs), todays=tuple(todays))
     for index, text in enumerate(outputs):
         if len(text) > MAX_CHARS:
             text = _within_bounds(facts, text)
@@ -219,7 +218,7 @@ def _read_line(facts: Facts, output: int, line: str) -> None:
         return
     match = _KEY_VALUE.match(line) if len(line) < _MAX_PROSE_LINE else None
     if match is None:
-        _read_prose(facts, output, line)
+        read_prose(facts, output, line)
         return
     key, value = match["key"].strip(), match["value"].strip().rstrip(",;")
     document = _document(value)
@@ -228,7 +227,7 @@ def _read_line(facts: Facts, output: int, line: str) -> None:
         return
     add_value(facts, output, value.strip("\"'"), key, key, frozenset())
     if facts.facts[-1].number is None and facts.facts[-1].day is None:
-        _read_prose(facts, output, value, tuple(words_of(key)))
+        read_prose(facts, output, value, tuple(words_of(key)))
         for part in _further_pairs(value):
             _read_line(facts, output, part)
 
@@ -238,41 +237,10 @@ def _read_beside(facts: Facts, output: int, line: str) -> None:
     begin = line.find("=")
     lead = line[: line.rfind(" ", 0, begin) + 1] if begin > 0 else ""
     if lead.strip() and "=" not in lead and ":" in lead:
-        _read_prose(facts, output, lead)
+        read_prose(facts, output, lead)
 
 
 def _further_pairs(value: str) -> list[str]:
     """`120, errors: 3` after a first key holds further pairs."""
     parts = re.split(r"[,;|]\s+", value)[1:] if value.count(":") + value.count("=") else []
     return [part for part in parts[:50] if _KEY_VALUE.match(part)]
-
-
-def _read_prose(facts: Facts, output: int, line: str, key: tuple[str, ...] = ()) -> None:
-    """Numbers and dates of prose, under the words that stand near them."""
-    if len(line) > _MAX_PROSE:
-        line, facts.cut = line[:_MAX_PROSE], True
-    dated: list[tuple[int, int]] = []
-    for mention in dates_in(line, prose=False):
-        dated.append((mention.start, mention.end))
-        add_value(facts, output, mention.text, "", "", frozenset(key), weak=True)
-    for quantity in quantities_in(line):
-        if any(start <= quantity.start < end for start, end in dated):
-            continue
-        near = (
-            line[max(0, quantity.start - 60) : quantity.start] + " " + line[quantity.end : quantity.end + 30]
-        )
-        facts.facts.append(
-            Fact(
-                output=output,
-                label="",
-                text=_around(line, quantity.start, quantity.end),
-                key=tuple(words_of(near)) + key,
-                number=quantity.value,
-                unit=quantity.unit,
-                weak=True,
-            )
-        )
-
-
-def _around(line: str, start: int, end: int) -> str:
-    return line[max(0, start - 40) : end + 40].strip()

@@ -11,7 +11,12 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from spanproof.evaluators.layers.groundedness.language.dates import day_of_timestamp, whole_date
+from spanproof.evaluators.layers.groundedness.language.dates import (
+    day_of_timestamp,
+    whole_date,
+    whole_time,
+    yearless_day,
+)
 from spanproof.evaluators.layers.groundedness.language.key_units import (
     is_count_key,
     is_fraction_key,
@@ -23,8 +28,8 @@ from spanproof.evaluators.layers.groundedness.language.quantities import whole_q
 from spanproof.evaluators.layers.groundedness.language.status_words import is_status
 from spanproof.evaluators.layers.groundedness.language.units import BY_NAME, CENTS, Dimension, Unit
 from spanproof.evaluators.layers.groundedness.language.words import (
-    MONTH_NAMES,
     canonical,
+    day_words,
     key_words,
     raw_key_words,
     words_of,
@@ -42,7 +47,6 @@ _TIME_KEYS = frozenset(
 
 
 _ID_KEYS = frozenset(["id", "no", "nr", "code", "account", "ref", "ticket", "invoice", "key"])
-_MONTH_WORDS = tuple(canonical(name) for name in MONTH_NAMES)
 
 
 def add_document(
@@ -179,6 +183,7 @@ def add_value(
     row: int = -1,
     *,
     weak: bool = False,
+    clause: frozenset[str] = frozenset(),
 ) -> None:
     """Add one scalar under its key."""
     raw = raw_key_words(key)
@@ -186,6 +191,8 @@ def add_value(
     words = _key_without_unit(key, raw, unit)
     quantity = whole_quantity(value) if isinstance(value, str) else None
     day = _day(value, raw)
+    yearless = yearless_day(value, next(iter(facts.todays), None)) if isinstance(value, str) else None
+    time = whole_time(value) if isinstance(value, str) else None
     number = None if day and quantity else quantity.value if quantity else _number(value)
     unit = quantity.unit or unit if quantity and number is not None else unit
     fact = Fact(
@@ -196,7 +203,11 @@ def add_value(
         scope=scope,
         number=number,
         unit=unit,
-        day=day,
+        day=day or yearless,
+        yearless=day is None and yearless is not None,
+        clock=time.seconds if time else None,
+        offset=time.offset if time else None,
+        clause=clause,
         string=value if isinstance(value, str) else None,
         flag=_flag(value),
         null=value is None,
@@ -252,7 +263,7 @@ def _naming(value: str) -> frozenset[str]:
     """The words by which a row is known: short strings only, and no bare numbers; of a date its parts."""
     day = whole_date(value)
     if day is not None:
-        return frozenset((day.isoformat(), str(day.year), _MONTH_WORDS[day.month - 1]))
+        return day_words(day)
     if len(value) > _NAMING_CHARS or is_status(value) or whole_quantity(value) is not None:
         return frozenset()
     return frozenset(word for word in words_of(value) if not word.isdigit() or _is_year_word(word)) | {

@@ -19,7 +19,7 @@ from spanproof.evaluators.layers.groundedness.rules.asked import (
 )
 from spanproof.evaluators.layers.groundedness.rules.binding import evidence_of
 from spanproof.evaluators.layers.groundedness.rules.matching import binds, comparable
-from spanproof.evaluators.layers.groundedness.rules.naming import named_instead
+from spanproof.evaluators.layers.groundedness.rules.naming import named_instead, told_instead
 from spanproof.evaluators.layers.groundedness.rules.superlatives import column_of, extreme_asked, is_extreme
 
 _MAX_MATCHES = 40
@@ -90,18 +90,25 @@ def _with_sign_in_words(asked: Asked, fact: Fact) -> str | None:
 
 def rivals_of(asked: Asked, fact: Fact) -> list[Fact]:
     """Facts that the words name instead of this one, and whose value is another."""
-    if not fact.words or asked.quantity.text in fact.scope or (fact.weak and not asked.stated.noun):
+    if not fact.words or asked.quantity.text in fact.scope:
         return []
     found = [
         rival
         for rival in asked.binding.numbers
-        if not rival.weak
-        and rival is not fact
-        and (_bears_noun(asked, rival, fact) if fact.weak else named_instead(rival, fact, asked.words))
+        if rival is not fact
+        and _is_named_instead(asked, rival, fact)
         and comparable(asked.quantity, rival)
         and binds(asked.quantity, rival, coarse=asked.coarse) is None
     ]
     return [rival for rival in found if not _told_beside(asked, rival)] if found else []
+
+
+def _is_named_instead(asked: Asked, rival: Fact, fact: Fact) -> bool:
+    if not fact.weak:
+        return not rival.weak and named_instead(rival, fact, asked.words)
+    if rival.weak:
+        return rival.dimension is fact.dimension and told_instead(rival, fact, asked.words)
+    return _bears_noun(asked, rival, fact)
 
 
 def _told_beside(asked: Asked, rival: Fact) -> bool:

@@ -1,28 +1,30 @@
-"""The rules for stated dates and times of day.
+"""The rule for stated dates, absolute and relative.
 
-In: a `DateMention` or `TimeMention` with its words, and the `Binding`. Out: one claim. A date is compared as
-far as it is written; with several dates in the outputs the one that is named counts. Relative words are
-resolved only where the outputs or the task say what day it is.
+In: a `DateMention` with its words, and the `Binding`. Out: one claim, or None for a "today" that is no more than
+a manner of speaking. A date is compared as far as it is written; with several dates in the outputs the one that
+is named counts. A relative one is held against the day the outputs or the task call today, else the run's clock.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 
 from spanproof.evaluators.layers.groundedness.language.answer import Stated
-from spanproof.evaluators.layers.groundedness.language.dates import (
-    DateMention,
-    TimeMention,
-    day_of,
-    resolve,
-    times_in,
-)
+from spanproof.evaluators.layers.groundedness.language.dates import DateMention, day_of
+from spanproof.evaluators.layers.groundedness.language.relative import Relative
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
-from spanproof.evaluators.layers.groundedness.language.words import canonical, words_of
+from spanproof.evaluators.layers.groundedness.language.words import canonical, content_words, words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
-from spanproof.evaluators.layers.groundedness.rules.naming import best_named, named_instead
+from spanproof.evaluators.layers.groundedness.rules.naming import (
+    best_named,
+    named_instead,
+    spoken_of,
+    told_instead,
+)
 
 _MAX_DATED = 50
 _MAX_SPAN_DAYS = 3_660
@@ -33,90 +35,147 @@ def date_claim(stated: Stated, binding: Binding) -> Claim | None:
     """The claim of one stated date."""
     mention = stated.what
     assert isinstance(mention, DateMention)
-
-    def verdict(outcome: Verdict, reason: str, evidence: ClaimEvidence | None = None) -> Claim:
-        return claim(binding, mention.start, mention.end, ClaimKind.DATE, outcome, reason, evidence)
-
-    if mention.offset_days is not None:
-        waiting = [fact for fact in binding.numbers if _is_wait(fact)]
-        told = next((fact for fact in waiting if _in_days(fact) == mention.offset_days), None)
-        if told is not None:
-            return verdict(Verdict.GROUNDED, "an output says so", evidence_of(told))
-        today = _today(binding)
-        if today is None and waiting:
-            return verdict(
-                Verdict.CONTRADICTED, f"`{waiting[0].text}` is what the outputs say", evidence_of(waiting[0])
-            )
-        if today is None:
-            return verdict(Verdict.UNCERTAIN, "neither the outputs nor the task say what day it is")
-        mention = resolve(mention, today)
+    if mention.relative is not None:
+        return _relative_claim(stated, mention, mention.relative, binding)
     dated = [fact for fact in binding.facts.facts if fact.day is not None]
-    matches = [fact for fact in dated if fact.day is not None and mention.says(fact.day)]
+    matches = [fact for fact in dated if _is_day(mention, fact, binding)]
     words = binding.words_at(stated)
-    for fact in matches:
-        rivals = [rival for rival in dated if rival not in matches and named_instead(rival, fact, words)]
-        if fact.weak or not rivals:
-            return verdict(Verdict.GROUNDED, "an output says so", evidence_of(fact))
-    if matches:
-        rival = next(
-            rival for rival in dated if rival not in matches and named_instead(rival, matches[0], words)
-        )
-        return verdict(
-            Verdict.CONTRADICTED,
-            f"that is the date of `{matches[0].text}`; the words name `{rival.text}`",
-            evidence_of(rival),
-        )
+    settled = _bound(matches, dated, words, stated, binding)
+    if settled is not None:
+        return settled
     if (
         any(_same(mention, given) for given in binding.task_dates)
         or mention.text.lower() in binding.task.lower()
     ):
-        return verdict(Verdict.GROUNDED, "the task gives it", ClaimEvidence(None, mention.text))
+        return _claim(
+            mention, binding, Verdict.GROUNDED, "the task gives it", ClaimEvidence(None, mention.text)
+        )
     reckoned = _after_a_span(mention, dated, binding)
     if reckoned is not None:
         fact, derivation = reckoned
-        return verdict(Verdict.GROUNDED, "it follows from the outputs", evidence_of(fact, derivation))
+        return _claim(
+            mention, binding, Verdict.GROUNDED, "it follows from the outputs", evidence_of(fact, derivation)
+        )
     if _named_in_text(mention, binding):
-        return verdict(Verdict.GROUNDED, "an output names it")
+        return _claim(mention, binding, Verdict.GROUNDED, "an output names it")
+    if any(mention.says(today) for today in binding.facts.todays):
+        return _claim(mention, binding, Verdict.GROUNDED, "it is the day of the run")
     if not dated:
-        return verdict(Verdict.UNCERTAIN, "the outputs hold no dates to compare it with")
+        return _claim(mention, binding, Verdict.UNCERTAIN, "the outputs hold no dates to compare it with")
     if binding.facts.cut:
-        return verdict(Verdict.UNCERTAIN, "not found in the part of the outputs that was read")
+        return _claim(
+            mention, binding, Verdict.UNCERTAIN, "not found in the part of the outputs that was read"
+        )
+    if mention.weekday is not None and not binding.facts.todays and all(fact.yearless for fact in dated):
+        return _claim(mention, binding, Verdict.UNCERTAIN, "the outputs' dates have no year")
     nearest = (best_named(dated, words) or dated)[0]
-    return verdict(
+    return _claim(
+        mention,
+        binding,
         Verdict.CONTRADICTED,
         f"no output gives this date; `{nearest.text}` is what they say",
         evidence_of(nearest),
     )
 
 
-def time_claim(stated: Stated, binding: Binding) -> Claim | None:
-    """The claim of one stated time of day."""
+def _claim(
+    mention: DateMention,
+    binding: Binding,
+    verdict: Verdict,
+    reason: str,
+    evidence: ClaimEvidence | None = None,
+) -> Claim:
+    return claim(binding, mention.start, mention.end, ClaimKind.DATE, verdict, reason, evidence)
+
+
+def _bound(
+    matches: list[Fact], dated: list[Fact], words: frozenset[str], stated: Stated, binding: Binding
+) -> Claim | None:
+    """The claim where some fact is of this day: of its own, or of another that the words name."""
     mention = stated.what
-    assert isinstance(mention, TimeMention)
-    there: list[TimeMention] = []
-    for index, text in enumerate(binding.facts.texts):
-        for found in times_in(text[:200_000]):
-            there.append(found)
-            if found.hour == mention.hour and (mention.minute or 0) == (found.minute or 0):
-                return claim(
-                    binding,
-                    mention.start,
-                    mention.end,
-                    ClaimKind.TIME,
-                    Verdict.GROUNDED,
-                    "an output says so",
-                    ClaimEvidence(index, found.text),
-                )
-    if mention.text in binding.task:
-        verdict, reason = Verdict.GROUNDED, "the task gives it"
-    elif there:
-        verdict, reason = (
-            Verdict.CONTRADICTED,
-            f"no output gives this time; {there[0].text} is the first they hold",
+    assert isinstance(mention, DateMention)
+    rival: Fact | None = None
+    for fact in matches:
+        named = (
+            other
+            for other in dated
+            if other not in matches
+            and not _told_beside(other, stated, binding)
+            and (told_instead(other, fact, words) if fact.weak else named_instead(other, fact, words))
         )
-    else:
-        verdict, reason = Verdict.UNCERTAIN, "the outputs hold no times of day to compare it with"
-    return claim(binding, mention.start, mention.end, ClaimKind.TIME, verdict, reason)
+        rival = next(named, None)
+        if rival is None:
+            return _claim(mention, binding, Verdict.GROUNDED, "an output says so", evidence_of(fact))
+    if rival is None:
+        return None
+    reason = f"that is the date of `{matches[-1].text}`; the words name `{rival.text}`"
+    return _claim(mention, binding, Verdict.CONTRADICTED, reason, evidence_of(rival))
+
+
+def _told_beside(rival: Fact, stated: Stated, binding: Binding) -> bool:
+    """Whether the sentence tells the rival's date too: "from January 1 to March 31"."""
+    return any(
+        isinstance(other.what, DateMention) and other is not stated and _is_day(other.what, rival, binding)
+        for other in binding.answer.stated
+        if other.sentence == stated.sentence
+    )
+
+
+def _relative_claim(
+    stated: Stated, mention: DateMention, relative: Relative, binding: Binding
+) -> Claim | None:
+    waiting = [fact for fact in binding.numbers if _is_wait(fact)]
+    told = next((fact for fact in waiting if relative.exact and _in_days(fact) == relative.exact), None)
+    if told is not None:
+        return _claim(mention, binding, Verdict.GROUNDED, "an output says so", evidence_of(told))
+    todays = _todays(binding)
+    if not todays and waiting and relative.exact is not None:
+        reason = f"`{waiting[0].text}` is what the outputs say"
+        return _claim(mention, binding, Verdict.CONTRADICTED, reason, evidence_of(waiting[0]))
+    dated = [fact for fact in binding.facts.facts if fact.day is not None]
+    words = frozenset(content_words(binding.answer.sentences[stated.sentence].words))
+    about = spoken_of(dated, words) or (dated if len(dated) == 1 else [])
+    if relative.is_now() and not about:
+        return None
+    if not todays:
+        return _claim(
+            mention, binding, Verdict.UNCERTAIN, "neither the outputs nor the task say what day it is"
+        )
+    matches = [fact for fact in dated if fact.day and any(relative.reaches(fact.day, day) for day in todays)]
+    settled = _bound(matches, dated, words | stated.words, stated, binding)
+    if settled is not None:
+        return _with_today(settled, todays[0])
+    lasting = mention.text.lower().startswith("in ") and _apart(relative, dated)
+    if not about or mention.text.lower() in binding.task.lower() or lasting:
+        return _claim(
+            mention,
+            binding,
+            Verdict.UNCERTAIN,
+            f"today is {todays[0]}, and the outputs do not date what it says",
+        )
+    reason = f"today is {todays[0]}, and `{about[0].text}` is what the outputs say"
+    return _claim(mention, binding, Verdict.CONTRADICTED, reason, evidence_of(about[0]))
+
+
+def _with_today(found: Claim, today: date) -> Claim:
+    """The claim with the day it was reckoned from."""
+    if found.evidence is None:
+        return found
+    return replace(found, evidence=replace(found.evidence, derivation=f"today is {today}"))
+
+
+def _is_day(mention: DateMention, fact: Fact, binding: Binding) -> bool:
+    if fact.day is None:
+        return False
+    if fact.yearless and mention.weekday is not None and not binding.facts.todays:
+        return False
+    return mention.says(fact.day, yearless=fact.yearless)
+
+
+def _apart(relative: Relative, dated: list[Fact]) -> bool:
+    """Whether the words may tell how long something took: "arrived in 3 days" of two dates of the outputs."""
+    days = [fact.day for fact in dated[:_MAX_DATED] if fact.day is not None]
+    return any((other - one).days == relative.exact for one in days for other in days if relative.exact)
 
 
 def _after_a_span(mention: DateMention, dated: list[Fact], binding: Binding) -> tuple[Fact, str] | None:
@@ -145,12 +204,15 @@ def _in_days(fact: Fact) -> float:
     return (fact.number or 0.0) * fact.unit.factor / 86400
 
 
-def _today(binding: Binding) -> date | None:
+def _todays(binding: Binding) -> Sequence[date]:
+    """The day the outputs or the task call today; else those the run's clock allows."""
     for fact in binding.facts.facts:
         if fact.day is not None and not _TODAY_WORDS.isdisjoint(fact.key):
-            return fact.day
+            return (fact.day,)
     given = [day for mention in binding.task_dates if (day := day_of(mention)) is not None]
-    return given[0] if len(given) == 1 and not _TODAY_WORDS.isdisjoint(binding.task_words) else None
+    if len(given) == 1 and not _TODAY_WORDS.isdisjoint(binding.task_words):
+        return (given[0],)
+    return binding.facts.todays
 
 
 def _same(mention: DateMention, given: DateMention) -> bool:

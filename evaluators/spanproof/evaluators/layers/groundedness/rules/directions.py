@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS, Sentence
+from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
+from spanproof.evaluators.layers.groundedness.language.segments import Sentence
 from spanproof.evaluators.layers.groundedness.language.words import canonical_set, words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact

@@ -45,6 +45,24 @@ def named_instead(rival: Fact, fact: Fact, words: AbstractSet[str]) -> bool:
     return 2 * len(telling & words) > len(telling)
 
 
+def told_instead(rival: Fact, fact: Fact, words: AbstractSet[str]) -> bool:
+    """The same for a fact found in prose: by the words of the clauses the two stand in."""
+    theirs = rival.clause if rival.weak else rival.words
+    if not fact.clause or not (fact.clause - theirs).isdisjoint(words):
+        return False
+    return not (theirs - fact.clause).isdisjoint(words)
+
+
+def spoken_of(facts: Iterable[Fact], words: AbstractSet[str]) -> list[Fact]:
+    """The facts that share most of these words, of those words that tell the facts apart."""
+    named = [(fact.clause if fact.weak else fact.words, fact) for fact in facts]
+    if not named:
+        return []
+    telling = words - frozenset.intersection(*(each for each, _ in named))
+    most = max(len(each & telling) for each, _ in named)
+    return [fact for each, fact in named if len(each & telling) == most] if most else []
+
+
 def coverage(fact: Fact, words: AbstractSet[str]) -> float:
     """The share of the fact's own key that the words hold; 0 for a fact without a key."""
     return sum(word in words for word in fact.key) / len(fact.key) if fact.key else 0.0

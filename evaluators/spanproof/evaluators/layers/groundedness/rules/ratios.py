@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS, Sentence
+from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
+from spanproof.evaluators.layers.groundedness.language.segments import Sentence
 from spanproof.evaluators.layers.groundedness.language.words import words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact

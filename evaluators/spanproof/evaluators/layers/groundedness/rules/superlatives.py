@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from itertools import islice
 
-from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS, Sentence
+from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
+from spanproof.evaluators.layers.groundedness.language.segments import Sentence
 from spanproof.evaluators.layers.groundedness.language.words import canonical, words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Records

@@ -1,0 +1,99 @@
+"""Prose in outputs: its numbers, dates and times, each under the words of its own clause.
+
+In: one line of prose. Out: weak facts. A value's `key` is what stands near it, for finding it; its `clause` is
+what is said of it, for telling it from the others: the words of its segment, and of what its sentence is about
+where the segment names nothing of its own.
+"""
+
+from __future__ import annotations
+
+import re
+
+from spanproof.evaluators.layers.groundedness.language.dates import dates_in, day_of, times_in
+from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, quantities_in
+from spanproof.evaluators.layers.groundedness.language.segments import (
+    Sentence,
+    cut_up,
+    overlaps,
+    sentences_of,
+)
+from spanproof.evaluators.layers.groundedness.language.words import content_words, day_words, words_of
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts
+from spanproof.evaluators.layers.groundedness.outputs.tree import add_value
+
+_MAX_PROSE = 100_000
+_MAX_VALUES = 2_000
+"""Values of one line whose clauses are told apart; those beyond have none."""
+_NAME = re.compile(r"(?<=[\s(])[A-ZÀ-Þ][\w'’-]+")
+_NEAR_BEFORE, _NEAR_AFTER = 60, 30
+
+
+def read_prose(facts: Facts, output: int, line: str, key: tuple[str, ...] = ()) -> None:
+    """Add the values of a line."""
+    if len(line) > _MAX_PROSE:
+        line, facts.cut = line[:_MAX_PROSE], True
+    dates = list(dates_in(line, prose=False))
+    times = list(times_in(line)) if ":" in line or "m" in line else []
+    taken = [(mention.start, mention.end) for mention in (*dates, *times)]
+    quantities = [
+        quantity
+        for quantity in quantities_in(line)
+        if not (taken and overlaps(taken, quantity.start, quantity.end))
+    ]
+    if not (dates or times or quantities):
+        return
+    places = sorted(taken + [(quantity.start, quantity.end) for quantity in quantities])
+    clauses = _clauses(line, places[:_MAX_VALUES])
+    for mention in (*dates, *times):
+        clause = clauses.get(mention.start, frozenset())
+        add_value(facts, output, mention.text, "", "", frozenset(key), weak=True, clause=clause)
+    for quantity in quantities:
+        facts.facts.append(_fact(output, line, quantity, key, clauses.get(quantity.start, frozenset())))
+
+
+def _fact(output: int, line: str, quantity: Quantity, key: tuple[str, ...], clause: frozenset[str]) -> Fact:
+    before = line[max(0, quantity.start - _NEAR_BEFORE) : quantity.start]
+    near = f"{before} {line[quantity.end : quantity.end + _NEAR_AFTER]}"
+    return Fact(
+        output=output,
+        label="",
+        text=line[max(0, quantity.start - 40) : quantity.end + 40].strip(),
+        key=tuple(words_of(near)) + key,
+        number=quantity.value,
+        unit=quantity.unit,
+        weak=True,
+        clause=clause,
+    )
+
+
+def _clauses(line: str, places: list[tuple[int, int]]) -> dict[int, frozenset[str]]:
+    """The words that tell each value from the others, by where it starts."""
+    found: dict[int, frozenset[str]] = {}
+    at = 0
+    for sentence in sentences_of(line):
+        inside: list[tuple[int, int]] = []
+        while at < len(places) and places[at][0] < sentence.end:
+            inside.append(places[at])
+            at += 1
+        if inside:
+            cut_up(line, sentence, inside)
+            found |= _of_sentence(line, sentence, inside)
+    return found
+
+
+def _of_sentence(line: str, sentence: Sentence, inside: list[tuple[int, int]]) -> dict[int, frozenset[str]]:
+    found: dict[int, frozenset[str]] = {}
+    subject = frozenset(_told(line[sentence.start : inside[0][0]]))
+    for start, end in sentence.segments:
+        words = frozenset(_told(line[start:end]))
+        names_its_own = _NAME.search(line, start, end) is not None
+        clause = words if start == sentence.start or names_its_own else words | subject
+        found |= {place: clause for place, _ in inside if start <= place < end}
+    return found
+
+
+def _told(text: str) -> list[str]:
+    """Content words, with the words of each day that is written out."""
+    words = [word for word in content_words(words_of(text)) if not word.isdigit()]
+    days = (day for mention in dates_in(text, prose=False) if (day := day_of(mention)) is not None)
+    return words + [word for day in days for word in day_words(day)]

@@ -1,0 +1,75 @@
+"""The rule for stated times of day: "at 3 pm", "23:06 UTC".
+
+In: a `TimeMention` with its words, and the `Binding`. Out: one claim. A zone that both sides write is reckoned
+with; where the outputs tell theirs and the answer does not, it may speak of the user's own: then a time that is
+off by whole hours is left open.
+"""
+
+from __future__ import annotations
+
+from spanproof.evaluators.layers.groundedness.language.answer import Stated
+from spanproof.evaluators.layers.groundedness.language.dates import TimeMention
+from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
+from spanproof.evaluators.layers.groundedness.rules.naming import named_instead, spoken_of, told_instead
+
+_DAY = 86_400
+_WEST, _EAST = -8 * 3600, 9 * 3600
+"""Offsets from UTC at which most people live, in seconds."""
+
+
+def time_claim(stated: Stated, binding: Binding) -> Claim | None:
+    """The claim of one stated time of day."""
+    mention = stated.what
+    assert isinstance(mention, TimeMention)
+
+    def verdict(outcome: Verdict, reason: str, evidence: ClaimEvidence | None = None) -> Claim:
+        return claim(binding, mention.start, mention.end, ClaimKind.TIME, outcome, reason, evidence)
+
+    timed = [fact for fact in binding.facts.facts if fact.clock is not None]
+    words = binding.words_at(stated)
+    rival: Fact | None = None
+    matches = [fact for fact in timed if _is_time(mention, fact)]
+    for fact in matches:
+        named = (other for other in timed if other not in matches and _named(other, fact, words))
+        rival = next(named, None)
+        if rival is None:
+            return verdict(Verdict.GROUNDED, "an output says so", evidence_of(fact))
+    if rival is not None:
+        reason = f"that is the time of `{matches[-1].text}`; the words name `{rival.text}`"
+        return verdict(Verdict.CONTRADICTED, reason, evidence_of(rival))
+    if mention.text.lower() in binding.task.lower():
+        return verdict(Verdict.GROUNDED, "the task gives it", ClaimEvidence(None, mention.text))
+    if not timed:
+        return verdict(Verdict.UNCERTAIN, "the outputs hold no times of day to compare it with")
+    if binding.facts.cut:
+        return verdict(Verdict.UNCERTAIN, "not found in the part of the outputs that was read")
+    if mention.offset is None and any(_in_another_zone(mention, fact) for fact in timed):
+        return verdict(Verdict.UNCERTAIN, "it may be told in the user's zone, which nothing names")
+    nearest = (spoken_of(timed, words) or timed)[0]
+    reason = f"no output gives this time; `{nearest.text}` is what they say"
+    return verdict(Verdict.CONTRADICTED, reason, evidence_of(nearest))
+
+
+def _named(rival: Fact, fact: Fact, words: frozenset[str]) -> bool:
+    return told_instead(rival, fact, words) if fact.weak else named_instead(rival, fact, words)
+
+
+def _is_time(mention: TimeMention, fact: Fact) -> bool:
+    """Whether the mention tells this time, as far as it is written."""
+    assert fact.clock is not None
+    clock = fact.clock
+    if mention.offset is not None and fact.offset is not None:
+        clock = (clock + (mention.offset - fact.offset) * 60) % _DAY
+    if mention.minute is None:
+        return clock // 3600 == mention.hour and clock % 3600 < 60
+    return clock // 60 == mention.seconds // 60 and (not mention.second or clock == mention.seconds)
+
+
+def _in_another_zone(mention: TimeMention, fact: Fact) -> bool:
+    """Whether the mention could be this time, told where the user lives."""
+    if fact.offset is None or fact.clock is None:
+        return False
+    apart = (mention.seconds - fact.clock + fact.offset * 60 + _DAY // 2) % _DAY - _DAY // 2
+    return apart % 3600 == 0 and apart != 0 and _WEST <= apart <= _EAST
