@@ -8,116 +8,63 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from spanproof.evaluators.layers.groundedness.language.durations import durations_in
+from spanproof.evaluators.layers.groundedness.language.quantity import SCALES, Quantity
+from spanproof.evaluators.layers.groundedness.language.spelled import spelled_in
 from spanproof.evaluators.layers.groundedness.language.units import (
     BY_NAME,
-    MONEY,
+    CURRENCIES,
     PERCENT,
+    SQUARES,
     SYMBOLS,
     Dimension,
     Unit,
 )
 
-_SCALES = {
-    "k": 1e3, "thousand": 1e3, "thousands": 1e3, "mn": 1e6, "mm": 1e6, "mio": 1e6, "mil": 1e6, "million": 1e6,
-    "millions": 1e6, "bn": 1e9, "billion": 1e9, "billions": 1e9, "tn": 1e12, "trillion": 1e12, "hundred": 1e2,
-    "dozen": 12.0, "lakh": 1e5, "crore": 1e7,
-}  # fmt: skip
 _SPACED_UNITS_NEVER = frozenset(("in", "b", "t", "oz", "pp", "cent"))
 _SIGNS = "-−–"
+_LEADING = frozenset(("square", "sq", "more", "further", "additional", "full"))
+_SQUARE = frozenset(("square", "sq"))
+"""Words between a number and its unit: "14 more days", "470 square kilometres"."""
+_PERIODS = frozenset(("year", "month", "week", "day", "hour"))
+"""What an amount may be for, and is not counted in: "12.6 million year over year"."""
+_ATTACHED = {"G": "gb", "T": "tb", "Ki": "kib", "Mi": "mib", "Gi": "gib", "Ti": "tib"}
+"""How shells write sizes: `198G`, `31Gi`."""
 
 _QUANTITY = re.compile(
     r"(?P<open>\()?"
     r"(?P<sign>(?<![\w)\]%.])[-−–+])?\s?"
-    r"(?P<symbol>(?:US|CA|AU|NZ|HK)?\$|€|£|¥|₹|₽|₩|\b(?:USD|EUR|GBP|JPY|INR|CHF|CAD|AUD)\s?)?"
+    rf"(?P<symbol>(?:US|CA|AU|NZ|HK)?\$|€|£|¥|₹|₽|₩|\b(?:{'|'.join(sorted(CURRENCIES))})\s?)?"
     r"(?P<inner>[-−–])?"
-    r"(?<![\w.])(?P<number>\d{1,3}(?:\.\d{3})+,\d{1,2}(?![\d,])"
+    r"(?<![\w.])(?<!\d:)(?P<number>\d{1,3}(?:\.\d{3})+,\d{1,2}(?![\d,])"
     r"|\d{1,3}(?:[,\u00a0\u202f\u2009'’]\d{3})+(?:\.\d+)?(?![\d])"
     r"|\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?"
     r"|\.\d+(?:[eE][+-]?\d{1,3})?)"
-    r"(?P<tail>(?:[ \u00a0\u202f-]?(?:°\s?[CFcf]\b|[%¢€£¥₹]|[A-Za-zµμ]{1,14}/[a-z]{1,6}|[A-Za-zµμ]{1,14}))?)"
+    r"(?P<tail>(?:[ \u00a0\u202f-]?(?:°\s?[CFcf]\b|[%¢€£¥₹]|[A-Za-zµμ]{1,14}/[a-z]{1,6}"
+    r"|[A-Za-zµμ]{1,14}[²³]?))?)"
 )
 _STATED = re.compile(r"(?:\b(?:is|was|were|are|of|at)|[:=])\s*$", re.IGNORECASE)
 _WORD_AFTER = re.compile(r"[ \u00a0]?([A-Za-zµμ]{1,14}|[%€£¥₹])(?![\w])")
-_FRACTION_WORD = re.compile(r"[ -](?:thirds?|quarters?|fifths?|tenths?|halves|half)\b", re.IGNORECASE)
-_NUMBER_WORDS = {
-    word: number
-    for number, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-            "twenty",
-        ]
-    )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
-_SPELLED = re.compile(
-    r"\b("
-    + "|".join(sorted(_NUMBER_WORDS, key=len, reverse=True))
-    + r")(?:[- ](one|two|three|four|five|six|seven|eight|nine))?\b"
-    r"(?:\s+(hundred|thousand|million|billion|dozen|percent))?",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """A number as it is written.
-
-    Attributes:
-        value: with sign and scale word applied, in its own unit.
-        ulp: the step of its last written digit, in the same unit: half of it is what rounding may hide.
-        decimals: digits written after the point.
-        digits: significant digits written.
-        spelled: written as a word ("seven").
-    """
-
-    text: str
-    start: int
-    end: int
-    value: float
-    ulp: float
-    decimals: int
-    digits: int
-    unit: Unit | None = None
-    scaled: bool = False
-    spelled: bool = False
-
-    @property
-    def dimension(self) -> Dimension | None:
-        """What it measures, None for a bare number."""
-        return self.unit.dimension if self.unit else None
 
 
 def quantities_in(text: str, *, spelled: bool = False) -> Iterator[Quantity]:
     """Every quantity of a text in order; `spelled` includes number words."""
-    spoken = list(_spelled_in(text)) if spelled else []
+    others = [*spelled_in(text)] if spelled else []
+    lasting = [*durations_in(text)]
+    if lasting:
+        others = sorted(others + lasting, key=lambda quantity: quantity.start)
+    place = 0
     for match in _QUANTITY.finditer(text):
         found = _read(text, match)
         if found is None:
             continue
-        while spoken and spoken[0].end <= found.start:
-            yield spoken.pop(0)
-        yield found
-    yield from spoken
+        while place < len(others) and others[place].end <= found.start:
+            yield others[place]
+            place += 1
+        if not lasting or not any(each.start < found.end and found.start < each.end for each in lasting):
+            yield found
+    yield from others[place:]
 
 
 def whole_quantity(text: str) -> Quantity | None:
@@ -125,6 +72,9 @@ def whole_quantity(text: str) -> Quantity | None:
     if not text or len(text) > 40:
         return None
     stripped = text.strip()
+    lasting = next(durations_in(stripped), None)
+    if lasting is not None and (lasting.start, lasting.end) == (0, len(stripped)):
+        return lasting
     match = _QUANTITY.match(stripped)
     if match is None:
         return None
@@ -149,8 +99,12 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
         code = SYMBOLS.get(symbol[-1:] if len(symbol) != 3 else symbol, symbol)
         unit = Unit(code, Dimension.MONEY, 1.0, code)
         start = match.start("symbol")
-    negative = ((match["sign"] or "") in _SIGNS and bool(match["sign"])) or bool(match["inner"])
-    if match["sign"] and (match["sign"] != "+" or symbol):
+    sign = match["sign"] or ""
+    if sign and text[match.end("sign") : match.end("sign") + 1].isspace():
+        sign = ""  # "LH 3015 – €162.50": a dash between two things
+    inner = bool(match["inner"]) and (bool(symbol) or not _is_joined(text, match.start("inner")))
+    negative = inner or (bool(sign) and sign in _SIGNS)
+    if sign and (sign != "+" or symbol):
         start = match.start("sign")
     if (
         match["open"]
@@ -164,6 +118,12 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
     return Quantity(
         text[start:end], start, end, value * scale, ulp * scale, decimals, digits, unit, scale != 1.0
     )
+
+
+def _is_joined(text: str, place: int) -> bool:
+    """Whether a dash stands right behind a word or number: "0-100" is a range, and no negative."""
+    before = text[place - 1 : place] if place else ""
+    return bool(before) and (before.isalnum() or before in ")]%.")
 
 
 def _parse(written: str) -> tuple[float, float, int] | None:
@@ -192,16 +152,19 @@ def _tail(text: str, match: re.Match[str], money: bool) -> tuple[int, float, Uni
     following = text[match.end() : match.end() + 1]
     if following.isalnum() or following == "_":
         return (end if spaced else -1), 1.0, None
-    if tail[0] == "-" and word.lower() not in BY_NAME and word.lower() not in _SCALES:
+    if tail[0] == "-" and word.lower() not in BY_NAME and word.lower() not in SCALES:
         return end, 1.0, None
+    if word in _LEADING and (after := _WORD_AFTER.match(text, match.end())):
+        unit = BY_NAME.get(SQUARES.get(after[1].lower(), "") if word in _SQUARE else after[1].lower())
+        return (after.end(), 1.0, unit) if unit else (end, 1.0, None)
     scale = _scale(word, spaced=spaced, money=money)
     if scale is not None:
         after = _WORD_AFTER.match(text, match.end())
-        unit = _unit(after[1], spaced=True) if after else None
+        unit = _unit(after[1], spaced=True) if after and after[1] not in _PERIODS else None
         return (after.end() if after and unit else match.end()), scale, unit
     unit = _unit(word, spaced=spaced)
     if unit is not None:
-        return match.end(), 1.0, unit
+        return match.end() + (len(" points") if text.startswith(" points", match.end()) else 0), 1.0, unit
     if spaced:
         return end, 1.0, None
     if word.lower() == "x":
@@ -230,12 +193,14 @@ def _scale(word: str, *, spaced: bool, money: bool) -> float | None:
         return None
     if lowered == "k" and spaced:
         return None
-    return _SCALES.get(lowered)
+    return SCALES.get(lowered)
 
 
 def _unit(word: str, *, spaced: bool) -> Unit | None:
     if word == "%":
         return PERCENT
+    if not spaced and word in _ATTACHED:
+        return BY_NAME[_ATTACHED[word]]
     if word in SYMBOLS:
         return Unit(SYMBOLS[word], Dimension.MONEY, 1.0, SYMBOLS[word])
     lowered = word.lower().replace("° ", "°")
@@ -246,34 +211,4 @@ def _unit(word: str, *, spaced: bool) -> Unit | None:
     return BY_NAME.get(lowered)
 
 
-def _spelled_in(text: str) -> Iterator[Quantity]:
-    for match in _SPELLED.finditer(text):
-        word, ones, scale = match[1].lower(), match[2], (match[3] or "").lower()
-        value = _NUMBER_WORDS[word]
-        if _FRACTION_WORD.match(text, match.end()):
-            continue  # "two thirds" says a share, and roughly
-        if word == "one" and not scale:
-            continue  # "the highest priced one": a pronoun far more often than a number
-        if ones and value >= 20:
-            value += _NUMBER_WORDS[ones.lower()]
-        factor = _SCALES.get(scale, 1.0)
-        unit = PERCENT if scale == "percent" else None
-        end = match.end()
-        after = _WORD_AFTER.match(text, end) if unit is None else None
-        if after and len(after[1]) > 2 and after[1].lower() in BY_NAME:
-            unit, end = BY_NAME[after[1].lower()], after.end()
-        yield Quantity(
-            text[match.start() : end],
-            match.start(),
-            end,
-            value * factor,
-            factor,
-            0,
-            1,
-            unit,
-            factor != 1.0,
-            spelled=True,
-        )
-
-
-__all__ = ["MONEY", "Quantity", "quantities_in", "whole_quantity"]
+__all__ = ["Quantity", "quantities_in", "whole_quantity"]

@@ -92,6 +92,8 @@ def _segments(text: str, sentence: Sentence, claims: list[tuple[int, int]]) -> l
         if any(start <= claim < end for claim, _ in claims):
             joined.append((begin, end))
             open_start = None
+        elif joined and open_start is None and text[start - 1] == "(":
+            joined[-1] = (joined[-1][0], end)  # "12 km (one way)": an aside belongs to what stands before it
         elif _CLAUSE.search(text, start, end):
             open_start = None
         else:

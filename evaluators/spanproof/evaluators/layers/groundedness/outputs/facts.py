@@ -51,6 +51,8 @@ class Fact:
     """The key names a number of things."""
     clause: frozenset[str] = frozenset()
     """Of a value found in prose, the words of its own clause and of what its sentence is about."""
+    line: int = -1
+    """Of a value found in prose, the number of its line, counted over all outputs."""
     yearless: bool = False
     """The day is written without a year."""
     clock: int | None = None
@@ -102,6 +104,7 @@ class Facts:
         scales: what an output says its amounts are in ("in millions"), by its index.
         documents: objects that stand for themselves, as output and the range of their facts.
         texts: the outputs as text.
+        lines: how many lines of prose have been read.
         todays: the days it may be for the people of the run, the likeliest first; empty where nobody knows.
     """
 
@@ -112,6 +115,7 @@ class Facts:
     scales: dict[int, float] = field(default_factory=dict)
     documents: list[tuple[int, int, int]] = field(default_factory=list)
     texts: Sequence[str] = ()
+    lines: int = 0
     todays: Sequence[date] = ()
 
     def numbers(self) -> list[Fact]:

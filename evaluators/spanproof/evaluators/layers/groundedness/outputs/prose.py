@@ -8,6 +8,7 @@ where the segment names nothing of its own.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from spanproof.evaluators.layers.groundedness.language.dates import dates_in, day_of, times_in
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, quantities_in
@@ -44,11 +45,13 @@ def read_prose(facts: Facts, output: int, line: str, key: tuple[str, ...] = ()) 
         return
     places = sorted(taken + [(quantity.start, quantity.end) for quantity in quantities])
     clauses = _clauses(line, places[:_MAX_VALUES])
+    facts.lines += 1
     for mention in (*dates, *times):
         clause = clauses.get(mention.start, frozenset())
-        add_value(facts, output, mention.text, "", "", frozenset(key), weak=True, clause=clause)
+        add_value(facts, output, mention.text, "", "", frozenset(key), weak=True, clause=clause, line=facts.lines)
     for quantity in quantities:
-        facts.facts.append(_fact(output, line, quantity, key, clauses.get(quantity.start, frozenset())))
+        found = _fact(output, line, quantity, key, clauses.get(quantity.start, frozenset()))
+        facts.facts.append(replace(found, line=facts.lines))
 
 
 def _fact(output: int, line: str, quantity: Quantity, key: tuple[str, ...], clause: frozenset[str]) -> Fact:

@@ -184,6 +184,7 @@ def add_value(
     *,
     weak: bool = False,
     clause: frozenset[str] = frozenset(),
+    line: int = -1,
 ) -> None:
     """Add one scalar under its key."""
     raw = raw_key_words(key)
@@ -208,6 +209,7 @@ def add_value(
         clock=time.seconds if time else None,
         offset=time.offset if time else None,
         clause=clause,
+        line=line,
         string=value if isinstance(value, str) else None,
         flag=_flag(value),
         null=value is None,

@@ -100,7 +100,7 @@ def _bound(
             other
             for other in dated
             if other not in matches
-            and not _told_beside(other, stated, binding)
+            and not (fact.weak and _told_beside(other, stated, binding))
             and (told_instead(other, fact, words) if fact.weak else named_instead(other, fact, words))
         )
         rival = next(named, None)

@@ -50,7 +50,9 @@ def told_instead(rival: Fact, fact: Fact, words: AbstractSet[str]) -> bool:
     theirs = rival.clause if rival.weak else rival.words
     if not fact.clause or not (fact.clause - theirs).isdisjoint(words):
         return False
-    return not (theirs - fact.clause).isdisjoint(words)
+    # Only of what is told alike do the words tell which is meant: of one line, or of clauses with a common word.
+    alike = not rival.weak or rival.line == fact.line or not theirs.isdisjoint(fact.clause)
+    return alike and not (theirs - fact.clause).isdisjoint(words)
 
 
 def spoken_of(facts: Iterable[Fact], words: AbstractSet[str]) -> list[Fact]:
