@@ -55,7 +55,8 @@ def command(
 
     FILES are OTLP trace data: .pb (protobuf), .json, or .jsonl (one request a line). Exit code 2 where one of
     them could not be read in full; the others are evaluated all the same. Of the configuration the sections
-    `evaluators` and `judge` and the key `evaluation.layers` hold.
+    `evaluators` and `judge` and the keys `evaluation.layers` and `evaluation.synonyms` (your own words for
+    states) hold.
     """
     evaluations: list[TraceEvaluation] = []
     unreadable = 0

@@ -54,7 +54,7 @@ left out. Lone surrogates come back as U+FFFD.
 | `replay --jsonl` | `id`, `steps` [code], `tools`? {name: [parameter]}, `tape`? [`tool`, `args`?, \
 `kwargs`?, `result` or `error` {`type`, `message`}] | `id`, `steps` [`failure_class`, `stdout`, \
 `result`, `exception` {`type`, `message`} or null, `divergences` [`tool`, `args`, `kwargs`, `reason`]] |
-| `score groundedness --jsonl` | `id`, `task`?, `outputs` [text or JSON], `answer` | `id`, `verdict` \
+| `score groundedness --jsonl` | `id`, `task`?, `outputs` [text or JSON], `answer`, `now`? | `id`, `verdict` \
 (`grounded`, `contradicted`, `uncertain`), `value`, `claims` [`text`, `start`, `end`, `kind`, `verdict`, \
 `reason`, `evidence`] |
 | `score trajectory --jsonl` | `id`, `task`, `steps` [`code`, `observation`, `error`], `final_answer` | \

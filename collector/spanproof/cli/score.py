@@ -6,10 +6,13 @@ rests on. Nothing is executed and nothing stored; the rules are those of the lay
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
+import yaml
+from pydantic import TypeAdapter, ValidationError
 
 from spanproof.cli.backends import backend_options, opened
 from spanproof.cli.console import UsageProblem, json_line
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
     from spanproof.sandbox.scanners.pipeline import Pipeline
 
 
+Synonyms: TypeAlias = dict[str, tuple[str, ...]]
+
 _jsonl_option = click.option(
     "--jsonl", "--json", "jsonl", is_flag=True, help="Read JSON Lines from stdin, write one line per line."
 )
@@ -42,13 +47,21 @@ def command() -> None:
 
 @command.command("groundedness")
 @_jsonl_option
-def groundedness(*, jsonl: bool) -> int:
+@click.option(
+    "--synonyms",
+    "synonyms_file",
+    type=click.Path(path_type=Path),
+    help="YAML with your own words for states, as `evaluation.synonyms` has them: shipped: [on the truck].",
+)
+def groundedness(*, jsonl: bool, synonyms_file: Path | None) -> int:
     """Hold answers against outputs.
 
-    In: {"id", "task"?, "outputs": […], "answer"}. Out: {"id", "verdict", "value", "claims"}.
+    In: {"id", "task"?, "outputs": […], "answer", "now"?}; "now" is when the answer was given, as ISO 8601
+    with its zone, for words such as "yesterday". Out: {"id", "verdict", "value", "claims"}.
     """
     _require_jsonl(jsonl, "groundedness")
-    return answer_lines(score_groundedness)
+    synonyms = read_synonyms(synonyms_file) if synonyms_file else {}
+    return answer_lines(lambda row: score_groundedness(row, synonyms))
 
 
 @command.command("trajectory")
@@ -116,7 +129,24 @@ def score_custom(row: Row, function: Function, sandbox: Sandbox) -> Row:
     return {"id": row.get("id"), "score": returned.score, "explanation": returned.explanation}
 
 
-def score_groundedness(row: Row) -> Row:
+def read_synonyms(file: Path) -> Synonyms:
+    """A user's own words for states, by the state's usual name.
+
+    Raises:
+        UsageProblem: the file cannot be read, or holds anything but lists of words by state.
+    """
+    remedy = "write one state a line: `shipped: [on the truck, left the house]`"
+    try:
+        return TypeAdapter(Synonyms).validate_python(yaml.safe_load(file.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as problem:
+        raise UsageProblem(f"{file} cannot be read: {problem}", remedy) from problem
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise UsageProblem(f"{file}: {place}: {first['msg']}", remedy) from problem
+
+
+def score_groundedness(row: Row, synonyms: Synonyms | None = None) -> Row:
     """The answer to one line of `score groundedness`."""
     outputs = row.get("outputs")
     if not isinstance(outputs, list):
@@ -124,7 +154,8 @@ def score_groundedness(row: Row) -> Row:
     task = row.get("task")
     if task is not None and not isinstance(task, str):
         raise BadRow(f"field 'task' must be a string, got {json_name(task)}")
-    grounding = ground([_as_text(output) for output in outputs], text_field(row, "answer"), task)
+    texts = [_as_text(output) for output in outputs]
+    grounding = ground(texts, text_field(row, "answer"), task, synonyms, _moment(row))
     return {
         "id": row.get("id"),
         "verdict": grounding.verdict.value,
@@ -176,6 +207,16 @@ def _claim(claim: Claim) -> Row:
         "reason": claim.reason,
         "evidence": evidence,
     }
+
+
+def _moment(row: Row) -> datetime | None:
+    now = row.get("now")
+    if now is None:
+        return None
+    try:
+        return datetime.fromisoformat(now)
+    except (TypeError, ValueError) as problem:
+        raise BadRow(f"field 'now' must be a date and time as ISO 8601, got {now!r:.60}") from problem
 
 
 def _as_text(output: Any) -> str:

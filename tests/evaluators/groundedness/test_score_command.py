@@ -91,3 +91,28 @@ def test_a_bad_trajectory_row_names_its_field():
 def test_without_jsonl_the_remedy_is_told(capsys):
     assert run(["score", "groundedness"]) == 2
     assert "--jsonl" in capsys.readouterr().err
+
+
+def test_own_words_for_states_come_from_a_file(tmp_path, monkeypatch, capsysbinary):
+    file = tmp_path / "words.yaml"
+    file.write_text("shipped: [on the truck]\n")
+    row = {"id": 1, "outputs": [{"status": "shipped"}], "answer": "It is on the truck."}
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(row).encode())))
+    assert run(["score", "groundedness", "--jsonl", "--synonyms", str(file)]) == 0
+    assert json.loads(capsysbinary.readouterr().out)["verdict"] == "grounded"
+
+
+@pytest.mark.parametrize("text", ["shipped: 5\n", "- shipped\n", "shipped: [a\n", None])
+def test_a_bad_file_of_words_is_misuse(text, tmp_path, capsys):
+    file = tmp_path / "words.yaml"
+    if text is not None:
+        file.write_text(text)
+    assert run(["score", "groundedness", "--jsonl", "--synonyms", str(file)]) == 2
+    assert "words.yaml" in capsys.readouterr().err
+
+
+def test_now_is_what_relative_dates_count_from():
+    row = {"id": 1, "outputs": [{"due": "2026-05-03"}], "answer": "It is due tomorrow."}
+    for now, verdict in (("2026-05-02T10:00:00Z", "grounded"), ("2026-05-01T10:00:00Z", "contradicted")):
+        assert answers(score_groundedness, row | {"now": now})[0]["verdict"] == verdict
+    assert "'now'" in answers(score_groundedness, row | {"now": "soon"})[0]["error"]

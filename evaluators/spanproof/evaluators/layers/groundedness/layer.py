@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from spanproof.evaluators.layers.groundedness.ground import ground
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Grounding, Verdict
@@ -19,7 +20,7 @@ from spanproof.evaluators.model import RunEvidence
 from spanproof.trace import Ending, Errored, Evidence, Judgement, Label, Layer, Outcome, Scored, Skipped
 
 EVALUATOR = "claim-binding"
-VERSION = "2"
+VERSION = "3"
 _NUMERIC = frozenset(
     (ClaimKind.NUMBER, ClaimKind.CURRENCY, ClaimKind.PERCENT, ClaimKind.QUANTITY, ClaimKind.COUNT)
 )
@@ -82,7 +83,8 @@ def _outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
             return {layer: Skipped("no execution output on the trace to compare the answer with")}
         return {layer: _from_nothing(evidence)}
     texts = [output.text for output in returned.outputs]
-    grounding = ground(texts, run.answer.text, run.task, evidence.told.synonyms)
+    now = datetime.fromtimestamp(run.start_ns / 1e9, UTC) if run.start_ns else None
+    grounding = ground(texts, run.answer.text, run.task, evidence.told.synonyms, now)
     if grounding.verdict is Verdict.UNCERTAIN:
         raise _NeedsAJudge(_why_uncertain(grounding))
     return {

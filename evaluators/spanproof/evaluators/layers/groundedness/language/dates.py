@@ -26,7 +26,8 @@ _DATE = re.compile(
     r"|(?<![\w./-])(?P<sa>\d{1,2})[/.](?P<sb>\d{1,2})[/.](?P<sy>\d{4}|\d{2})(?![\w/])"
     r"|\b"
     + _MONTH.format("m1")
-    + r"\s+(?P<d1>\d{1,2})(?:st|nd|rd|th)?\b(?:(?:,\s*|\s+|\s+\d\d:\d\d(?::\d\d)?\s+)(?P<y1>(?:19|20)\d{2})\b)?"
+    + r"\s+(?P<d1>\d{1,2})(?:st|nd|rd|th)?\b"
+    r"(?:(?:,\s*|\s+|\s+\d\d:\d\d(?::\d\d)?\s+)(?P<y1>(?:19|20)\d{2})\b)?"
     r"|(?<![\w.])(?P<d2>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?"
     + _MONTH.format("m2")
     + r"(?:,?\s+(?P<y2>(?:19|20)\d{2})\b)?"
@@ -36,7 +37,7 @@ _DATE = re.compile(
 _YEAR_MONTH = re.compile(r"((?:19|20)\d\d)-(0[1-9]|1[0-2])")
 _WEEKDAY = re.compile(r"\b(Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)\b")
 _TIME = re.compile(
-    r"(?:(?<![\w:.-])|(?<=[\s(]\d:\d\d[-–])|(?<=[\s(]\d\d:\d\d[-–]))(?P<h>\d{1,2}):(?P<m>\d{2})(?::(?P<s>\d{2})(?:\.\d{1,6})?)?\s?(?P<p>[ap]\.?m\.?)?(?!(?!z\b)\w|:)"
+    r"(?:(?<![\w:.+-])|(?<=[\s(]\d:\d\d[-–])|(?<=[\s(]\d\d:\d\d[-–]))(?P<h>\d{1,2}):(?P<m>\d{2})(?::(?P<s>\d{2})(?:\.\d{1,6})?)?\s?(?P<p>[ap]\.?m\.?)?(?!(?!z\b)\w|:)"
     r"|(?<![\w:.$-])(?P<h2>\d{1,2})\s?(?P<p2>[ap]\.?m\.?)(?!\w)"
     r"|(?<=\d{4}-\d\d-\d\d[T ])(?P<h3>\d{2}):(?P<m3>\d{2})(?::(?P<s3>\d{2})(?:\.\d{1,6})?)?",
     re.IGNORECASE,

@@ -1,7 +1,7 @@
 """Durations written as one word: "4m12s", "2h 15m", "33:41".
 
-In: any text. Out: `Quantity`s in seconds. "33:41" is minutes and seconds because no clock shows it; what could be
-a time of day is left to `dates`.
+In: any text. Out: `Quantity`s in seconds. "33:41" is minutes and seconds because no clock shows it; what
+could be a time of day is left to `dates`.
 """
 
 from __future__ import annotations

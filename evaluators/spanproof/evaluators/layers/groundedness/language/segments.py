@@ -1,8 +1,9 @@
 """Sentences and segments: which stretch of a text belongs to which of its values.
 
 In: prose, and where its values stand. Out: `Sentence`s with their pieces and segments. A segment is the
-stretch between two separators (commas, "and", "from", "with", …); one without a value belongs to the next that
-has one, so that "the mean with outliers is 5" stays whole. Answers and the prose of outputs are cut up alike.
+stretch between two separators (commas, "and", "from", "with", …); one without a value belongs to the next
+that has one, so that "the mean with outliers is 5" stays whole. Answers and the prose of outputs are cut up
+alike.
 """
 
 from __future__ import annotations

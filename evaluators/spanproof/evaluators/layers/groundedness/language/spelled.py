@@ -1,7 +1,7 @@
 """Numbers written as words: "seven", "twenty-one percent", "two dozen", "a dozen and a half".
 
-In: prose. Out: `Quantity`s. "One" alone is a pronoun far more often than a number, and "two thirds" says a share,
-and roughly: neither is read. Dozens round to one.
+In: prose. Out: `Quantity`s. "One" alone is a pronoun far more often than a number, and "two thirds" says a
+share, and roughly: neither is read. Dozens round to one.
 """
 
 from __future__ import annotations

@@ -1,16 +1,22 @@
 """Prose in outputs: its numbers, dates and times, each under the words of its own clause.
 
-In: one line of prose. Out: weak facts. A value's `key` is what stands near it, for finding it; its `clause` is
-what is said of it, for telling it from the others: the words of its segment, and of what its sentence is about
-where the segment names nothing of its own.
+In: one line of prose. Out: weak facts. A value's `key` is what stands near it, for finding it; its `clause`
+is what is said of it, for telling it from the others: the words of its segment, and of what its sentence is
+about where the segment names nothing of its own.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import date
 
-from spanproof.evaluators.layers.groundedness.language.dates import dates_in, day_of, times_in
+from spanproof.evaluators.layers.groundedness.language.dates import (
+    dates_in,
+    day_of,
+    times_in,
+    yearless_day,
+)
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, quantities_in
 from spanproof.evaluators.layers.groundedness.language.segments import (
     Sentence,
@@ -18,7 +24,7 @@ from spanproof.evaluators.layers.groundedness.language.segments import (
     overlaps,
     sentences_of,
 )
-from spanproof.evaluators.layers.groundedness.language.words import content_words, day_words, words_of
+from spanproof.evaluators.layers.groundedness.language.words import content_words, words_of
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts
 from spanproof.evaluators.layers.groundedness.outputs.tree import add_value
 
@@ -44,11 +50,13 @@ def read_prose(facts: Facts, output: int, line: str, key: tuple[str, ...] = ()) 
     if not (dates or times or quantities):
         return
     places = sorted(taken + [(quantity.start, quantity.end) for quantity in quantities])
-    clauses = _clauses(line, places[:_MAX_VALUES])
+    today = next(iter(facts.todays), None)
+    clauses = _clauses(line, places[:_MAX_VALUES], today)
     facts.lines += 1
     for mention in (*dates, *times):
         clause = clauses.get(mention.start, frozenset())
-        add_value(facts, output, mention.text, "", "", frozenset(key), weak=True, clause=clause, line=facts.lines)
+        scope = frozenset(key)
+        add_value(facts, output, mention.text, "", "", scope, weak=True, clause=clause, line=facts.lines)
     for quantity in quantities:
         found = _fact(output, line, quantity, key, clauses.get(quantity.start, frozenset()))
         facts.facts.append(replace(found, line=facts.lines))
@@ -69,7 +77,7 @@ def _fact(output: int, line: str, quantity: Quantity, key: tuple[str, ...], clau
     )
 
 
-def _clauses(line: str, places: list[tuple[int, int]]) -> dict[int, frozenset[str]]:
+def _clauses(line: str, places: list[tuple[int, int]], today: date | None) -> dict[int, frozenset[str]]:
     """The words that tell each value from the others, by where it starts."""
     found: dict[int, frozenset[str]] = {}
     at = 0
@@ -80,23 +88,28 @@ def _clauses(line: str, places: list[tuple[int, int]]) -> dict[int, frozenset[st
             at += 1
         if inside:
             cut_up(line, sentence, inside)
-            found |= _of_sentence(line, sentence, inside)
+            found |= _of_sentence(line, sentence, inside, today)
     return found
 
 
-def _of_sentence(line: str, sentence: Sentence, inside: list[tuple[int, int]]) -> dict[int, frozenset[str]]:
+def _of_sentence(
+    line: str, sentence: Sentence, inside: list[tuple[int, int]], today: date | None
+) -> dict[int, frozenset[str]]:
     found: dict[int, frozenset[str]] = {}
-    subject = frozenset(_told(line[sentence.start : inside[0][0]]))
+    subject = frozenset(_told(line[sentence.start : inside[0][1]], today))
     for start, end in sentence.segments:
-        words = frozenset(_told(line[start:end]))
+        words = frozenset(_told(line[start:end], today))
         names_its_own = _NAME.search(line, start, end) is not None
         clause = words if start == sentence.start or names_its_own else words | subject
         found |= {place: clause for place, _ in inside if start <= place < end}
     return found
 
 
-def _told(text: str) -> list[str]:
-    """Content words, with the words of each day that is written out."""
+def _told(text: str, today: date | None) -> list[str]:
+    """Content words, with the day of each date that is written out."""
     words = [word for word in content_words(words_of(text)) if not word.isdigit()]
-    days = (day for mention in dates_in(text, prose=False) if (day := day_of(mention)) is not None)
-    return words + [word for day in days for word in day_words(day)]
+    for mention in dates_in(text, prose=False):
+        day = day_of(mention) or yearless_day(mention.text, today)
+        if day is not None:
+            words.append(str(day))
+    return words

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 
 from spanproof.evaluators.layers.groundedness.language.answer import AnswerText, Stated, read_answer
-from spanproof.evaluators.layers.groundedness.language.dates import DateMention, dates_in
+from spanproof.evaluators.layers.groundedness.language.dates import DateMention, dates_in, day_of
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, quantities_in
 from spanproof.evaluators.layers.groundedness.language.status_words import StateWords, state_words
 from spanproof.evaluators.layers.groundedness.language.words import content_words, words_of
@@ -23,6 +24,7 @@ from spanproof.evaluators.layers.groundedness.rules.derive import Derived
 from spanproof.evaluators.layers.groundedness.rules.naming import row_words, vocabulary
 
 _SHORT_ANSWER_WORDS = 3
+_TODAY_WORDS = frozenset(("today", "now", "current"))
 _AGAINST = re.compile(r"\s*(?:vs\b|versus\b|against\b|compared\b|than\b)", re.IGNORECASE)
 
 
@@ -101,12 +103,55 @@ class Binding:
 
         Its segment's, those of the row last spoken of, and for a bare answer the task's.
         """
-        words = self._respective(stated) or stated.words
+        words = (self._respective(stated) or stated.words) | self._day_spoken_of(stated)
         if self.is_short:
             return words | self.task_words
         if self.row_words and words.isdisjoint(self.row_words) and not self._is_set_against(stated):
             words = words | self._row_spoken_of(stated)
         return words
+
+    @cached_property
+    def dated(self) -> list[Fact]:
+        """Facts with a day."""
+        return [fact for fact in self.facts.facts if fact.day is not None]
+
+    def is_day(self, mention: DateMention, fact: Fact) -> bool:
+        """Whether a mention may be of the fact's day, as far as both are written and today is known."""
+        if fact.day is None:
+            return False
+        if mention.relative is not None:
+            return any(mention.relative.reaches(fact.day, today) for today in self.todays)
+        if fact.yearless and mention.weekday is not None and not self.facts.todays:
+            return False
+        return mention.says(fact.day, yearless=fact.yearless)
+
+    @cached_property
+    def todays(self) -> Sequence[date]:
+        """The day the outputs or the task call today; else those the run's clock allows."""
+        for fact in self.dated:
+            if fact.day is not None and not _TODAY_WORDS.isdisjoint(fact.key):
+                return (fact.day,)
+        given = [day for mention in self.task_dates if (day := day_of(mention)) is not None]
+        if len(given) == 1 and not _TODAY_WORDS.isdisjoint(self.task_words):
+            return (given[0],)
+        return self.facts.todays
+
+    def _day_spoken_of(self, stated: Stated) -> frozenset[str]:
+        """The day that the sentence dates a value with, as rows and clauses are known by it."""
+        if isinstance(stated.what, DateMention) or not self.dated:
+            return frozenset()
+        beside = [
+            other
+            for other in self.answer.stated
+            if isinstance(other.what, DateMention) and other.sentence == stated.sentence
+        ]
+        own = [other for other in beside if other.segment == stated.segment]
+        before = [other for other in beside if other.segment < stated.segment]
+        told = own[-1:] or before[-1:] or (beside if len(beside) == 1 else [])
+        if not told or not isinstance(told[0].what, DateMention):
+            return frozenset()
+        days = {fact.day for fact in self.dated if self.is_day(told[0].what, fact)}
+        return frozenset(str(day) for day in days) if len(days) == 1 else frozenset()
 
     def _respective(self, stated: Stated) -> frozenset[str]:
         """Each number with the name in its place: "the min and max are 4 and 19 respectively"."""

@@ -1,13 +1,13 @@
 """The rule for stated dates, absolute and relative.
 
-In: a `DateMention` with its words, and the `Binding`. Out: one claim, or None for a "today" that is no more than
-a manner of speaking. A date is compared as far as it is written; with several dates in the outputs the one that
-is named counts. A relative one is held against the day the outputs or the task call today, else the run's clock.
+In: a `DateMention` with its words, and the `Binding`. Out: one claim, or None for a "today" that is no more
+than a manner of speaking. A date is compared as far as it is written; with several dates in the outputs the
+one that is named counts. A relative one is held against the day the outputs or the task call today, else the
+run's clock.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 
@@ -28,7 +28,6 @@ from spanproof.evaluators.layers.groundedness.rules.naming import (
 
 _MAX_DATED = 50
 _MAX_SPAN_DAYS = 3_660
-_TODAY_WORDS = frozenset(("today", "now", "current"))
 
 
 def date_claim(stated: Stated, binding: Binding) -> Claim | None:
@@ -37,8 +36,8 @@ def date_claim(stated: Stated, binding: Binding) -> Claim | None:
     assert isinstance(mention, DateMention)
     if mention.relative is not None:
         return _relative_claim(stated, mention, mention.relative, binding)
-    dated = [fact for fact in binding.facts.facts if fact.day is not None]
-    matches = [fact for fact in dated if _is_day(mention, fact, binding)]
+    dated = binding.dated
+    matches = [fact for fact in dated if binding.is_day(mention, fact)]
     words = binding.words_at(stated)
     settled = _bound(matches, dated, words, stated, binding)
     if settled is not None:
@@ -115,7 +114,7 @@ def _bound(
 def _told_beside(rival: Fact, stated: Stated, binding: Binding) -> bool:
     """Whether the sentence tells the rival's date too: "from January 1 to March 31"."""
     return any(
-        isinstance(other.what, DateMention) and other is not stated and _is_day(other.what, rival, binding)
+        isinstance(other.what, DateMention) and other is not stated and binding.is_day(other.what, rival)
         for other in binding.answer.stated
         if other.sentence == stated.sentence
     )
@@ -128,20 +127,20 @@ def _relative_claim(
     told = next((fact for fact in waiting if relative.exact and _in_days(fact) == relative.exact), None)
     if told is not None:
         return _claim(mention, binding, Verdict.GROUNDED, "an output says so", evidence_of(told))
-    todays = _todays(binding)
+    todays = binding.todays
     if not todays and waiting and relative.exact is not None:
         reason = f"`{waiting[0].text}` is what the outputs say"
         return _claim(mention, binding, Verdict.CONTRADICTED, reason, evidence_of(waiting[0]))
-    dated = [fact for fact in binding.facts.facts if fact.day is not None]
+    dated = binding.dated
     words = frozenset(content_words(binding.answer.sentences[stated.sentence].words))
     about = spoken_of(dated, words) or (dated if len(dated) == 1 else [])
-    if relative.is_now() and not about:
+    if not about and (relative.exact is None or relative.is_now()):
         return None
     if not todays:
         return _claim(
             mention, binding, Verdict.UNCERTAIN, "neither the outputs nor the task say what day it is"
         )
-    matches = [fact for fact in dated if fact.day and any(relative.reaches(fact.day, day) for day in todays)]
+    matches = [fact for fact in dated if binding.is_day(mention, fact)]
     settled = _bound(matches, dated, words | stated.words, stated, binding)
     if settled is not None:
         return _with_today(settled, todays[0])
@@ -162,14 +161,6 @@ def _with_today(found: Claim, today: date) -> Claim:
     if found.evidence is None:
         return found
     return replace(found, evidence=replace(found.evidence, derivation=f"today is {today}"))
-
-
-def _is_day(mention: DateMention, fact: Fact, binding: Binding) -> bool:
-    if fact.day is None:
-        return False
-    if fact.yearless and mention.weekday is not None and not binding.facts.todays:
-        return False
-    return mention.says(fact.day, yearless=fact.yearless)
 
 
 def _apart(relative: Relative, dated: list[Fact]) -> bool:
@@ -202,17 +193,6 @@ def _is_wait(fact: Fact) -> bool:
 def _in_days(fact: Fact) -> float:
     assert fact.unit is not None
     return (fact.number or 0.0) * fact.unit.factor / 86400
-
-
-def _todays(binding: Binding) -> Sequence[date]:
-    """The day the outputs or the task call today; else those the run's clock allows."""
-    for fact in binding.facts.facts:
-        if fact.day is not None and not _TODAY_WORDS.isdisjoint(fact.key):
-            return (fact.day,)
-    given = [day for mention in binding.task_dates if (day := day_of(mention)) is not None]
-    if len(given) == 1 and not _TODAY_WORDS.isdisjoint(binding.task_words):
-        return (given[0],)
-    return binding.facts.todays
 
 
 def _same(mention: DateMention, given: DateMention) -> bool:

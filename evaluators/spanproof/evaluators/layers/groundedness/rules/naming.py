@@ -50,7 +50,7 @@ def told_instead(rival: Fact, fact: Fact, words: AbstractSet[str]) -> bool:
     theirs = rival.clause if rival.weak else rival.words
     if not fact.clause or not (fact.clause - theirs).isdisjoint(words):
         return False
-    # Only of what is told alike do the words tell which is meant: of one line, or of clauses with a common word.
+    # The words tell which is meant only of what is told alike: in one line, or with a word in common.
     alike = not rival.weak or rival.line == fact.line or not theirs.isdisjoint(fact.clause)
     return alike and not (theirs - fact.clause).isdisjoint(words)
 

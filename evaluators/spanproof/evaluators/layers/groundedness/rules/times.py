@@ -1,8 +1,8 @@
 """The rule for stated times of day: "at 3 pm", "23:06 UTC".
 
-In: a `TimeMention` with its words, and the `Binding`. Out: one claim. A zone that both sides write is reckoned
-with; where the outputs tell theirs and the answer does not, it may speak of the user's own: then a time that is
-off by whole hours is left open.
+In: a `TimeMention` with its words, and the `Binding`. Out: one claim. A zone that both sides write is
+reckoned with; where the outputs tell theirs and the answer does not, it may speak of the user's own: then a
+time that is off by whole hours is left open.
 """
 
 from __future__ import annotations
