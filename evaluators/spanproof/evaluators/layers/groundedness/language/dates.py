@@ -24,9 +24,7 @@ _DATE = re.compile(
     r"(?<![\w.-])(?P<iy>\d{4})[-/](?P<im>\d{1,2})[-/](?P<id>\d{1,2})(?!\d)"
     r"(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
     r"|(?<![\w./-])(?P<sa>\d{1,2})[/.](?P<sb>\d{1,2})[/.](?P<sy>\d{4}|\d{2})(?![\w/])"
-    r"|\b"
-    + _MONTH.format("m1")
-    + r"\s+(?P<d1>\d{1,2})(?:st|nd|rd|th)?\b"
+    r"|\b" + _MONTH.format("m1") + r"\s+(?P<d1>\d{1,2})(?:st|nd|rd|th)?\b"
     r"(?:(?:,\s*|\s+|\s+\d\d:\d\d(?::\d\d)?\s+)(?P<y1>(?:19|20)\d{2})\b)?"
     r"|(?<![\w.])(?P<d2>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?"
     + _MONTH.format("m2")
@@ -50,6 +48,7 @@ _ZONE = re.compile(
     rf"\s?(?:(?P<zone>{'|'.join(_ZONES)})\b|(?P<sign>[+-])(?P<zh>\d{{2}}):?(?P<zm>\d{{2}})(?!\d))",
     re.IGNORECASE,
 )
+_DATED = re.compile(r"\d{4}-\d\d-\d\d[T ]$")
 _LEAP_YEAR = 2000
 """Stands for a year that nothing tells."""
 
@@ -148,8 +147,13 @@ def times_in(text: str) -> Iterator[TimeMention]:
             hour,
             int(minute) if minute else None,
             int(match["s"] or match["s3"] or 0),
-            _offset(zone) if zone else None,
+            _offset(zone) if zone and (zone["zone"] or _is_stamp(text, match)) else None,
         )
+
+
+def _is_stamp(text: str, match: re.Match[str]) -> bool:
+    """Whether a time belongs to a timestamp, where "-05:00" is a zone: in "10:00-12:00" it is a time."""
+    return bool(match["s"] or match["s3"]) or _DATED.search(text[: match.start()][-11:]) is not None
 
 
 def whole_time(text: str) -> TimeMention | None:
@@ -159,7 +163,8 @@ def whole_time(text: str) -> TimeMention | None:
     found = list(times_in(text))
     if len(found) != 1:
         return None
-    rest = _ZONE.sub("", _DATE.sub("", text).replace(found[0].text, "", 1))
+    rest = _DATE.sub("", text).replace(found[0].text, "", 1)
+    rest = rest if found[0].offset is None else _ZONE.sub("", rest, count=1)
     return found[0] if not any(character.isalnum() for character in rest.replace("T", "")) else None
 
 

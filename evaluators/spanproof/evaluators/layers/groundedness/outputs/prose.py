@@ -12,6 +12,8 @@ from dataclasses import replace
 from datetime import date
 
 from spanproof.evaluators.layers.groundedness.language.dates import (
+    DateMention,
+    TimeMention,
     dates_in,
     day_of,
     times_in,
@@ -39,21 +41,20 @@ def read_prose(facts: Facts, output: int, line: str, key: tuple[str, ...] = ()) 
     """Add the values of a line."""
     if len(line) > _MAX_PROSE:
         line, facts.cut = line[:_MAX_PROSE], True
-    dates = list(dates_in(line, prose=False))
-    times = list(times_in(line)) if ":" in line or "m" in line else []
-    taken = [(mention.start, mention.end) for mention in (*dates, *times)]
+    told: list[DateMention | TimeMention] = [*dates_in(line, prose=False), *times_in(line)]
+    taken = [(mention.start, mention.end) for mention in told]
     quantities = [
         quantity
         for quantity in quantities_in(line)
         if not (taken and overlaps(taken, quantity.start, quantity.end))
     ]
-    if not (dates or times or quantities):
+    if not (told or quantities):
         return
     places = sorted(taken + [(quantity.start, quantity.end) for quantity in quantities])
     today = next(iter(facts.todays), None)
     clauses = _clauses(line, places[:_MAX_VALUES], today)
     facts.lines += 1
-    for mention in (*dates, *times):
+    for mention in told:
         clause = clauses.get(mention.start, frozenset())
         scope = frozenset(key)
         add_value(facts, output, mention.text, "", "", scope, weak=True, clause=clause, line=facts.lines)
