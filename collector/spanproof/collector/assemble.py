@@ -166,10 +166,6 @@ class Assembler:
             complete = self._give_out(trace_id, Why.SHUTDOWN, now_s)
             yield complete if complete.whole else replace(complete, records=frozenset())
 
-    def next_deadline_s(self) -> float | None:
-        """When `due` has something to do at the earliest; None where nothing waits."""
-        return self._deadlines[0][0] if self._deadlines else None
-
     def _opened(self, trace_id: str, now_s: float) -> _Open:
         trace = self._open.get(trace_id)
         if trace is None:

@@ -51,7 +51,6 @@ class Collector:
         self._endpoints: Endpoints | None = None
         self._store: Store | None = None
         self._stops: list[tuple[str, Callable[[float], object]]] = []
-        self._started = threading.Event()
         self._stop_asked = threading.Event()
 
     def start(self) -> None:
@@ -69,17 +68,6 @@ class Collector:
         except BaseException:
             self._unwind(_FAILED_START_S)
             raise
-        self._started.set()
-
-    def wait_ready(self, timeout_s: float = 30.0) -> Endpoints:
-        """Where it listens, once it does.
-
-        Raises:
-            TimeoutError: it does not listen yet.
-        """
-        if not self._started.wait(timeout_s) or self._endpoints is None:
-            raise TimeoutError(f"the collector takes no spans after {timeout_s:g} s")
-        return self._endpoints
 
     def stop(self, timeout_s: float = _STOP_S) -> bool:
         """Stop receiving, evaluate and store what was received, close everything. Safe to call twice.
@@ -87,7 +75,6 @@ class Collector:
         Returns:
             False when there was not enough time: what was not stored stays in the log for the next start.
         """
-        self._started.clear()
         return self._unwind(timeout_s)
 
     def run_forever(self, on_ready: Callable[[Endpoints], None] = lambda _: None) -> bool:

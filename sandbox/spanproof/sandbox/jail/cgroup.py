@@ -26,7 +26,6 @@ class _Files:
     events: str
     no_swap: str
     processes_limit: str
-    processes_events: str
     join: str
 
 
@@ -36,7 +35,6 @@ _V1 = _Files(
     "memory.oom_control",
     "memory.swappiness",
     "pids.max",
-    "pids.events",
     "tasks",
 )
 _V2 = _Files(
@@ -45,7 +43,6 @@ _V2 = _Files(
     "memory.events",
     "memory.swap.max",
     "pids.max",
-    "pids.events",
     "cgroup.procs",
 )
 

@@ -287,10 +287,6 @@ class GuardedWatcher(watch.Watcher):
             moments = (words[:2], words[2:])
         return self._do(call, 0, 1 if call.args[1] else None, lambda own: _set_times(own, moments))
 
-    def _old(self, _name: str, _call: Notification) -> Answer:
-        """No libc of today makes these."""
-        return Answer(errno.ENOSYS)
-
     def _truncate(self, _name: str, call: Notification) -> Answer:
         return self._do(call, None, 0, lambda own: os.truncate(own, call.args[1]))
 
