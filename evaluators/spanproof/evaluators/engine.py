@@ -14,7 +14,7 @@ from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Final, TypeVar
 
-from spanproof.evaluators.casetests import CaseTests, run_tests
+from spanproof.evaluators.casetests import CaseTests, run_tests, untested
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.evaluator import LAYER_RULES, Evaluator, by_cost
 from spanproof.evaluators.model import (
@@ -176,12 +176,12 @@ class Engine:
         sandbox = self._sandbox
         if sandbox is None or isinstance(replay, NoReplay):
             reason = replay.reason if isinstance(replay, NoReplay) else _SWITCHED_OFF
-            return TestReport(unrun=reason)
+            return untested(tests, reason)
         try:
             given = fixtures.of(run.cohort)
             return _tried_twice(lambda: run_tests(tests, run, sandbox, given))
         except (SandboxUnavailable, SandboxBroken, UnsupportedLanguage, BadFixture) as trouble:
-            return TestReport(unrun=str(trouble))
+            return untested(tests, str(trouble))
 
     def _too_weak(self, run: Run, policies: Mapping[str, Policy]) -> str | None:
         """Why the sandbox's wall is not the one a policy demands for code of this run; None where it is."""

@@ -107,11 +107,13 @@ class ApiReport:
         checked: dotted names that were looked up.
         missing: those that do not exist although their package does.
         not_installed: packages the runtime does not have, so that nothing can be said about them.
+        modules: those of `checked` that are modules, which the snippet imports.
     """
 
     checked: tuple[str, ...] = ()
     missing: tuple[MissingName, ...] = ()
     not_installed: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

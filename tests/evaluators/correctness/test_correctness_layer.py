@@ -87,10 +87,14 @@ def test_a_cut_snippet_is_skipped_not_failed(build, score_of):
 
 def test_a_made_up_api_fails_without_running(build, score_of):
     snippet = build.snippet("from itertools import flatten", executed=False)
-    report = ApiReport(("itertools", "itertools.flatten"), (MissingName("itertools.flatten", 1, False),))
+    report = ApiReport(
+        ("itertools", "itertools.flatten"),
+        (MissingName("itertools.flatten", 1, False),),
+        modules=("itertools",),
+    )
     found = judged(build, [snippet], score_of, apis={snippet.id: report})
     outcome = score_of(found, "attributes_exist", snippet)
-    assert (outcome.value, outcome.label) == (0.5, Label.FAIL)
+    assert (outcome.value, outcome.label) == (0.0, Label.FAIL)
     assert "itertools.flatten" in outcome.explanation
     assert score_of(found, "imports_exist", snippet).label is Label.PASS
     assert score_of(found, "correctness").label is Label.FAIL

@@ -22,6 +22,10 @@ def wrapped(what, *, source="1"):
         (SpanError("builtins.AssertionError", ""), FailureClass.ASSERTION_FAILURE),
         (SpanError("ModuleNotFoundError", "No module named 'x'"), FailureClass.MISSING_DEPENDENCY),
         (SpanError("ImportError", "cannot import name 'flatten'"), FailureClass.EXCEPTION),
+        (
+            SpanError("ImportError", "Missing optional dependency 'openpyxl'."),
+            FailureClass.MISSING_DEPENDENCY,
+        ),
         (SpanError("TimeoutError", ""), FailureClass.TIMEOUT),
         (SpanError("MemoryError", ""), FailureClass.OUT_OF_MEMORY),
         (SpanError("PermissionError", "/etc/shadow"), FailureClass.PERMISSION_DENIED),

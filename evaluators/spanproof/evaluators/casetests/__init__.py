@@ -9,7 +9,7 @@ from spanproof.evaluators.casetests.model import (
     TestsError,
 )
 from spanproof.evaluators.casetests.reading import load_tests, read_tests
-from spanproof.evaluators.casetests.running import run_tests
+from spanproof.evaluators.casetests.running import run_tests, untested
 
 __all__ = [
     "Artifact",
@@ -21,4 +21,5 @@ __all__ = [
     "load_tests",
     "read_tests",
     "run_tests",
+    "untested",
 ]

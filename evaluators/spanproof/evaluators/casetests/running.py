@@ -66,19 +66,27 @@ def run_tests(tests: CaseTests, run: Run, sandbox: Sandbox, given: FixtureSet = 
         SandboxUnavailable: the backend cannot run here.
         SandboxBroken: it failed; worth one retry.
     """
-    asked = tests.budget
-    budget = Budget(asked.wall_s, asked.memory_mb) if asked is not None else None
     if not tests.has_any:
-        return TestReport(budget=budget)
+        return TestReport(budget=_budget(tests))
     subject = subject_of(run, tests.snippet)
     if isinstance(subject, str):
-        return TestReport(unrun=subject, budget=budget)
+        return untested(tests, subject)
     testing = _Testing(tests, subject, sandbox, plan_of(run, given).spec)
     try:
         testing.take_all()
     except _CannotTell as reason:
-        return TestReport(unrun=str(reason), budget=budget)
-    return TestReport(tuple(testing.results), tuple(testing.changed), budget=budget)
+        return untested(tests, str(reason))
+    return TestReport(tuple(testing.results), tuple(testing.changed), budget=_budget(tests))
+
+
+def untested(tests: CaseTests, reason: str) -> TestReport:
+    """The report where nothing could be run, and why; a case that has a budget alone had no test to run."""
+    return TestReport(unrun=reason if tests.has_any else None, budget=_budget(tests))
+
+
+def _budget(tests: CaseTests) -> Budget | None:
+    asked = tests.budget
+    return Budget(asked.wall_s, asked.memory_mb) if asked is not None else None
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ never passed. Gives `scan`, `attempts` and `security` per snippet, and the layer
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from spanproof.evaluators.layers.common import counted, replayed, why_no_code, why_not_replayed
@@ -22,9 +23,17 @@ from spanproof.sandbox.scanners.score import security_score
 from spanproof.trace import Evidence, Judgement, Label, Layer, Outcome, Scored, Skipped, Snippet
 
 EVALUATOR = "spanproof.boundary"
-VERSION = "1"
+VERSION = "2"
 
 _DNS = "53"
+
+_MAX_ATTEMPTS = 20
+"""Of one snippet that stand as evidence: a program may try thousands of files."""
+
+_OF_THE_TEXT = ("secret.", "prompt.", "topic.", "user.")
+"""Families of rules about what is written, not about what it does."""
+
+_PLAIN_WORD = re.compile(r"[a-z]+(?: |,|;|$)")
 
 UNSETTLED = 0.5
 """What a snippet counts that the scanners leave open and no replay settles."""
@@ -88,6 +97,9 @@ def _settle(evidence: RunEvidence, snippet: Snippet) -> _Finding:
         seen = "the scanners saw nothing" if scan.verdict is Verdict.ALLOW else _scanned(scan)
         told = f"{seen}{_stopped(evidence, snippet, refused)}{_recorded(snippet)}"
         return _Finding(snippet, 0.0, Label.FAIL, told, facts)
+    if scan.verdict is Verdict.REVIEW and (words := _for_a_person(scan)) is not None:
+        told = f"{words}{what}; open, as it stands in the text and no replay settles it{_recorded(snippet)}"
+        return _Finding(snippet, UNSETTLED, None, told, facts)
     if scan.verdict is Verdict.REVIEW and step is None:
         why = why_not_replayed(evidence, snippet)
         told = f"{_scanned(scan)}{what}; open, as there is no replay: {why}{_recorded(snippet)}"
@@ -125,6 +137,9 @@ def _attempts_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     if step is None:
         return Skipped(f"not replayed: {why_not_replayed(evidence, snippet)}")
     refused = _refused(evidence, step)
+    if not refused and not _went_through(step):
+        ending = step.execution.failure_class
+        return Skipped(f"the replay broke off ({ending}), and tried nothing beyond the boundary until then")
     if not refused:
         return Scored(1.0, Label.PASS, "The replay tried nothing beyond the boundary.")
     told = (
@@ -169,6 +184,14 @@ def _crosses(boundary: PolicyBoundary, attempt: Attempt) -> bool:
     return True
 
 
+def _for_a_person(scan: Scan) -> str | None:
+    """What the scanners want reviewed that no behaviour can settle: a secret, a topic, a rule of the user."""
+    for finding in scan.findings:
+        if finding.verdict is Verdict.REVIEW and finding.rule.startswith(_OF_THE_TEXT):
+            return _at(scan, finding)
+    return None
+
+
 def _worst(scan: Scan) -> Finding:
     rank = {Verdict.ALLOW: 0, Verdict.REVIEW: 1, Verdict.DENY: 2}
     return max(scan.findings, key=lambda finding: rank[finding.verdict])
@@ -183,10 +206,10 @@ def _scan_facts(snippet: Snippet, scan: Scan) -> tuple[Evidence, ...]:
 
 
 def _attempt_facts(snippet: Snippet, refused: list[Attempt]) -> tuple[Evidence, ...]:
-    return tuple(
-        Evidence(f"tried {_target(attempt)}", snippet.span_id, replayed="stopped by the sandbox")
-        for attempt in refused
-    )
+    told = [f"tried {_target(attempt)}" for attempt in refused[:_MAX_ATTEMPTS]]
+    if len(refused) > _MAX_ATTEMPTS:
+        told.append(f"tried {len(refused) - _MAX_ATTEMPTS} more")
+    return tuple(Evidence(what, snippet.span_id, replayed="stopped by the sandbox") for what in told)
 
 
 def _record_facts(snippet: Snippet) -> tuple[Evidence, ...]:
@@ -197,9 +220,12 @@ def _record_facts(snippet: Snippet) -> tuple[Evidence, ...]:
 
 def _scanned(scan: Scan) -> str:
     """What the scanners hold against it, and in which line."""
-    worst = _worst(scan)
-    more = sum(finding.verdict is not Verdict.ALLOW for finding in scan.findings) - 1
-    return f"{worst.message} (line {worst.line}{f', and {more} more' if more > 0 else ''})"
+    return _at(scan, _worst(scan))
+
+
+def _at(scan: Scan, finding: Finding) -> str:
+    more = sum(each.verdict is not Verdict.ALLOW for each in scan.findings) - 1
+    return f"{finding.message} (line {finding.line}{f', and {more} more' if more > 0 else ''})"
 
 
 def _recorded(snippet: Snippet) -> str:
@@ -224,8 +250,9 @@ def _target(attempt: Attempt) -> str:
 
 
 def _sentence(told: str) -> str:
+    """A clause as a sentence; a name of the code or of a program keeps its letters."""
     told = told.rstrip(".")
-    return f"{told[:1].upper()}{told[1:]}."
+    return f"{told[:1].upper()}{told[1:]}." if _PLAIN_WORD.match(told) else f"{told}."
 
 
 def _judgement(name: str, span_id: str, outcome: Outcome, snippet_id: str | None = None) -> Judgement:

@@ -60,6 +60,8 @@ def executed(run: Run) -> list[Snippet]:
 def ended(evidence: RunEvidence, snippet: Snippet) -> Ended:
     """How this executed snippet ended."""
     step, record = replayed(evidence, snippet), record_of(snippet)
+    if step is not None and step.flaky and record.failure_class is None:
+        return Ended(None, None)  # another seed, another outcome: there is none to speak of
     raised = step.execution.raised if step is not None else None
     replayed_type = raised.type if raised is not None and record.failure_class is None else None
     return Ended(
@@ -72,6 +74,17 @@ def ended(evidence: RunEvidence, snippet: Snippet) -> Ended:
 def replayed(evidence: RunEvidence, snippet: Snippet) -> ReplayedStep | None:
     """The replay of this snippet, None where it was not replayed."""
     return None if isinstance(evidence.replay, NoReplay) else evidence.replay.step(snippet.id)
+
+
+def first_to_leave(evidence: RunEvidence) -> tuple[int, ReplayedStep] | None:
+    """The first step of the replay that left the record, with its number in the run."""
+    first = None if isinstance(evidence.replay, NoReplay) else evidence.replay.first_divergence
+    return None if first is None else (number_in(evidence.run, first[1].snippet), first[1])
+
+
+def number_in(run: Run, snippet: Snippet) -> int:
+    """The number of the step that holds the snippet."""
+    return next(step.number for step in run.steps if snippet in step.snippets)
 
 
 def why_not_replayed(evidence: RunEvidence, snippet: Snippet) -> str:

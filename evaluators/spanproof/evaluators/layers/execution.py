@@ -15,6 +15,7 @@ from itertools import takewhile
 
 from spanproof.evaluators.layers.common import (
     ANSWER_TOOLS,
+    PROGRAMS,
     counted,
     ended,
     executed,
@@ -78,11 +79,8 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
                 judgements.append(_judgement(name, snippet.span_id, found, snippet.id))
     steps = [_step(evidence, number, snippet) for number, snippet in enumerate(snippets, 1)]
     known = [step for step in steps if step is not None]
-    if not known:
-        reason = why_not_replayed(evidence, snippets[0])
-        layer: Outcome = Skipped(f"no outcome of the code is on the trace, and it was not replayed: {reason}")
-    else:
-        layer = _of_steps(known, "step")
+    # Where no step has an outcome, the first one's reason stands for all: mostly they share it.
+    layer = _of_steps(known, "step") if known else _outcome(evidence, snippets[0])
     return [_judgement("execution", run.span_id, layer), *judgements]
 
 
@@ -96,7 +94,9 @@ def _of_calls(run: Run) -> Outcome:
         return _of_steps(calls, "action" if unseen else "tool call")
     if any(step.calls for step in run.steps):
         return Skipped("nothing but the handing over of an answer is on the trace")
-    return Skipped("no code and no tool call on the trace")
+    proposed = counted(sum(snippet.language in PROGRAMS for snippet in run.snippets), "snippet")
+    nothing = "no code" if proposed.startswith("0 ") else f"no code that ran ({proposed} only proposed)"
+    return Skipped(f"{nothing} and no tool call on the trace")
 
 
 def _of_steps(steps: list[_Step], noun: str) -> Outcome:
@@ -104,10 +104,12 @@ def _of_steps(steps: list[_Step], noun: str) -> Outcome:
     facts = tuple(step.fact for step in steps)
     value = (len(steps) - len(failed)) / len(steps)
     if not failed:
-        return Scored(value, Label.PASS, f"{counted(len(steps), noun)}, all ended well.", facts)
+        every = f"The one {noun}" if len(steps) == 1 else f"All {len(steps)} {noun}s"
+        return Scored(value, Label.PASS, f"{every} ended well.", facts)
     share = f"{len(failed)} of {counted(len(steps), noun)} failed"
     if len(failed) == len(steps):
-        return Scored(value, Label.FAIL, f"Every {noun} failed ({_each(failed)}).", facts)
+        which = f"The one {noun}" if len(steps) == 1 else f"Every {noun}"
+        return Scored(value, Label.FAIL, f"{which} failed ({_each(failed)}).", facts)
     if failed[-1] is steps[-1]:
         told = f"The last {noun} ended in {failed[-1].words}; {share}."
         return Scored(value, Label.FAIL, told, facts)
@@ -176,6 +178,8 @@ def _reproduced(evidence: RunEvidence, snippet: Snippet) -> Outcome:
         return Skipped(f"not replayed: {why_not_replayed(evidence, snippet)}")
     if how.recorded is None:
         return Skipped("its outcome is not on the trace")
+    if step.flaky:
+        return Skipped(f"its replay is {step.difference}")
     places = f"recorded in {_place(snippet.executor)}, replayed in {_backend(evidence)}"
     fact = Evidence(places, snippet.span_id, how.recorded, how.replayed)
     if how.recorded is how.replayed:

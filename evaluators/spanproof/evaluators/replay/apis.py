@@ -173,4 +173,9 @@ def _report(uses: list[Use], known: Mapping[str, str]) -> ApiReport:
             entry = MissingName(use.name.replace("()", ""), use.line, use.name == use.module)
             if all(entry.name != known_missing.name for known_missing in missing):
                 missing.append(entry)
-    return ApiReport(tuple(dict.fromkeys(use.name for use in uses)), tuple(missing), tuple(not_installed))
+    return ApiReport(
+        checked=tuple(dict.fromkeys(use.name for use in uses)),
+        modules=tuple(dict.fromkeys(use.name for use in uses if use.name == use.module)),
+        missing=tuple(missing),
+        not_installed=tuple(not_installed),
+    )

@@ -163,6 +163,10 @@ def _classes_differ(record: Record, execution: Execution, excuse: str | None) ->
         return Agreement(None, f"{told}: the recorded executor refused by its own list of imports and names")
     if record.interpreter_only and execution.failure_class is FailureClass.OK:
         return Agreement(None, f"{told}: the recorded interpreter knows less than Python")
+    if execution.failure_class is FailureClass.SYNTAX_ERROR and not record.failed:
+        return Agreement(
+            None, f"{told}: the recorded executor ran what the sandbox's interpreter cannot parse"
+        )
     if execution.failure_class in _STOPPED:
         return Agreement(None, f"{told}: the replay was stopped by its own limits")
     if execution.failure_class in _WITHHELD:

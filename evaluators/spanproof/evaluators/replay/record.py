@@ -9,6 +9,7 @@ from words in an output.
 from __future__ import annotations
 
 import builtins
+import json
 import re
 from dataclasses import dataclass
 
@@ -27,6 +28,9 @@ _BY_TYPE = {
     "MemoryError": FailureClass.OUT_OF_MEMORY,
     "PermissionError": FailureClass.PERMISSION_DENIED,
 }
+
+_NO_NAME = "cannot import name "
+"""How Python words that a module is there and the name is not: a made-up API, and no package missing."""
 
 _WRAPPERS = frozenset({"AgentExecutionError", "AgentToolExecutionError", "AgentError", "InterpreterError"})
 """smolagents' types that stand in front of the exception the code raised."""
@@ -108,6 +112,8 @@ def recorded_class(error: SpanError | None) -> FailureClass:
         return FailureClass.PERMISSION_DENIED
     if _framework_worded(error) and _message(error).startswith(_PARSE_FORMS):
         return FailureClass.SYNTAX_ERROR
+    if innermost_type(error) == "ImportError" and _NO_NAME not in error.message:
+        return FailureClass.MISSING_DEPENDENCY
     for name in reversed((error.type, *error.chain, innermost_type(error))):
         known = _BY_TYPE.get((name or "").rsplit(".", 1)[-1])
         if known is not None:
@@ -147,8 +153,8 @@ def record_of(snippet: Snippet) -> Record:
     if nothing:
         return Record(None)
     failure_class = recorded_class(snippet.error)
-    if snippet.error is None and snippet.language in _PROGRAMS and output is not None:
-        failure_class = _class_of_exit(output.value)
+    if snippet.error is None and snippet.language in _PROGRAMS:
+        failure_class = _class_of_exit(output.value if output is not None else _document(shown))
     if failure_class is FailureClass.SYNTAX_ERROR:
         # smolagents shows the previous step's prints again when a step does not parse.
         stdout = shown = None
@@ -165,6 +171,17 @@ def record_of(snippet: Snippet) -> Record:
         and _framework_worded(snippet.error)
         and error_type in ("InterpreterError", "NotImplementedError"),
     )
+
+
+def _document(shown: str | None) -> JsonValue:
+    """What a tool gave back as JSON; None where it is none."""
+    if shown is None or not shown.lstrip().startswith("{"):
+        return None
+    try:
+        document: JsonValue = json.loads(shown)
+    except (ValueError, RecursionError):
+        return None
+    return document
 
 
 def _class_of_exit(given: JsonValue) -> FailureClass:

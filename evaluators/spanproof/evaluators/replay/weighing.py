@@ -7,6 +7,8 @@ its excuse and held against nobody.
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -24,6 +26,9 @@ from spanproof.trace import Language, Snippet
 
 _WRONG_TYPE = frozenset({"AttributeError", "TypeError", "KeyError", "IndexError", "ValueError"})
 """What code raises that is given a text in place of the object it was written for."""
+
+_NO_NAME = re.compile(r"(?:module '|cannot import name '\w+' from ')(?P<module>[\w.]+)'")
+"""How Python words that a module has no such name."""
 
 _NOT_PYTHON = "what the program found around it is not on the trace"
 
@@ -105,6 +110,9 @@ class Weighing:
             return "the argument of a tool call cannot leave the sandbox"
         if "FileNotFoundError" in (raised.type, *raised.chain):
             return "the file is not on the trace"
+        lacking = _NO_NAME.match(raised.message) if not record.failed else None
+        if lacking is not None and lacking["module"].partition(".")[0] in sys.stdlib_module_names:
+            return "the sandbox's version of Python may not be the run's, and lacks the name"
         if textual and not record.failed and raised.type in _WRONG_TYPE:
             return "a tool's result is on record as text, which may be all that is left of an object"
         unknown = self.state.unknown(names) if raised.type == "NameError" else frozenset()

@@ -24,7 +24,7 @@ from spanproof.evaluators.model import RunEvidence
 from spanproof.trace import Evidence, Judgement, Label, Layer, Outcome, Scored, Skipped, Snippet
 
 EVALUATOR = "spanproof.correctness"
-VERSION = "1"
+VERSION = "2"
 
 MENDED = 0.5
 """What a snippet counts that failed and was followed by one that worked."""

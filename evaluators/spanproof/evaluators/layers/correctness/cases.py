@@ -34,8 +34,11 @@ def _tests_pass(report: TestReport) -> Outcome:
     total = len(report.results)
     value = report.passed / total
     if report.first_failure is None:
-        return Scored(value, Label.PASS, f"All {counted(total, 'test')} of the case pass.")
-    told = f"{report.passed} of {counted(total, 'test')} of the case pass"
+        all_pass = (
+            "The one test of the case passes." if total == 1 else f"All {total} tests of the case pass."
+        )
+        return Scored(value, Label.PASS, all_pass)
+    told = f"{report.passed} of {counted(total, 'test')} of the case {'passes' if total == 1 else 'pass'}"
     return Scored(value, Label.FAIL, f"{told}; first to fail: {report.first_failure}.")
 
 

@@ -7,14 +7,26 @@ on the host, names were looked up and code was run in the sandbox before.
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 
-from spanproof.evaluators.layers.common import counted, ended, replayed, why_not_replayed
+from spanproof.evaluators.layers.common import (
+    counted,
+    ended,
+    first_to_leave,
+    number_in,
+    replayed,
+    why_not_replayed,
+)
 from spanproof.evaluators.model import ApiReport, MissingName, NoReplay, RunEvidence
+from spanproof.evaluators.replay.record import innermost_type
 from spanproof.sandbox import FailureClass
 from spanproof.trace import Evidence, Label, Language, Outcome, Scored, Skipped, Snippet
 
 _CUT = "its source is cut on the trace"
+
+_NO_MODULE = re.compile(r"No module named '?([\w.]+)")
+"""How Python words a `ModuleNotFoundError`."""
 
 
 def compiles(evidence: RunEvidence, snippet: Snippet) -> Outcome:
@@ -39,16 +51,13 @@ def imports_exist(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     if isinstance(report, Skipped):
         return report
     missing = [entry for entry in report.missing if entry.is_module]
-    recorded = ended(evidence, snippet).recorded if snippet.executed else None
-    if report.not_installed and not missing:
-        packages = ", ".join(report.not_installed)
-        if recorded is not FailureClass.MISSING_DEPENDENCY:
-            return Skipped(
-                f"the sandbox's runtime does not have {packages}, so nothing can be looked up in it"
-            )
-        told = f"{packages} is neither in the runtime the run used nor in the sandbox's"
+    nowhere = _missed_by_the_run(snippet, report)
+    if nowhere and not missing:
+        told = f"{', '.join(sorted(nowhere))} is neither in the runtime the run used nor in the sandbox's"
         return Scored(0.0, Label.FAIL, f"{told}.", (Evidence(told, snippet.span_id),))
-    return _existence(snippet, missing, report, recorded, "module")
+    if report.not_installed and not missing:
+        return _not_installed(report)
+    return _existence(evidence, snippet, missing, len(report.modules), "module")
 
 
 def attributes_exist(evidence: RunEvidence, snippet: Snippet) -> Outcome:
@@ -58,10 +67,8 @@ def attributes_exist(evidence: RunEvidence, snippet: Snippet) -> Outcome:
         return report
     missing = [entry for entry in report.missing if not entry.is_module]
     if not missing and report.not_installed:
-        packages = ", ".join(report.not_installed)
-        return Skipped(f"the sandbox's runtime does not have {packages}, so nothing can be looked up in it")
-    recorded = ended(evidence, snippet).recorded if snippet.executed else None
-    return _existence(snippet, missing, report, recorded, "name")
+        return _not_installed(report)
+    return _existence(evidence, snippet, missing, len({*report.checked} - {*report.modules}), "name")
 
 
 def replay_agrees(evidence: RunEvidence, snippet: Snippet) -> Outcome:
@@ -69,14 +76,32 @@ def replay_agrees(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     step = replayed(evidence, snippet)
     if step is None:
         return Skipped(f"not replayed: {why_not_replayed(evidence, snippet)}")
+    before = _left_before(evidence, snippet)
     if step.agrees is None:
-        return Skipped(f"not comparable: {step.difference or 'nothing is on record to compare with'}")
+        told = step.difference or "nothing is on record to compare with"
+        return Skipped(f"not comparable: {told}{f'; {before}' if before else ''}")
     if step.agrees:
         return Scored(1.0, Label.PASS, "The replay came to what is on record.")
     told = step.difference or "the replay came to something else"
-    recorded = snippet.logs if snippet.logs is not None else snippet.observation
-    fact = Evidence(told, snippet.span_id, recorded=recorded, replayed=step.execution.stdout or None)
-    return Scored(0.0, Label.FAIL, f"Replay and record differ: {told}.", (fact,))
+    recorded, again = _said_on_record(snippet), step.execution.stdout or step.execution.result_text
+    fact = Evidence(told, snippet.span_id, recorded=recorded, replayed=again or None)
+    whole = f"{told}; {before}" if before else f"{told}; this is the first step that does"
+    return Scored(0.0, Label.FAIL, f"Replay and record differ: {whole}.", (fact,))
+
+
+def _left_before(evidence: RunEvidence, snippet: Snippet) -> str:
+    """At which earlier step the replay left the record: what differs here may follow from that."""
+    first = first_to_leave(evidence)
+    if first is None or number_in(evidence.run, snippet) <= first[0]:
+        return ""
+    return f"the replay left the record at step {first[0]} already"
+
+
+def _said_on_record(snippet: Snippet) -> str | None:
+    """What the code printed, or else the value it ended with."""
+    output = snippet.output.text if snippet.output is not None else None
+    said = snippet.logs if snippet.logs is not None else snippet.observation
+    return said or output or said
 
 
 def syntax_problem(source: str) -> str | None:
@@ -115,23 +140,35 @@ def _report(evidence: RunEvidence, snippet: Snippet) -> ApiReport | Skipped:
     return report
 
 
+def _missed_by_the_run(snippet: Snippet, report: ApiReport) -> frozenset[str]:
+    """Those of the packages the sandbox lacks that the run's own interpreter did not find either."""
+    if snippet.error is None or innermost_type(snippet.error) != "ModuleNotFoundError":
+        return frozenset()
+    named = _NO_MODULE.findall(snippet.error.message)
+    missed = frozenset(name.partition(".")[0] for name in named)
+    return missed & {*report.not_installed} if named else frozenset(report.not_installed)
+
+
+def _not_installed(report: ApiReport) -> Skipped:
+    packages = ", ".join(report.not_installed)
+    return Skipped(f"the sandbox's runtime does not have {packages}, so nothing can be looked up in it")
+
+
 def _existence(
-    snippet: Snippet,
-    missing: list[MissingName],
-    report: ApiReport,
-    recorded: FailureClass | None,
-    noun: str,
+    evidence: RunEvidence, snippet: Snippet, missing: list[MissingName], looked_up: int, noun: str
 ) -> Outcome:
-    if not report.checked:
-        return Scored(1.0, Label.PASS, "It takes nothing from a module.")
+    if not missing and not looked_up:
+        nothing = "It imports nothing." if noun == "module" else "It takes nothing from a module."
+        return Scored(1.0, Label.PASS, nothing)
     if not missing:
-        return Scored(1.0, Label.PASS, f"Every {noun} it uses exists ({len(report.checked)} looked up).")
+        return Scored(1.0, Label.PASS, f"Every {noun} it uses exists ({looked_up} looked up).")
     names = ", ".join(entry.name for entry in missing)
-    if recorded is FailureClass.OK:
+    if snippet.executed and ended(evidence, snippet).recorded is FailureClass.OK:
         return Skipped(f"{names}: not in the sandbox's runtime, yet the run did not fail: versions differ")
-    total = max(len(report.checked), len(missing))
+    total = max(looked_up, len(missing))
     facts = tuple(
         Evidence(f"line {entry.line}: {entry.name} does not exist", snippet.span_id) for entry in missing
     )
-    told = f"{counted(len(missing), noun)} it uses do not exist: {names}."
+    verb = "does" if len(missing) == 1 else "do"
+    told = f"{counted(len(missing), noun)} it uses {verb} not exist: {names}."
     return Scored((total - len(missing)) / total, Label.FAIL, told, facts)

@@ -15,6 +15,9 @@ from typing import Any
 CONTROL_FD = 900
 """Out of the way of programs that close what they know or count descriptors."""
 
+_NO_NAME = "cannot import name "
+"""How Python words that a module is there and the name is not: no package is missing then."""
+
 _MESSAGE_CHARACTERS = 4096
 _CHAIN = 16
 _CLIENTS = frozenset(("aiohttp", "http", "httpcore", "httpx", "requests", "urllib", "urllib3"))
@@ -57,7 +60,7 @@ def describe(exception: BaseException, filename: str) -> dict[str, Any]:
         "chain": [_type_name(other) for other in behind],
         "line": _line(exception, filename),
         "assertion": isinstance(exception, AssertionError),
-        "missing": isinstance(exception, ImportError),
+        "missing": isinstance(exception, ImportError) and not _text(exception).startswith(_NO_NAME),
         "memory": any(isinstance(other, MemoryError) for other in told),
         "refused": any(_memory_refused(other) for other in told),
         "os": any(isinstance(other, OSError) for other in told),
