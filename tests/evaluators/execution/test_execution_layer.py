@@ -112,7 +112,7 @@ def test_handing_over_the_answer_makes_nothing_of_a_failure_good(build, score_of
     answered = Step(2, "2" * 16, calls=(build.call("final_answer", "3 it is"),))
     layer = score_of(execution.judge(build.evidence(build.run([], steps=(failed, answered)))), "execution")
     assert (layer.value, layer.label) == (0.0, Label.FAIL)
-    assert layer.explanation == "Every tool call failed (flaky: timeout)."
+    assert layer.explanation == "The one tool call failed (flaky: timeout)."
 
 
 def test_an_answer_alone_is_no_execution(build, score_of):
