@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -47,6 +48,10 @@ FORGERIES = [
     "import os\ndef f(x):\n    os.fork()\n    os._exit(0)",
 ]
 SHORT = Limits(wall_s=1.0, cpu_s=1.0)
+"""For what never ends by itself; all else ends, however busy the machine is."""
+PATIENT = Limits(wall_s=120.0, cpu_s=120.0)
+CALLS_A_STEP = 10_000
+"""Tool calls: their time is not the step's, so that their number is bounded."""
 
 
 @pytest.fixture(scope="module", params=BACKENDS)
@@ -86,12 +91,14 @@ def test_each_promise_is_kept(sandbox: Sandbox, promise: Promise) -> None:
 
 
 def test_a_program_that_ends_well_is_ok(sandbox: Sandbox) -> None:
+    started = time.monotonic()
     execution = sandbox.run(Program("python", "import sys; print('out'); print('err', file=sys.stderr)"))
+    took_s = time.monotonic() - started
     assert execution.failure_class is FailureClass.OK
     assert (execution.exit_code, execution.signal) == (0, None)
     assert (execution.stdout, execution.stderr) == ("out\n", "err\n")
     assert execution.attempts == ()
-    assert 0 < execution.wall_s < 5
+    assert 0 < execution.wall_s <= took_s
 
 
 @pytest.mark.parametrize(
@@ -121,7 +128,8 @@ def test_a_program_that_ends_well_is_ok(sandbox: Sandbox) -> None:
     ],
 )
 def test_each_end_has_its_failure_class(sandbox: Sandbox, source: str, failure_class: FailureClass) -> None:
-    execution = sandbox.run(Program("python", source, limits=SHORT))
+    limits = SHORT if failure_class is FailureClass.TIMEOUT else PATIENT
+    execution = sandbox.run(Program("python", source, limits=limits))
     assert execution.failure_class is as_told(sandbox, failure_class), execution
 
 
@@ -325,14 +333,14 @@ def test_what_honest_tests_do_with_a_program_s_values_works(
 
 
 def test_bash_runs_with_its_own_failure_classes(sandbox: Sandbox) -> None:
-    def bash(source: str) -> FailureClass:
-        return sandbox.run(Program("bash", source, limits=SHORT)).failure_class
+    def bash(source: str, limits: Limits = PATIENT) -> FailureClass:
+        return sandbox.run(Program("bash", source, limits=limits)).failure_class
 
     assert sandbox.run(Program("bash", "echo $((1 + 2)); cat a", files={"a": b"x"})).stdout == "3\nx"
     assert bash("exit 3") is FailureClass.EXCEPTION
     assert bash("no_such_command_here") is FailureClass.MISSING_DEPENDENCY
     assert bash("if then fi") is FailureClass.SYNTAX_ERROR
-    assert bash("while :; do :; done") is FailureClass.TIMEOUT
+    assert bash("while :; do :; done", SHORT) is FailureClass.TIMEOUT
     assert bash("cat /etc/shadow") is as_told(sandbox, FailureClass.PERMISSION_DENIED)
 
 
@@ -420,13 +428,13 @@ def test_what_comes_from_the_operating_system_s_entropy_repeats_in_a_session(san
 
 
 def test_the_time_a_tool_takes_is_not_the_step_s(sandbox: Sandbox) -> None:
-    import time
+    limits = Limits(wall_s=3.0, cpu_s=3.0)
 
     def slow(request: ToolRequest) -> ToolAnswer:
-        time.sleep(1.2)
+        time.sleep(3.2)
         return ToolAnswer(result=1)
 
-    with sandbox.session(SessionSpec(tools=(ToolStub("slow"),), limits=SHORT), slow) as session:
+    with sandbox.session(SessionSpec(tools=(ToolStub("slow"),), limits=limits), slow) as session:
         assert session.execute("slow()").result == 1
 
 
@@ -449,16 +457,18 @@ def test_a_host_tool_that_raises_ends_the_session_and_is_not_swallowed(sandbox: 
     ],
 )
 def test_a_session_s_channel_cannot_be_abused(sandbox: Sandbox, source: str) -> None:
-    import time
-
     find = "import gc\nR = next(o for o in gc.get_objects() if type(o).__name__ == 'Reporter')\n"
     spec = SessionSpec(tools=(ToolStub("t"),), limits=SHORT)
-    started = time.monotonic()
-    with sandbox.session(spec, lambda request: ToolAnswer(result=1)) as session:
+    asked: list[ToolRequest] = []
+
+    def answer(request: ToolRequest) -> ToolAnswer:
+        asked.append(request)
+        return ToolAnswer(result=1)
+
+    with sandbox.session(spec, answer) as session:
         first = session.execute(find + source)
-        if first.failure_class is FailureClass.TIMEOUT:
-            assert time.monotonic() - started < 10
-        else:
+        assert len(asked) <= CALLS_A_STEP
+        if first.failure_class is not FailureClass.TIMEOUT:
             assert session.execute("40 + 2").result != "forged"
 
 

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import os
+import select
 import socket
 import struct
+import subprocess
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spanproof.sandbox.backends.docker.inside import Loopback, Processes, Wiped
 from spanproof.sandbox.jail import addresses, cgroup
+from spanproof.sandbox.jail.arch import this_arch
 from spanproof.sandbox.jail.guest.tools import exception_named
 from spanproof.sandbox.jail.guest.values import json_form
 from spanproof.sandbox.jail.master import foreign_id
 from spanproof.sandbox.jail.output import Stream
 from spanproof.sandbox.jail.paths import Boundary, Judged
+from spanproof.sandbox.jail.place import Born, Origin, Place
+from spanproof.sandbox.jail.run import Armed, Links, Run
+from spanproof.sandbox.jail.watch import Watcher
+from spanproof.sandbox.jail.wire import FROM_HOST, Decoder, Frame
 
 
 @given(st.lists(st.binary(max_size=50)), st.integers(4, 200))
@@ -200,3 +209,39 @@ def test_the_guest_s_rehearsal_ends_well() -> None:
 )
 def test_root_becomes_another_user_where_there_is_one(uid: int, uid_map: str, expected: int | None) -> None:
     assert foreign_id(uid, uid_map) == expected
+
+
+class _Born:
+    """Where a guest came from: a process that its slot looks at."""
+
+    def __init__(self, pid: int) -> None:
+        self._pidfd = os.pidfd_open(pid)
+
+    def fileno(self) -> int:
+        return self._pidfd
+
+
+@pytest.mark.parametrize(("ended", "stopped"), [(True, None), (False, "timeout")])
+def test_a_deadline_is_for_what_still_runs_when_the_slot_looks(ended: bool, stopped: str | None) -> None:
+    arch = this_arch()
+    assert arch is not None
+    control, _guest = socket.socketpair()
+    channel, _host = socket.socketpair()
+    (out, printing), (err, _), (listener, _), (_, stdin) = (os.pipe() for _ in range(4))
+    os.write(printing, b"x")
+    guest = subprocess.Popen(["sleep", "3600"])
+    try:
+        watcher = Watcher(arch, Boundary((), ""))
+        place = Place(Processes(), Wiped(watched=True), Loopback(), watcher, cast(Origin, _Born(guest.pid)))
+        armed = Armed(Born(guest.pid, listener, 0), control, stdin, out, err, "")
+        run = Run(armed, watcher, Links(channel, Decoder(FROM_HOST), place), None)
+        limits = {"memory_bytes": 1, "output_bytes": 9, "output_kill_bytes": 9, "wall_s": 0.0, "cpu_s": 1}
+        run.start(Frame({"limits": limits}, (b"", b"", b"")))
+        if ended:
+            guest.kill()
+            select.select([place.origin], [], [])
+        run._turn()
+    finally:
+        guest.kill()
+        guest.wait()
+    assert (run._ended, run._stopped) == (ended, stopped)

@@ -138,7 +138,8 @@ import os, random, time, uuid
 def test_a_step_that_had_to_be_stopped_leaves_a_slot_that_is_whole(
     jail: JailSandbox, source: str, expected: FailureClass
 ) -> None:
-    spec = SessionSpec(limits=Limits(wall_s=0.5, cpu_s=0.5, memory_bytes=64 << 20))
+    wall_s = 2.0 if expected is FailureClass.TIMEOUT else 120.0
+    spec = SessionSpec(limits=Limits(wall_s=wall_s, cpu_s=wall_s, memory_bytes=64 << 20))
     with jail.session(spec, answered) as session:
         session.execute("x = 1")
         ended = session.execute(source)
@@ -181,13 +182,12 @@ class _Silent:
 
 def test_a_process_that_ends_between_two_steps_is_no_step_of_the_next_session(jail: JailSandbox) -> None:
     end = "import os, threading; threading.Timer(0.05, os._exit, [7]).start()"
-    wait = "import time; time.sleep(0.2)"
+    with jail.session(SessionSpec(limits=Limits(wall_s=120.0)), answered) as session:
+        session.execute(end)
+        assert session.execute("import time\nwhile True: time.sleep(0.1)").exit_code == 7
     with jail.session(PLAIN, answered) as session:
         session.execute(end)
-        assert session.execute(wait).exit_code == 7
-    with jail.session(PLAIN, answered) as session:
-        session.execute(end)
-        jail.run(Program("python", wait))  # meanwhile it ends, and `close` says so to a slot that knows
+        jail.run(Program("python", "import time; time.sleep(0.2)"))  # meanwhile it ends, and `close` says so to a slot that knows
     for _ in range(3):
         with jail.session(PLAIN, answered) as session:
             assert session.execute("40 + 2").result == 42

@@ -1,7 +1,13 @@
-"""Whoever dies, nothing stays: processes, control groups, descriptors, mounts."""
+"""Whoever dies, nothing stays: processes, control groups, descriptors, mounts.
+
+Of this process's descendants and descriptors only those count that came with the sandbox: a Docker daemon of
+other tests may be its child. What is waited for comes, however busy the machine is; the limit is for a hang.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import os
 import signal
 import subprocess
@@ -31,6 +37,13 @@ HOST = textwrap.dedent(
 )
 
 
+_HANGS_S = 120.0
+_SETTLED = 6
+"""Processes of a jail: a launcher, the master, a keeper, its slot, its stem, and the guest that is armed."""
+_NAMED = "import ctypes; ctypes.CDLL(None).prctl(15, b'{name}')\n"
+"""A program's name, as everybody on the machine sees it."""
+
+
 def descendants(pid: int) -> set[int]:
     """Every live process under this one."""
     parents = {}
@@ -48,18 +61,39 @@ def descendants(pid: int) -> set[int]:
     return found - {pid}
 
 
-def gone(pids: set[int], within_s: float = 5.0) -> bool:
-    """Whether all of them end in time; a zombie has ended."""
-    deadline = time.monotonic() + within_s
-    while time.monotonic() < deadline:
-        if not any(_lives(pid) for pid in pids):
-            return True
+def comes(found: Callable[[], bool]) -> bool:
+    """Whether something comes true."""
+    deadline = time.monotonic() + _HANGS_S
+    while not found():
+        if time.monotonic() > deadline:
+            return False
         time.sleep(0.02)
-    return False
+    return True
 
 
-def open_descriptors() -> set[str]:
-    return {entry.name for entry in Path("/proc/self/fd").iterdir()}
+def gone(pids: set[int]) -> bool:
+    """Whether all of them end; a zombie has ended."""
+    return comes(lambda: not any(_lives(pid) for pid in pids))
+
+
+def named(name: str) -> set[int]:
+    """Those of our descendants that call themselves so."""
+    found = set()
+    for pid in descendants(os.getpid()):
+        with contextlib.suppress(OSError):
+            if Path(f"/proc/{pid}/comm").read_text() == f"{name}\n":
+                found.add(pid)
+    return found
+
+
+def open_descriptors() -> set[tuple[str, str]]:
+    """Number and meaning of each, but for what is garbage, and the one that looks."""
+    gc.collect()
+    found = set()
+    for entry in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):
+            found.add((entry.name, str(entry.readlink())))
+    return {(number, place) for number, place in found if not place.startswith("/proc/")}
 
 
 def control_groups_of(pid: int) -> set[Path]:
@@ -79,9 +113,8 @@ def test_killing_the_host_ends_everything() -> None:
     with subprocess.Popen([sys.executable, "-c", HOST], stdout=subprocess.PIPE, text=True) as host:
         assert host.stdout is not None
         assert host.stdout.readline() == "ready\n"
-        time.sleep(0.3)
+        assert comes(lambda: len(descendants(host.pid)) > _SETTLED)  # the program, and its child
         started = descendants(host.pid)
-        assert len(started) >= 4
         host.kill()
         host.wait()
         assert gone(started)
@@ -89,9 +122,10 @@ def test_killing_the_host_ends_everything() -> None:
 
 
 def test_killing_the_master_ends_everything_and_the_next_run_starts_anew() -> None:
+    before = descendants(os.getpid())
     with JailSandbox() as sandbox:
         sandbox.run(Program("python", "pass"))
-        started = descendants(os.getpid())
+        started = descendants(os.getpid()) - before
         top = [pid for pid in started if Path(f"/proc/{pid}/stat").read_text().split()[3] == str(os.getpid())]
         for pid in top:
             os.kill(pid, signal.SIGKILL)
@@ -103,56 +137,60 @@ def test_a_slot_that_dies_is_reported_and_replaced() -> None:
     with JailSandbox() as sandbox:
         sandbox.run(Program("python", "pass"))
         with ThreadPoolExecutor(1) as pool:
-            running = pool.submit(
-                sandbox.run, Program("python", "import time; time.sleep(20)", limits=Limits(wall_s=20))
-            )
-            time.sleep(0.3)
-            deepest = max(descendants(os.getpid()), key=_depth)
-            os.kill(_parent(deepest), signal.SIGKILL)
+            source = _NAMED.format(name="a-guest") + "import time; time.sleep(3600)"
+            running = pool.submit(sandbox.run, Program("python", source, limits=Limits(wall_s=3600)))
+            assert comes(lambda: bool(named("a-guest")))
+            os.kill(_slot_of(*named("a-guest")), signal.SIGKILL)
             with pytest.raises(SandboxBroken):
                 running.result()
         assert sandbox.run(Program("python", "print(1)")).stdout == "1\n"
 
 
-def _parent(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+def _slot_of(guest: int) -> int:
+    """The process 1 of a guest's process namespace."""
+    depth = len(_numbers(guest))
+    (slot,) = [pid for pid in descendants(os.getpid()) if _numbers(pid)[depth - 1 :] == ["1"]]
+    return slot
 
 
-def _depth(pid: int) -> int:
-    depth = 0
-    while pid > 1:
-        pid, depth = _parent(pid), depth + 1
-    return depth
+def _numbers(pid: int) -> list[str]:
+    """A process's number in each process namespace, from ours inwards."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("NSpid:"):
+            return line.split()[1:]
+    return []
 
 
 def test_closing_leaves_nothing(mounts: Callable[[], frozenset[str]]) -> None:
     mounted = mounts()
     descriptors = open_descriptors()
     groups = control_groups_of(os.getpid())
+    before = descendants(os.getpid())
     sandbox = JailSandbox(workers=2)
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda _: sandbox.run(Program("python", "open('x', 'w')")), range(6)))
     session = sandbox.session(SessionSpec(), lambda request: ToolAnswer())
     session.execute("x = 1")
-    started = descendants(os.getpid())
+    started = descendants(os.getpid()) - before
+    assert len(started) > _SETTLED
     sandbox.close()
     session.close()
     assert gone(started)
-    assert mounts() == mounted
-    assert open_descriptors() == descriptors
-    assert control_groups_of(os.getpid()) == groups
+    assert mounts() <= mounted
+    assert open_descriptors() <= descriptors
+    assert control_groups_of(os.getpid()) <= groups
 
 
 def test_two_hundred_runs_leak_no_descriptor_and_no_process() -> None:
+    before = descendants(os.getpid())
     with JailSandbox() as sandbox:
-        program = Program("python", "import os\nif os.fork() == 0:\n    import time; time.sleep(9)")
+        program = Program("python", "import os\nif os.fork() == 0:\n    import time; time.sleep(3600)")
         sandbox.run(program)
         descriptors = open_descriptors()
-        settled = 6  # a launcher, the master, a keeper, its slot, its stem, and the guest that is armed
         for _ in range(200):
             assert sandbox.run(program).failure_class is FailureClass.OK
-        assert len(open_descriptors()) == len(descriptors)
-        assert len(descendants(os.getpid())) <= settled
+        assert len(open_descriptors()) <= len(descriptors)
+        assert len(descendants(os.getpid()) - before) <= _SETTLED
         assert (
             sandbox.run(Program("python", "import os; print(len(os.listdir('/proc/self/fd')) < 8)")).stdout
             == "True\n"

@@ -174,9 +174,7 @@ class Run:
     def _turn(self) -> None:
         now = time.monotonic()
         waiting = self._host_s_turn()
-        if not waiting and now >= self._deadline:
-            self._stopped = "timeout"
-            return
+        late = not waiting and now >= self._deadline
         left = _TICK_S if waiting else min(_TICK_S, self._deadline - now)
         ready = self._poll.poll(max(0.0, left) * 1000)
         if not ready or now - self._memory.sampled_at >= _TICK_S:
@@ -187,6 +185,13 @@ class Run:
                 return
         for fd, events in ready:
             self._serve(fd, events)
+        if late and self._stopped is None and not self._done():
+            # Only now: what ended while its slot was kept from looking has not timed out.
+            self._stopped = "timeout"
+
+    def _done(self) -> bool:
+        """Whether what the clock bounds has ended."""
+        return self._ended
 
     def _over_memory(self) -> bool:
         """Whether the tree is over its bound, or the kernel has killed in it for that."""

@@ -37,6 +37,9 @@ class SessionRun(Run):
     def _host_s_turn(self) -> bool:
         return not self._in_step or self._paused_at is not None
 
+    def _done(self) -> bool:
+        return self._ended or not self._in_step
+
     def _hear(self, said: Header) -> None:
         if said.get("token") != self.armed.token:
             return

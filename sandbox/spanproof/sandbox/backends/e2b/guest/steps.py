@@ -45,6 +45,9 @@ class SessionRun(Run):
     def _host_s_turn(self) -> bool:
         return not self._in_step or self._asked_at is not None
 
+    def _between_steps(self) -> bool:
+        return not self._in_step
+
     def _read_host(self) -> None:
         try:
             for line in self._host.received():
