@@ -1,13 +1,15 @@
 """A real Docker daemon for the tests, with an image made of this machine's own interpreter.
 
 `docker_daemon` (session) gives its socket and the image's name. All workers of one pytest run share one
-daemon: each holds a shared lock while it needs it, and the keeper process, which started the daemon, ends it
-and removes what it wrote when nobody holds the lock any more, however the workers ended. A machine without
-dockerd fails.
+daemon: each holds a shared lock while it needs it, and the keeper, which started the daemon, ends it and
+removes what it wrote when nobody holds the lock any more, however the workers ended. The keeper is process 1 of
+a process and a mount namespace: whatever ends it, all processes and mounts of the daemon end with it; files it
+could not remove then are removed by the next keeper. A machine without dockerd fails.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import io
 import json
@@ -15,6 +17,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import sysconfig
@@ -24,13 +27,17 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+if TYPE_CHECKING:
+    from docker import APIClient
+
 IMAGE = "spanproof-test:latest"
-PLACE = "spanproof-dockerd-"
-"""How the name of a daemon's directory begins, in which all its mounts are."""
-_START_S = 60.0
+PLACE = "spanproof-docker-"
+"""How the name of a daemon's directory begins, which is that of its control groups too."""
+_HANGS_S = 600.0
 _PROGRAMS = (
     "bash sh cat chmod cp dd echo env false grep head id ls mkdir mount mv readlink rm sed sleep sort tail"
     " touch true uname wc yes"
@@ -69,48 +76,115 @@ def docker_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DockerDa
 def _running(shared: Path) -> dict[str, str] | None:
     try:
         state: dict[str, str] = json.loads((shared / "dockerd.json").read_text())
+        with socket.socket(socket.AF_UNIX) as link:
+            link.connect(state["host"].removeprefix("unix://"))
     except (OSError, ValueError):
         return None
-    return state if Path(state["host"].removeprefix("unix://")).is_socket() else None
+    return state
 
 
 def _started(shared: Path) -> dict[str, str]:
-    log = shared / "dockerd.log"
-    with log.open("wb") as output:
-        keeper = subprocess.Popen(
-            [sys.executable, __file__, str(shared)], stdout=output, stderr=output, start_new_session=True
-        )
-    deadline = time.monotonic() + _START_S
+    keeper = start_keeper(shared)
+    deadline = time.monotonic() + _HANGS_S
     while (state := _running(shared)) is None:
         if keeper.poll() is not None or time.monotonic() > deadline:
-            pytest.fail(f"dockerd did not start:\n{log.read_text(errors='replace')[-3000:]}")
+            log = (shared / "dockerd.log").read_text(errors="replace")
+            pytest.fail(f"dockerd did not start:\n{log[-3000:]}")
         time.sleep(0.05)
     return state
 
 
-def keep(shared: Path) -> None:
+def start_keeper(shared: Path, *options: str) -> subprocess.Popen[bytes]:
+    """Start `keep` as process 1 of its namespaces, which end with it, and it with the process returned."""
+    command = [
+        "unshare",
+        "--mount",
+        "--propagation=private",
+        "--pid",
+        "--fork",
+        "--kill-child",
+        "--mount-proc",
+    ]
+    with (shared / "dockerd.log").open("wb") as log:
+        return subprocess.Popen(
+            [*command, sys.executable, __file__, str(shared), *options],
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+
+
+def keep(shared: Path, *, image: bool = True) -> None:
     """Run the daemon until nobody uses it; then end it and remove everything of it."""
+    remove_leftovers()
     place = Path(tempfile.mkdtemp(prefix=PLACE))
+    held = _locked(place)
     address = f"unix://{place}/docker.sock"
     own = f"--data-root={place}/data --exec-root={place}/exec --pidfile={place}/pid --host={address}"
-    plain = "--bridge=none --iptables=false --ip6tables=false"
+    plain = f"--bridge=none --iptables=false --ip6tables=false --cgroup-parent=/{place.name}"
     runtimes = [f"--add-runtime=runsc={found}"] if (found := _runsc(place)) else []
     daemon = subprocess.Popen(["dockerd", *own.split(), *plain.split(), *runtimes])
     try:
-        _import_image(address, place)
+        _answers(address).close()
+        if image:
+            _import_image(address, place)
         (shared / "dockerd.json").write_text(json.dumps({"host": address, "image": IMAGE}))
         with (shared / "dockerd.users").open("a") as users:
             fcntl.flock(users, fcntl.LOCK_EX)
             (shared / "dockerd.json").unlink()
     finally:
         daemon.send_signal(signal.SIGTERM)
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             daemon.wait(20)
-        except subprocess.TimeoutExpired:
-            daemon.kill()
-            daemon.wait()
+        _end_all()
         _unmount(place)
-        shutil.rmtree(place, ignore_errors=True)
+        os.close(held)
+        _remove(place)
+
+
+def _end_all() -> None:
+    """Every process of the namespace but this one, shims and containers too."""
+    with contextlib.suppress(ProcessLookupError, ChildProcessError):
+        os.kill(-1, signal.SIGKILL)
+        while True:
+            os.wait()
+
+
+def _locked(place: Path) -> int:
+    """Held while its keeper lives.
+
+    Raises:
+        BlockingIOError: somebody else's keeper lives.
+    """
+    held = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(held)
+        raise
+    return held
+
+
+def remove_leftovers() -> None:
+    """Of keepers that were killed: their processes and mounts have ended with them."""
+    for place in Path(tempfile.gettempdir()).glob(f"{PLACE}*"):
+        with contextlib.suppress(OSError):
+            os.close(_locked(place))
+            _remove(place)
+
+
+def _remove(place: Path) -> None:
+    for group in control_groups(place.name):
+        for path in sorted((group, *group.rglob("*/")), reverse=True):
+            with contextlib.suppress(OSError):
+                path.rmdir()
+    shutil.rmtree(place, ignore_errors=True)
+
+
+def control_groups(name: str) -> list[Path]:
+    """Those of a daemon, by its directory's name."""
+    top = Path("/sys/fs/cgroup")
+    return [*top.glob(f"*/{name}"), *top.glob(name)]
 
 
 def _runsc(place: Path) -> str | None:
@@ -130,21 +204,25 @@ def _unmount(place: Path) -> None:
         subprocess.run(["umount", "-l", mount], check=False)
 
 
-def _import_image(address: str, place: Path) -> None:
+def _answers(address: str) -> APIClient:
+    """Wait for the daemon's first answer."""
     from docker import APIClient
     from docker.errors import DockerException
 
-    archive = place / "image.tar"
-    write_image(archive)
-    deadline = time.monotonic() + _START_S
+    deadline = time.monotonic() + _HANGS_S
     while True:
         try:
-            client = APIClient(base_url=address, version="auto")
-            break
+            return APIClient(base_url=address, version="auto")
         except DockerException:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
+
+
+def _import_image(address: str, place: Path) -> None:
+    archive = place / "image.tar"
+    write_image(archive)
+    client = _answers(address)
     repository, tag = IMAGE.split(":")
     path = "ENV PATH=/usr/local/bin:/usr/bin:/bin"
     told = client.import_image_from_file(str(archive), repository=repository, tag=tag, changes=[path])
@@ -236,4 +314,4 @@ def _text(tar: tarfile.TarFile, name: str, text: str, mode: int = 0o644) -> None
 
 
 if __name__ == "__main__":
-    keep(Path(sys.argv[1]))
+    keep(Path(sys.argv[1]), image="--no-image" not in sys.argv)

@@ -187,7 +187,9 @@ def test_a_process_that_ends_between_two_steps_is_no_step_of_the_next_session(ja
         assert session.execute("import time\nwhile True: time.sleep(0.1)").exit_code == 7
     with jail.session(PLAIN, answered) as session:
         session.execute(end)
-        jail.run(Program("python", "import time; time.sleep(0.2)"))  # meanwhile it ends, and `close` says so to a slot that knows
+        jail.run(
+            Program("python", "import time; time.sleep(0.2)")
+        )  # meanwhile it ends, and `close` says so to a slot that knows
     for _ in range(3):
         with jail.session(PLAIN, answered) as session:
             assert session.execute("40 + 2").result == 42
