@@ -2,9 +2,9 @@
 
 `docker_daemon` (session) gives its socket and the image's name. All workers of one pytest run share one
 daemon: each holds a shared lock while it needs it, and the keeper, which started the daemon, ends it and
-removes what it wrote when nobody holds the lock any more, however the workers ended. The keeper is process 1 of
-a process and a mount namespace: whatever ends it, all processes and mounts of the daemon end with it; files it
-could not remove then are removed by the next keeper. A machine without dockerd fails.
+removes what it wrote when nobody holds the lock any more, however the workers ended. The keeper is process
+1 of a process and a mount namespace: whatever ends it, all processes and mounts of the daemon end with it;
+files it could not remove then are removed by the next keeper. A machine without dockerd fails.
 """
 
 from __future__ import annotations

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from spanproof.sandbox import (
+    Clock,
     Database,
     DatabaseEngine,
     Execution,
@@ -53,6 +56,29 @@ def test_rows_are_printed_and_given_as_the_result(sandbox: Sandbox, engine: Data
     assert execution.failure_class is FailureClass.OK
     assert execution.stdout == "0\n1|x\n2|\n"
     assert execution.result == {"columns": ["a", "b"], "rows": [[1, "x"], [2, None]], "cut": False}
+
+
+@pytest.mark.parametrize("clock", [None, Clock(1_700_000_000.0, 0)])
+def test_duckdb_gives_times_with_a_zone_and_the_time_is_the_program_s(
+    sandbox: Sandbox, clock: Clock | None
+) -> None:
+    source = (
+        "select now(), current_timestamp, [now()], timestamptz '2024-01-01 00:00:00+02', now()::timestamp"
+    )
+    fixtures = Fixtures(database=Database(DUCKDB, None), clock=clock)
+    before_s = time.time()
+    execution = sandbox.run(Program("sql", source, fixtures=fixtures))
+    assert execution.failure_class is FailureClass.OK, execution
+    assert isinstance(execution.result, dict)
+    (now, current, listed, zoned, plain) = execution.result["rows"][0]
+    assert (now, zoned) == (current, "2023-12-31 22:00:00+00:00")
+    assert now == f"{plain}+00:00"
+    assert "tzinfo=<UTC>" in listed
+    told_s = datetime.fromisoformat(now).timestamp()
+    if clock is None:
+        assert before_s - 0.001 <= told_s <= time.time()
+    else:
+        assert told_s == clock.start_s
 
 
 def test_a_script_without_a_query_has_no_result(sandbox: Sandbox, engine: DatabaseEngine) -> None:

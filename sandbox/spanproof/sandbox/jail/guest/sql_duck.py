@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import duckdb
 
 from spanproof.sandbox.jail.guest.sql import Answer, Problem, Trouble
+
+with suppress(ImportError):
+    import pytz  # noqa: F401 - what duckdb loads for the first time with a zone is loaded ahead
 
 _LOCKED = {
     "enable_external_access": "false",
