@@ -39,8 +39,8 @@ PLACE = "spanproof-docker-"
 """How the name of a daemon's directory begins, which is that of its control groups too."""
 _HANGS_S = 600.0
 _PROGRAMS = (
-    "bash sh cat chmod cp dd echo env false grep head id ls mkdir mount mv readlink rm sed sleep sort tail"
-    " touch true uname wc yes"
+    "awk bash sh cat chmod cp dd echo env false find grep head id ls mkdir mount mv readlink rm sed sleep"
+    " sort tail touch tr true uname wc yes"
 )
 _PACKAGES = ("numpy", "numpy.libs", "pandas", "dateutil", "pytz", "six.py", "tzdata")
 _LEFT_OUT = {"test", "tests", "idlelib", "lib2to3", "turtledemo", "tkinter", "site-packages"}
@@ -60,7 +60,13 @@ def docker_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DockerDa
     if shutil.which("dockerd") is None or os.geteuid() != 0:
         pytest.fail("the docker tests need dockerd and root: apt-get install docker.io")
     base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with running(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) as daemon:
+        yield daemon
+
+
+@contextlib.contextmanager
+def running(shared: Path) -> Iterator[DockerDaemon]:
+    """The daemon of all who share a directory, while this is open."""
     with (shared / "dockerd.users").open("a") as users, (shared / "dockerd.start").open("a") as starting:
         # The keeper waits for every shared lock to go: ours is there before anything is started.
         fcntl.flock(starting, fcntl.LOCK_EX)
@@ -131,7 +137,7 @@ def keep(shared: Path, *, image: bool = True) -> None:
         (shared / "dockerd.json").write_text(json.dumps({"host": address, "image": IMAGE}))
         with (shared / "dockerd.users").open("a") as users:
             fcntl.flock(users, fcntl.LOCK_EX)
-            (shared / "dockerd.json").unlink()
+            (shared / "dockerd.json").unlink(missing_ok=True)
     finally:
         daemon.send_signal(signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -1,0 +1,75 @@
+"""Podman as an unprivileged user runs it, for `tests/hostile/table.py`: its service, and an image.
+
+`running(directory)` gives what `docker_daemon` gives. The user is `nobody`, who gets a range of users in an
+/etc/subuid of a mount namespace of its own. Control groups of version 2 are needed for podman's limits;
+where there are others, the bounds of memory and processes are the slot's alone.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from docker_daemon import IMAGE, DockerDaemon, write_image
+
+NOBODY = 65534
+_HANGS_S = 120.0
+
+
+@contextmanager
+def running(directory: Path) -> Iterator[DockerDaemon]:
+    """The service, while this is open."""
+    home = directory / "home"
+    home.mkdir()
+    archive = directory / "image.tar"
+    write_image(archive)
+    directory.chmod(0o755)
+    os.chown(home, NOBODY, NOBODY)
+    ranges = directory / "ranges"
+    ranges.write_text("nobody:100000:65536\n")
+    environment = {"HOME": str(home), "XDG_RUNTIME_DIR": str(home), "PATH": os.environ["PATH"]}
+    mounts = f"mount --bind {ranges} /etc/subuid && mount --bind {ranges} /etc/subgid"
+    podman = [  # process 1 is root's and has no other program: it ends with us, and all below it with it
+        *(
+            "unshare",
+            "--mount",
+            "--pid",
+            "--fork",
+            "--kill-child",
+            "--mount-proc",
+            "sh",
+            "-c",
+            f'{mounts} && cd {home} && "$@"',
+            "sh",
+        ),
+        *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
+        *(
+            "podman",
+            "--cgroup-manager=cgroupfs",
+            "--events-backend=file",
+            "--storage-driver=vfs",
+            "--runtime=runc",
+        ),
+    ]
+    imported = subprocess.run(
+        [*podman, "import", str(archive), IMAGE], capture_output=True, text=True, check=False, env=environment
+    )
+    if imported.returncode != 0:
+        sys.exit(f"rootless podman cannot import an image here: {imported.stderr.strip()}")
+    address = home / "podman.sock"
+    service = subprocess.Popen(
+        [*podman, "system", "service", "--time=0", f"unix://{address}"], env=environment
+    )
+    try:
+        deadline = time.monotonic() + _HANGS_S
+        while not address.is_socket() and service.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        yield DockerDaemon(f"unix://{address}", IMAGE)
+    finally:
+        service.kill()
+        service.wait()
