@@ -1,6 +1,14 @@
 """Where snippets run: the model, the contract of backends, and the registry that finds them."""
 
-from spanproof.sandbox.backend import AnswerTool, Availability, Evidence, Feature, Sandbox, Session
+from spanproof.sandbox.backend import (
+    AnswerTool,
+    Availability,
+    Evidence,
+    Feature,
+    Foreseen,
+    Sandbox,
+    Session,
+)
 from spanproof.sandbox.errors import (
     BadFixture,
     BadSetting,
@@ -53,6 +61,7 @@ __all__ = [
     "FailureClass",
     "Feature",
     "Fixtures",
+    "Foreseen",
     "JsonValue",
     "Limits",
     "PackageSet",

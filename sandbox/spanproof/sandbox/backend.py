@@ -7,7 +7,7 @@ several. The contract suite in `tests/contract` checks each promise against each
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from types import TracebackType
@@ -63,6 +63,14 @@ class Availability:
         return tuple(feature for feature in self.features if feature.required and not feature.present)
 
 
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """A step that will be executed, and the tool calls it will make if it does what it once did."""
+
+    source: str
+    calls: Sequence[tuple[ToolRequest, ToolAnswer]] = ()
+
+
 class Session(ABC):
     """One interpreter over several programs, in order. A context manager; leaving it ends the interpreter."""
 
@@ -76,6 +84,19 @@ class Session(ABC):
         Raises:
             SandboxBroken: the sandbox failed, or the session is over.
         """
+
+    def foresee(self, steps: Sequence[Foreseen]) -> None:  # noqa: B027 - a hint may be left
+        """Tell what will be executed next, in order, for as long as each step ends without an exception.
+
+        A hint: a backend that takes it may start a step before it is asked for, and answer a tool call that
+        is made as foreseen, in the order foreseen, before the caller is asked. The caller is asked all the
+        same, in order and before the step's execution is returned, and must answer as foreseen.
+        """
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether a foreseen step may have started that was not asked for: nothing else can be executed."""
+        return False
 
     @abstractmethod
     def close(self) -> None:

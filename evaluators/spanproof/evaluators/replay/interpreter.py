@@ -8,6 +8,7 @@ itself had done is lost. Never answers a tool call from anything but the tape.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from spanproof.evaluators.replay.prelude import GIVEN, WAS_GIVEN
@@ -15,6 +16,7 @@ from spanproof.evaluators.replay.tape import Tape
 from spanproof.sandbox import (
     Execution,
     FailureClass,
+    Foreseen,
     Sandbox,
     SandboxBroken,
     Session,
@@ -62,16 +64,25 @@ class Interpreter:
         self._at_work = _Done("")
         self._again: list[ToolAnswer] | None = None
         self._session: Session | None = None
+        self._ahead: list[str] = []
 
-    def execute(self, source: str) -> Execution:
+    def execute(self, source: str, coming: Callable[[], Sequence[Foreseen]] = tuple) -> Execution:
         """Run the next step.
+
+        Args:
+            source: of the step.
+            coming: gives this step and those that surely follow it for as long as each ends well, with the
+                calls on record: a backend may run them without waiting to be asked. Called at need.
 
         Raises:
             SandboxUnavailable: the backend cannot run here.
             UnsupportedLanguage: it has no sessions in this language.
             SandboxBroken: it failed, or what ran before could not be built up again.
         """
-        session = self._opened()
+        if self._session is not None and self._session.is_ahead and self._ahead[0] != source:
+            self.close()  # it may have run what is not to be run now: back to where the last step left it
+        session = self._opened(coming)
+        self._ahead = self._ahead[1:]
         self._at_work = _Done(source)
         execution = session.execute(source)
         if ended_session(execution):
@@ -93,12 +104,21 @@ class Interpreter:
             self._session.close()
             self._session = None
 
-    def _opened(self) -> Session:
+    def _opened(self, coming: Callable[[], Sequence[Foreseen]]) -> Session:
         if self._session is None:
             self._session = self._sandbox.session(self._spec, self._answer)
+            if not self._done:
+                self._foresee(self._session, [Foreseen(self._prelude), *coming()])
             self._session.execute(self._prelude)
+            self._ahead = self._ahead[1:]
             self._build_up(self._session)
+        if not self._session.is_ahead:
+            self._foresee(self._session, coming())
         return self._session
+
+    def _foresee(self, session: Session, steps: Sequence[Foreseen]) -> None:
+        session.foresee(steps)
+        self._ahead = [step.source for step in steps]
 
     def _build_up(self, session: Session) -> None:
         for done in self._done:

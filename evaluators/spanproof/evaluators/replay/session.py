@@ -9,7 +9,7 @@ Never runs a snippet outside the sandbox, never puts one in place of another.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.model import Replay, ReplayedStep
@@ -24,7 +24,14 @@ from spanproof.evaluators.replay.programs import Programs
 from spanproof.evaluators.replay.state import State
 from spanproof.evaluators.replay.tape import Tape, has_two_readings
 from spanproof.evaluators.replay.weighing import Weighing
-from spanproof.sandbox import Execution, FailureClass, Sandbox, UnsupportedFixtures, UnsupportedLanguage
+from spanproof.sandbox import (
+    Execution,
+    FailureClass,
+    Foreseen,
+    Sandbox,
+    UnsupportedFixtures,
+    UnsupportedLanguage,
+)
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.trace import Language, Run, Snippet
 
@@ -80,11 +87,11 @@ def _closest(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox, plan: Plan) 
 def _replay(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox, plan: Plan, *, as_text: bool) -> Replay:
     tape = Tape(plan.calls, plan.parameters, existing=plan.asked, as_text=as_text)
     interpreter = Interpreter(sandbox, plan.spec, tape, plan.prelude)
+    executed = [snippet for snippet in run.snippets if snippet.executed]
     replaying = _Replaying(plan, scans, sandbox, tape, interpreter)
     try:
-        for snippet in run.snippets:
-            if snippet.executed:
-                replaying.take(snippet)
+        for place, snippet in enumerate(executed):
+            replaying.take(snippet, executed[place + 1 :])
     finally:
         interpreter.close()
     return Replay(run.span_id, sandbox.name, tuple(replaying.steps), dict(replaying.unreplayed))
@@ -117,15 +124,15 @@ class _Replaying:
         self.weighing = Weighing(self.state, pinned=spec.fixtures.packages is not None)
         self.programs = Programs(self.sandbox, fixtures, spec.limits, spec.fixtures.clock)
 
-    def take(self, snippet: Snippet) -> None:
-        """Replay one snippet, or note why not."""
+    def take(self, snippet: Snippet, later: Sequence[Snippet]) -> None:
+        """Replay one snippet, or note why not; `later` ones follow."""
         reason = self._reason_against(snippet)
         if reason is not None:
             self._leave_out(snippet, reason)
             return
         self.tape.turn_to(snippet.id)
         try:
-            execution = self._execute(snippet)
+            execution = self._execute(snippet, later)
         except (UnsupportedLanguage, UnsupportedFixtures) as problem:
             self._leave_out(snippet, str(problem))
             return
@@ -167,12 +174,21 @@ class _Replaying:
         if names is not None:
             self.state.lose(names, reason, cut=snippet.truncated)
 
-    def _execute(self, snippet: Snippet) -> Execution:
+    def _execute(self, snippet: Snippet, later: Sequence[Snippet]) -> Execution:
         if snippet.id not in self.plan.names:
             return self.programs.execute(snippet)
-        return self.interpreter.execute(
-            up_to_final_answer(snippet.source) if snippet.is_final else snippet.source
-        )
+        return self.interpreter.execute(_source_of(snippet), lambda: self._coming(snippet, later))
+
+    def _coming(self, snippet: Snippet, later: Sequence[Snippet]) -> list[Foreseen]:
+        """This snippet and those that follow it without a question in between, if each ends well."""
+        chain = [snippet]
+        for after in later:
+            if self._gives_aside(chain[-1]) or self._reason_against(after) is not None:
+                break
+            if after.id in self.plan.names:
+                chain.append(after)
+        calls = self.tape.foreseen([each.id for each in chain])
+        return [Foreseen(_source_of(each), made) for each, made in zip(chain, calls, strict=True)]
 
     def _compare(self, snippet: Snippet, execution: Execution) -> None:
         divergences = tuple(self.tape.divergences)
@@ -187,11 +203,16 @@ class _Replaying:
 
     def _given(self, snippet: Snippet, execution: Execution) -> Execution | None:
         """The argument of `final_answer` where it was called, and is not the last value anyway."""
-        names = self.plan.names.get(snippet.id)
-        if (
-            names is None
-            or FINAL_ANSWER not in names.called
-            or execution.failure_class is not FailureClass.OK
-        ):
+        if execution.failure_class is not FailureClass.OK or not self._gives_aside(snippet):
             return None
-        return None if ends_in_call_of(snippet.source, FINAL_ANSWER) else self.interpreter.final_answer()
+        return self.interpreter.final_answer()
+
+    def _gives_aside(self, snippet: Snippet) -> bool:
+        """Whether it calls `final_answer`, and its last value is another."""
+        names = self.plan.names.get(snippet.id)
+        called = names is not None and FINAL_ANSWER in names.called
+        return called and not ends_in_call_of(snippet.source, FINAL_ANSWER)
+
+
+def _source_of(snippet: Snippet) -> str:
+    return up_to_final_answer(snippet.source) if snippet.is_final else snippet.source

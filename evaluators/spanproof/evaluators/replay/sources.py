@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from spanproof.evaluators.model import Divergence
 from spanproof.evaluators.replay.compare import ends_in_call_of
@@ -15,7 +16,7 @@ from spanproof.evaluators.replay.interpreter import Interpreter
 from spanproof.evaluators.replay.names import called_unbound, names_in
 from spanproof.evaluators.replay.prelude import FINAL_ANSWER, imports_of, prelude_of
 from spanproof.evaluators.replay.tape import Tape
-from spanproof.sandbox import Clock, Execution, Fixtures, JsonValue, Sandbox, SessionSpec, ToolStub
+from spanproof.sandbox import Clock, Execution, Fixtures, Foreseen, JsonValue, Sandbox, SessionSpec, ToolStub
 from spanproof.trace import RecordedCall
 
 SEED = 0
@@ -61,9 +62,9 @@ def replay_sources(
     interpreter = Interpreter(sandbox, spec, calls, prelude_of(steps, SEED))
     replayed = []
     try:
-        for source in steps:
+        for place, source in enumerate(steps):
             calls.turn_to(None)
-            execution = interpreter.execute(source)
+            execution = interpreter.execute(source, partial(_coming, steps[place:], calls))
             replayed.append(
                 ReplayedSource(execution, _value(interpreter, source, execution), tuple(calls.divergences))
             )
@@ -72,8 +73,23 @@ def replay_sources(
     return replayed
 
 
+def _coming(steps: Sequence[str], tape: Tape) -> list[Foreseen]:
+    """What runs next without a question in between."""
+    asked = next((place for place, source in enumerate(steps) if _is_asked_for(source)), len(steps))
+    chain = steps[: asked + 1]
+    return [
+        Foreseen(source, calls)
+        for source, calls in zip(chain, tape.foreseen([None] * len(chain)), strict=True)
+    ]
+
+
+def _is_asked_for(source: str) -> bool:
+    """Whether the final answer has to be asked for after this step."""
+    return FINAL_ANSWER in source and not ends_in_call_of(source, FINAL_ANSWER)
+
+
 def _value(interpreter: Interpreter, source: str, execution: Execution) -> JsonValue:
-    if FINAL_ANSWER in source and not ends_in_call_of(source, FINAL_ANSWER):
+    if _is_asked_for(source):
         execution = interpreter.final_answer() or execution
     if execution.result is None and execution.result_text not in (None, "None"):
         return execution.result_text

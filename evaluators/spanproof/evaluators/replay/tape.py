@@ -92,8 +92,27 @@ class Tape:
         for entry in matching:
             if not entry.used and entry.owner in (self._owner, None):
                 entry.used = True
-                return self._recorded(entry.call)
+                told = self._recorded(entry.call)
+                self.gave_text = self.gave_text or isinstance(told.result, str)
+                return told
         return self._diverge(request, EXHAUSTED if matching else UNKNOWN_ARGUMENTS)
+
+    def foreseen(self, snippet_ids: Sequence[str | None]) -> list[list[tuple[ToolRequest, ToolAnswer]]]:
+        """What each of these snippets will ask and be answered, if it calls just as it did on record.
+
+        Calls that no snippet owns stand with the first. Where there are both kinds nothing is foreseen: which
+        of two equal calls answers depends on what the snippets before have used up.
+        """
+        left = [entry for entry in self._entries if not entry.used]
+        owned = [entry for entry in left if entry.owner is not None]
+        if owned and len(owned) < len(left):
+            return [[] for _ in snippet_ids]
+        of: dict[str | None, list[tuple[ToolRequest, ToolAnswer]]] = {}
+        for entry in left:
+            asked = ToolRequest(entry.call.tool, tuple(entry.call.args), dict(entry.call.kwargs))
+            of.setdefault(entry.owner, []).append((asked, self._recorded(entry.call)))
+        unowned = of.pop(None, [])
+        return [of.get(each, []) + (unowned if place == 0 else []) for place, each in enumerate(snippet_ids)]
 
     def _matching(self, request: ToolRequest, entries: list[_Entry]) -> list[_Entry]:
         parameters = self._parameters.get(request.tool, ())
@@ -118,7 +137,6 @@ class Tape:
         if call.result is None:
             return ToolAnswer()
         result = call.result.text if self._as_text and has_two_readings(call) else call.result.value
-        self.gave_text = self.gave_text or isinstance(result, str)
         return ToolAnswer(result=result)
 
     def _misuse(self, request: ToolRequest) -> str | None:

@@ -7,21 +7,25 @@ is not used again.
 
 from __future__ import annotations
 
+import json
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Protocol
 
-from spanproof.sandbox.backend import AnswerTool, Session
+from spanproof.sandbox.backend import AnswerTool, Foreseen, Session
 from spanproof.sandbox.calls import answer_call
 from spanproof.sandbox.errors import SandboxBroken
 from spanproof.sandbox.jail.fixed.job import fixed_by, tape_of
 from spanproof.sandbox.jail.outcome import execution_of
-from spanproof.sandbox.jail.wire import Frame, Header
-from spanproof.sandbox.model import Execution, SessionSpec
+from spanproof.sandbox.jail.wire import Frame, Header, call_key
+from spanproof.sandbox.model import Execution, JsonValue, SessionSpec, ToolAnswer, ToolRequest
 
 _GRACE_S = 15.0
 _START_S = 30.0
 _END_S = 15.0
+_AHEAD_BYTES = 64 * 1024
+"""Sent ahead at once: a slot that reports and a host that sends must not wait for each other."""
 
 
 def job_of_session(spec: SessionSpec) -> tuple[Header, list[bytes]]:
@@ -107,6 +111,9 @@ class JailSession(Session):
         self._spec = spec
         self._answer = answer
         self._tools = frozenset(stub.name for stub in spec.tools)
+        self._coming: deque[Foreseen] = deque()
+        self._sent: deque[str] = deque()
+        self._calls: deque[tuple[ToolRequest, ToolAnswer]] = deque()
         try:
             slot.send(*job)
             ready = slot.receive(_START_S).header
@@ -116,6 +123,15 @@ class JailSession(Session):
         if ready.get("ready") is not True:
             self.close()
             raise SandboxBroken(f"the session did not start: {ready.get('stopped')}")
+
+    def foresee(self, steps: Sequence[Foreseen]) -> None:
+        """Take the hint in place of the last one; what was sent ahead stays."""
+        self._coming = deque(steps)
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether the slot has steps that were not asked for."""
+        return bool(self._sent)
 
     def execute(self, source: str) -> Execution:
         """Run one step; see `Session.execute`."""
@@ -134,14 +150,67 @@ class JailSession(Session):
     def close(self) -> None:
         """End the interpreter."""
         slot, self._slot = self._slot, None
+        self._coming.clear()
+        self._sent.clear()
         if slot is not None:
             slot.close()
 
     def _step(self, slot: Loan, source: str) -> Frame:
-        """Hand over a step; the frame that ends it."""
-        slot.send({"kind": "step"}, [source.encode("utf-8", "surrogatepass")])
+        """Hand over a step, unless the slot has it already; the frame that ends it."""
+        if not self._sent:
+            self._hand_over(slot, source)
+        elif self._sent[0] != source:
+            raise SandboxBroken("a step was foreseen, and another one is asked for")
+        self._sent.popleft()
         while True:
             frame = slot.receive(self._spec.limits.wall_s + _GRACE_S)
+            for _ in range(_answered(frame.header)):
+                self._keep_count(*self._calls.popleft())
             if frame.header.get("kind") != "call":
-                return frame
+                break
             slot.send(answer_call(frame.header, self._tools, self._answer))
+        if frame.header.get("outcome") != "ok":
+            self._sent.clear()  # the slot has dropped them
+        return frame
+
+    def _keep_count(self, asked: ToolRequest, told: ToolAnswer) -> None:
+        """Let whoever answers know of a call that the slot has answered."""
+        if self._answer(asked) != told:
+            raise SandboxBroken(f"a call of {asked.tool} was foreseen to be answered otherwise")
+
+    def _hand_over(self, slot: Loan, source: str) -> None:
+        """Send a step, and what is foreseen after it as far as it may be sent at once."""
+        steps = [Foreseen(source)]
+        if self._coming and self._coming[0].source == source:
+            steps = _at_once(self._coming)
+        self._sent.extend(step.source for step in steps)
+        self._calls = deque(call for step in steps for call in step.calls)
+        calls = [[call_key(*_parts(asked)), asdict(told)] for asked, told in self._calls]
+        sources = [step.source.encode("utf-8", "surrogatepass") for step in steps]
+        slot.send({"kind": "step", "calls": calls}, sources)
+
+
+def _at_once(coming: deque[Foreseen]) -> list[Foreseen]:
+    """The next step, and those after it that fit."""
+    steps = [coming.popleft()]
+    room = _AHEAD_BYTES - _size(steps[0])
+    while coming and (room := room - _size(coming[0])) > 0:
+        steps.append(coming.popleft())
+    return steps
+
+
+def _size(step: Foreseen) -> int:
+    """About how many bytes it takes."""
+    return len(step.source) + sum(
+        len(json.dumps([*_parts(asked), told.result])) for asked, told in step.calls
+    )
+
+
+def _parts(asked: ToolRequest) -> tuple[str, list[JsonValue], dict[str, JsonValue]]:
+    return asked.tool, list(asked.args), dict(asked.kwargs)
+
+
+def _answered(header: Header) -> int:
+    """How many foreseen calls the slot has answered since it last told."""
+    told = header.get("foreseen")
+    return told if type(told) is int else 0

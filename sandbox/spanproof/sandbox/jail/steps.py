@@ -1,22 +1,27 @@
 """A session seen from its slot: a run that takes steps from the host before it ends.
 
 In: steps, and answers to the guest's tool calls. Out: a frame per step. The clock of a step stands while the
-host answers a call. Everything else is as in any run.
+host answers a call. What the host foresees it sends along: the steps to run for as long as each ends well,
+and the answers to calls, given to calls that are made as foreseen. Nothing of it goes to the guest before its
+turn. Everything else is as in any run.
 """
 
 from __future__ import annotations
 
 import secrets
 import time
+from collections import deque
+from typing import Any
 
 from spanproof.sandbox.jail import memory
 from spanproof.sandbox.jail.output import Stream
 from spanproof.sandbox.jail.run import Run
 from spanproof.sandbox.jail.watch import Record
-from spanproof.sandbox.jail.wire import Frame, Header, encode
+from spanproof.sandbox.jail.wire import Frame, Header, call_key, encode
 
 _CALLS_A_STEP = 10_000
 """Tool calls: their time is not the step's, so their number must be bounded."""
+_OF_A_CALL = ("tool", "args", "kwargs")
 _OF_A_STEP = ("result", "has_json", "text", "raised", "outcome")
 
 
@@ -30,6 +35,14 @@ class SessionRun(Run):
     """The secret name of the step at hand: a report made up before the step began cannot know it."""
     _calls = 0
     _cpu_told = 0.0
+    _answered = 0
+    """Foreseen calls that were answered and that the host has not heard of."""
+
+    def start(self, job: Frame) -> None:
+        """Set the limits and hand the guest its tools."""
+        self._coming: deque[bytes] = deque()
+        self._foreseen: deque[list[Any]] = deque()  # calls to come, as their key and their answer
+        super().start(job)
 
     def _bound_time(self, limits: Header) -> None:
         """CPU time is bounded by the wall time of each step: the kernel's limit is for a whole process."""
@@ -55,20 +68,22 @@ class SessionRun(Run):
     def _take(self, frame: Frame) -> None:
         kind = frame.header.get("kind")
         if kind == "step":
-            self._begin_step(frame)
+            self._coming = deque(frame.parts)
+            self._foreseen = deque(frame.header["calls"])
+            self._begin_step()
         elif kind == "answer":
             self._resume()
             self._to_guest(encode(frame.header))
         elif kind == "end":
             self._stopped = "closed"
 
-    def _begin_step(self, frame: Frame) -> None:
+    def _begin_step(self) -> None:
         self._in_step = True
         self._step = secrets.token_hex(8)
         self._calls = 0
         self._started = time.monotonic()
         self._deadline = self._started + self._limits["wall_s"]
-        self._to_guest(encode({"kind": "step", "step": self._step}, frame.parts))
+        self._to_guest(encode({"kind": "step", "step": self._step}, [self._coming.popleft()]))
 
     def _end_step(self, said: Header) -> None:
         """Gather what the step did, tell the host, and start the next one's account."""
@@ -83,6 +98,10 @@ class SessionRun(Run):
         self._in_step = False
         self._out, self._err = Stream(self._limits["output_bytes"]), Stream(self._limits["output_bytes"])
         self.watcher.record = Record(network_used=self.watcher.record.network_used)
+        if said.get("outcome") != "ok":
+            self._coming.clear()
+        elif self._coming:
+            self._begin_step()
 
     def _forward(self, said: Header) -> None:
         self._calls += 1
@@ -95,9 +114,22 @@ class SessionRun(Run):
             refusal = {"error_type": "RuntimeError", "error_message": reason}
             self._to_guest(encode({"kind": "answer", "call": said.get("call"), **refusal}))
             return
-        call = {"kind": "call", **{key: said.get(key) for key in ("call", "tool", "args", "kwargs")}}
+        if self._foreseen and self._foreseen[0][0] == call_key(*(said.get(key) for key in _OF_A_CALL)):
+            self._answered += 1
+            answer = self._foreseen.popleft()[1]
+            self._to_guest(encode({**answer, "kind": "answer", "call": said.get("call")}))
+            return
+        self._foreseen.clear()  # the order is lost: the host knows what follows
+        call = {"kind": "call", "call": said.get("call"), **{key: said.get(key) for key in _OF_A_CALL}}
         self._paused_at = time.monotonic()
-        self._channel.sendall(encode(call))
+        self._channel.sendall(encode(call | {"foreseen": self._told_answered()}))
+
+    def _facts(self, wall_s: float, cpu_s: float) -> Header:
+        return super()._facts(wall_s, cpu_s) | {"foreseen": self._told_answered()}
+
+    def _told_answered(self) -> int:
+        told, self._answered = self._answered, 0
+        return told
 
     def _resume(self) -> None:
         """The time a tool takes is the host's, not the step's."""

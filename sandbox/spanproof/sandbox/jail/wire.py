@@ -51,6 +51,11 @@ def encode(header: Header, parts: Sequence[bytes] = ()) -> bytes:
     return b"".join([_LENGTHS.pack(len(text), sum(map(len, parts))), text, *parts])
 
 
+def call_key(tool: object, args: object, kwargs: object) -> str:
+    """One text for tool calls that are written alike; 2 and 2.0, 1 and true are not."""
+    return json.dumps([tool, args, kwargs], sort_keys=True)
+
+
 class Decoder:
     """Takes bytes as they come and gives the frames that are complete."""
 

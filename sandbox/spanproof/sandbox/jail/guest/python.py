@@ -82,8 +82,13 @@ def compile_source(source: str) -> CodeType:
     Raises:
         SyntaxError, ValueError: it is not Python; NUL bytes and lone surrogates are among the reasons.
     """
-    linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
+    show_source(source)
     return _compile(source, FILENAME, "exec", dont_inherit=True)
+
+
+def show_source(source: str) -> None:
+    """Let tracebacks and `inspect` see it."""
+    linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
 
 
 def fresh_main() -> ModuleType:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from spanproof.sandbox.jail.guest.ending import exit_code_of, print_exception
-from spanproof.sandbox.jail.guest.python import FILENAME, compile_source, fresh_main
+from spanproof.sandbox.jail.guest.python import FILENAME, compile_source, fresh_main, show_source
 from spanproof.sandbox.jail.guest.reporter import Reporter, describe
 from spanproof.sandbox.jail.guest.tools import Inbox, Toolbox
 from spanproof.sandbox.jail.guest.values import json_form
@@ -59,16 +59,25 @@ def _step(frame: Frame, namespace: dict[str, Any], reporter: Reporter) -> None:
 
 def _prepared(source: str) -> Callable[[dict[str, Any]], tuple[Any, bool]]:
     """The step as a function of its namespace; the value of a last expression is what it gives."""
-    whole = compile_source(source)
-    tree = ast.parse(source, FILENAME)
+    show_source(source)
+    try:
+        return _compiled(ast.parse(source, FILENAME))
+    except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError):
+        compile_source(source)  # for a problem that is told as a plain interpreter does
+        raise
+
+
+def _compiled(tree: ast.Module) -> Callable[[dict[str, Any]], tuple[Any, bool]]:
     if not tree.body or not isinstance(tree.body[-1], ast.Expr):
+        whole = compile(tree, FILENAME, "exec", dont_inherit=True)
         return lambda namespace: (_exec(whole, namespace), False)
     last = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
-    before = compile(tree, FILENAME, "exec", dont_inherit=True)
+    before = compile(tree, FILENAME, "exec", dont_inherit=True) if tree.body else None
     expression = compile(last, FILENAME, "eval", dont_inherit=True)
 
     def run(namespace: dict[str, Any]) -> tuple[Any, bool]:
-        _exec(before, namespace)
+        if before is not None:
+            _exec(before, namespace)
         return _eval(expression, namespace), True
 
     return run
