@@ -28,8 +28,8 @@ from spanproof.sandbox.model import Tier
 _START_S = 60.0
 _SLOT_START_S = 20.0
 _ENTRY = (
-    "import sys; sys.path.insert(0, {root!r}); from spanproof.sandbox.jail.{module} import main;"
-    " sys.path.remove({root!r}); main({fd})"
+    "import sys; sys.path.insert(0, {root!r}); from spanproof.sandbox.jail.layout import gather; gather();"
+    " from spanproof.sandbox.jail.{module} import main; sys.path.remove({root!r}); main({fd})"
 )
 
 _MODULES = {Tier.FULL: "master", Tier.REDUCED: "reduced.master"}

@@ -27,6 +27,7 @@ from spanproof.sandbox.jail.arch import this_arch
 from spanproof.sandbox.jail.filter import SEEDED, compile_filter
 from spanproof.sandbox.jail.guest.rehearsal import rehearse
 from spanproof.sandbox.jail.keeper import Order, keeper_main, map_identity
+from spanproof.sandbox.jail.layout import enlarge
 from spanproof.sandbox.jail.slot import SlotPlace
 
 _PROCESSES = 1024
@@ -119,6 +120,7 @@ def _set_up(options: dict[str, Any], guest_id: int | None) -> _Setup:
     )
     gc.collect()
     gc.freeze()
+    enlarge()
     return _Setup(place, guest_id, groups)
 
 

@@ -23,6 +23,7 @@ from typing import Any
 
 from spanproof.sandbox.jail import cgroup, kernel, root
 from spanproof.sandbox.jail.arch import this_arch
+from spanproof.sandbox.jail.layout import enlarge
 from spanproof.sandbox.jail.master import foreign_id, preload, say_failed
 from spanproof.sandbox.jail.reduced import landlock
 from spanproof.sandbox.jail.reduced.box import empty
@@ -81,6 +82,7 @@ def _set_up(options: dict[str, Any], control: socket.socket, host: int, home: Pa
     groups = cgroup.find_base(options["owner"])
     gc.collect()
     gc.freeze()
+    enlarge()
     control.send(json.dumps({"ready": True, "cgroups": groups.paths if groups is not None else ()}).encode())
     return _Starter(control, host, home, user, groups, interpreter)
 
