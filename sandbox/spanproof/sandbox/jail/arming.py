@@ -11,7 +11,7 @@ import socket
 from typing import Protocol
 
 from spanproof.sandbox.jail import kernel, memory
-from spanproof.sandbox.jail.guest.main import guest_main
+from spanproof.sandbox.jail.guest.main import begin_alone, guest_main
 from spanproof.sandbox.jail.place import Born, Descriptors, Ended
 
 LISTENER_FLAGS = kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER | kernel.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
@@ -46,7 +46,7 @@ class Forked:
         arming = self._arming_seeded if seeded else self._arming
         self._pid = os.fork()
         if self._pid == 0:
-            guest_main(descriptors, self._work, arming.arm, seeded=seeded)
+            guest_main(lambda: begin_alone(descriptors, self._work, arming.arm, seeded=seeded))
         self._pidfd = self._end_of(self._pid)
         self._listener = arming.fetch(control, self._pid, self._pidfd)
         return Born(self._pid, self._listener, memory.private_bytes(self._pid))

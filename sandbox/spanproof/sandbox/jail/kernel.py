@@ -68,6 +68,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 _locked_libc = ctypes.PyDLL(None, use_errno=True)
 """Called without letting go of the interpreter lock, so that a fork inherits it held by its one thread."""
+_fork = _locked_libc.fork
 
 
 class _Iovec(ctypes.Structure):
@@ -107,9 +108,10 @@ def fork() -> int:
     """Fork without Python's own part in it, which costs more than all the rest of a fork.
 
     Only for a process with a single thread that uses no lock over a fork: what Python would do is make locks
-    and thread tables anew, and seed `random`, which a guest does when its code has come.
+    and thread tables anew, and seed `random`, which is done before it.
     """
-    return _check(_locked_libc.fork(), "fork")
+    pid: int = _fork()
+    return pid if pid >= 0 else _check(-1, "fork")
 
 
 def setns(fd: int, kind: int) -> None:

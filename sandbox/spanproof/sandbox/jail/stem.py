@@ -14,16 +14,19 @@ import signal
 import socket
 import struct
 from collections.abc import Callable
-from dataclasses import astuple
 from typing import NoReturn
 
 from spanproof.sandbox.jail import kernel, memory, root
-from spanproof.sandbox.jail.guest.main import guest_main
+from spanproof.sandbox.jail.guest import determinism
+from spanproof.sandbox.jail.guest.main import guest_main, settle
+from spanproof.sandbox.jail.guest.reporter import CONTROL_FD
 from spanproof.sandbox.jail.place import Born, Descriptors, Ended
 
 _ENDED = struct.Struct("=idq")
 _CHANNEL_FD = 3
+"""After the three a guest is given, which are free here between two guests."""
 _START_S = 30.0
+_setsid, _close, _write, _getpid = os.setsid, os.close, os.write, os.getpid
 
 
 class Stems:
@@ -39,7 +42,8 @@ class Stems:
         if seeded is not self._seeded:
             self._close()
             self._start(seeded=seeded)
-        socket.send_fds(self._channel, [b"fork"], astuple(descriptors))
+        given = descriptors.stdin, descriptors.stdout, descriptors.stderr, descriptors.control
+        socket.send_fds(self._channel, [b"fork"], given)
         told = control.recv(4096)
         if not told.isdigit():
             raise RuntimeError(f"a guest could not be armed: {told.decode(errors='replace').strip()}")
@@ -125,7 +129,8 @@ def stem_main(channel: int, enter: Callable[[], None], program: bytes, *, seeded
 def _leave_everything(slot: socket.socket) -> socket.socket:
     os.dup2(slot.detach(), _CHANNEL_FD, inheritable=False)
     os.closerange(_CHANNEL_FD + 1, 65536)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.closerange(0, _CHANNEL_FD)
+    settle()
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # its slot, and each guest's, must be able to read it
     kernel.drop_capabilities()
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
@@ -150,16 +155,37 @@ def _serve(slot: socket.socket, *, seeded: bool) -> None:
         asked, descriptors, _flags, _address = socket.recv_fds(slot, 16, 4)
         if not asked:
             return
+        _lay_out(descriptors, seeded=seeded)
         pid = kernel.fork()
         if pid == 0:
-            guest_main(Descriptors(*descriptors), root.WORK, _announce, seeded=seeded)
-        for fd in descriptors:
-            os.close(fd)
+            guest_main(_begin)
+        os.closerange(0, _CHANNEL_FD)
+        os.close(CONTROL_FD)
         _pid, status, usage = os.wait4(pid, 0)
         peak_bytes = max(0, usage.ru_maxrss - born_with) * 1024
         slot.send(_ENDED.pack(status, usage.ru_utime + usage.ru_stime, peak_bytes))
 
 
-def _announce(control: int) -> None:
-    """Tell the slot which process this is: nobody outside the namespace knows its number there."""
-    os.write(control, b"%d" % os.getpid())
+def _lay_out(descriptors: list[int], *, seeded: bool) -> None:
+    """Have everything as the next guest is to find it.
+
+    Raises:
+        RuntimeError: the standard streams did not come to lie where they belong.
+    """
+    if descriptors[:3] != [0, 1, 2]:  # the lowest that are free
+        raise RuntimeError(f"a guest's descriptors arrived as {descriptors}")
+    os.dup2(descriptors[3], CONTROL_FD, inheritable=False)
+    os.close(descriptors[3])
+    os.chdir(root.WORK)
+    if not seeded:
+        determinism.reseed()
+
+
+def _begin() -> None:
+    """In the guest: let go of the stem, and tell the slot which process this is.
+
+    Nobody outside the namespace knows its number there.
+    """
+    _setsid()
+    _close(_CHANNEL_FD)
+    _write(CONTROL_FD, b"%d" % _getpid())

@@ -6,6 +6,7 @@ before any program runs, because a program may replace it.
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import sys
 import threading
@@ -14,6 +15,8 @@ import traceback
 _print_exception = traceback.print_exception
 _run_exit_functions = atexit._run_exitfuncs  # noqa: SLF001 - what the interpreter itself calls at its end
 _join_threads = threading._shutdown  # type: ignore[attr-defined]  # noqa: SLF001
+_count_threads = _thread._count  # noqa: SLF001
+_exit_functions_of_threads: list[object] = threading._threading_atexits  # type: ignore[attr-defined]  # noqa: SLF001
 _default_hook = sys.__excepthook__
 _stdout, _stderr = sys.stdout, sys.stderr
 
@@ -49,7 +52,8 @@ def exit_code_of(exception: SystemExit) -> int:
 
 def shut_down(code: int) -> int:
     """What the interpreter does at its end, as far as a program can see it."""
-    for step in (_join_threads, _run_exit_functions, _flush):
+    threaded = _count_threads() > 0 or _exit_functions_of_threads  # else there is nothing to wait for
+    for step in (_join_threads, _run_exit_functions, _flush) if threaded else (_run_exit_functions, _flush):
         try:
             step()
         except BaseException as failure:  # noqa: BLE001 - an exit function may raise anything
@@ -59,7 +63,7 @@ def shut_down(code: int) -> int:
 
 
 def _flush() -> None:
-    for stream in {id(s): s for s in (sys.stdout, sys.stderr, _stdout, _stderr) if s is not None}.values():
+    for stream in (sys.stdout, sys.stderr, _stdout, _stderr):
         try:
             stream.flush()
         except (OSError, ValueError, AttributeError):

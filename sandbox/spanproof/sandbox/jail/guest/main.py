@@ -2,6 +2,10 @@
 
 In: one descriptor to the slot, and pipes for the standard streams. Out: an exit; never a return into the
 code of whoever forked it, whatever the program does.
+
+The first write to each page that a guest shares with whom it was forked from costs a copy of the page, more
+than most of what is written for, and to use an object is to write to it: so whatever can be done before the
+fork is, once for all, and what is done after it uses few objects.
 """
 
 from __future__ import annotations
@@ -14,40 +18,35 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from spanproof.sandbox.jail.guest import determinism
+from spanproof.sandbox.jail.guest.ending import shut_down
 from spanproof.sandbox.jail.guest.python import run_program, run_tested
 from spanproof.sandbox.jail.guest.reporter import CONTROL_FD, Reporter
 from spanproof.sandbox.jail.guest.session import serve_session
 from spanproof.sandbox.jail.guest.sql import run_sql
 from spanproof.sandbox.jail.guest.tools import Inbox
 from spanproof.sandbox.jail.place import Descriptors
-from spanproof.sandbox.jail.wire import FROM_HOST, Decoder, encode
+from spanproof.sandbox.jail.wire import encode
 
 _SETUP_FAILED = 125
 _SYNTAX_EXIT = 2
 """Of bash, for a script it cannot read."""
-_TOUCHING = encode({"kind": "job", "limits": {"a": 1.5}, "token": "0" * 32}, [b"pass"])
 _exit = os._exit  # a program may replace it
+_inbox = Inbox(CONTROL_FD)
+"""Of the guest that this process becomes, or one that is forked from it."""
 
 
-def guest_main(descriptors: Descriptors, work: str, arm: Callable[[int], None], *, seeded: bool) -> NoReturn:
+def guest_main(begin: Callable[[], None]) -> NoReturn:
     """Become the guest; does not return.
 
     Args:
-        descriptors: what the slot hands over.
-        work: its directory.
-        arm: what is to be done before it waits for code; gets the control descriptor.
-        seeded: its random bytes are answered by the slot, and not before there is a job: draw none.
+        begin: leaves what the process it was forked from had, so that the descriptors of the guest are in
+            their places, and raises the walls that are not there yet.
     """
     code = _SETUP_FAILED
     try:
-        leave_everything(descriptors)
-        arm(CONTROL_FD)
-        os.chdir(work)
-        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
-        if not seeded:
-            determinism.reseed()
-        _touch()
-        code = run_job()
+        begin()
+        go_through(_TOUCHING, _inbox)
+        code = shut_down(run_job(_inbox, CONTROL_FD))
     except BaseException as failure:  # noqa: BLE001 - must never unwind into who forked it
         if code == _SETUP_FAILED:
             _tell(failure)
@@ -55,34 +54,68 @@ def guest_main(descriptors: Descriptors, work: str, arm: Callable[[int], None], 
         _exit(code)
 
 
-def leave_everything(descriptors: Descriptors) -> None:
-    """Keep nothing of the process this is a fork of: descriptors, session, capabilities."""
+def begin_alone(
+    descriptors: Descriptors, work: str, arm: Callable[[int], None], *, seeded: bool = False
+) -> None:
+    """Begin as the fork of a process that has prepared nothing.
+
+    Args:
+        descriptors: what the slot hands over.
+        work: its directory.
+        arm: raises the walls; gets the control descriptor.
+        seeded: its random bytes are answered by the slot, and not before there is a job: draw none.
+    """
     os.setsid()
     for number, fd in enumerate((descriptors.stdin, descriptors.stdout, descriptors.stderr)):
         os.dup2(fd, number)
     fcntl.fcntl(descriptors.control, fcntl.F_DUPFD_CLOEXEC, CONTROL_FD)
     os.closerange(3, CONTROL_FD)
     os.closerange(CONTROL_FD + 1, 65536)
+    settle()
+    arm(CONTROL_FD)
+    os.chdir(work)
+    if not seeded:
+        determinism.reseed()
+
+
+def settle() -> None:
+    """Be as a program expects its interpreter to be."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
 
 
-def _touch() -> None:
-    """Write while waiting to what every run writes to: the first write to a forked page copies it."""
-    decoder = Decoder(FROM_HOST)
-    decoder.feed(_TOUCHING)
-    decoder.next()
-    exec(compile("f = print\nf", "<touch>", "exec"), {})  # noqa: S102 - our own text
-    Reporter(-1, "").send("finished")
+def rehearsal_of(source: str) -> bytes:
+    """The frame of a program of ours, to go through."""
+    job = {"kind": "job", "language": "python", "has_tests": False, "seed": None, "token": "0" * 32}
+    return encode(job, [source.encode()])
 
 
-def run_job() -> int:
-    """Wait for a job on the control descriptor and do it; returns the exit code."""
-    inbox = Inbox(CONTROL_FD)
+_TOUCHING = rehearsal_of("f = print\nf")
+
+
+def go_through(job: bytes, inbox: Inbox) -> None:
+    """Do all that a run does, but speak to no one.
+
+    Before any fork, for the interpreter's specialised code and caches. In a guest that waits, for the pages:
+    what every run writes to is its own copy by then.
+    """
+    inbox.feed(job)
+    run_job(inbox, -1)
+
+
+def run_job(inbox: Inbox, control: int) -> int:
+    """Wait for a job and do it; returns the exit code.
+
+    Args:
+        inbox: where it comes from.
+        control: descriptor that reports go to.
+    """
     frame = inbox.next("job")
     job: dict[str, Any] = frame.header
-    reporter = Reporter(CONTROL_FD, job.pop("token"))
+    reporter = Reporter(control, job.pop("token"))
     language = job["language"]
-    os.environ.update(job.get("environment", {}))
+    if "environment" in job:
+        os.environ.update(job["environment"])
     if job["seed"] is not None:
         determinism.fix(job["seed"])
     if language == "session":

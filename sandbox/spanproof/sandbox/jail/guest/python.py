@@ -15,7 +15,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from spanproof.sandbox.jail.guest import candidate
-from spanproof.sandbox.jail.guest.ending import exit_code_of, print_exception, shut_down
+from spanproof.sandbox.jail.guest.ending import exit_code_of, print_exception
 from spanproof.sandbox.jail.guest.judge import judge_main
 from spanproof.sandbox.jail.guest.reporter import Reporter, describe
 from spanproof.sandbox.jail.guest.testing import Tally, plan_tests, run_plan
@@ -39,7 +39,7 @@ def run_program(source: str, reporter: Reporter) -> int:
     except BaseException as exception:  # noqa: BLE001 - whatever the program raises ends it
         return ended_by(exception, reporter)
     reporter.send("finished")
-    return shut_down(0)
+    return 0
 
 
 def run_tested(source: str, entry_point: str | None, inbox: Inbox, reporter: Reporter) -> int:
@@ -52,10 +52,10 @@ def run_tested(source: str, entry_point: str | None, inbox: Inbox, reporter: Rep
     try:
         word = candidate.receive(ours)
         if word[0] == "done":
-            return shut_down(int(word[1]))
+            return int(word[1])
         code = compile_source(source)
     except EOFError:
-        return shut_down(1)
+        return 1
     except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as problem:
         return _does_not_compile(problem, reporter)
     namespace = fresh_main().__dict__
@@ -65,7 +65,7 @@ def run_tested(source: str, entry_point: str | None, inbox: Inbox, reporter: Rep
             return _tested_inside(word[1], namespace, entry_point, reporter)
     except BaseException as exception:  # noqa: BLE001 - whatever the program raises ends it
         return ended_by(exception, reporter)
-    return shut_down(_answer_tests(namespace, ours))
+    return _answer_tests(namespace, ours)
 
 
 def _answer_tests(namespace: dict[str, Any], stream: socket.socket) -> int:
@@ -83,7 +83,7 @@ def compile_source(source: str) -> CodeType:
         SyntaxError, ValueError: it is not Python; NUL bytes and lone surrogates are among the reasons.
     """
     show_source(source)
-    return _compile(source, FILENAME, "exec", dont_inherit=True)
+    return _compile(source, FILENAME, "exec", 0, True)  # noqa: FBT003 - it inherits no future of ours
 
 
 def show_source(source: str) -> None:
@@ -101,19 +101,19 @@ def fresh_main() -> ModuleType:
 
 
 def ended_by(exception: BaseException, reporter: Reporter) -> int:
-    """Tell what ended the program, print it as Python does, and shut down; returns the exit code."""
+    """Tell what ended the program, and print it as Python does; returns the exit code."""
     if isinstance(exception, SystemExit):
         reporter.send("finished")
-        return shut_down(exit_code_of(exception))
+        return exit_code_of(exception)
     reporter.send("raised", raised=describe(exception, FILENAME))
     print_exception(exception)
-    return shut_down(1)
+    return 1
 
 
 def _does_not_compile(problem: BaseException, reporter: Reporter) -> int:
     reporter.send("syntax", raised=describe(problem, FILENAME))
     print_exception(problem.with_traceback(None))
-    return shut_down(1)
+    return 1
 
 
 def _tested_inside(tests: str, namespace: dict[str, Any], entry_point: str | None, reporter: Reporter) -> int:
@@ -124,4 +124,4 @@ def _tested_inside(tests: str, namespace: dict[str, Any], entry_point: str | Non
     if tally.first_failure is not None:
         return ended_by(tally.first_failure, reporter)
     reporter.send("finished")
-    return shut_down(0)
+    return 0

@@ -35,16 +35,20 @@ class Reporter:
     __slots__ = ("_encode", "_fd", "_pack", "_write", "token")
 
     def __init__(self, fd: int, token: str) -> None:
+        """With the descriptor, -1 for one that says nothing, and the run's token."""
         self._fd = fd
         self.token = token
         self._write, self._pack, self._encode = _write, _pack, _encode
 
     def send(self, kind: str, **fields: Any) -> None:
         """Send one frame; a program that closed the descriptor loses its report, nothing else."""
-        text = self._encode({"kind": kind, "token": self.token, **fields, "parts": []}).encode("ascii")
-        data = self._pack(len(text), 0) + text
+        if fields:
+            text = self._encode({"kind": kind, "token": self.token, **fields, "parts": []})
+        else:  # what almost every run ends with, and nothing in it needs to be escaped
+            text = f'{{"kind": "{kind}", "token": "{self.token}", "parts": []}}'
+        data = self._pack(len(text), 0) + text.encode("ascii")
         try:
-            while data:
+            while data and self._fd >= 0:
                 data = data[self._write(self._fd, data) :]
         except OSError:
             return

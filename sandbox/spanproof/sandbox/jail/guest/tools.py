@@ -27,6 +27,10 @@ class Inbox:
         self._decoder = Decoder(FROM_HOST)
         self._read = os.read
 
+    def feed(self, data: bytes) -> None:
+        """Take bytes as if they had come from the slot."""
+        self._decoder.feed(data)
+
     def next(self, kind: str) -> Frame:
         """Wait for the next frame of this kind; others are dropped.
 
@@ -36,7 +40,7 @@ class Inbox:
         while True:
             frame = self._decoder.next()
             if frame is None:
-                data = self._read(self._fd, 262144)
+                data = self._read(self._fd, 65536)  # of more, malloc would make a mapping and unmake it
                 if not data:
                     raise EOFError
                 self._decoder.feed(data)

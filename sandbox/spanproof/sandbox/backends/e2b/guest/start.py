@@ -16,7 +16,7 @@ from typing import Any
 from spanproof.sandbox.backends.e2b.guest.place import Place
 from spanproof.sandbox.backends.pinned import fix_random_bytes, shift_clock
 from spanproof.sandbox.jail import kernel
-from spanproof.sandbox.jail.guest.main import guest_main
+from spanproof.sandbox.jail.guest.main import begin_alone, guest_main
 from spanproof.sandbox.jail.place import Descriptors
 
 _SLACK_BYTES = 256 * 1024 * 1024
@@ -42,7 +42,7 @@ def start(job: dict[str, Any], place: Place, stdin: Path) -> Started:
     descriptors = Descriptors(theirs.fileno(), os.open(stdin, os.O_RDONLY), out_end, err_end)
     pid = os.fork()
     if pid == 0:
-        guest_main(descriptors, str(place.work), lambda _control: _give_up(job, place), seeded=False)
+        guest_main(lambda: begin_alone(descriptors, str(place.work), lambda _control: _give_up(job, place)))
     theirs.close()
     for fd in (descriptors.stdin, out_end, err_end):
         os.close(fd)
