@@ -36,18 +36,19 @@ STEP_KEYS = frozenset(
 class _Spans:
     """A request under way; each span starts after the one before it."""
 
-    def __init__(self, scope: str) -> None:
+    def __init__(self, scope: str, trace_id: str, start_ns: int) -> None:
         self.request = ExportTraceServiceRequest()
         self._spans = self.request.resource_spans.add().scope_spans.add()
         self._spans.scope.name = scope
-        self._at = START_NS
+        self._trace_id = bytes.fromhex(trace_id)
+        self._at = start_ns
 
     def add(
         self, span_id: str, parent: str | None, name: str, error: str | None = None, **attributes: Any
     ) -> None:
         self._at += 1_000_000
         span = self._spans.spans.add(
-            trace_id=bytes.fromhex(TRACE_ID),
+            trace_id=self._trace_id,
             span_id=bytes.fromhex(span_id),
             parent_span_id=bytes.fromhex(parent or ""),
             name=name,
@@ -65,7 +66,13 @@ class _Spans:
 
 def trace_in_short(document: Mapping[str, Any]) -> Trace:
     """The trace of a golden case: its `steps`, and what else it says of the run."""
-    spans = _Spans(ours.SCOPE_PREFIX + "instrumentors.golden")
+    return trace_of(list(normalise(request_in_short(document))))
+
+
+def request_in_short(document: Mapping[str, Any]) -> ExportTraceServiceRequest:
+    """The same as a collector receives it."""
+    start_ns = START_NS + document.get("start_s", 0) * 10**9
+    spans = _Spans(ours.SCOPE_PREFIX + "instrumentors.golden", document.get("trace_id", TRACE_ID), start_ns)
     spans.add(
         AGENT,
         None,
@@ -82,7 +89,7 @@ def trace_in_short(document: Mapping[str, Any]) -> Trace:
         unknown = step.keys() - STEP_KEYS
         assert not unknown, f"a step has no key {sorted(unknown)}"
         _step(spans, number, step)
-    return trace_of(list(normalise(spans.request)))
+    return spans.request
 
 
 def _step(spans: _Spans, number: int, step: Mapping[str, Any]) -> None:

@@ -25,7 +25,7 @@ _COMMANDS = {
     "scan": ("spanproof.cli.scan", "Scan source code against a policy, without running it."),
     "detect": ("spanproof.cli.detect", "Find code snippets in text."),
     "sandbox": ("spanproof.cli.sandbox", "Run programs in the sandbox."),
-    "replay": ("spanproof.cli.replay", "Replay runs from JSON Lines, tool calls answered from a tape."),
+    "replay": ("spanproof.cli.replay", "Replay runs, tool calls answered from their tape."),
     "score": ("spanproof.cli.score", "Score answers without a trace."),
     "traces": ("spanproof.cli.traces", "List evaluated traces."),
     "show": ("spanproof.cli.show", "Show one trace: snippets, findings, replay, scores."),

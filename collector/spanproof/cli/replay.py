@@ -1,4 +1,4 @@
-"""`spanproof replay --jsonl`: replay the steps of runs that come as JSON Lines, without a trace.
+"""`spanproof replay`: runs replayed, from OTLP files or, with `--jsonl`, from JSON Lines without a trace.
 
 A line holds a run's steps in order, its tools with their parameters, and the tape of recorded calls; the
 answer holds what became of each step. The steps share one sandboxed session. Nothing runs outside it.
@@ -7,13 +7,16 @@ answer holds what became of each step. The steps share one sandboxed session. No
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
 
 from spanproof.cli.backends import backend_options, opened
+from spanproof.cli.config import config_option
 from spanproof.cli.console import UsageProblem
 from spanproof.cli.jsonl import BadRow, Row, answer_lines
+from spanproof.cli.replayed import replay_files
 from spanproof.evaluators.model import Divergence
 from spanproof.evaluators.replay import ReplayedSource, replay_sources
 from spanproof.sandbox import Sandbox
@@ -21,18 +24,38 @@ from spanproof.trace import Payload, RecordedCall, SpanError
 
 
 @click.command("replay")
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
-    "--jsonl", "--json", "jsonl", is_flag=True, help="Runs as JSON Lines on stdin, answers on stdout."
+    "--jsonl",
+    "--json",
+    "jsonl",
+    is_flag=True,
+    help="Runs as JSON Lines on stdin, answers on stdout; with FILES, one line per run.",
 )
 @backend_options
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 256), help="Runs at once.")
-def command(jsonl: bool, backend: str, settings: dict[str, str], workers: int) -> int:
-    """Replay runs from JSON Lines.
+@config_option
+def command(
+    files: tuple[Path, ...],
+    jsonl: bool,
+    backend: str,
+    settings: dict[str, str],
+    workers: int,
+    file: Path | None,
+) -> int:
+    """Replay the runs of OTLP files, or of JSON Lines.
 
-    The steps of a run share one session; tool calls are answered from its tape.
+    The steps of a run share one session; tool calls are answered from its tape. FILES are OTLP trace data;
+    each run is shown step by step, replay beside record, with the first step that left the record. Their
+    fixtures are those of the configuration. Exit code 2 where a file could not be read in full.
     """
+    if files:
+        return replay_files(files, as_json=jsonl, backend=backend, settings=settings, file=file)
     if not jsonl:
-        raise UsageProblem("replay takes runs as JSON Lines only", "spanproof replay --jsonl < runs.jsonl")
+        raise UsageProblem(
+            "replay needs OTLP files, or runs as JSON Lines",
+            "spanproof replay trace.json, or spanproof replay --jsonl < runs.jsonl",
+        )
     with opened(backend, settings, workers) as sandbox:
         missing = sandbox.availability().missing
         if missing:

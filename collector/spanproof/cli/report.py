@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.hostile import visible
+from spanproof.evaluators.layers.common import first_to_leave
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.redact import mask_formats
 from spanproof.evaluators.replay.record import record_of
@@ -158,6 +159,17 @@ def _open(outcome: Outcome) -> bool:
     return isinstance(outcome, Scored) and outcome.label is None
 
 
+def left_the_record(run: RunEvaluation) -> str | None:
+    """At which step the replay left the record first, and how; None where it kept to it."""
+    first = first_to_leave(run.run, run.replay)
+    if first is None:
+        return None
+    number, step = first
+    off_tape = [f"its call of {call.tool} is not on the tape ({call.reason})" for call in step.divergences]
+    how = step.difference if step.agrees is False or not off_tape else off_tape[0]
+    return f"step {number}: {how}"
+
+
 def _head(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
     grid.add_row(Text("run", style="bold"), plain(run.run.name))
@@ -172,6 +184,9 @@ def _head(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableType:
             f"{len(run.replay.steps)} replayed, {len(run.replay.unreplayed)} not, in {run.replay.backend!r}"
         )
         grid.add_row(Text("replay"), Text(told))
+        left = left_the_record(run)
+        if left is not None:
+            grid.add_row(Text(), plain(f"left the record first at {left}"))
     return grid
 
 

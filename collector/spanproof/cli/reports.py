@@ -15,6 +15,7 @@ from rich.text import Text
 
 from spanproof.cli import EXIT_PASS
 from spanproof.cli.console import console, error_console, print_json
+from spanproof.cli.drift import drift
 from spanproof.cli.report import outcome_words, plain
 from spanproof.cli.stored import opened_store, since_ns, since_option, store_option
 from spanproof.evaluators.judge import BESIDE
@@ -26,6 +27,9 @@ from spanproof.trace import Label, Layer, Score, Scored
 @click.group()
 def command() -> None:
     """Views over many stored runs."""
+
+
+command.add_command(drift)
 
 
 @command.command(name="judge-vs-execution")

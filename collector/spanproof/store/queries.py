@@ -18,6 +18,9 @@ from spanproof.store.schema import DIMENSIONS, SCORES
 from spanproof.store.values import FailRate, RunRow, TraceRow
 from spanproof.trace import Layer, Outcome, Score
 
+_NEWEST = 5
+"""Endings of one code in one class by one executor that are looked at."""
+
 _SCORE_COLUMNS = ", ".join(name for name in SCORES.names if name not in ("span_time", "is_deleted"))
 
 
@@ -111,6 +114,35 @@ def document(client: Client, database: str, trace_id: str) -> tuple[str, int] | 
         parameters={"id": trace_id},
     ).result_rows
     return (rows[0][0], int(rows[0][1])) if rows else None
+
+
+def traces_of_changed_code(
+    client: Client, database: str, *, project: str | None, since_ns: int | None, limit: int
+) -> list[str]:
+    """Traces that hold code of which not all recorded outcomes are of one class; the newest code first.
+
+    Of each code, class and executor the newest few.
+    """
+    terms, bound = ["layer = 'execution'", "name = 'outcome'", "current = 1", "label != ''"], {}
+    if project is not None:
+        terms.append("project = {project:String}")
+        bound["project"] = project
+    if since_ns is not None:
+        terms.append("span_time >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')")
+        bound["since"] = str(min(max(0, since_ns), 2**63 - 1))
+    rows = client.query(
+        "WITH endings AS (SELECT trace_id, executor, span_time,"  # noqa: S608
+        " JSONExtractString(evidence, 1, 'recorded') AS class, SHA256(trimBoth(source)) AS code"
+        f" FROM (SELECT * FROM {database}.scores FINAL WHERE {' AND '.join(terms)}) AS outcomes"
+        " INNER JOIN (SELECT trace_id, span_id, snippet_id, source"
+        f" FROM {database}.snippets FINAL WHERE executed = 1) AS code"
+        " USING (trace_id, span_id, snippet_id) WHERE class != '')"
+        " SELECT trace_id FROM endings WHERE code IN (SELECT code FROM endings GROUP BY code"
+        " HAVING uniqExact(class) > 1 ORDER BY max(span_time) DESC LIMIT {limit:UInt32})"
+        f" ORDER BY span_time DESC LIMIT {_NEWEST} BY code, class, executor",
+        parameters={**bound, "limit": limit},
+    ).result_rows
+    return list(dict.fromkeys(row[0] for row in rows))
 
 
 def trace_ids(client: Client, database: str, prefix: str, limit: int) -> list[str]:

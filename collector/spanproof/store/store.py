@@ -131,6 +131,21 @@ class Store:
         with self._connections.lease() as client:
             return queries.trace_ids(client, self._database, prefix, limit)
 
+    def traces_of_changed_code(
+        self, *, project: str | None = None, since_ns: int | None = None, limit: int = 100
+    ) -> list[str]:
+        """Ids of traces with code of which not all recorded outcomes are of one failure class.
+
+        Args:
+            project: only this one.
+            since_ns: only outcomes of this time (Unix nanoseconds) or later.
+            limit: so many pieces of code at most, the newest ones; of each the newest few traces.
+        """
+        with self._connections.lease() as client:
+            return queries.traces_of_changed_code(
+                client, self._database, project=project, since_ns=since_ns, limit=limit
+            )
+
     def evaluation(self, trace_id: str) -> TraceEvaluation | None:
         """The latest evaluation of a trace, as it was written; None where the store has no such trace.
 

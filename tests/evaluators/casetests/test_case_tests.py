@@ -253,3 +253,25 @@ def test_a_file_that_is_no_yaml_is_told(tmp_path):
     (tmp_path / "tests.yaml").write_text("a: [")
     with pytest.raises(TestsError, match="not YAML"):
         load_tests(tmp_path / "tests.yaml")
+
+
+def test_a_tool_answers_a_test_as_it_answers_a_replay(build, jail):
+    recorded = (
+        build.call("price_of", 1, item="tea", unit="g"),
+        build.call("price_of", 2, item="tea", unit="g"),
+        build.call("price_of", 3, item="g", unit="tea"),
+    )
+    source = "def asked(*args, **kwargs): return price_of(*args, **kwargs)"
+    run = build.run([build.snippet(source, tape=recorded)])
+    unit = (
+        "assert asked('tea', 'g') == 1\n"
+        "assert asked(unit='g', item='tea') == 2\n"
+        "assert asked('g', 'tea') == 3\n"
+    )
+    assert run_tests(written(unit=unit), run, jail).results == (
+        ("line 1", True),
+        ("line 2", True),
+        ("line 3", True),
+    )
+    used_up = run_tests(written(unit=unit + "asked('tea', 'g')"), run, jail)
+    assert "no further call price_of" in (used_up.unrun or "")

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.evaluators.replay.tape import Tape, canonical
+from spanproof.evaluators.replay.matching import canonical
+from spanproof.evaluators.replay.tape import Tape
 from spanproof.sandbox import ToolRequest
 from spanproof.trace import Payload, RecordedCall, SpanError
 

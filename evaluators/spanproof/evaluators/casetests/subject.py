@@ -7,9 +7,11 @@ stubs of tools hold recorded answers only, never a test.
 
 from __future__ import annotations
 
+import inspect
 import json
 from dataclasses import dataclass
 
+from spanproof.evaluators.replay import matching
 from spanproof.evaluators.replay.names import Names, called_unbound, names_in, up_to_final_answer
 from spanproof.evaluators.replay.prelude import FINAL_ANSWER, prelude_of
 from spanproof.evaluators.replay.record import record_of
@@ -17,31 +19,38 @@ from spanproof.evaluators.replay.tape import DIVERGED, Tape
 from spanproof.sandbox import FailureClass, ToolRequest
 from spanproof.trace import Language, RecordedCall, Run, Snippet
 
+_MATCHING = inspect.getsource(matching)
+"""The rule by which the tape of a replay matches calls: the stubs run this very text."""
+
 _STUBS = """
 class {diverged}(Exception): pass
-def _stub(tool, calls):
+def _stub(tool, calls, rule):
     import builtins, json
-    def told(args, kwargs):
-        return sorted(json.dumps(value, sort_keys=True, default=repr) for value in [*args, *kwargs.values()])
-    left = [dict(call, told=told(call["args"], call["kwargs"])) for call in calls]
+    recorded = [(call["args"], call["kwargs"]) for call in calls]
+    parameters, used = rule["parameters_seen"](recorded), set()
+    def plain(value):
+        return json.loads(json.dumps(value, default=lambda other: getattr(other, "tolist", other.__repr__)()))
     def stub(*args, **kwargs):
-        asked = told(args, kwargs)
-        for at, call in enumerate(left):
-            if call["told"] == asked:
-                del left[at]
-                if call["error"]:
-                    kind = getattr(builtins, call["error"][0], None)
-                    is_error = isinstance(kind, type) and issubclass(kind, Exception)
-                    raise (kind if is_error else RuntimeError)(call["error"][1])
-                return call["result"]
+        for at in rule["matches"](parameters, plain(args), plain(kwargs), recorded):
+            if at in used:
+                continue
+            used.add(at)
+            error = calls[at]["error"]
+            if error:
+                kind = getattr(builtins, error[0], None)
+                is_error = isinstance(kind, type) and issubclass(kind, Exception)
+                raise (kind if is_error else RuntimeError)(error[1])
+            return calls[at]["result"]
         raise {diverged}("the record has no further call " + tool + " with these arguments")
     stub.__name__ = tool
     return stub
-def _lay_out(text):
+def _lay_out(text, matching):
     import json
+    rule = {{}}
+    exec(compile(matching, "<matching>", "exec"), rule)
     for tool, calls in json.loads(text).items():
-        globals()[tool] = _stub(tool, calls)
-_lay_out({tape!r})
+        globals()[tool] = _stub(tool, calls, rule)
+_lay_out({tape!r}, {matching!r})
 del _stub, _lay_out
 """
 
@@ -134,7 +143,7 @@ def _stubs(run: Run, names: list[Names]) -> str:
             "error": error,
         }
         tape.setdefault(call.tool, []).append(entry)
-    return _STUBS.format(diverged=DIVERGED, tape=json.dumps(tape))
+    return _STUBS.format(diverged=DIVERGED, tape=json.dumps(tape), matching=_MATCHING)
 
 
 def _calls_of(run: Run) -> list[RecordedCall]:

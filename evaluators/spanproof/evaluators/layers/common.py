@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvidence
+from spanproof.evaluators.model import NoReplay, Replay, ReplayedStep, RunEvidence
 from spanproof.evaluators.replay.record import record_of
 from spanproof.sandbox import FailureClass
-from spanproof.trace import Language, Run, Snippet, Step
+from spanproof.trace import Executor, Language, Run, Snippet, Step
 
 PROGRAMS = frozenset({Language.PYTHON, Language.BASH, Language.SQL, Language.JAVASCRIPT, Language.TYPESCRIPT})
 """Languages whose snippets do something; the rest are documents."""
@@ -76,15 +76,15 @@ def replayed(evidence: RunEvidence, snippet: Snippet) -> ReplayedStep | None:
     return None if isinstance(evidence.replay, NoReplay) else evidence.replay.step(snippet.id)
 
 
-def first_to_leave(evidence: RunEvidence) -> tuple[int, ReplayedStep] | None:
+def first_to_leave(run: Run, replay: Replay | NoReplay) -> tuple[int, ReplayedStep] | None:
     """The first step of the replay that left the record, with its number in the run."""
-    first = None if isinstance(evidence.replay, NoReplay) else evidence.replay.first_divergence
-    return None if first is None else (number_in(evidence.run, first[1].snippet), first[1])
+    first = None if isinstance(replay, NoReplay) else replay.first_divergence
+    return None if first is None else (number_in(run, first[1].snippet), first[1])
 
 
 def number_in(run: Run, snippet: Snippet) -> int:
     """The number of the step that holds the snippet."""
-    return next(step.number for step in run.steps if snippet in step.snippets)
+    return next(step.number for step in run.steps if any(snippet.id == each.id for each in step.snippets))
 
 
 def why_not_replayed(evidence: RunEvidence, snippet: Snippet) -> str:
@@ -109,6 +109,15 @@ def unseen_output(step: Step) -> str:
     if step.error is not None or worked or not step.observation:
         return ""
     return _LAST_OUTPUT.sub("", step.observation).partition("Execution logs:")[2].strip()
+
+
+def place_of(executor: Executor) -> str:
+    """What ran the code, with the digest of its image where that is known."""
+    image = executor.image_digest or executor.image_name
+    if executor.image_digest and executor.image_name and executor.image_digest not in executor.image_name:
+        image = f"{executor.image_name}@{executor.image_digest}"
+    kind = " ".join(part for part in (executor.type, executor.version) if part)
+    return f"{kind} ({image})" if kind and image else kind or image or "an executor that is not on the trace"
 
 
 def counted(number: int, noun: str) -> str:

@@ -9,27 +9,27 @@ comes from error types and exit facts, never from the word "Error" in an output.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import pairwise
 
+from spanproof.evaluators.drift import drifts
 from spanproof.evaluators.layers.common import (
     ANSWER_TOOLS,
     PROGRAMS,
     counted,
     ended,
     executed,
+    place_of,
     replayed,
     unseen_output,
     why_no_code,
     why_not_replayed,
 )
 from spanproof.evaluators.model import NoReplay, RunEvidence
-from spanproof.evaluators.replay.record import record_of, recorded_class
+from spanproof.evaluators.replay.record import recorded_class
 from spanproof.sandbox import FailureClass
 from spanproof.trace import (
     Evidence,
-    Executor,
     Judgement,
     Label,
     Layer,
@@ -69,12 +69,13 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     if not snippets:
         return [_judgement("execution", run.span_id, _of_calls(run))]
     judgements = []
+    drifted = _drifted(run)
     for snippet in snippets:
         judgements.append(_judgement("outcome", snippet.span_id, _outcome(evidence, snippet), snippet.id))
         judgements.append(
             _judgement("reproduced", snippet.span_id, _reproduced(evidence, snippet), snippet.id)
         )
-        for name, found in (("stable", _stable(evidence, snippet)), ("drift", _drift(snippet, snippets))):
+        for name, found in (("stable", _stable(evidence, snippet)), ("drift", drifted.get(snippet.id))):
             if found is not None:
                 judgements.append(_judgement(name, snippet.span_id, found, snippet.id))
     steps = [_step(evidence, number, snippet) for number, snippet in enumerate(snippets, 1)]
@@ -180,7 +181,7 @@ def _reproduced(evidence: RunEvidence, snippet: Snippet) -> Outcome:
         return Skipped("its outcome is not on the trace")
     if step.flaky:
         return Skipped(f"its replay is {step.difference}")
-    places = f"recorded in {_place(snippet.executor)}, replayed in {_backend(evidence)}"
+    places = f"recorded in {place_of(snippet.executor)}, replayed in {_backend(evidence)}"
     fact = Evidence(places, snippet.span_id, how.recorded, how.replayed)
     if how.recorded is how.replayed:
         return Scored(1.0, Label.PASS, f"Recorded and replayed: {how.recorded}.", (fact,))
@@ -200,31 +201,20 @@ def _stable(evidence: RunEvidence, snippet: Snippet) -> Outcome | None:
     return Scored(1.0, None, "It came out the same under two seeds.")
 
 
-def _drift(snippet: Snippet, snippets: Sequence[Snippet]) -> Outcome | None:
-    """Whether the same code ended otherwise on another executor of this run. Advice, never a verdict."""
-    ending = record_of(snippet).failure_class
-    for earlier in takewhile(lambda each: each is not snippet, snippets):
-        before = record_of(earlier).failure_class
-        same = earlier.source.strip() == snippet.source.strip() and earlier.executor != snippet.executor
-        if same and None not in (before, ending) and before is not ending:
-            then, now = _place(earlier.executor), _place(snippet.executor)
-            fact = Evidence("the same code before", earlier.span_id, recorded=before)
-            return Scored(
-                0.0,
-                None,
-                f"Environment drift: {before} in {then}, {ending} in {now}, by the same code.",
-                (fact,),
+def _drifted(run: Run) -> dict[str, Outcome]:
+    """Snippets whose code ended otherwise on an earlier executor of this run. Advice, never a verdict."""
+    found: dict[str, Outcome] = {}
+    for drift in drifts([run]):
+        for before, after in pairwise(drift.endings):
+            if before.failure_class is after.failure_class:
+                continue
+            then, now = place_of(before.executor), place_of(after.executor)
+            fact = Evidence("the same code before", before.span_id, recorded=before.failure_class)
+            told = f"{before.failure_class} in {then}, {after.failure_class} in {now}"
+            found[after.snippet_id] = Scored(
+                0.0, None, f"Environment drift: {told}, by the same code.", (fact,)
             )
-    return None
-
-
-def _place(executor: Executor) -> str:
-    """What ran the code, with the digest of its image where that is known."""
-    image = executor.image_digest or executor.image_name
-    if executor.image_digest and executor.image_name and executor.image_digest not in executor.image_name:
-        image = f"{executor.image_name}@{executor.image_digest}"
-    kind = " ".join(part for part in (executor.type, executor.version) if part)
-    return f"{kind} ({image})" if kind and image else kind or image or "an executor that is not on the trace"
+    return found
 
 
 def _backend(evidence: RunEvidence) -> str:

@@ -8,11 +8,11 @@ used up in the order of the record. It never guesses: a call with other argument
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from spanproof.evaluators.model import Divergence
+from spanproof.evaluators.replay.matching import matches, parameters_seen
 from spanproof.sandbox import JsonValue, ToolAnswer, ToolRequest
 from spanproof.trace import RecordedCall
 
@@ -116,18 +116,8 @@ class Tape:
 
     def _matching(self, request: ToolRequest, entries: list[_Entry]) -> list[_Entry]:
         parameters = self._parameters.get(request.tool, ())
-        wanted = canonical(parameters, request.args, request.kwargs)
-        exact = [e for e in entries if canonical(parameters, e.call.args, e.call.kwargs) == wanted]
-        if exact:
-            return exact
-        # Where no parameter names are known, one side may be positional and the other named: then the
-        # values in their order are all there is to compare.
-        in_order = _values(request.args, request.kwargs)
-        return [
-            e
-            for e in entries
-            if bool(e.call.args) != bool(request.args) and _values(e.call.args, e.call.kwargs) == in_order
-        ]
+        recorded = [(entry.call.args, entry.call.kwargs) for entry in entries]
+        return [entries[at] for at in matches(parameters, request.args, request.kwargs, recorded)]
 
     def _recorded(self, call: RecordedCall) -> ToolAnswer:
         if call.error is not None:
@@ -175,37 +165,12 @@ def has_two_readings(call: RecordedCall) -> bool:
     return result is not None and not result.typed and not isinstance(result.value, str)
 
 
-def canonical(parameters: Sequence[str], args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]) -> str:
-    """One text for equal calls: positional arguments bound to their names, keys sorted, 2.0 written as 2."""
-    named = {parameters[i] if i < len(parameters) else f"#{i}": value for i, value in enumerate(args)}
-    return _json({**named, **kwargs})
-
-
-def _values(args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]) -> str:
-    return _json([*args, *kwargs.values()])
-
-
-def _json(value: JsonValue) -> str:
-    return json.dumps(_plain(value), sort_keys=True, ensure_ascii=True)
-
-
-def _plain(value: JsonValue) -> JsonValue:
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return value
-
-
 def _parameters_seen(calls: Iterable[RecordedCall]) -> dict[str, tuple[str, ...]]:
-    """Parameter names as recorded: those of the call that named the most and gave nothing by position."""
-    seen: dict[str, tuple[str, ...]] = {}
+    """Parameter names by tool, read off the recorded calls."""
+    by_tool: dict[str, list[tuple[tuple[JsonValue, ...], Mapping[str, JsonValue]]]] = {}
     for call in calls:
-        if not call.args and len(call.kwargs) > len(seen.get(call.tool, ())):
-            seen[call.tool] = tuple(call.kwargs)
-    return seen
+        by_tool.setdefault(call.tool, []).append((call.args, call.kwargs))
+    return {tool: seen for tool, recorded in by_tool.items() if (seen := parameters_seen(recorded))}
 
 
 def _unquoted(error_type: str, message: str) -> str:

@@ -91,7 +91,7 @@ def replay_agrees(evidence: RunEvidence, snippet: Snippet) -> Outcome:
 
 def _left_before(evidence: RunEvidence, snippet: Snippet) -> str:
     """At which earlier step the replay left the record: what differs here may follow from that."""
-    first = first_to_leave(evidence)
+    first = first_to_leave(evidence.run, evidence.replay)
     if first is None or number_in(evidence.run, snippet) <= first[0]:
         return ""
     return f"the replay left the record at step {first[0]} already"

@@ -1,0 +1,100 @@
+"""`spanproof report drift`: code that ended in another failure class where another executor ran it.
+
+Comes in: a store. Goes out: per piece of code its endings, each with what ran it (the image by its digest),
+when, and on which trace; a table, or JSON.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.console import console, error_console, print_json
+from spanproof.cli.report import plain
+from spanproof.cli.stored import opened_store, since_ns, since_option, store_option
+from spanproof.evaluators.drift import Drift, drifts
+from spanproof.evaluators.layers.common import place_of
+from spanproof.evaluators.redact import mask_formats
+from spanproof.sandbox import FailureClass
+
+
+@click.command("drift")
+@store_option
+@since_option
+@click.option("--project", help="Only this project.")
+@click.option(
+    "--limit",
+    default=100,
+    show_default=True,
+    type=click.IntRange(1, 10_000),
+    help="Pieces of code looked at, the newest ones.",
+)
+@click.option("--check", is_flag=True, help="Exit 1 where there is any.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+def drift(
+    location: str, since: str | None, project: str | None, limit: int, check: bool, as_json: bool
+) -> int:
+    """Show code that ended otherwise where something else ran it.
+
+    Of the same code, with the same code before it and the same answers of its tools, the recorded failure
+    class changed with the executor: its type, its version, or its image by digest.
+    """
+    with opened_store(location) as store:
+        ids = store.traces_of_changed_code(project=project, since_ns=since_ns(since), limit=limit)
+        evaluations = [store.evaluation(each) for each in ids]
+    found = drifts(run.run for evaluation in evaluations if evaluation for run in evaluation.runs)
+    if as_json:
+        print_json({"drifts": [_row(each) for each in found]})
+    elif found:
+        for each in found:
+            _show(each)
+    else:
+        error_console.print("no code ended otherwise where another executor ran it", highlight=False)
+    return EXIT_GATE_FAILED if check and found else EXIT_PASS
+
+
+def _row(found: Drift) -> dict[str, object]:
+    return {
+        "code_sha256": found.code_sha256,
+        "language": found.language.value,
+        "source": mask_formats(found.source),
+        "endings": [
+            {
+                "failure_class": ending.failure_class.value,
+                "executor": ending.executor.type,
+                "executor_version": ending.executor.version,
+                "image_name": ending.executor.image_name,
+                "image_digest": ending.executor.image_digest,
+                "time": _time(ending.time_ns),
+                "trace_id": ending.trace_id,
+                "span_id": ending.span_id,
+            }
+            for ending in found.endings
+        ],
+    }
+
+
+def _show(found: Drift) -> None:
+    console.print(
+        Text.assemble(
+            (f"{found.language} ", "bold"), plain(found.source, 100), (f"  {found.code_sha256[:12]}", "dim")
+        )
+    )
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for ending in found.endings:
+        well = ending.failure_class is FailureClass.OK
+        table.add_row(
+            Text(f"  {ending.failure_class}", style="green" if well else "red"),
+            plain(place_of(ending.executor)),
+            Text(_time(ending.time_ns)[:19], style="dim"),
+            Text(f"trace {ending.trace_id[:8]}", style="dim"),
+        )
+    console.print(table)
+
+
+def _time(time_ns: int) -> str:
+    return datetime.fromtimestamp(time_ns / 1e9, UTC).isoformat()

@@ -1,0 +1,128 @@
+"""Replays of the runs in OTLP files, step by step beside their record: a table for people, or a line per run.
+
+Takes files and a backend; runs nothing outside of the sandbox, and judges nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from spanproof.cli import EXIT_MISUSE, EXIT_PASS
+from spanproof.cli.config import read_config
+from spanproof.cli.console import console, print_json
+from spanproof.cli.evaluate import opened_engine, traces_in
+from spanproof.cli.report import left_the_record, plain
+from spanproof.collector.config import Config
+from spanproof.evaluators.layers.common import first_to_leave, number_in
+from spanproof.evaluators.model import NoReplay, RunEvaluation
+from spanproof.evaluators.replay.record import record_of
+from spanproof.trace import Layer, Snippet
+
+_AGREES = {
+    True: Text("yes", style="green"),
+    False: Text("NO", style="bold red"),
+    None: Text("–", style="dim"),
+}
+
+
+def replay_files(
+    files: Sequence[Path], *, as_json: bool, backend: str, settings: Mapping[str, str], file: Path | None
+) -> int:
+    """Replay every run of these files; the exit code."""
+    unreadable = False
+    with opened_engine(None, backend, settings, config=_replaying(read_config(file, ()))) as engine:
+        for path in files:
+            traces, problems = traces_in(path)
+            for problem in problems:
+                problem.show()
+            unreadable = unreadable or bool(problems)
+            for run in (run for trace in traces for run in engine.evaluate(trace).runs):
+                if as_json:
+                    print_json(_row(run, path))
+                else:
+                    _show(run)
+    return EXIT_MISUSE if unreadable else EXIT_PASS
+
+
+def _replaying(config: Config) -> Config:
+    """The configuration with the one layer that asks for a replay and for nothing beside it."""
+    evaluation = config.evaluation.model_copy(update={"layers": [Layer.EXECUTION]})
+    return config.model_copy(update={"evaluation": evaluation, "evaluators": []})
+
+
+def _show(run: RunEvaluation) -> None:
+    title = Text.assemble(plain(run.run.name, 40, "bold"), (f"  trace {run.run.trace_id[:8]}", "dim"))
+    console.print(title)
+    if isinstance(run.replay, NoReplay):
+        console.print(plain(f"  not replayed: {run.replay.reason}", 400))
+        return
+    snippets = [snippet for snippet in run.run.snippets if snippet.executed]
+    if not snippets:
+        console.print("  no code that ran is on the trace")
+        return
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("  step", "recorded", "replayed", "agrees", ""):
+        table.add_column(column)
+    for snippet in snippets:
+        table.add_row(*_cells(run, snippet))
+    console.print(table)
+    left = left_the_record(run)
+    console.print(plain(f"  left the record first at {left}" if left else "  kept to the record", 400))
+
+
+def _cells(run: RunEvaluation, snippet: Snippet) -> list[Text]:
+    number = Text(f"  {number_in(run.run, snippet)}")
+    recorded = Text(record_of(snippet).failure_class or "not on the trace")
+    assert not isinstance(run.replay, NoReplay)
+    step = run.replay.step(snippet.id)
+    if step is None:
+        reason = run.replay.unreplayed.get(snippet.id, "it was not reached")
+        return [
+            number,
+            recorded,
+            Text("–", style="dim"),
+            _AGREES[None],
+            plain(f"not replayed: {reason}", 300),
+        ]
+    return [
+        number,
+        recorded,
+        Text(step.execution.failure_class),
+        _AGREES[step.agrees],
+        plain(step.difference or "", 300),
+    ]
+
+
+def _row(run: RunEvaluation, path: Path) -> dict[str, object]:
+    first = first_to_leave(run.run, run.replay)
+    steps = [] if isinstance(run.replay, NoReplay) else run.replay.steps
+    return {
+        "trace_id": run.run.trace_id,
+        "span_id": run.run.span_id,
+        "name": run.run.name,
+        "file": str(path),
+        "not_replayed": run.replay.reason if isinstance(run.replay, NoReplay) else None,
+        "first_divergence": None if first is None else first[0],
+        "steps": [
+            {
+                "step": number_in(run.run, step.snippet),
+                "span_id": step.snippet.span_id,
+                "recorded": record_of(step.snippet).failure_class,
+                "replayed": step.execution.failure_class.value,
+                "agrees": step.agrees,
+                "difference": step.difference,
+                "divergences": [{"tool": call.tool, "reason": call.reason} for call in step.divergences],
+            }
+            for step in steps
+        ],
+        "unreplayed": [
+            {"step": number_in(run.run, snippet), "span_id": snippet.span_id, "reason": reason}
+            for snippet in run.run.snippets
+            if not isinstance(run.replay, NoReplay)
+            and (reason := run.replay.unreplayed.get(snippet.id)) is not None
+        ],
+    }

@@ -1,0 +1,122 @@
+"""Environment drift over many runs: the same code ended otherwise where something else ran it.
+
+Takes runs; gives the snippets whose recorded failure class follows the executor (its type, its version, its
+image by digest). Only like is held against like: the same source, with the same code before it where it uses
+names of that, and with the same answers of its tools. Code that ends both ways in one place wavers by itself
+and is no drift; where nothing on the trace says what ran the code, nothing is said. Runs nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from spanproof.evaluators.layers.common import PROGRAMS
+from spanproof.evaluators.replay.names import names_in
+from spanproof.evaluators.replay.record import record_of
+from spanproof.sandbox import FailureClass
+from spanproof.trace import Executor, Language, Run, Snippet
+
+_Key = tuple[Language, str, tuple[str, ...], str]
+_UNKNOWN = Executor()
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the code ended once: its class on record, and what ran it.
+
+    Attributes:
+        time_ns: when its step started, Unix nanoseconds.
+    """
+
+    trace_id: str
+    span_id: str
+    snippet_id: str
+    failure_class: FailureClass
+    executor: Executor
+    time_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Code whose class changed with its executor.
+
+    Attributes:
+        endings: the newest of each executor, in order of time: at least two, not all of one class.
+    """
+
+    language: Language
+    source: str
+    endings: tuple[Ending, ...]
+
+    @property
+    def code_sha256(self) -> str:
+        """Of the source, without the white space around it."""
+        return sha256(self.source.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def drifts(runs: Iterable[Run]) -> list[Drift]:
+    """What drifted, the latest first."""
+    found: dict[_Key, dict[Executor, list[Ending]]] = {}
+    for run in runs:
+        for key, ending in _endings(run):
+            found.setdefault(key, {}).setdefault(ending.executor, []).append(ending)
+    told = [
+        Drift(key[0], key[1], tuple(sorted(map(_newest, places.values()), key=lambda one: one.time_ns)))
+        for key, places in found.items()
+        if _follows_the_executor(places)
+    ]
+    return sorted(told, key=lambda drift: drift.endings[-1].time_ns, reverse=True)
+
+
+def _follows_the_executor(places: Mapping[Executor, list[Ending]]) -> bool:
+    classes = [{ending.failure_class for ending in endings} for endings in places.values()]
+    return all(len(each) == 1 for each in classes) and len(set().union(*classes)) > 1
+
+
+def _newest(endings: list[Ending]) -> Ending:
+    return max(endings, key=lambda ending: ending.time_ns)
+
+
+def _endings(run: Run) -> Iterable[tuple[_Key, Ending]]:
+    before: list[Snippet] = []
+    for step in run.steps:
+        for snippet in step.snippets:
+            if not snippet.executed or snippet.language not in PROGRAMS or snippet.truncated:
+                continue
+            ended = record_of(snippet).failure_class
+            if ended is not None and snippet.executor != _UNKNOWN:
+                key = (snippet.language, snippet.source.strip(), _relied_on(snippet, before), _told(snippet))
+                yield (
+                    key,
+                    Ending(run.trace_id, snippet.span_id, snippet.id, ended, snippet.executor, step.start_ns),
+                )
+            before.append(snippet)
+
+
+def _relied_on(snippet: Snippet, before: list[Snippet]) -> tuple[str, ...]:
+    """The code before it, where it may use what that left: all of it, as that may in turn."""
+    if snippet.language is not Language.PYTHON:
+        return ()
+    bound = [names_in(each.source).bound for each in before if each.language is Language.PYTHON]
+    used = names_in(snippet.source).used
+    return tuple(each.source.strip() for each in before) if used & frozenset().union(*bound) else ()
+
+
+def _told(snippet: Snippet) -> str:
+    """What its tools answered: another answer may well end otherwise."""
+    return json.dumps(
+        [
+            [
+                call.tool,
+                call.args,
+                dict(call.kwargs),
+                call.result.text if call.result else None,
+                call.error and call.error.type,
+            ]
+            for call in snippet.tape
+        ],
+        default=str,
+    )
