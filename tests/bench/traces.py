@@ -65,9 +65,11 @@ def main() -> None:
 def evaluated(files: Sequence[Path]) -> dict[str, list[dict[str, Any]]]:
     """What `spanproof eval --json` says of each file: a row per trace."""
     command = [sys.executable, "-m", "spanproof.cli", "eval", "--json", *map(str, files)]
-    said = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout
+    ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if ran.returncode:
+        sys.exit(f"spanproof eval ended with exit code {ran.returncode}; nothing was compared")
     rows: dict[str, list[dict[str, Any]]] = {}
-    for line in said.splitlines():
+    for line in ran.stdout.splitlines():
         row = json.loads(line)
         rows.setdefault(row["file"], []).append(row)
     return rows

@@ -55,8 +55,8 @@ class Evaluation(Section):
         default=0.0,
         ge=0,
         le=1,
-        description="Share of the traces that are replayed again under another seed, to find flaky snippets;"
-        " where a step disagrees with its record, that is done in any case.",
+        description="Share of the traces that are replayed again under another seed and clock, to find flaky"
+        " snippets; where a step disagrees with its record, that is done in any case.",
     )
     without_code: tuple[Cohorted, ...] = Field(
         default=(),

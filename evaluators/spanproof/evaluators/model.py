@@ -36,7 +36,7 @@ class ReplayedStep:
         agrees: whether output and class are those recorded; None where the two cannot be compared: nothing
             is on record, the replay lacked what the run had, or the recorded executor has rules of its own.
         difference: the first difference, in words; with `agrees` None, why the two are not comparable.
-        flaky: it came out otherwise under another seed; `agrees` is None then.
+        flaky: it came out otherwise under another seed and clock; `agrees` is None then.
     """
 
     snippet: Snippet
@@ -54,7 +54,7 @@ class Replay:
     Attributes:
         unreplayed: why a snippet was not replayed (cut source, hidden tape, language without a backend, or
             state that one of these left undefined), by snippet id.
-        repeated: it was replayed again under another seed, so that flaky steps are known.
+        repeated: it was replayed again under another seed and clock, so that flaky steps are known.
     """
 
     run_span_id: str

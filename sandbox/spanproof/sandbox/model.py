@@ -173,7 +173,9 @@ class Fixtures:
 
     Attributes:
         seed: of `random`, of numpy where loaded, and of the kernel's random bytes; None leaves them as they
-            come. String hashing in Python is the same in every run.
+            come.
+        hash_seed: of Python's string hashes, and so of the order of its sets: the same in every run. The jail
+            alone gives another than 0, to its sessions.
         clock: None is the real one.
         http: calls that are answered, each once and in their order; every other is refused and told. Empty:
             there is no network.
@@ -181,6 +183,7 @@ class Fixtures:
     """
 
     seed: int | None = None
+    hash_seed: int = 0
     clock: Clock | None = None
     http: tuple[Exchange, ...] = ()
     packages: PackageSet | None = None

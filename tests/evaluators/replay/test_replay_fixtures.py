@@ -134,6 +134,24 @@ print(json.load(urllib.request.urlopen("http://shop.example/a"))["cents"])
     assert step.execution.stdout.split() == ["hat,45", "1600000000", "4500"], step.execution
 
 
+def test_what_the_time_of_day_or_the_order_of_a_set_decides_is_flaky(build, replayed):
+    day = build.snippet("import time\nday = time.gmtime()\nprint(day[0], day[6])", logs="1999 0")
+    first = build.snippet("names = {f'name {n}' for n in range(50)}\nprint(list(names)[0])", logs="name 99")
+    steady = build.snippet("print(sorted(names)[0])", logs="name 0")
+    steps = replayed(day, first, steady).steps
+    assert [step.flaky for step in steps] == [True, True, False]
+    assert [step.agrees for step in steps] == [None, None, True]
+
+
+def test_a_clock_that_the_fixtures_fix_makes_nothing_flaky(build, replayed):
+    day = build.snippet("import time\nprint(time.gmtime()[0])", logs="2020")
+    wrong = build.snippet("print(2 + 2)", logs="5")
+    replay = replayed(day, wrong, fixtures=FixtureSet(clock_s=1_600_000_000.0))
+    assert replay.repeated
+    assert not replay.steps[0].flaky
+    assert replay.steps[0].agrees
+
+
 def test_what_the_seed_decides_is_flaky_and_proves_nothing(build, replayed):
     chance = build.snippet("import random\nf = random.random\nx = [f() for _ in range(3)]", logs="")
     shown = build.snippet("print(x[0] > 2, x[0])", logs="False 0.25")
@@ -143,7 +161,9 @@ def test_what_the_seed_decides_is_flaky_and_proves_nothing(build, replayed):
     assert replay.repeated
     assert [step.flaky for step in replay.steps] == [False, True, False, False]
     assert [step.agrees for step in replay.steps] == [None, None, True, False]
-    assert replay.steps[1].difference.startswith("flaky: under another seed it printed first 'False 0.")
+    assert replay.steps[1].difference.startswith(
+        "flaky: under another seed and clock it printed first 'False 0."
+    )
     number, step = replay.first_divergence
     assert (number, step.snippet) == (4, wrong)
 

@@ -61,7 +61,7 @@ def ended(evidence: RunEvidence, snippet: Snippet) -> Ended:
     """How this executed snippet ended."""
     step, record = replayed(evidence, snippet), record_of(snippet)
     if step is not None and step.flaky and record.failure_class is None:
-        return Ended(None, None)  # another seed, another outcome: there is none to speak of
+        return Ended(None, None)  # another seed or time, another outcome: there is none to speak of
     raised = step.execution.raised if step is not None else None
     replayed_type = raised.type if raised is not None and record.failure_class is None else None
     return Ended(

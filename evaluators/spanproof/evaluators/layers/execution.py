@@ -1,10 +1,10 @@
 """Execution: how each step ended, as recorded and as replayed.
 
 Takes the evidence about a run; gives per executed snippet `outcome` (its failure class), `reproduced`
-(whether the replay ended in the same class), `stable` (whether it did so under another seed, where that was
-tried) and `drift` (the same code ended otherwise on another executor of the run), and the layer's value for
-the run: the share of steps that ended well. Where a run has no code, its tool calls are the steps. The class
-comes from error types and exit facts, never from the word "Error" in an output.
+(whether the replay ended in the same class), `stable` (whether it did so under another seed and clock, where
+that was tried) and `drift` (the same code ended otherwise on another executor of the run), and the layer's
+value for the run: the share of steps that ended well. Where a run has no code, its tool calls are the steps.
+The class comes from error types and exit facts, never from the word "Error" in an output.
 """
 
 from __future__ import annotations
@@ -192,13 +192,13 @@ def _reproduced(evidence: RunEvidence, snippet: Snippet) -> Outcome:
 
 
 def _stable(evidence: RunEvidence, snippet: Snippet) -> Outcome | None:
-    """Whether it came out the same under two seeds; None where it was not tried. Advice, never a verdict."""
+    """Whether it came out the same under two seeds and clocks; None where not tried. Advice, no verdict."""
     step = replayed(evidence, snippet)
     if step is None or isinstance(evidence.replay, NoReplay) or not evidence.replay.repeated:
         return None
     if step.flaky:
         return Scored(0.0, None, f"{step.difference}.".capitalize())
-    return Scored(1.0, None, "It came out the same under two seeds.")
+    return Scored(1.0, None, "It came out the same under two seeds and clocks.")
 
 
 def _drifted(run: Run) -> dict[str, Outcome]:

@@ -85,7 +85,7 @@ class Chance:
 
     def follow(self, source: str, names: Names, uses: Iterable[Use]) -> str | None:
         """Why the next snippet's output may differ from the record, in words; None where nothing is seen."""
-        self.makes_sets = self.makes_sets or _makes_sets(source)
+        self.makes_sets = self.makes_sets or makes_sets(source)
         uses = list(uses)
         dotted = [use.name for use in uses if use.name != use.module]
         self._seeded |= {module for module, seed in _CHANCE.items() if seed in dotted}
@@ -133,7 +133,8 @@ def _is_pure(name: str) -> bool:
     return name.startswith(_PURE) and not name.startswith(_NOT_PURE)
 
 
-def _makes_sets(source: str) -> bool:
+def makes_sets(source: str) -> bool:
+    """Whether code has sets, whose order is that of its strings' hashes."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -1,7 +1,8 @@
-"""Flaky snippets: those that come out otherwise under another seed.
+"""Flaky snippets: those that come out otherwise under another seed and clock.
 
-Takes two replays of one run that differ in their seed alone; gives the first, with the steps marked whose
-class, output or value the seed decides. Their agreement with the record is chance, so it is withdrawn.
+Takes two replays of one run that differ in these alone (the seed of string hashes among them); gives the
+first, with the steps marked whose class, output or value they decide. Their agreement with the record is
+chance, so it is withdrawn.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ def without_flaky(replay: Replay, again: Replay) -> Replay:
 
     Args:
         replay: the one that counts.
-        again: of the same run, under another seed.
+        again: of the same run, under another seed and clock.
     """
     steps = tuple(_marked(step, again.step(step.snippet.id)) for step in replay.steps)
     return replace(replay, steps=steps, repeated=True)
@@ -27,7 +28,9 @@ def _marked(step: ReplayedStep, again: ReplayedStep | None) -> ReplayedStep:
     difference = _difference(step, again) if again is not None else None
     if difference is None:
         return step
-    return replace(step, agrees=None, difference=f"flaky: under another seed {difference}", flaky=True)
+    return replace(
+        step, agrees=None, difference=f"flaky: under another seed and clock {difference}", flaky=True
+    )
 
 
 def _difference(step: ReplayedStep, again: ReplayedStep) -> str | None:

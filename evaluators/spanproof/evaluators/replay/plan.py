@@ -5,9 +5,10 @@ Takes a run; gives a `Plan`. Nothing is run here and no snippet is judged.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from spanproof.evaluators.replay.chance import makes_sets
 from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
 from spanproof.evaluators.replay.names import BUILTINS, Names, called_unbound, names_in
 from spanproof.evaluators.replay.prelude import FINAL_ANSWER, imports_of, prelude_of
@@ -18,6 +19,9 @@ from spanproof.trace import Language, RecordedCall, Run
 
 MAX_STEP_S = 30.0
 """No step of a replay gets more seconds than this, however long it took on record."""
+
+ANOTHER_TIME_S = 400 * 86_400 + 3_661.5
+"""So much later a clock shows another year, month, day, weekday, hour, minute and second."""
 
 _MATH = frozenset(
     "ceil floor log exp sin cos tan asin acos atan atan2 degrees radians sqrt".split()  # noqa: SIM905
@@ -56,7 +60,8 @@ def plan_of(
     run: Run,
     fixtures: FixtureSet = NO_FIXTURES,
     parameters: Mapping[str, tuple[str, ...]] | None = None,
-    seed: int | None = None,
+    *,
+    otherwise: bool = False,
 ) -> Plan:
     """Plan the replay of a run.
 
@@ -64,9 +69,11 @@ def plan_of(
         run: with its snippets and its recorded tool calls.
         fixtures: what it is to find.
         parameters: of the tools, by their names, where the trace declares them.
-        seed: in place of that of the fixtures.
+        otherwise: with another seed, another clock where the fixtures fix none, and other string hashes where
+            it makes sets, as a run of tomorrow would have them.
     """
-    fixtures = fixtures if seed is None else replace(fixtures, seed=seed)
+    if otherwise:
+        fixtures = replace(fixtures, seed=(fixtures.seed + 1) % 2**32)
     python = [each for each in run.snippets if each.executed and each.language is Language.PYTHON]
     names = {snippet.id: names_in(snippet.source) for snippet in python}
     calls = _calls_of(run)
@@ -78,6 +85,8 @@ def plan_of(
     declared = {tool: names for tool, names in (parameters or {}).items() if tool in recorded | asked}
     sources = [snippet.source for snippet in python]
     spec = replace(_spec(run, stubs, fixtures), imports=imports_of(sources))
+    if otherwise:
+        spec = replace(spec, fixtures=_tomorrow(spec.fixtures, fixtures, sources))
     prelude = prelude_of(sources, fixtures.seed, built_in)
     return Plan(names, calls, stubs, asked, declared, built_in, spec, prelude, fixtures)
 
@@ -94,6 +103,13 @@ def _spec(run: Run, stubs: frozenset[str], given: FixtureSet) -> SessionSpec:
             packages=given.packages if is_of(given, Ecosystem.PIP) else None,
         ),
     )
+
+
+def _tomorrow(found: Fixtures, given: FixtureSet, sources: Sequence[str]) -> Fixtures:
+    clock = found.clock
+    if clock is not None and given.clock_s is None:
+        clock = replace(clock, start_s=clock.start_s + ANOTHER_TIME_S)
+    return replace(found, clock=clock, hash_seed=int(any(map(makes_sets, sources))))
 
 
 def _clock(run: Run, given: FixtureSet) -> Clock | None:

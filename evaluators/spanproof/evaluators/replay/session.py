@@ -3,7 +3,8 @@
 Takes a run, the scans of its snippets, its fixtures and a sandbox; gives a `Replay`. Python snippets share
 one session, so that variables carry over as in the agent's interpreter; other languages run one by one.
 A snippet the scanners deny is replayed too: the sandbox is the place where denied code does no harm, and what
-it attempts there is the evidence. What comes out otherwise under another seed is flaky and proves nothing.
+it attempts there is the evidence. What comes out otherwise under another seed and clock is flaky and proves
+nothing.
 Never runs a snippet outside the sandbox, never puts one in place of another.
 """
 
@@ -58,7 +59,8 @@ def replay_run(
         sandbox: where to run.
         fixtures: what its programs find.
         parameters: of the agent's tools, by name, where the trace declares them.
-        repeat: replay it again under another seed in any case; else where a step disagrees with its record.
+        repeat: replay it again under another seed and clock in any case; else where a step disagrees with its
+            record.
 
     Raises:
         SandboxUnavailable: the backend cannot run here.
@@ -69,7 +71,7 @@ def replay_run(
     replay = _closest(run, scans, sandbox, plan_of(run, fixtures, parameters))
     if not (repeat or any(step.agrees is False for step in replay.steps)):
         return replay
-    other = plan_of(run, fixtures, parameters, seed=(fixtures.seed + 1) % 2**32)
+    other = plan_of(run, fixtures, parameters, otherwise=True)
     return without_flaky(replay, _closest(run, scans, sandbox, other))
 
 

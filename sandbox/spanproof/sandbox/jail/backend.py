@@ -77,7 +77,7 @@ class JailSandbox(Sandbox):
         check_files(spec.files)
         job = job_of_session(spec)
         self._require_tier_for(spec.fixtures)
-        kind = self._kind_with(spec.fixtures.packages) or kind_for_session(spec)
+        kind = kind_for_session(spec, self._kind_with(spec.fixtures.packages))
         slot = self._pool.take(kind)
         loan = Loan(slot, lambda: self._pool.give_back(kind, slot), slot.close)
         return JailSession(loan, job, spec, answer)

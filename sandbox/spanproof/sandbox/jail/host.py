@@ -35,7 +35,7 @@ _ENTRY = (
 _MODULES = {Tier.FULL: "master", Tier.REDUCED: "reduced.master"}
 
 
-def guest_environment() -> dict[str, str]:
+def guest_environment(hash_seed: int = 0) -> dict[str, str]:
     """All a program sees of an environment: nothing of the host's."""
     programs = [str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"]
     return {
@@ -47,7 +47,7 @@ def guest_environment() -> dict[str, str]:
         "LANG": "C.UTF-8",
         "TZ": "UTC",
         "TMPDIR": "/tmp",  # noqa: S108 - inside the jail
-        "PYTHONHASHSEED": "0",
+        "PYTHONHASHSEED": str(hash_seed),
         "PYTHONUTF8": "1",
         # One thread each: the master must be single-threaded when it forks.
         "OPENBLAS_NUM_THREADS": "1",
@@ -120,6 +120,7 @@ class Master:
         *,
         binds: Sequence[Bind] = (),
         site: str | None = None,
+        hash_seed: int = 0,
         tier: Tier = Tier.FULL,
     ) -> None:
         """Start it.
@@ -128,6 +129,7 @@ class Master:
             preload: modules that guests find loaded; their code runs outside of any jail.
             binds: directories that guests see beside the usual.
             site: the directory below one of them that takes the place of the interpreter's packages.
+            hash_seed: of string hashes in guests.
             tier: the wall to build.
 
         Raises:
@@ -140,7 +142,7 @@ class Master:
         entry = _ENTRY.format(root=root, module=_MODULES[tier], fd=theirs.fileno())
         self._process = subprocess.Popen(
             [sys.executable, "-s", "-P", "-c", entry],
-            env=guest_environment(),
+            env=guest_environment(hash_seed),
             cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

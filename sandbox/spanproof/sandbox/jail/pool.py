@@ -11,7 +11,7 @@ import re
 import threading
 import time
 import weakref
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
@@ -27,11 +27,12 @@ _ENVIRONMENTS = 4
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a slot's interpreter has: modules loaded ahead, directories beside the usual, other packages."""
+    """What a slot's interpreter has: modules loaded ahead, directories beside the usual, packages, hashes."""
 
     preload: tuple[str, ...] = ()
     binds: tuple[Bind, ...] = ()
     site: str | None = None
+    hash_seed: int = 0
 
 
 PLAIN = Kind()
@@ -51,9 +52,11 @@ def kind_for(program: Program) -> Kind:
     return DATA if names_data else PLAIN
 
 
-def kind_for_session(spec: SessionSpec) -> Kind:
-    """Which interpreter suits the programs of a session, as far as it is told what they import."""
-    return DATA if {"numpy", "pandas"} & {*spec.imports} else PLAIN
+def kind_for_session(spec: SessionSpec, packages: Kind | None = None) -> Kind:
+    """Which interpreter suits the programs of a session: that of their packages, else by what they import."""
+    by_imports = DATA if {"numpy", "pandas"} & {*spec.imports} else PLAIN
+    kind = packages or by_imports
+    return replace(kind, hash_seed=spec.fixtures.hash_seed)
 
 
 def kind_of_environment(image: Path, ecosystem: Ecosystem) -> Kind:
@@ -194,7 +197,7 @@ def _strongest() -> Tier:
 def _start(kind: Kind, tier: Tier) -> tuple[Master, SlotLink]:
     """A master, and its first slot as the proof that it can build them."""
     try:
-        master = Master(kind.preload, binds=kind.binds, site=kind.site, tier=tier)
+        master = Master(kind.preload, binds=kind.binds, site=kind.site, hash_seed=kind.hash_seed, tier=tier)
     except (SandboxUnavailable, SandboxBroken, OSError) as failure:
         raise _unavailable(failure, tier) from failure
     try:
