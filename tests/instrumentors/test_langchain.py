@@ -406,3 +406,41 @@ def test_an_unsampled_run_records_nothing_and_its_tools_spans_are_as_unsampled(u
     with tracer.start_as_current_span("later", attributes={"openinference.span.kind": "X"}) as later:
         assert later.parent is None
     assert [span.name for span in unsampled.spans] == ["later"]
+
+
+def test_the_applications_own_trace_goes_on_through_an_unsampled_run(unsampled):
+    tracer = unsampled.provider.get_tracer("application")
+    kind = {"openinference.span.kind": "X"}
+
+    @tool
+    def asking() -> int:
+        """Opens a span."""
+        with tracer.start_as_current_span("query", attributes=kind):
+            return 1
+
+    graph = agent(calls(("asking", {})), AIMessage("done"), tools=(asking,))
+    with tracer.start_as_current_span("request", attributes=kind):
+        graph.invoke(asked())
+    assert unsampled.parent(unsampled.named("query")).name == "request"
+
+
+def test_runs_within_an_unsampled_one_are_let_alone(unsampled, monkeypatch):
+    from spanproof.instrumentors.langchain.handler import SpanHandler
+
+    seen = []
+    original = SpanHandler.on_chain_start
+
+    def counting(self, *args, **given):
+        seen.append(given["run_id"])
+        return original(self, *args, **given)
+
+    monkeypatch.setattr(SpanHandler, "on_chain_start", counting)
+    step = RunnableLambda(lambda x: x + 1, name="step")
+
+    def work(value):
+        return step.invoke(step.invoke(step.invoke(value)))
+
+    assert RunnableLambda(work).invoke(1) == 4
+    assert len(seen) == 1
+    assert RunnableLambda(work).invoke(1) == 4
+    assert len(seen) == 2

@@ -3,8 +3,8 @@
 import inspect
 
 import smolagents
+from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
 from langchain_core.runnables import RunnableLambda
-from langchain_core.tracers import context as langchain_context
 from smolagents import agents, local_python_executor
 
 from spanproof.instrumentors import (
@@ -28,6 +28,8 @@ _OWNERS = (
     StreamingModel,
     StreamingModel.__mro__[1],
     ToolCallingModel,
+    CallbackManager,
+    AsyncCallbackManager,
 )
 
 
@@ -41,14 +43,13 @@ def _work():
 
 def test_uninstrumenting_puts_every_original_back(recorded):
     uninstrument()
-    before, hooks = _state(), list(langchain_context._configure_hooks)
+    before = _state()
     instrument_smolagents(recorded.provider)
     instrument_langchain(recorded.provider)
     _work()
     assert _state() != before
     uninstrument()
     assert _state() == before
-    assert langchain_context._configure_hooks == hooks
     recorded.clear()
     assert _work() == "hello you!"
     RunnableLambda(lambda x: x).invoke(1)
@@ -128,6 +129,50 @@ def test_beside_another_vendors_wrapper_both_see_the_run(recorded):
         uninstrument()
     finally:
         agents.MultiStepAgent.run = original
+
+
+def test_beside_another_vendors_wrapper_of_langchain_both_see_the_run(recorded):
+    import wrapt
+
+    uninstrument()
+    seen = []
+
+    @wrapt.decorator
+    def vendor(wrapped, instance, args, kwargs):
+        seen.append(instance)
+        return wrapped(*args, **kwargs)
+
+    original = vars(CallbackManager)["configure"]
+    CallbackManager.configure = vendor(original)
+    try:
+        instrument_langchain(recorded.provider)
+        assert RunnableLambda(lambda x: x).invoke(1) == 1
+        assert seen == [CallbackManager]
+        assert len(recorded.spans) == 1
+        uninstrument()
+        assert RunnableLambda(lambda x: x).invoke(1) == 1
+        assert len(seen) == 2
+        assert len(recorded.spans) == 1
+    finally:
+        CallbackManager.configure = original
+
+
+def test_a_run_that_began_uninstrumented_stays_so_and_one_that_began_instrumented_ends(recorded):
+    uninstrument()
+
+    def meanwhile(value):
+        instrument_langchain(recorded.provider)
+        return RunnableLambda(lambda x: x + 1).invoke(value)
+
+    assert RunnableLambda(meanwhile).invoke(1) == 2
+    assert recorded.spans == []
+
+    def later(value):
+        uninstrument()
+        return RunnableLambda(lambda x: x + 1).invoke(value)
+
+    assert RunnableLambda(later).invoke(1) == 2
+    assert [span.name for span in recorded.spans] == ["later"]
 
 
 def test_the_public_names_are_sorted_and_there():

@@ -50,10 +50,12 @@ class Patches:
             original = vars(owner).get(name)
             if original is None or any(each.replacement is original for each in self._replaced):
                 return
-            if isinstance(original, staticmethod | classmethod | property):
+            if isinstance(original, staticmethod | property):
                 return
             callee = _callee(original)
-            replacement = self._passing(callee, wrap(callee))
+            replacement: Any = self._passing(callee, wrap(callee))
+            if isinstance(original, classmethod):
+                replacement = classmethod(replacement)
             setattr(owner, name, replacement)
             self._replaced.append(_Replaced(owner, name, original, replacement))
 
@@ -95,9 +97,18 @@ class Patches:
 
 
 def _callee(original: Any) -> Method:
-    """A method as a plain function of its instance; another vendor's wrapper needs to be bound first."""
+    """A method as a plain function of what it is called on; another vendor's wrapper is bound first."""
     if type(original) is FunctionType:  # `isinstance` is what such wrappers pass
         return original
+    if type(original) is classmethod:
+        return _callee(original.__func__)
+    if isinstance(original, classmethod):
+
+        @wraps(original.__func__)
+        def call_of_class(kind: type, *args: Any, **kwargs: Any) -> Any:
+            return original.__get__(None, kind)(*args, **kwargs)
+
+        return call_of_class
 
     @wraps(original)
     def call(instance: Any, *args: Any, **kwargs: Any) -> Any:

@@ -57,7 +57,12 @@ class RunRecord:
 
 
 class SpanHandler(BaseCallbackHandler):
-    """The callback handler; public methods are langchain-core's."""
+    """The callback handler; public methods are langchain-core's.
+
+    Attributes:
+        active: spans are begun.
+        unsampled: the runs going on that are known not to be sampled, and the context of what is within.
+    """
 
     run_inline = True
     raise_error = False
@@ -66,7 +71,7 @@ class SpanHandler(BaseCallbackHandler):
         self.active = True
         self._tracing = tracing
         self._runs: dict[UUID, RunRecord] = {}
-        self._unsampled: dict[UUID, Context] = {}
+        self.unsampled: dict[UUID, Context] = {}
         self._tokens: dict[UUID, Token[Context]] = {}
 
     @shielded("langchain.chain.start")
@@ -138,7 +143,7 @@ class SpanHandler(BaseCallbackHandler):
         """A tool is called; what happens within it belongs under its span."""
         if self._is_unsampled(run_id, given):
             # The application's own spans within the tool are not sampled either.
-            self._tokens[run_id] = attach(self._unsampled[run_id])
+            self._tokens[run_id] = attach(self.unsampled[run_id])
             return
         name = records.run_name(serialized, given, "tool")
         record = self._open(run_id, name, TOOL, given)
@@ -241,20 +246,20 @@ class SpanHandler(BaseCallbackHandler):
         history = parent.history if parent else History()
         record = self._runs[run_id] = RunRecord(opened, name, kind, history, parent)
         if not opened.recording:
-            self._unsampled[run_id] = opened.context
+            self.unsampled[run_id] = opened.context
         return record
 
     def _is_unsampled(self, run_id: UUID, given: dict[str, Any]) -> bool:
         """Whether what begins is within a run that is not sampled: worth no span, or the time to make one."""
-        context = self._unsampled.get(given.get("parent_run_id"))  # type: ignore[arg-type]
+        context = self.unsampled.get(given.get("parent_run_id"))  # type: ignore[arg-type]
         if context is None or not self.active:
             return False
-        self._unsampled[run_id] = context
+        self.unsampled[run_id] = context
         return True
 
     def _end(self, run_id: UUID) -> RunRecord | None:
         """The record of what ends, None where there is none or it was not sampled."""
-        context = self._unsampled.pop(run_id, None) if self._unsampled else None
+        context = self.unsampled.pop(run_id, None) if self.unsampled else None
         record = self._runs.pop(run_id, None)
         token = record.token if record is not None else self._tokens.pop(run_id, None)
         within = record.opened.context if record is not None else context

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
+from spanproof.instrumentors.patching import Patches
 from spanproof.instrumentors.spans import Tracing
 
 
@@ -15,34 +16,28 @@ class LangChainInstrumentor:
 
     def __init__(self, tracing: Tracing) -> None:
         self._tracing = tracing
-        self._variable: ContextVar[Any] | None = None
+        self._patches = Patches()
         self._handler: Any = None
 
     def instrument(self) -> None:
-        """Register the handler with langchain-core, again where a reload has dropped it.
+        """Join the runs of langchain-core, again where a reload has dropped it.
 
         Raises:
             ImportError: langchain-core is not installed.
         """
-        from langchain_core.tracers import context
+        from langchain_core.callbacks import manager
 
-        if self._variable is not None:
-            if all(hook[0] is not self._variable for hook in context._configure_hooks):  # noqa: SLF001
-                context.register_configure_hook(self._variable, inheritable=True)
-            return
         from spanproof.instrumentors.langchain.handler import SpanHandler
+        from spanproof.instrumentors.langchain.joining import joined_by
 
-        self._handler = SpanHandler(self._tracing)
-        # The default, not a set value: a raw thread begins with an empty context and still sees it.
-        self._variable = ContextVar("spanproof_langchain_handler", default=self._handler)
-        context.register_configure_hook(self._variable, inheritable=True)
+        if self._handler is None:
+            self._handler = SpanHandler(self._tracing)
+        for kind in (manager.CallbackManager, manager.AsyncCallbackManager):
+            self._patches.replace(kind, "configure", partial(joined_by, self._handler))
 
     def uninstrument(self) -> None:
         """Take the handler out; runs that already hold it end their spans and begin no new ones."""
-        from langchain_core.tracers import context
-
+        self._patches.restore()
         if self._handler is not None:
             self._handler.active = False
-        hooks = context._configure_hooks  # noqa: SLF001 - there is no public way to unregister
-        hooks[:] = [hook for hook in hooks if hook[0] is not self._variable]
-        self._variable = self._handler = None
+        self._handler = None
