@@ -32,6 +32,8 @@ _SCALES = {
 _SHARES = plain_set(
     "rate ratio share fraction proportion probability prob likelihood accuracy precision recall"
 )
+_RATES = plain_set("rate rates")
+_PERIODIC = plain_set("nightly hourly daily weekly monthly day night hour week month room exchange billing")
 _AMOUNTS = plain_set(
     "price cost amount balance revenue salary fee fees income payment refund spend spent budget "
     "profit fare sales charge charges tax subtotal discount wage turnover earnings expense expenses "
@@ -67,8 +69,9 @@ def scale_of_key(words: Iterable[str]) -> float:
 
 
 def is_fraction_key(words: Iterable[str]) -> bool:
-    """Whether the key names a share of a whole (`error_rate`)."""
-    return _names(words, _SHARES)
+    """Whether the key names a share of a whole (`error_rate`); a `nightly_rate` is a price."""
+    ordered = tuple(words)
+    return _names(ordered, _SHARES) and not (ordered[-1] in _RATES and _PERIODIC & set(ordered))
 
 
 def is_money_key(words: Iterable[str]) -> bool:

@@ -16,7 +16,12 @@ from spanproof.evaluators.layers.groundedness.rules.asked import (
     Asked,
 )
 from spanproof.evaluators.layers.groundedness.rules.comparisons import pair_compared
-from spanproof.evaluators.layers.groundedness.rules.derive import Derived, Search, derive
+from spanproof.evaluators.layers.groundedness.rules.derive import (
+    Derived,
+    Search,
+    derive,
+    further_steps,
+)
 from spanproof.evaluators.layers.groundedness.rules.matching import binds, fits, number_text
 
 _ADDING = frozenset(("add", "together"))
@@ -30,12 +35,29 @@ _EQUATION = re.compile(r"([$€£]?\d[\d,.]*%?)\s*([-+−–×x*/÷])\s*([$€£
 
 def derived_value(asked: Asked) -> Derived | None:
     """The first derivation that gives the quantity in one of its readings."""
-    sentence = frozenset(asked.binding.answer.sentences[asked.stated.sentence].words)
+    if asked.quantity.spelled and asked.quantity.unit is None and "than" not in _sentence_words(asked):
+        return None
+    for search in _searches(asked):
+        found = derive(search)
+        if found is not None:
+            return found
+    return _equation(asked)
+
+
+def further_value(asked: Asked) -> Derived | None:
+    """A derivation that nothing asks for, or in two steps: it grounds nothing, and keeps from accusing."""
+    return next((found for search in _searches(asked) if (found := further_steps(search)) is not None), None)
+
+
+def _sentence_words(asked: Asked) -> tuple[str, ...]:
+    return asked.binding.answer.sentences[asked.stated.sentence].words
+
+
+def _searches(asked: Asked) -> Iterator[Search]:
+    sentence = frozenset(_sentence_words(asked))
     cues = sentence
     if asked.binding.is_short:
         cues = asked.words | asked.binding.task_words | (sentence & _ADDING)
-    if asked.quantity.spelled and asked.quantity.unit is None and "than" not in sentence:
-        return None
     words = sentence | asked.words | (asked.binding.task_words if asked.binding.is_short else frozenset())
     given = tuple(
         each.value
@@ -44,11 +66,9 @@ def derived_value(asked: Asked) -> Derived | None:
     )
     taken = _names_of_facts(asked)
     cues, near = _meant(cues, asked) - taken, asked.words - taken
+    bases = _bases(asked)
     for quantity in _readings(asked):
-        found = derive(Search(quantity, cues, words, asked.binding.facts, near, given, _bases(asked)))
-        if found is not None:
-            return found
-    return _equation(asked)
+        yield Search(quantity, cues, words, asked.binding.facts, near, given, bases)
 
 
 def _meant(cues: frozenset[str], asked: Asked) -> frozenset[str]:

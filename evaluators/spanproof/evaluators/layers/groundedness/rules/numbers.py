@@ -34,7 +34,7 @@ from spanproof.evaluators.layers.groundedness.rules.candidates import (
 )
 from spanproof.evaluators.layers.groundedness.rules.compound import whole_of
 from spanproof.evaluators.layers.groundedness.rules.counting import Count, counted
-from spanproof.evaluators.layers.groundedness.rules.deriving import derived_value
+from spanproof.evaluators.layers.groundedness.rules.deriving import derived_value, further_value
 from spanproof.evaluators.layers.groundedness.rules.naming import coverage
 from spanproof.evaluators.layers.groundedness.rules.nearest import nearest_to
 from spanproof.evaluators.layers.groundedness.rules.ratios import is_ratio_word
@@ -165,6 +165,12 @@ def _unsupported(asked: Asked) -> Claim | None:
         return asked.claim(Verdict.UNCERTAIN, "the outputs hold no numbers to compare it with")
     if binding.facts.cut:
         return asked.claim(Verdict.UNCERTAIN, "not found in the part of the outputs that was read")
+    further = None if _says_a_fact(asked) else further_value(asked)
+    if further is not None:
+        return asked.claim(
+            Verdict.UNCERTAIN,
+            f"no output gives {quantity.text}, but {further.text}: whether that is meant, nothing tells",
+        )
     nearest = nearest_to(asked)
     if nearest is None:
         return asked.claim(Verdict.CONTRADICTED, f"no output gives {quantity.text}")
@@ -175,6 +181,14 @@ def _unsupported(asked: Asked) -> Claim | None:
         f"no output gives {quantity.text}; `{fact.text}`{told} is what they say",
         evidence_of(fact),
     )
+
+
+def _says_a_fact(asked: Asked) -> bool:
+    """Whether the words name one fact in full, of this dimension: then its value is what is told, and wrong."""
+    subject = subject_of(asked)
+    if subject is None or subject.dimension is not asked.quantity.dimension:
+        return False
+    return coverage(subject, asked.words) == 1.0
 
 
 def _between_days(asked: Asked) -> bool:

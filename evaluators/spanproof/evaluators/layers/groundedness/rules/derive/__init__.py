@@ -13,13 +13,11 @@ from spanproof.evaluators.layers.groundedness.language.quantities import Quantit
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.language.words import canonical_set
 from spanproof.evaluators.layers.groundedness.rules.derive.changes import (
-    day_differences,
     differences,
     per_each,
     portions,
     ratios,
     shares,
-    year_differences,
 )
 from spanproof.evaluators.layers.groundedness.rules.derive.cues import (
     AVERAGE_CUES,
@@ -33,7 +31,20 @@ from spanproof.evaluators.layers.groundedness.rules.derive.cues import (
     WITH_CUES,
 )
 from spanproof.evaluators.layers.groundedness.rules.derive.products import given_products, products
+from spanproof.evaluators.layers.groundedness.rules.derive.rates import (
+    MULTIPLE_CUES,
+    PERIOD_CUES,
+    multiples,
+    per_time,
+    periods,
+)
 from spanproof.evaluators.layers.groundedness.rules.derive.search import Derived, Search, scaled_value
+from spanproof.evaluators.layers.groundedness.rules.derive.spans import (
+    clock_differences,
+    day_differences,
+    year_differences,
+)
+from spanproof.evaluators.layers.groundedness.rules.derive.steps import further_steps
 from spanproof.evaluators.layers.groundedness.rules.derive.sums import (
     averages,
     deviations,
@@ -41,6 +52,7 @@ from spanproof.evaluators.layers.groundedness.rules.derive.sums import (
     named_sums,
     pair_sums,
     sums,
+    told_sums,
 )
 
 
@@ -64,7 +76,8 @@ def _asked_by_unit(attempt: Callable[[Search], Derived | None], quantity: Quanti
         return quantity.dimension is Dimension.MONEY
     if attempt is named_sums:
         return quantity.dimension is not Dimension.FRACTION
-    return attempt in (day_differences, year_differences) and quantity.dimension is Dimension.TIME
+    spans = (day_differences, year_differences, clock_differences)
+    return attempt in spans and quantity.dimension is Dimension.TIME
 
 
 _ATTEMPTS: tuple[tuple[frozenset[str], Callable[[Search], Derived | None]], ...] = (
@@ -78,11 +91,16 @@ _ATTEMPTS: tuple[tuple[frozenset[str], Callable[[Search], Derived | None]], ...]
     (DIFFERENCE_CUES, differences),
     (DIFFERENCE_CUES, day_differences),
     (DIFFERENCE_CUES, year_differences),
+    (DIFFERENCE_CUES, clock_differences),
+    (PERIOD_CUES, periods),
+    (MULTIPLE_CUES, multiples),
+    (canonical_set("per"), per_time),
     (RATIO_CUES, ratios),
     (EACH_CUES, per_each),
     (PRODUCT_CUES, products),
     (PRODUCT_CUES, given_products),
+    (SUM_CUES, told_sums),
     (frozenset(), named_sums),
 )
 
-__all__ = ["Derived", "Search", "derive", "scaled_value"]
+__all__ = ["Derived", "Search", "derive", "further_steps", "scaled_value"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spanproof.evaluators.layers.groundedness.language.units import BY_NAME, Dimension
+from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Records
 from spanproof.evaluators.layers.groundedness.outputs.order import before_after
 from spanproof.evaluators.layers.groundedness.rules.derive.cues import (
@@ -27,7 +27,6 @@ from spanproof.evaluators.layers.groundedness.rules.derive.search import (
 )
 from spanproof.evaluators.layers.groundedness.rules.matching import fits, number_text
 
-_FEW_YEARS = 20
 _MAX_COLUMN = 500
 
 
@@ -48,37 +47,6 @@ def differences(search: Search) -> Derived | None:
                     f" {number_text(abs(value))}"
                 )
                 return Derived(text, (first, second), value)
-    return None
-
-
-def day_differences(search: Search) -> Derived | None:
-    """The days between two dates."""
-    if search.quantity.dimension not in (None, Dimension.TIME):
-        return None
-    days = [fact for fact in search.facts.facts[:2000] if fact.day is not None][:20]
-    for place, first in enumerate(days):
-        for second in days[place + 1 :]:
-            assert first.day is not None
-            assert second.day is not None
-            apart = abs((second.day - first.day).days)
-            factor = search.quantity.unit.factor / 86400 if search.quantity.unit else 1
-            if fits(search.quantity, apart / factor):
-                return Derived(f"{first.day} to {second.day} = {apart} days", (first, second), apart)
-    return None
-
-
-def year_differences(search: Search) -> Derived | None:
-    """The years between two years, which outputs write as bare numbers."""
-    quantity = search.quantity
-    if quantity.unit is None or quantity.unit is not BY_NAME["years"]:
-        return None
-    years = [fact for fact in operands(search) if fact.number and 1000 <= fact.number <= 2100]
-    for place, first in enumerate(years[:_FEW_YEARS]):
-        for second in years[place + 1 : _FEW_YEARS]:
-            apart = abs((second.number or 0.0) - (first.number or 0.0))
-            if first.key == second.key and apart and fits(quantity, apart):
-                told = f"{number_text(first.number or 0)} to {number_text(second.number or 0)}"
-                return Derived(f"{told} = {number_text(apart)} years", (first, second), apart)
     return None
 
 

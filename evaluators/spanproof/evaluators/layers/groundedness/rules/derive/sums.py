@@ -21,6 +21,8 @@ from spanproof.evaluators.layers.groundedness.rules.derive.search import (
 )
 from spanproof.evaluators.layers.groundedness.rules.matching import number_text
 
+_MAX_TOLD = 24
+
 
 def sums(search: Search) -> Derived | None:
     """The sum of a column, of its named rows, or of a family of values."""
@@ -75,6 +77,23 @@ def named_sums(search: Search) -> Derived | None:
         value = sum(map(scaled_value, column))
         if fits_operand(search, value, column[0]):
             return Derived(f"sum of {name or records.label} = {number_text(value)}", tuple(column[:8]), value)
+    return None
+
+
+def told_sums(search: Search) -> Derived | None:
+    """Values told in prose, together: those whose clauses the words name, or two told alike."""
+    told = [fact for fact in operands(search) if fact.weak and fact.clause and agrees(search, fact)]
+    told = [fact for fact in told if fact.dimension is search.quantity.dimension and fact.day is None]
+    if not 2 <= len(told) <= _MAX_TOLD:
+        return None
+    common = frozenset.intersection(*(fact.clause for fact in told))
+    named = [fact for fact in told if not (fact.clause - common).isdisjoint(search.words)]
+    pairs = [[one, other] for at, one in enumerate(named) for other in named[at + 1 :]]
+    for family in (named, *pairs):
+        value = sum(map(scaled_value, family))
+        if len(family) > 1 and fits_operand(search, value, family[0]):
+            terms = " + ".join(number_text(scaled_value(fact)) for fact in family)
+            return Derived(f"{terms} = {number_text(value)}", tuple(family), value)
     return None
 
 
