@@ -37,11 +37,11 @@ _PERIODIC = plain_set("nightly hourly daily weekly monthly day night hour week m
 _AMOUNTS = plain_set(
     "price cost amount balance revenue salary fee fees income payment refund spend spent budget "
     "profit fare sales charge charges tax subtotal discount wage turnover earnings expense expenses "
-    "debit credit invoice gmv arr mrr paid owed payout deposit"
+    "debit credit invoice gmv arr mrr ebitda ebit capex opex cogs paid owed payout deposit"
 )
 _COUNTS = plain_set(
     "count qty quantity stock units number num n rows row columns items total_count orders users "
-    "requests customers visits clicks stops passengers seats pieces size len length"
+    "requests customers hand sold visits clicks stops passengers seats pieces size len length"
 )
 
 

@@ -20,6 +20,7 @@ _SEPARATOR = re.compile(
     r"|\s(?=(?:and|but|while|whereas|with|over|from|to|across|versus|vs|than|or|plus|against|compared|at|out)\b)",
     re.IGNORECASE,
 )
+_AGAINST = re.compile(r"\b(?:while|whereas|but)\b", re.IGNORECASE)
 _CLAUSE = re.compile(
     r"\b(?:takes?|costs?|lasts?|earns?|sold|sells|weighs?|holds?|uses?|scored|runs?|plays?)\s+\w",
     re.IGNORECASE,
@@ -42,6 +43,16 @@ class Sentence:
     words: tuple[str, ...]
     segments: list[tuple[int, int]] = field(default_factory=list)
     pieces: list[tuple[int, int]] = field(default_factory=list)
+
+    def clause_at(self, place: int) -> tuple[int, int]:
+        """The part of the sentence around this place that "while" or "but" sets against another."""
+        start, end = self.start, self.end
+        for match in _AGAINST.finditer(self.text):
+            if self.start + match.start() > place:
+                end = self.start + match.start()
+                break
+            start = self.start + match.end()
+        return start, end
 
     def piece_at(self, place: int) -> tuple[int, int]:
         """The piece that holds this place."""

@@ -21,7 +21,7 @@ FAMILIES: tuple[dict[str, str], ...] = (
         ),
         "completed": (
             "completed|complete|done|finished|processed|succeeded|successful|success"
-            "|resolved|fulfilled|settled|issued|delivered|went through|ok|passed"
+            "|resolved|fulfilled|settled|issued|delivered|went through|ok|passed|executed"
         ),
         "failed": (
             "failed|failure|unsuccessful|error|errored|crashed|aborted|did not go through|timed"
@@ -30,7 +30,7 @@ FAMILIES: tuple[dict[str, str], ...] = (
         "cancelled": "cancelled|canceled|voided|withdrawn",
         "rejected": "rejected|declined|denied|refused|disapproved",
         "approved": "approved|accepted|authorized|authorised|granted|confirmed",
-        "shipped": "shipped|dispatched|sent|on its way|out for delivery",
+        "shipped": "shipped|dispatched|sent|on its way|on the way|in transit|in_transit|out for delivery",
         "expired": "expired|lapsed|overdue",
         "refunded": "refunded|reimbursed|returned",
         "paid": "paid|charged",

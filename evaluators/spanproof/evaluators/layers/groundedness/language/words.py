@@ -83,7 +83,7 @@ _COMPOUNDS = {
 }  # fmt: skip
 """Keys written as one word that prose writes as two."""
 
-_PERCENTILES = {"25%": "q1", "50%": "median", "75%": "q3"}
+PERCENTILES = {"25%": "q1", "50%": "median", "75%": "q3"}
 """How pandas heads its quartiles."""
 
 
@@ -145,8 +145,8 @@ def raw_key_words(key: str) -> tuple[str, ...]:
 
 
 def _parts(key: str) -> list[str]:
-    if key in _PERCENTILES:
-        return [_PERCENTILES[key]]
+    if key in PERCENTILES:
+        return [PERCENTILES[key]]
     parts: list[str] = []
     for part in _KEY_PARTS.findall(key[:200]):
         parts.extend(_COMPOUNDS.get(part.lower(), (part,)))

@@ -13,6 +13,11 @@ from typing import Any
 
 _MAX_LINE = 4_000
 _PAIR = re.compile(r"(?P<key>[A-Za-z][\w .%/-]{0,40}?)\s*(?:=(?!=)|:(?![/\d]))\s*(?P<value>[^=:]{1,80}|\S+)")
+_PAIR_ENDS = re.compile(r"[,;|]\s+|\s{2,}|\s-\s")
+_NUMBERED = re.compile(r"[A-Za-z]+\s\d+(?:\s?/\s?\d+)?:?")
+_SLASHED = re.compile(
+    r"(?P<names>[a-z]\w*(?:/[a-z]\w*)+)\s*[=:]\s*(?P<values>[\d.]+(?:/[\d.]+)+)\s*(?P<unit>[a-z]{1,3})?\b"
+)
 _HEADING = re.compile(r"[^=:]{1,80}:\s+(?=[A-Za-z_][\w.-]*=)")
 _LOGGED = re.compile(
     r"(?<![\w.=/?&-])(?P<key>[A-Za-z_][\w.%-]{0,40})=(?P<value>\"[^\"]*\"|'[^']*'|[^\s=,;]+)"
@@ -30,9 +35,23 @@ _FRAME = " =.*-#\t"
 
 def pairs_in(line: str, decode: Callable[[str], tuple[Any] | None]) -> dict[str, Any] | None:
     """What a line of pairs holds: `statistic=2.41, pvalue=0.016`, or a log line's `key=value` words."""
-    if len(line) > _MAX_LINE or line.count("=") + line.count(":") < 2:
+    if len(line) > _MAX_LINE or ("=" not in line and ":" not in line):
+        return None
+    slashed = _SLASHED.search(line)
+    if slashed is not None:
+        return _side_by_side(slashed)
+    if line.count("=") + line.count(":") < 2:
         return None
     return _only_pairs(line, decode) or _logged(line, decode)
+
+
+def _side_by_side(match: re.Match[str]) -> dict[str, Any] | None:
+    """Names and values in the same order: `min/avg/max = 0.4/0.7/3.1 ms`."""
+    names, values = match["names"].split("/"), match["values"].split("/")
+    if len(names) != len(values):
+        return None
+    unit = f" {match['unit']}" if match["unit"] else ""
+    return {name: f"{value}{unit}" for name, value in zip(names, values, strict=True)}
 
 
 def list_in(line: str) -> dict[str, Any] | list[dict[str, Any]] | None:
@@ -63,7 +82,10 @@ def lasting_in(line: str) -> str | None:
 def _only_pairs(line: str, decode: Callable[[str], tuple[Any] | None]) -> dict[str, Any] | None:
     found: dict[str, Any] = {}
     heading = _HEADING.match(line)
-    for part in re.split(r"[,;|]\s+|\s{2,}", line[heading.end() if heading else 0 :].strip().strip("()")):
+    parts = _PAIR_ENDS.split(line[heading.end() if heading else 0 :].strip().strip("()"))
+    if _NUMBERED.fullmatch(parts[0]):
+        found["name"] = parts.pop(0)  # "epoch 3/5 - loss: 0.55": what the pairs are of
+    for part in parts:
         match = _PAIR.fullmatch(part)
         if match is None:
             return None

@@ -36,6 +36,7 @@ _KEY_VALUE = re.compile(
     r"(?P<key>[^\W\d][^:=|,{}\[\]]{0,60}?|[\w .%/-]{1,40}?)(?:\*\*)?[ \t]*"
     r"(?::(?![/\d])|=(?!=)|->|=>|→)(?:\*\*)?[ \t]*(?P<value>\S.*)$"
 )
+_ENDS_A_SENTENCE = re.compile(r"[a-z)][.!?]\s")
 _EMPTY = re.compile(
     r"^\s*(?:\[\s*\]|\{\s*\}|\(\s*\)|null|none|nan|n/?a|set\(\)|\"\"|''|empty"
     r"|(?:empty dataframe|no (?:\w+ )?(?:rows?|results?|data|matches|records?|entries|orders?"
@@ -217,7 +218,7 @@ def _read_line(facts: Facts, output: int, line: str) -> None:
             add_value(facts, output, lasting, "duration", "duration", frozenset())
         return
     match = _KEY_VALUE.match(line) if len(line) < _MAX_PROSE_LINE else None
-    if match is None:
+    if match is None or _ENDS_A_SENTENCE.search(match["key"]):
         read_prose(facts, output, line)
         return
     key, value = match["key"].strip(), match["value"].strip().rstrip(",;")

@@ -28,6 +28,7 @@ from spanproof.evaluators.layers.groundedness.language.quantities import whole_q
 from spanproof.evaluators.layers.groundedness.language.status_words import is_status
 from spanproof.evaluators.layers.groundedness.language.units import BY_NAME, CENTS, Dimension, Unit
 from spanproof.evaluators.layers.groundedness.language.words import (
+    PERCENTILES,
     canonical,
     day_words,
     key_words,
@@ -263,6 +264,8 @@ def _key_without_unit(key: str, raw: tuple[str, ...], unit: Unit | None) -> tupl
 
 def _naming(value: str) -> frozenset[str]:
     """The words by which a row is known: short strings only, and no bare numbers; of a date its parts."""
+    if value in PERCENTILES:
+        return frozenset((PERCENTILES[value],))
     day = whole_date(value)
     if day is not None:
         return day_words(day)

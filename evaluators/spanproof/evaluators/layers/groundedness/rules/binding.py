@@ -25,6 +25,7 @@ from spanproof.evaluators.layers.groundedness.rules.naming import row_words, voc
 
 _SHORT_ANSWER_WORDS = 3
 _TODAY_WORDS = frozenset(("today", "now", "current"))
+_FROM = re.compile(r"\bfrom\s+$", re.IGNORECASE)
 _AGAINST = re.compile(r"\s*(?:vs\b|versus\b|against\b|compared\b|than\b)", re.IGNORECASE)
 
 
@@ -106,7 +107,7 @@ class Binding:
         words = (self._respective(stated) or stated.words) | self._day_spoken_of(stated)
         if self.is_short:
             return words | self.task_words
-        if self.row_words and words.isdisjoint(self.row_words) and not self._is_set_against(stated):
+        if self.row_words and words.isdisjoint(self.row_words) and not self._is_another(stated):
             words = words | self._row_spoken_of(stated)
         return words
 
@@ -169,10 +170,11 @@ class Binding:
         own = telling[next(place for place, each in enumerate(values) if each is stated)]
         return frozenset(word for word in before if word == own or word not in telling)
 
-    def _is_set_against(self, stated: Stated) -> bool:
-        """Whether the number stands behind "vs" or "against": then it is another row's."""
+    def _is_another(self, stated: Stated) -> bool:
+        """Whether the number stands behind "vs", "against" or "from": then it is another row's."""
         start, _ = self.answer.sentences[stated.sentence].segments[stated.segment]
-        return _AGAINST.match(self.answer.text, start) is not None
+        text = self.answer.text
+        return bool(_AGAINST.match(text, start) or _FROM.search(text[max(0, start) : stated.what.start]))
 
     def _row_spoken_of(self, stated: Stated) -> frozenset[str]:
         segment, sentence = stated.segment - 1, stated.sentence

@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
-from spanproof.evaluators.layers.groundedness.language.words import canonical_set, content_words
+from spanproof.evaluators.layers.groundedness.language.words import STOP_WORDS, canonical_set, content_words
 from spanproof.evaluators.layers.groundedness.model import Claim, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.outputs.order import is_later
@@ -70,7 +70,8 @@ def matches_of(asked: Asked) -> list[tuple[Fact, str]]:
 def _counts(asked: Asked) -> bool:
     quantity = asked.quantity
     bare = quantity.unit is None and not quantity.decimals and not quantity.scaled
-    return bare and bool(asked.stated.noun) and asked.stated.noun[0] not in _MEASURES
+    noun = asked.stated.noun
+    return bare and bool(noun) and noun[0] not in _MEASURES and noun[0] not in STOP_WORDS
 
 
 def _names(asked: Asked, fact: Fact) -> bool:
@@ -96,6 +97,7 @@ def rivals_of(asked: Asked, fact: Fact) -> list[Fact]:
         rival
         for rival in asked.binding.numbers
         if rival is not fact
+        and (fact.unit is None or rival.unit is not None or asked.quantity.unit is None)
         and _is_named_instead(asked, rival, fact)
         and comparable(asked.quantity, rival)
         and binds(asked.quantity, rival, coarse=asked.coarse) is None

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, whole_quantity
-from spanproof.evaluators.layers.groundedness.language.units import PERCENT
+from spanproof.evaluators.layers.groundedness.language.units import PERCENT, Dimension
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.asked import (
     Asked,
@@ -22,6 +22,7 @@ from spanproof.evaluators.layers.groundedness.rules.derive import (
     derive,
     further_steps,
 )
+from spanproof.evaluators.layers.groundedness.rules.derive.cues import CHANGE_CUES
 from spanproof.evaluators.layers.groundedness.rules.matching import binds, fits, number_text
 
 _ADDING = frozenset(("add", "together"))
@@ -29,6 +30,7 @@ _ADDING = frozenset(("add", "together"))
 _MADE_UP = re.compile(
     r"\b(?:ma[dk]e|makes|making|set|came|comes|end\w*|br[eo]\w+|sum\w*)\s+(?:up|down)\b", re.I
 )
+_LEVEL = re.compile(r"\b(?:to|from|at)\s+$", re.IGNORECASE)
 _OUT_OF = re.compile(r"\d\s+(?:\w+\s+)?(?:out\s+)?of\s+(?:the\s+|all\s+|a\s+total\s+of\s+)?$", re.IGNORECASE)
 _EQUATION = re.compile(r"([$€£]?\d[\d,.]*%?)\s*([-+−–×x*/÷])\s*([$€£]?\d[\d,.]*%?)\s*=\s*$")
 
@@ -75,6 +77,8 @@ def _meant(cues: frozenset[str], asked: Asked) -> frozenset[str]:
     """The cue words without idioms ("made up 74 %"), and with what the form asks: "98 of 105" is a total."""
     if _MADE_UP.search(asked.binding.answer.text):
         cues = cues - {"up", "down"}
+    if asked.quantity.dimension is Dimension.FRACTION and _LEVEL.search(asked.before):
+        cues = cues - CHANGE_CUES  # "shrank to 15.3 %" tells where it ended, not how far it went
     return cues | {"total"} if _OUT_OF.search(asked.before) else cues
 
 
@@ -96,7 +100,8 @@ def _readings(asked: Asked) -> Iterator[Quantity]:
     """The quantity as written, in the scale the outputs declare, and as the percentage a bare answer is."""
     quantity = asked.quantity
     yield quantity
-    for scale in set(asked.binding.facts.scales.values()):
+    scales = set(asked.binding.facts.scales.values()) | {fact.scale for fact in asked.binding.numbers}
+    for scale in sorted(scales - {1.0}):
         if quantity.scaled or abs(quantity.value) >= scale:
             yield replace(quantity, value=quantity.value / scale, ulp=quantity.ulp / scale, scaled=False)
     if asked.binding.is_short and quantity.unit is None and "percent" in asked.binding.task_words:
@@ -134,9 +139,10 @@ def _beside(asked: Asked) -> Iterator[Quantity]:
 def _bases(asked: Asked) -> tuple[tuple[Fact, ...], tuple[Fact, ...]] | None:
     """The facts behind "from A to B" around this quantity."""
     ends: dict[str, tuple[Fact, ...]] = {}
+    start, end = asked.binding.answer.sentences[asked.stated.sentence].clause_at(asked.quantity.start)
     for other in asked.binding.answer.stated:
         if (
-            other.sentence != asked.stated.sentence
+            not start <= other.what.start < end
             or other is asked.stated
             or not isinstance(other.what, Quantity)
         ):

@@ -11,7 +11,7 @@ MINUS_CUES = canonical_set("minus subtract subtracted subtracting")
 
 
 SUM_CUES = canonical_set(
-    "total sum combined overall together altogether across aggregate whole hold add adds comes come"
+    "total sum combined overall together altogether across aggregate whole hold add adds comes come all"
 )
 
 

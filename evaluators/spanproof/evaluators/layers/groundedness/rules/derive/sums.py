@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
@@ -121,9 +122,9 @@ def pair_sums(search: Search) -> Derived | None:
 
 
 def named_pair_sums(search: Search) -> Derived | None:
-    """Two shares that the words name, together: "87 % were satisfied or neutral"."""
+    """Two values that the words name, together: "87 % were satisfied or neutral", "41 were either"."""
     if search.quantity.dimension is not Dimension.FRACTION:
-        return None
+        return _named_in_full(search)
     named = [
         fact
         for fact in operands(search)
@@ -139,6 +140,29 @@ def named_pair_sums(search: Search) -> Derived | None:
                 )
                 return Derived(text, (first, second), value)
     return None
+
+
+def _named_in_full(search: Search) -> Derived | None:
+    """The values of one list whose names the words hold in full."""
+    for records in search.facts.records:
+        for name, column in records.columns.items():
+            named = [
+                fact for fact in column if fact.number is not None and _in_full(fact, column, search.near)
+            ]
+            value = sum(map(scaled_value, named))
+            if (
+                1 < len(named) < len(column)
+                and agrees(search, named[0])
+                and fits_operand(search, value, named[0])
+            ):
+                terms = " + ".join(number_text(scaled_value(fact)) for fact in named)
+                return Derived(f"{terms} = {number_text(value)}", tuple(named), value)
+    return None
+
+
+def _in_full(fact: Fact, column: Sequence[Fact], words: AbstractSet[str]) -> bool:
+    names = fact.words - common_words(column)
+    return bool(names) and names <= words
 
 
 def averages(search: Search) -> Derived | None:
