@@ -18,6 +18,7 @@ from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence,
 from spanproof.evaluators.layers.groundedness.outputs.reading import read_outputs
 from spanproof.evaluators.layers.groundedness.rules.absences import absence_claims
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, bind, claim
+from spanproof.evaluators.layers.groundedness.rules.cells import cell_claims
 from spanproof.evaluators.layers.groundedness.rules.comparisons import comparison_claims
 from spanproof.evaluators.layers.groundedness.rules.days import date_claim
 from spanproof.evaluators.layers.groundedness.rules.directions import direction_claims
@@ -26,6 +27,8 @@ from spanproof.evaluators.layers.groundedness.rules.matching import number_text
 from spanproof.evaluators.layers.groundedness.rules.names import named_claims
 from spanproof.evaluators.layers.groundedness.rules.numbers import number_claim
 from spanproof.evaluators.layers.groundedness.rules.polar import polar_claims
+from spanproof.evaluators.layers.groundedness.rules.quantifiers import all_claims
+from spanproof.evaluators.layers.groundedness.rules.ranking import ranking_claims
 from spanproof.evaluators.layers.groundedness.rules.ratios import ratio_claims
 from spanproof.evaluators.layers.groundedness.rules.statuses import status_claims
 from spanproof.evaluators.layers.groundedness.rules.superlatives import superlative_claims
@@ -99,6 +102,9 @@ def _claims(binding: Binding) -> list[Claim]:
     claims.extend(entity_claims(binding))
     claims.extend(named_claims(binding))
     claims.extend(polar_claims(binding))
+    claims.extend(ranking_claims(binding))
+    claims.extend(all_claims(binding))
+    claims.extend(cell_claims(binding))
     return claims
 
 

@@ -42,9 +42,12 @@ _LIST_MARK = re.compile(r"^\s*(?:\*\*)?\(?\d{1,3}[.)]\s", re.MULTILINE)
 _IDENTIFIER = re.compile(
     r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)+(?![\w-])|(?<![\w.-])[A-Za-z]{2,}\d{2,}\w*(?![\w-])"
     r"|(?<![\w.,-])(?!\d{1,3}\.\d{3}\.\d{3}(?![\w.]))(?:v?\d+(?:\.\d+){2,}|v\d+\.\d+)(?![\w-]|\.\d|,\d)"
+    r"|(?<![\w+])\+(?=(?:[ ()-]{0,2}\d){8})\d{1,3}(?:[ -]?\(?\d{1,5}\)?){2,6}(?![\w-])"
+    r"|(?<![\w.,-])\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}(?![\w-])"
+    r"|(?<![\w.,:/-])0\d{2,}(?![\w:/-]|[.,]\d)"
     r"|(?<![\w.-])(?=[0-9a-f]{0,39}\d)(?=\d{0,39}[a-f])[0-9a-f]{7,40}(?![\w-])"
 )
-"""Codes, and dotted numbers: versions, addresses and hashes are names, and compared as they are written."""
+"""Codes, dotted numbers, telephone numbers, numbers led by zeros: names, and compared as they are written."""
 
 
 @dataclass(slots=True)

@@ -106,6 +106,8 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
     negative = inner or (bool(sign) and sign in _SIGNS)
     if sign and (sign != "+" or symbol):
         start = match.start("sign")
+    elif inner and not symbol:
+        start = match.start("inner")
     if (
         match["open"]
         and symbol

@@ -44,6 +44,7 @@ _SYNONYMS = {
     "quarter": "qtr",
     "difference": "diff delta",
     "identifier": "id ids",
+    "distance": "dist",
     "size": "big",
     "eta": "arrive arrives arrival",
     "duration": "took takes elapsed lasted",

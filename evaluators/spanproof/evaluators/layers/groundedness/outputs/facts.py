@@ -51,6 +51,8 @@ class Fact:
     """The key names a number of things."""
     clause: frozenset[str] = frozenset()
     """Of a value found in prose, the words of its own clause and of what its sentence is about."""
+    currency: str = ""
+    """The currency that the object it stands in names beside it."""
     line: int = -1
     """Of a value found in prose, the number of its line, counted over all outputs."""
     yearless: bool = False
@@ -103,6 +105,7 @@ class Facts:
         cut: an output was longer than what is read: a value not found may stand in the rest.
         scales: what an output says its amounts are in ("in millions"), by its index.
         documents: objects that stand for themselves, as output and the range of their facts.
+        currencies: the currency an object names, by output and path of the object.
         texts: the outputs as text.
         lines: how many lines of prose have been read.
         todays: the days it may be for the people of the run, the likeliest first; empty where nobody knows.
@@ -114,6 +117,7 @@ class Facts:
     cut: bool = False
     scales: dict[int, float] = field(default_factory=dict)
     documents: list[tuple[int, int, int]] = field(default_factory=list)
+    currencies: dict[tuple[int, str], str] = field(default_factory=dict)
     texts: Sequence[str] = ()
     lines: int = 0
     todays: Sequence[date] = ()

@@ -26,7 +26,13 @@ from spanproof.evaluators.layers.groundedness.language.key_units import (
 )
 from spanproof.evaluators.layers.groundedness.language.quantities import whole_quantity
 from spanproof.evaluators.layers.groundedness.language.status_words import is_status
-from spanproof.evaluators.layers.groundedness.language.units import BY_NAME, CENTS, Dimension, Unit
+from spanproof.evaluators.layers.groundedness.language.units import (
+    BY_NAME,
+    CENTS,
+    CURRENCIES,
+    Dimension,
+    Unit,
+)
 from spanproof.evaluators.layers.groundedness.language.words import (
     PERCENTILES,
     canonical,
@@ -47,6 +53,7 @@ _TIME_KEYS = frozenset(
 )
 
 
+_CURRENCY_KEY = ("currency",)
 _ID_KEYS = frozenset(["id", "no", "nr", "code", "account", "ref", "ticket", "invoice", "key"])
 
 
@@ -113,6 +120,9 @@ def _mapping(
 ) -> _Pending:
     below = words.union(key_words(key)) if key else words
     values = list(item.values())
+    currency = _currency_of(item)
+    if currency:
+        facts.currencies[output, path] = currency
     if len(values) > 1 and all(isinstance(value, list) and value for value in values):
         lengths = {len(value) for value in values}
         if len(lengths) == 1 and not any(
@@ -136,6 +146,28 @@ def _mapping(
         str(value) for name, value in item.items() if _is_year(name, value) or _is_id(name, value)
     )
     return [(value, _join(path, str(name)), str(name), below, records, row) for name, value in item.items()]
+
+
+def _currency_of(item: Mapping[Any, Any]) -> str:
+    """The currency an object names: `"currency": "GBP"`."""
+    for name, value in item.items():
+        if (
+            isinstance(value, str)
+            and value.upper() in CURRENCIES
+            and raw_key_words(str(name))[-1:] == _CURRENCY_KEY
+        ):
+            return value.upper()
+    return ""
+
+
+def _spoken_currency(facts: Facts, output: int, label: str) -> str:
+    """The currency of the innermost object around a value that names one."""
+    path = label
+    while path:
+        path = path.rpartition(".")[0]
+        if (output, path) in facts.currencies:
+            return facts.currencies[output, path]
+    return ""
 
 
 def _list(
@@ -209,6 +241,7 @@ def add_value(
         yearless=day is None and yearless is not None,
         clock=time.seconds if time else None,
         offset=time.offset if time else None,
+        currency=_spoken_currency(facts, output, label) if facts.currencies and number is not None else "",
         clause=clause,
         line=line,
         string=value if isinstance(value, str) else None,
@@ -242,7 +275,7 @@ def _day(value: Any, raw: tuple[str, ...]) -> date | None:
 
 def _flag(value: Any) -> bool | None:
     if isinstance(value, str) and len(value) < 8:
-        return {"true": True, "false": False}.get(value.strip().lower())
+        return {"true": True, "false": False, "yes": True, "no": False}.get(value.strip().lower())
     return value if isinstance(value, bool) else None
 
 

@@ -25,6 +25,12 @@ from spanproof.evaluators.layers.groundedness.rules.naming import row_words, voc
 
 _SHORT_ANSWER_WORDS = 3
 _TODAY_WORDS = frozenset(("today", "now", "current"))
+_AMOUNT = r"[-−–]?[$€£]?\d[\d,.]*\d?\s?%?"
+_COMPARED = re.compile(
+    rf"\b\w+\s+than\s+(?P<right>[^.,;:()]{{1,60}})[:,(]\s*(?P<one>{_AMOUNT})\s+(?:versus|vs\.?|against"
+    rf"|compared (?:to|with))\s+(?P<other>{_AMOUNT})",
+    re.IGNORECASE,
+)
 _FROM = re.compile(r"\bfrom\s+$", re.IGNORECASE)
 _AGAINST = re.compile(r"\s*(?:vs\b|versus\b|against\b|compared\b|than\b)", re.IGNORECASE)
 
@@ -99,12 +105,31 @@ class Binding:
             and len(self.answer.sentences) <= 1
         )
 
+    def is_matrix(self, records: int) -> bool:
+        """Whether a table has the same names for its rows and its columns, as correlations are printed."""
+        return records in self._matrices
+
+    @cached_property
+    def _matrices(self) -> frozenset[int]:
+        found: set[int] = set()
+        for records in self.facts.records:
+            numeric = [
+                column for column in records.columns.values() if column and column[0].number is not None
+            ]
+            if 1 < len(numeric) == records.rows:
+                names = {frozenset(column[0].key) for column in numeric}
+                rows = {fact.scope for fact in numeric[0]}
+                if names == rows:
+                    found.add(records.index)
+        return frozenset(found)
+
     def words_at(self, stated: Stated) -> frozenset[str]:
         """The words that name what is stated.
 
         Its segment's, those of the row last spoken of, and for a bare answer the task's.
         """
-        words = (self._respective(stated) or stated.words) | self._day_spoken_of(stated)
+        words = self._respective(stated) or self._set_beside(stated) or stated.words
+        words = words | self._day_spoken_of(stated)
         if self.is_short:
             return words | self.task_words
         if self.row_words and words.isdisjoint(self.row_words) and not self._is_another(stated):
@@ -169,6 +194,17 @@ class Binding:
             return frozenset()
         own = telling[next(place for place, each in enumerate(values) if each is stated)]
         return frozenset(word for word in before if word == own or word not in telling)
+
+    def _set_beside(self, stated: Stated) -> frozenset[str]:
+        """Each number with its side of a comparison: "A earned less than B: 18 versus 22"."""
+        sentence = self.answer.sentences[stated.sentence]
+        start, end = sentence.clause_at(stated.what.start)
+        match = _COMPARED.search(self.answer.text, start, end)
+        if match is None or not match.start("one") <= stated.what.start < match.end("other"):
+            return frozenset()
+        if stated.what.start >= match.start("other"):
+            return frozenset(words_of(match["right"]))
+        return frozenset(words_of(self.answer.text[start : match.start()])) or frozenset(("",))
 
     def _is_another(self, stated: Stated) -> bool:
         """Whether the number stands behind "vs", "against" or "from": then it is another row's."""

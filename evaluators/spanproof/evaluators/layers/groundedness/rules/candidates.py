@@ -107,6 +107,9 @@ def rivals_of(asked: Asked, fact: Fact) -> list[Fact]:
 
 def _is_named_instead(asked: Asked, rival: Fact, fact: Fact) -> bool:
     if not fact.weak:
+        if rival.records == fact.records and asked.binding.is_matrix(fact.records):
+            said = frozenset(asked.binding.answer.sentences[asked.stated.sentence].words)
+            return rival.words <= said and len(rival.words) > 1 and not fact.words <= said
         return not rival.weak and named_instead(rival, fact, asked.words)
     if rival.weak:
         return rival.dimension is fact.dimension and told_instead(rival, fact, asked.words)

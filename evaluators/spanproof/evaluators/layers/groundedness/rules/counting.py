@@ -112,6 +112,10 @@ def _counts(records: Records, stated: Stated, quantity: Quantity) -> list[Count]
     )
     if not nouns.isdisjoint(_GENERIC) or not (found or measured):
         add(records.rows, f"entries of {label}", specific=False)
+    for name, column in records.columns.items():
+        flags = [fact.flag for fact in column]
+        if None not in flags and flags and set(words_of(name)) <= stated.words:
+            add(sum(flag is True for flag in flags), f"rows with {name}", specific=False)
     return found
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
-from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
-from spanproof.evaluators.layers.groundedness.language.segments import Sentence
+from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, quantities_in
+from spanproof.evaluators.layers.groundedness.language.segments import Sentence, sentences_of
 from spanproof.evaluators.layers.groundedness.language.words import canonical_set, words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
@@ -28,15 +28,18 @@ from spanproof.evaluators.layers.groundedness.rules.naming import best_named
 _UP = (
     r"increases|increased|increasing|rose|rises|risen|rising|grew|grow|grows|grown|growing|climbed"
     r"|gained|jumped|surged|soared|went up|gone up|up by|up from|up(?=\s+\d)"
+    r"|(?:gets?|got|becomes?|became|turns?)\s+(?:warmer|hotter|higher|bigger|larger|longer)"
 )
 _DOWN = (
     r"decreases|decreased|decreasing|fell|falls|fallen|falling|dropped|drops|declined|declines"
     r"|declining|shrank|shrunk|slipped|plunged|plummeted|reduced|went down|gone down|down by|down"
     r" from|down(?=\s+\d)"
+    r"|(?:gets?|got|becomes?|became|turns?)\s+(?:cooler|colder|lower|smaller|shorter|cheaper)"
 )
 _WORD = re.compile(
     rf"\b(?:(?P<up>{_UP}|(?:increase|rise|gain|growth|jump)(?=\s+of\b))"
-    rf"|(?P<down>{_DOWN}|(?:decrease|fall|drop|decline|reduction)(?=\s+of\b)))\b",
+    rf"|(?P<down>{_DOWN}|(?:decrease|fall|drop|decline|reduction)(?=\s+of\b))"
+    r"|(?P<better>improved|improves)|(?P<worse>worsened|worsens|deteriorated))\b",
     re.IGNORECASE,
 )
 _RELATIVE = re.compile(
@@ -44,6 +47,14 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 """A difference told without its other end: "168 ms lower after the change"."""
+_MORE_IS_BETTER = canonical_set(
+    "revenue sales profit income ebitda margin score accuracy rate balance earnings conversion rating recall"
+)
+_LESS_IS_BETTER = canonical_set(
+    "latency error errors loss cost costs churn time failures delay debt unemployment"
+)
+_ATTRIBUTE = re.compile(r"\b(?:the|an?|at|of)\s+$", re.IGNORECASE)
+"""A state, and no change: "the reduced ticket", "a rising market"."""
 _IDIOM = re.compile(
     r"\b(?:ma[dk]e|makes|making|set|sets|came|comes?|coming|sign\w*|add\w*|back\w*|end\w*|pick\w*|look\w*|follow\w*"
     r"|tak\w*|took|g[ai]ve\w*|br[io]\w*|show\w*|turn\w*|sum\w*|round\w*|cut\w*|wrap\w*|speed\w*|start\w*|clean\w*"
@@ -87,6 +98,8 @@ def direction_claims(binding: Binding) -> list[Claim]:
         for match in islice(_WORD.finditer(binding.answer.text, sentence.start, sentence.end), MAX_CLAIMS):
             if _is_a_name(match, binding) or is_idiom(match, binding.answer.text):
                 continue
+            if _ATTRIBUTE.search(binding.answer.text[max(0, match.start() - 6) : match.start()]):
+                continue
             found = _settle(match, sentence, binding)
             if found is not None:
                 claims.append(found)
@@ -117,7 +130,9 @@ def _is_a_name(match: re.Match[str], binding: Binding) -> bool:
 
 
 def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim | None:
-    upward = match["up"] is not None
+    upward = _goes_up(match, sentence)
+    if upward is None:
+        return None
     if _NOT.search(binding.answer.text[max(0, match.start() - 24) : match.start()]):
         return None  # "did not increase" leaves both "fell" and "stayed": nothing to hold it to
 
@@ -138,8 +153,17 @@ def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim
         _from_derived(nearest, binding, said)
         or _from_signed(nearest, binding, said)
         or _from_named(sentence, binding, said)
+        or _from_prose(nearest, binding, said)
         or _unsettled(match, binding)
     )
+
+
+def _goes_up(match: re.Match[str], sentence: Sentence) -> bool | None:
+    """Whether the word says that a value grew; None where only what it measures could tell."""
+    if match["up"] or match["down"]:
+        return match["up"] is not None
+    more, less = (not kind.isdisjoint(sentence.words) for kind in (_MORE_IS_BETTER, _LESS_IS_BETTER))
+    return None if more == less else more == (match["better"] is not None)
 
 
 def _quantities(sentence: Sentence, binding: Binding) -> list[Quantity]:
@@ -229,6 +253,30 @@ def _from_named(sentence: Sentence, binding: Binding, said: _Said) -> Claim | No
         f"`{first.text}` to `{last.text}`",
         ClaimEvidence(last.output, f"{first.text}; {last.text}"),
     )
+
+
+def _from_prose(quantities: list[Quantity], binding: Binding, said: _Said) -> Claim | None:
+    """What the output's own sentence says of the value that is told."""
+    for quantity in quantities:
+        derived = binding.derived.get(quantity.start)
+        for fact in (*binding.bound.get(quantity.start, ()), *(derived.operands if derived else ())):
+            change = _told_change(fact) if fact.weak else None
+            if change is not None:
+                return said.claim(change, f"`{fact.text}` is what the outputs say", evidence_of(fact))
+    return None
+
+
+def _told_change(fact: Fact) -> float | None:
+    """1 or -1 where one word of direction stands in the sentence around a value found in prose."""
+    place = next((each for each in quantities_in(fact.text) if each.value == fact.number), None)
+    if place is None:
+        return None
+    around = next(each for each in sentences_of(fact.text) if each.start <= place.start < each.end)
+    words = list(_WORD.finditer(fact.text, around.start, around.end))
+    nearest = min(words, key=lambda each: abs(each.start() - place.start), default=None)
+    if nearest is None or not (nearest["up"] or nearest["down"]):
+        return None
+    return 1.0 if nearest["up"] else -1.0
 
 
 def ordered_family(sentence: Sentence, binding: Binding) -> tuple[Fact, Fact] | None:

@@ -27,6 +27,12 @@ _IS = re.compile(
 _HEX = re.compile(r"(?=.*\d)[0-9a-f]{7,40}")
 _DOTTED = re.compile(r"(?<![\d.])v?\d+(?:\.\d+){2,}(?!\d)|(?<![\w.])v\d+\.\d+(?!\d)")
 _LABEL = re.compile(r"(?<![\w-])[A-Za-z]{1,6}\d{1,4}(?![\w-])")
+_PHONE = re.compile(
+    r"(?<![\w.])(?:\+(?=(?:[ ()-]{0,2}\d){8})\d{1,3}(?:[ -]?\(?\d{1,5}\)?){2,6}|\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}"
+    r"|0\d{2,4}[ /-]\d{4,9})(?![\w-])"
+)
+_ZERO_LED = re.compile(r"(?<![\w.,:-])0\d{2,}(?![\w:-]|[.,]\d)")
+_LEAST_DIALLED = 7
 _MAX_TEXT = 200_000
 
 
@@ -72,6 +78,8 @@ def _identifiers(binding: Binding) -> Iterator[Claim]:
             if shapes is None:
                 shapes = {_shape(found) for text in haystack for found in _IDENTIFIER.findall(text)}
                 shapes |= {_shape(found) for text in haystack for found in _DOTTED.findall(text)}
+                shapes |= {_shape(found.group()) for text in haystack for found in _PHONE.finditer(text)}
+                shapes |= {_shape(found) for text in haystack for found in _ZERO_LED.findall(text)}
             if _shape(lowered) in shapes:
                 yield claim(
                     *place,
@@ -82,14 +90,25 @@ def _identifiers(binding: Binding) -> Iterator[Claim]:
 
 def _holds(text: str, identifier: str) -> bool:
     """Whether a text names it; of a dotted number no part of a longer one counts, and a leading v is none."""
+    if _PHONE.fullmatch(identifier):
+        return any(_same_phone(identifier, found.group()) for found in _PHONE.finditer(text))
     if not _DOTTED.fullmatch(identifier):
         return identifier in text
     return any(found.lstrip("v") == identifier.lstrip("v") for found in _DOTTED.findall(text))
 
 
+def _same_phone(one: str, other: str) -> bool:
+    """Whether two numbers are dialled alike; one may lack the country's code."""
+    first, second = re.sub(r"\D", "", one).lstrip("0"), re.sub(r"\D", "", other).lstrip("0")
+    short, long = sorted((first, second), key=len)
+    return len(short) >= _LEAST_DIALLED and long.endswith(short)
+
+
 def _shape(identifier: str) -> str:
     if _DOTTED.fullmatch(identifier):
         return re.sub(r"\d+", "9", identifier.lstrip("v"))
+    if _PHONE.fullmatch(identifier):
+        return "telephone"
     if _HEX.fullmatch(identifier):
         return f"hex {len(identifier)}"
     return re.sub(r"[a-z]", "a", re.sub(r"\d", "9", identifier.lower()))

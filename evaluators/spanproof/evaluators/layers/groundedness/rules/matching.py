@@ -92,6 +92,8 @@ def _money(quantity: Quantity, fact: Fact, value: float, coarse: bool) -> str | 
         return _converted(quantity, value, fact.unit.factor, (unit.factor,), coarse)
     if fact.counted and not fact.money:
         return None
+    if unit.currency and fact.currency and unit.currency != fact.currency:
+        return None
     if fits(quantity, value * (100 if unit.factor == 0.01 and fact.money else 1), coarse=coarse):
         return ""
     looks_like_cents = (

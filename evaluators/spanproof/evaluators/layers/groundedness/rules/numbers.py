@@ -184,7 +184,7 @@ def _unsupported(asked: Asked) -> Claim | None:
 
 
 def _says_a_fact(asked: Asked) -> bool:
-    """Whether the words name one fact in full, of this dimension: then its value is what is told, and wrong."""
+    """Whether the words name one fact in full, of this dimension: then its value is told, and wrong."""
     subject = subject_of(asked)
     if subject is None or subject.dimension is not asked.quantity.dimension:
         return False

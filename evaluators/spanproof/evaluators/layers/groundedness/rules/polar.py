@@ -18,11 +18,11 @@ _SAYS = re.compile(
 )
 _TRUE = frozenset(("true", "yes", "y"))
 _FALSE = frozenset(("false", "no", "n"))
-_NEGATED = re.compile(
+NEGATED = re.compile(
     r"\b(?:not|never|neither|cannot|no|false|isn|aren|wasn|doesn|don|hasn)\b|n['’]t\b", re.IGNORECASE
 )
 _ASKS = re.compile(r"\b(?:is|are|was|were|does|do|did|has|have|can|will|check|whether|if)\b", re.IGNORECASE)
-_ASKS_NEGATED = re.compile(r"\bnot\b|n['’]t\b|\bun\w+able\b", re.IGNORECASE)
+_ASKSNEGATED = re.compile(r"\bnot\b|n['’]t\b|\bun\w+able\b", re.IGNORECASE)
 
 
 def polar_claims(binding: Binding) -> list[Claim]:
@@ -40,7 +40,7 @@ def polar_claims(binding: Binding) -> list[Claim]:
         if not _repeats_the_task(binding):
             return []
         start, end = sentence.start, sentence.end
-        said = _NEGATED.search(sentence.text) is None
+        said = NEGATED.search(sentence.text) is None
     right = said == true
     evidence = ClaimEvidence(index, binding.facts.texts[index].strip())
     reason = "an output says so" if right else f"the output is {evidence.text}"
@@ -65,7 +65,7 @@ def _repeats_the_task(binding: Binding) -> bool:
     if (
         len(binding.answer.sentences) != 1
         or not _ASKS.search(binding.task)
-        or _ASKS_NEGATED.search(binding.task)
+        or _ASKSNEGATED.search(binding.task)
     ):
         return False
     asked = content_words(words_of(binding.task))

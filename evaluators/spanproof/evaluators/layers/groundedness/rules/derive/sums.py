@@ -145,16 +145,13 @@ def named_pair_sums(search: Search) -> Derived | None:
 def _named_in_full(search: Search) -> Derived | None:
     """The values of one list whose names the words hold in full."""
     for records in search.facts.records:
-        for name, column in records.columns.items():
-            named = [
-                fact for fact in column if fact.number is not None and _in_full(fact, column, search.near)
-            ]
+        for column in records.columns.values():
+            numbers = [fact for fact in column if fact.number is not None]
+            named = [fact for fact in numbers if _in_full(fact, column, search.near)]
+            if not 1 < len(named) < len(column) or not agrees(search, named[0]):
+                continue
             value = sum(map(scaled_value, named))
-            if (
-                1 < len(named) < len(column)
-                and agrees(search, named[0])
-                and fits_operand(search, value, named[0])
-            ):
+            if fits_operand(search, value, named[0]):
                 terms = " + ".join(number_text(scaled_value(fact)) for fact in named)
                 return Derived(f"{terms} = {number_text(value)}", tuple(named), value)
     return None

@@ -1,0 +1,66 @@
+"""The rule for "all": "all tests passed", "every pod is running".
+
+In: the `Binding`. Out: a claim where a status is said of all, and the outputs hold a tally of those that are
+otherwise, or a column of statuses.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
+from spanproof.evaluators.layers.groundedness.language.words import canonical_set
+from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
+
+_ALL = re.compile(
+    r"\b(?:all|every|each of|both)\b(?P<what>[^.;,\n]{1,50}?)\s+(?P<state>[\w-]+)(?=\s*(?:[.;,!]|$))", re.I
+)
+_NOT = re.compile(r"\b(?:not|almost|nearly)\s+$|n['’]t\b[^.;]*$", re.IGNORECASE)
+_WELL = canonical_set("passed succeeded completed successful ok healthy running green fine")
+_ILL = canonical_set("failed failures failure errors error errored crashed broken")
+"""Keys that tally what did not go well."""
+_MOST_ROWS = 200
+
+
+def all_claims(binding: Binding) -> list[Claim]:
+    """Every status said of all."""
+    found = islice(_ALL.finditer(binding.answer.text), MAX_CLAIMS)
+    return [claimed for match in found if (claimed := _settle(match, binding)) is not None]
+
+
+def _settle(match: re.Match[str], binding: Binding) -> Claim | None:
+    if _NOT.search(binding.answer.text[max(0, match.start() - 30) : match.start()]):
+        return None
+    place = (binding, match.start(), match.end(), ClaimKind.STATUS)
+    state = match["state"].lower()
+    meanings = set(binding.states.meanings(state))
+    exception = _exception(meanings, binding)
+    if exception is not None:
+        return claim(*place, Verdict.CONTRADICTED, f"`{exception.text}` is not", evidence_of(exception))
+    if canonical_set(state).isdisjoint(_WELL):
+        return None
+    tallies = [fact for fact in binding.numbers if not fact.weak and fact.key and _ILL.issuperset(fact.key)]
+    wrong = next((fact for fact in tallies if fact.number), None)
+    if wrong is not None:
+        return claim(
+            *place, Verdict.CONTRADICTED, f"`{wrong.text}` is what the outputs say", evidence_of(wrong)
+        )
+    return (
+        claim(*place, Verdict.GROUNDED, "the outputs count no other", evidence_of(tallies[0]))
+        if tallies
+        else None
+    )
+
+
+def _exception(meanings: set[tuple[int, str]], binding: Binding) -> Fact | None:
+    """The row of a column of statuses that is in another state, where some row is in this one."""
+    for records in binding.facts.records:
+        for column in records.columns.values():
+            strings = [fact for fact in column[:_MOST_ROWS] if fact.string is not None]
+            held = [fact for fact in strings if meanings & set(binding.states.meanings(fact.string or ""))]
+            if held and len(held) < len(strings) == len(column):
+                return next(fact for fact in strings if fact not in held)
+    return None
