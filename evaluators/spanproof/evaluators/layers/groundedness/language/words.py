@@ -44,6 +44,9 @@ _SYNONYMS = {
     "quarter": "qtr",
     "difference": "diff delta",
     "identifier": "id ids",
+    "accuracy": "acc",
+    "validation": "val",
+    "available": "avail",
     "distance": "dist",
     "size": "big",
     "eta": "arrive arrives arrival",
@@ -163,6 +166,8 @@ def words_of(text: str) -> list[str]:
     before = ""
     for match in _WORD.finditer(text):
         word = match.group()
+        if word.endswith(("'s", "’s")):
+            word = word[:-2]
         found.append(canonical(word))
         if _CAMEL.search(word):
             found.extend(key_words(word))

@@ -50,17 +50,39 @@ def read_prose(facts: Facts, output: int, line: str, key: tuple[str, ...] = ()) 
     ]
     if not (told or quantities):
         return
+    quantities = _with_asides(quantities, line)
     places = sorted(taken + [(quantity.start, quantity.end) for quantity in quantities])
     today = next(iter(facts.todays), None)
+    named = frozenset(content_words(key))
     clauses = _clauses(line, places[:_MAX_VALUES], today)
     facts.lines += 1
     for mention in told:
-        clause = clauses.get(mention.start, frozenset())
+        clause = clauses.get(mention.start, frozenset()) | named
         scope = frozenset(key)
         add_value(facts, output, mention.text, "", "", scope, weak=True, clause=clause, line=facts.lines)
     for quantity in quantities:
-        found = _fact(output, line, quantity, key, clauses.get(quantity.start, frozenset()))
+        found = _fact(output, line, quantity, key, clauses.get(quantity.start, frozenset()) | named)
         facts.facts.append(replace(found, line=facts.lines))
+
+
+def _with_asides(quantities: list[Quantity], line: str) -> list[Quantity]:
+    """A bare number in brackets behind an amount counts as the amount does: "SEK 388 million (421)"."""
+    found: list[Quantity] = []
+    for quantity in quantities:
+        before = found[-1] if found else None
+        if (
+            before is not None
+            and before.scaled
+            and quantity.unit is None
+            and not quantity.scaled
+            and line[before.end : quantity.start].strip() == "("
+            and line[quantity.end : quantity.end + 1] == ")"
+        ):
+            factor = before.ulp * 10**before.decimals
+            value, ulp = quantity.value * factor, quantity.ulp * factor
+            quantity = replace(quantity, value=value, ulp=ulp, unit=before.unit, scaled=True)
+        found.append(quantity)
+    return found
 
 
 def _fact(output: int, line: str, quantity: Quantity, key: tuple[str, ...], clause: frozenset[str]) -> Fact:

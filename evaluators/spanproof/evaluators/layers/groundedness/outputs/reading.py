@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
+from spanproof.evaluators.layers.groundedness.language.dates import dates_in
 from spanproof.evaluators.layers.groundedness.language.status_words import is_status
 from spanproof.evaluators.layers.groundedness.language.words import words_of
 from spanproof.evaluators.layers.groundedness.outputs.facts import Facts
@@ -34,7 +35,7 @@ _MAX_PROSE_LINE = 4_000
 _KEY_VALUE = re.compile(
     r"^[ \t]*(?:(?:[-*•]|\d{1,3}[.)])\s+)?(?:\*\*)?"
     r"(?P<key>[^\W\d][^:=|,{}\[\]]{0,60}?|[\w .%/-]{1,40}?)(?:\*\*)?[ \t]*"
-    r"(?::(?![/\d])|=(?!=)|->|=>|→)(?:\*\*)?[ \t]*(?P<value>\S.*)$"
+    r"(?::(?![/\d])|(?<![!<>])=(?!=)|->|=>|→)(?:\*\*)?[ \t]*(?P<value>\S.*)$"
 )
 _ENDS_A_SENTENCE = re.compile(r"[a-z)][.!?]\s")
 _EMPTY = re.compile(
@@ -218,7 +219,7 @@ def _read_line(facts: Facts, output: int, line: str) -> None:
             add_value(facts, output, lasting, "duration", "duration", frozenset())
         return
     match = _KEY_VALUE.match(line) if len(line) < _MAX_PROSE_LINE else None
-    if match is None or _ENDS_A_SENTENCE.search(match["key"]):
+    if match is None or _is_prose(match["key"]):
         read_prose(facts, output, line)
         return
     key, value = match["key"].strip(), match["value"].strip().rstrip(",;")
@@ -231,6 +232,15 @@ def _read_line(facts: Facts, output: int, line: str) -> None:
         read_prose(facts, output, value, tuple(words_of(key)))
         for part in _further_pairs(value):
             _read_line(facts, output, part)
+
+
+def _is_prose(key: str) -> bool:
+    """Whether what stands before a colon ends a sentence or tells a date: then it heads prose, and is no key."""
+    if _ENDS_A_SENTENCE.search(key):
+        return True
+    return (
+        any(character.isdigit() for character in key) and next(dates_in(key, prose=False), None) is not None
+    )
 
 
 def _read_beside(facts: Facts, output: int, line: str) -> None:

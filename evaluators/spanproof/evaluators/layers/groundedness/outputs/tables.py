@@ -14,6 +14,8 @@ from typing import Any
 _RULE = re.compile(r"^[\s|+:=-]*-{2,}[\s|+:=-]*$")
 _CELLS = re.compile(r"\s{2,}|\t")
 _NUMBER = re.compile(r"^[-+]?[$€£]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?%?$|^(?:NaN|None|NaT|null)$")
+_SIZE = re.compile(r"^\d+(?:\.\d+)?(?:[KMGT]i?|B)$")
+_NUMBERS = re.compile(r"^[-+]?\d[\d.,]*\s[-+]?\d[\d.,]*$")
 _MAX_CELL = 200
 MAX_SCANNED = 200_000
 """Lines looked at in search of tables, over all attempts; text beyond that is read line by line."""
@@ -130,17 +132,18 @@ def _frame(header: list[str], block: list[list[str]], lines: list[str], start: i
     if (
         not all(len(row) in (len(header), len(header) + 1) for row in rows)
         or len({len(row) for row in rows}) != 1
+        or any(_NUMBERS.match(cell) for row in rows for cell in row)
     ):
         # One space between columns: pandas pads to the widest cell, so full columns stand close.
-        header = lines[start].split()
-        rows = [line.split() for line in lines[start + 1 : start + 1 + len(block)]]
+        header = _joined(lines[start].split())
+        rows = _even([line.split() for line in lines[start + 1 : start + 1 + len(block)]], len(header))
         if len({len(row) for row in rows}) != 1:
             return None
     width = len(rows[0])
     indexed = width == len(header) + 1
     if width < 2 or not (indexed or width == len(header)) or any(_NUMBER.match(name) for name in header):
         return None
-    if not any(_NUMBER.match(cell) for row in rows for cell in row[1:]):
+    if not any(_NUMBER.match(cell) or _SIZE.match(cell) for row in rows for cell in row[1:]):
         return None
     index_is_a_count = all(row[0].isdigit() for row in rows) if indexed else False
     names = header if not indexed else ["index", *header]
@@ -151,6 +154,22 @@ def _frame(header: list[str], block: list[list[str]], lines: list[str], start: i
             cells.pop("index", None)
         table.append(cells)
     return TextTable(table, start + 1 + len(rows))
+
+
+def _joined(header: list[str]) -> list[str]:
+    """A header whose last name has two words: `Mounted on`."""
+    return (
+        [*header[:-2], " ".join(header[-2:])]
+        if len(header) > 2 and header[-1] in {"on", "at", "by"}
+        else header
+    )
+
+
+def _even(rows: list[list[str]], columns: int) -> list[list[str]]:
+    """Rows that name themselves ("Swap:") and leave their last columns empty, filled up."""
+    if not all(row and row[0].endswith(":") for row in rows) or max(map(len, rows)) != columns + 1:
+        return rows
+    return [row + ["None"] * (columns + 1 - len(row)) for row in rows]
 
 
 def _series(block: list[list[str]], lines: list[str], start: int) -> TextTable | None:

@@ -151,26 +151,35 @@ def _flags(binding: Binding) -> Iterator[Claim]:
     flags = [fact for fact in binding.facts.facts if fact.flag is not None and fact.key and not fact.weak]
     if not flags:
         return
-    for start, end in (piece for sentence in binding.answer.sentences for piece in sentence.pieces):
-        words = set(words_of(binding.answer.text[start:end]))
-        for fact in flags:
-            if (
-                not (wanted := set(fact.key) - _FLAG_PREFIXES)
-                or not wanted <= words
-                or _other_row(fact, flags, words)
-            ):
-                continue
-            said = _NEGATION.search(binding.answer.text, start, end) is None
-            right = said == fact.flag
-            yield claim(
-                binding,
-                start,
-                end,
-                ClaimKind.STATUS,
-                Verdict.GROUNDED if right else Verdict.CONTRADICTED,
-                "an output says so" if right else f"`{fact.text}` is what the outputs say",
-                evidence_of(fact),
-            )
+    for sentence in binding.answer.sentences:
+        for start, end in sentence.pieces:
+            words = set(words_of(binding.answer.text[start:end]))
+            spoken = [
+                fact
+                for fact in flags
+                if (wanted := set(fact.key) - _FLAG_PREFIXES)
+                and wanted <= words
+                and not _other_row(fact, flags, words)
+            ]
+            if len({fact.flag for fact in spoken}) > 1 and len({fact.key for fact in spoken}) == 1:
+                spoken = best_named(spoken, frozenset(sentence.words) - set(spoken[0].key))
+                if len({fact.flag for fact in spoken}) > 1:
+                    continue  # rows that differ, and none of them is named
+            for fact in spoken:
+                yield _flag_claim(fact, start, end, binding)
+
+
+def _flag_claim(fact: Fact, start: int, end: int, binding: Binding) -> Claim:
+    right = (_NEGATION.search(binding.answer.text, start, end) is None) == fact.flag
+    return claim(
+        binding,
+        start,
+        end,
+        ClaimKind.STATUS,
+        Verdict.GROUNDED if right else Verdict.CONTRADICTED,
+        "an output says so" if right else f"`{fact.text}` is what the outputs say",
+        evidence_of(fact),
+    )
 
 
 def _other_row(fact: Fact, flags: list[Fact], words: AbstractSet[str]) -> bool:

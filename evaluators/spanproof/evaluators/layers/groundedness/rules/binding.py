@@ -17,12 +17,14 @@ from spanproof.evaluators.layers.groundedness.language.answer import AnswerText,
 from spanproof.evaluators.layers.groundedness.language.dates import DateMention, dates_in, day_of
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, quantities_in
 from spanproof.evaluators.layers.groundedness.language.status_words import StateWords, state_words
-from spanproof.evaluators.layers.groundedness.language.words import content_words, words_of
+from spanproof.evaluators.layers.groundedness.language.words import canonical_set, content_words, words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts
 from spanproof.evaluators.layers.groundedness.rules.derive import Derived
 from spanproof.evaluators.layers.groundedness.rules.naming import row_words, vocabulary
 
+_MEASURES = canonical_set("mean median max min std q1 q3 count total")
+"""Rows of a summary: "the median is 5; half of them lie between 3 and 8" speaks on of no median."""
 _SHORT_ANSWER_WORDS = 3
 _TODAY_WORDS = frozenset(("today", "now", "current"))
 _AMOUNT = r"[-−–]?[$€£]?\d[\d,.]*\d?\s?%?"
@@ -129,7 +131,7 @@ class Binding:
         Its segment's, those of the row last spoken of, and for a bare answer the task's.
         """
         words = self._respective(stated) or self._set_beside(stated) or stated.words
-        words = words | self._day_spoken_of(stated)
+        words = words | self.day_spoken_of(stated)
         if self.is_short:
             return words | self.task_words
         if self.row_words and words.isdisjoint(self.row_words) and not self._is_another(stated):
@@ -162,7 +164,7 @@ class Binding:
             return (given[0],)
         return self.facts.todays
 
-    def _day_spoken_of(self, stated: Stated) -> frozenset[str]:
+    def day_spoken_of(self, stated: Stated) -> frozenset[str]:
         """The day that the sentence dates a value with, as rows and clauses are known by it."""
         if isinstance(stated.what, DateMention) or not self.dated:
             return frozenset()
@@ -216,7 +218,7 @@ class Binding:
         segment, sentence = stated.segment - 1, stated.sentence
         while sentence >= 0 and sentence >= stated.sentence - 1:
             while segment >= 0:
-                found = self.row_words.intersection(self.answer.segment_words(sentence, segment))
+                found = self.row_words.intersection(self.answer.segment_words(sentence, segment)) - _MEASURES
                 if found:
                     return found
                 segment -= 1

@@ -37,6 +37,11 @@ _MEASURES = canonical_set("degree degrees point points star stars mark marks pix
 """Nouns behind a number that measure and do not count, so that it may round."""
 
 
+_ISO = re.compile(r"\d{4}-\d\d-\d\d")
+_INDEX = ("index",)
+"""How a table's own row names are headed: "25%" there is a name."""
+
+
 _AGGREGATES = canonical_set("total mean median max min")
 
 
@@ -97,6 +102,7 @@ def rivals_of(asked: Asked, fact: Fact) -> list[Fact]:
         rival
         for rival in asked.binding.numbers
         if rival is not fact
+        and rival.key != _INDEX
         and (fact.unit is None or rival.unit is not None or asked.quantity.unit is None)
         and _is_named_instead(asked, rival, fact)
         and comparable(asked.quantity, rival)
@@ -147,6 +153,13 @@ def aggregate_asked(asked: Asked, fact: Fact) -> bool:
     if wanted <= {"max", "min"}:
         return extreme != 0 and not is_extreme(fact, column, extreme)
     return "max" not in wanted and "min" not in wanted
+
+
+def of_another_day(asked: Asked, fact: Fact) -> bool:
+    """Whether a value found in prose is dated there, and the answer dates it otherwise."""
+    said = asked.binding.day_spoken_of(asked.stated)
+    dated = {word for word in fact.clause if _ISO.fullmatch(word)} if fact.weak and said else set()
+    return bool(dated) and dated.isdisjoint(said)
 
 
 def overtaken_claim(asked: Asked, named: list[tuple[Fact, str]]) -> Claim | None:

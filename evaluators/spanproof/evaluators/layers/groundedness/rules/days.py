@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from spanproof.evaluators.layers.groundedness.language.answer import Stated
-from spanproof.evaluators.layers.groundedness.language.dates import DateMention, day_of
+from spanproof.evaluators.layers.groundedness.language.dates import DateMention, TimeMention, day_of
 from spanproof.evaluators.layers.groundedness.language.relative import Relative
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.language.words import canonical, content_words, words_of
@@ -25,6 +25,7 @@ from spanproof.evaluators.layers.groundedness.rules.naming import (
     spoken_of,
     told_instead,
 )
+from spanproof.evaluators.layers.groundedness.rules.times import is_time
 
 _MAX_DATED = 50
 _MAX_SPAN_DAYS = 3_660
@@ -133,7 +134,7 @@ def _relative_claim(
         return _claim(mention, binding, Verdict.CONTRADICTED, reason, evidence_of(waiting[0]))
     dated = binding.dated
     words = frozenset(content_words(binding.answer.sentences[stated.sentence].words))
-    about = spoken_of(dated, words) or (dated if len(dated) == 1 else [])
+    about = _timed(stated, binding) or spoken_of(dated, words) or (dated if len(dated) == 1 else [])
     if not about and (relative.exact is None or relative.is_now()):
         return None
     if not todays:
@@ -161,6 +162,16 @@ def _with_today(found: Claim, today: date) -> Claim:
     if found.evidence is None:
         return found
     return replace(found, evidence=replace(found.evidence, derivation=f"today is {today}"))
+
+
+def _timed(stated: Stated, binding: Binding) -> list[Fact]:
+    """The facts of the time of day that the sentence tells: "today at 23:06"."""
+    times = [
+        other.what
+        for other in binding.answer.stated
+        if other.sentence == stated.sentence and isinstance(other.what, TimeMention)
+    ]
+    return [fact for fact in binding.dated if any(is_time(time, fact) for time in times)]
 
 
 def _apart(relative: Relative, dated: list[Fact]) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, whole_quantity
 from spanproof.evaluators.layers.groundedness.language.units import PERCENT, Dimension
+from spanproof.evaluators.layers.groundedness.language.words import content_words
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.asked import (
     Asked,
@@ -30,6 +31,7 @@ _ADDING = frozenset(("add", "together"))
 _MADE_UP = re.compile(
     r"\b(?:ma[dk]e|makes|making|set|came|comes|end\w*|br[eo]\w+|sum\w*)\s+(?:up|down)\b", re.I
 )
+_MAX_RECKONED = 6
 _LEVEL = re.compile(r"\b(?:to|from|at)\s+$", re.IGNORECASE)
 _OUT_OF = re.compile(r"\d\s+(?:\w+\s+)?(?:out\s+)?of\s+(?:the\s+|all\s+|a\s+total\s+of\s+)?$", re.IGNORECASE)
 _EQUATION = re.compile(r"([$€£]?\d[\d,.]*%?)\s*([-+−–×x*/÷])\s*([$€£]?\d[\d,.]*%?)\s*=\s*$")
@@ -51,6 +53,20 @@ def further_value(asked: Asked) -> Derived | None:
     return next((found for search in _searches(asked) if (found := further_steps(search)) is not None), None)
 
 
+def _reckoned(asked: Asked) -> tuple[Fact, ...]:
+    """The values the answer has derived so far, as facts under the words beside them."""
+    found: list[Fact] = []
+    for other in asked.binding.answer.stated:
+        derived = asked.binding.derived.get(other.what.start)
+        if derived is None or not isinstance(other.what, Quantity) or len(found) >= _MAX_RECKONED:
+            continue
+        output = derived.operands[0].output if derived.operands else 0
+        words = tuple(content_words(other.words))
+        unit, value = other.what.unit, other.what.value
+        found.append(Fact(output, "", derived.text, words, number=value, unit=unit))
+    return tuple(found)
+
+
 def _sentence_words(asked: Asked) -> tuple[str, ...]:
     return asked.binding.answer.sentences[asked.stated.sentence].words
 
@@ -70,7 +86,7 @@ def _searches(asked: Asked) -> Iterator[Search]:
     cues, near = _meant(cues, asked) - taken, asked.words - taken
     bases = _bases(asked)
     for quantity in _readings(asked):
-        yield Search(quantity, cues, words, asked.binding.facts, near, given, bases)
+        yield Search(quantity, cues, words, asked.binding.facts, near, given, _reckoned(asked), bases)
 
 
 def _meant(cues: frozenset[str], asked: Asked) -> frozenset[str]:

@@ -235,12 +235,17 @@ def _from_derived(quantities: list[Quantity], binding: Binding, said: _Said) -> 
 def _from_signed(quantities: list[Quantity], binding: Binding, said: _Said) -> Claim | None:
     for quantity in quantities:
         for fact in binding.bound.get(quantity.start, ()):
-            if fact.weak or _CHANGE_KEYS.isdisjoint(fact.key):
+            if fact.weak or _CHANGE_KEYS.isdisjoint(fact.key) or _is_measured_again(fact, binding):
                 continue
             falling = not _FALLING_KEYS.isdisjoint(fact.key)
             change = -abs(fact.number or 0.0) if falling else (fact.number or 0.0)
             return said.claim(change, f"`{fact.text}`", evidence_of(fact))
     return None
+
+
+def _is_measured_again(fact: Fact, binding: Binding) -> bool:
+    """Whether a "loss" is a measure taken several times, as in training, and no change by itself."""
+    return ("loss" in fact.key and fact.records >= 0) or len(binding.by_label.get(fact.label, ())) > 1
 
 
 def _from_named(sentence: Sentence, binding: Binding, said: _Said) -> Claim | None:

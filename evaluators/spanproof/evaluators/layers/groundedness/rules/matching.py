@@ -13,7 +13,7 @@ from spanproof.evaluators.layers.groundedness.language.units import CENTS, Dimen
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 
 _DURATION_KEYS = frozenset(
-    ("latency", "duration", "elaps", "time", "took", "respons", "p50", "p90", "p95", "p99", "runtim")
+    ("latency", "duration", "elaps", "tim", "took", "respons", "p50", "p90", "p95", "p99", "runtim")
 )
 _SIZE_KEYS = frozenset(("size", "byte", "memory", "disk", "file", "rss", "heap"))
 

@@ -41,6 +41,9 @@ def named_instead(rival: Fact, fact: Fact, words: AbstractSet[str]) -> bool:
         return False
     if not (rival.scope - ours).isdisjoint(words):
         return True
+    elsewhere = rival.records == fact.records >= 0 and rival.row != fact.row and rival.key != fact.key
+    if elsewhere and not rival.scope <= fact.scope:
+        return False  # another column of another row, which nothing names
     telling = set(rival.key) - ours
     return 2 * len(telling & words) > len(telling)
 

@@ -29,6 +29,7 @@ from spanproof.evaluators.layers.groundedness.rules.bounds import bound_claim
 from spanproof.evaluators.layers.groundedness.rules.candidates import (
     aggregate_asked,
     matches_of,
+    of_another_day,
     overtaken_claim,
     rivals_of,
 )
@@ -53,6 +54,7 @@ _LEVELS: dict[Dimension | None, tuple[float, ...]] = {
 }
 """Levels of significance and confidence that nobody needs to be told."""
 _TESTED = re.compile(r"\b(?:significan\w*|confidence|alpha|CI)\b|α|\bp\s*[<>]\s*", re.IGNORECASE)
+_PART = re.compile(r"\s+(?:out\s+)?of\s+(?:the|all|these|those|its|their|your|our|\d+)\b", re.IGNORECASE)
 _SAID = re.compile(r"(?:\b(?:is|was|are|were|of|at|=)|[:=])\s*$", re.IGNORECASE)
 
 
@@ -71,7 +73,7 @@ def number_claim(stated: Stated, binding: Binding) -> Claim | None:
     if is_year(quantity, before):
         return year_claim(asked)
     found = _bound(asked)
-    if found is not None and found.verdict is Verdict.CONTRADICTED:
+    if found is not None and found.verdict is not Verdict.GROUNDED:
         whole = whole_of(quantity, binding)
         again = _bound(replace(asked, quantity=whole)) if whole is not None else None
         if again is not None and again.verdict is Verdict.GROUNDED:
@@ -97,7 +99,7 @@ def _bound(asked: Asked) -> Claim | None:
     named = [
         (fact, how)
         for fact, how in matches
-        if not rivals_of(asked, fact) and not aggregate_asked(asked, fact)
+        if not rivals_of(asked, fact) and not aggregate_asked(asked, fact) and not of_another_day(asked, fact)
     ]
     stale = overtaken_claim(asked, named)
     if stale is not None:
@@ -165,6 +167,8 @@ def _unsupported(asked: Asked) -> Claim | None:
         return asked.claim(Verdict.UNCERTAIN, "the outputs hold no numbers to compare it with")
     if binding.facts.cut:
         return asked.claim(Verdict.UNCERTAIN, "not found in the part of the outputs that was read")
+    if _PART.match(binding.answer.text, quantity.end) and _could_be_a_part(asked):
+        return asked.claim(Verdict.UNCERTAIN, "how many of them, nothing in the outputs tells")
     further = None if _says_a_fact(asked) else further_value(asked)
     if further is not None:
         return asked.claim(
@@ -183,6 +187,12 @@ def _unsupported(asked: Asked) -> Claim | None:
     )
 
 
+def _could_be_a_part(asked: Asked) -> bool:
+    """Whether some list has more entries than are told: "two of the three flights"."""
+    rows = max((records.rows for records in asked.binding.facts.records), default=0)
+    return asked.quantity.unit is None and asked.quantity.value.is_integer() and asked.quantity.value <= rows
+
+
 def _says_a_fact(asked: Asked) -> bool:
     """Whether the words name one fact in full, of this dimension: then its value is told, and wrong."""
     subject = subject_of(asked)
@@ -192,11 +202,11 @@ def _says_a_fact(asked: Asked) -> bool:
 
 
 def _between_days(asked: Asked) -> bool:
-    """Whether the outputs hold days and the quantity could be the time between two."""
-    return (
-        asked.quantity.dimension is Dimension.TIME
-        and sum(fact.day is not None for fact in asked.binding.facts.facts) > 1
-    )
+    """Whether the outputs hold days or times and the quantity could be the time between two."""
+    if asked.quantity.dimension is not Dimension.TIME:
+        return False
+    facts = asked.binding.facts.facts
+    return max(sum(fact.day is not None for fact in facts), sum(fact.clock is not None for fact in facts)) > 1
 
 
 def _miscounted(asked: Asked, named: list[tuple[Fact, str]], count: Count | None) -> bool:

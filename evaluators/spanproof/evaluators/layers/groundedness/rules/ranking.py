@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
 from spanproof.evaluators.layers.groundedness.language.segments import Sentence
-from spanproof.evaluators.layers.groundedness.language.words import canonical, words_of
+from spanproof.evaluators.layers.groundedness.language.units import Dimension
+from spanproof.evaluators.layers.groundedness.language.words import canonical, canonical_set, words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
@@ -29,6 +30,10 @@ _PLACE = re.compile(
     re.IGNORECASE,
 )
 _PLACES = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "last": -1}
+_LEAST_LEADS = canonical_set(
+    "rank position place price cost time latency duration error errors loss distance age min ascending"
+    " cheap fast"
+)
 _MOST_ROWS = 50
 
 
@@ -58,8 +63,7 @@ def ranking_claims(binding: Binding) -> list[Claim]:
             continue
         if order is not None:
             claims.extend(_ordered(sentence, columns, binding))
-        else:
-            claims.extend(found for match in places if (found := _placed(match, sentence, columns, binding)))
+        claims.extend(found for match in places if (found := _placed(match, sentence, columns, binding)))
     return claims
 
 
@@ -114,10 +118,19 @@ def _ordered(sentence: Sentence, columns: list[list[_Row]], binding: Binding) ->
         values = [row.value for row in told]
         if len(told) < 2:
             continue
-        extreme = {max(row.value for row in rows), min(row.value for row in rows)}
-        right = values in (sorted(values), sorted(values, reverse=True)) and values[0] in extreme
+        falling = values == sorted(values, reverse=True) and values[0] == max(row.value for row in rows)
+        rising = values == sorted(values) and values[0] == min(row.value for row in rows)
+        right = falling or (rising and _least_may_lead(sentence, rows))
         found.append((right, told[0].fact))
     return [_claim(sentence.start, sentence.end, found, binding)] if found else []
+
+
+def _least_may_lead(sentence: Sentence, rows: list[_Row]) -> bool:
+    """Whether the smallest value may come first: a time, a price, a rank, or where the words say so."""
+    fact = rows[0].fact
+    if fact.weak or fact.dimension is Dimension.TIME:
+        return True
+    return not _LEAST_LEADS.isdisjoint(fact.key) or not _LEAST_LEADS.isdisjoint(sentence.words)
 
 
 def _placed(
@@ -132,7 +145,8 @@ def _placed(
             continue
         ranked = sorted((row.value for row in rows), reverse=True)
         at = place - 1 if place > 0 else len(ranked) - 1
-        right = told[0].value in (ranked[at], ranked[len(ranked) - 1 - at])
+        rising = told[0].value == ranked[len(ranked) - 1 - at] and _least_may_lead(sentence, rows)
+        right = rising or told[0].value == ranked[at]
         found.append((right, told[0].fact))
     start = sentence.start + match.start()
     return _claim(start, sentence.start + match.end(), found, binding) if found else None

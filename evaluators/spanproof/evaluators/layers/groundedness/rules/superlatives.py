@@ -30,6 +30,9 @@ _CUE = re.compile(
     r"(?!\s+(?:of\s+all\b(?!\s*[.,;])|likely|recent|\d))(?P<after>(?:\s+\w+){0,2})",
     re.IGNORECASE,
 )
+_MOST_OF = re.compile(r"(?:most|least)\s+[a-z]+(?:id|ive|ous|ful|al|ed|ing|ent|ant|ar)\b", re.IGNORECASE)
+"""Behind "most" an adjective names what is compared, or nothing here does."""
+_LEAST_STEM = 5
 _AT_MOST = re.compile(r"\bat\s+$", re.IGNORECASE)
 _MEANT = {
     "expensiv": "price", "cheapest": "price", "priciest": "price", "oldest": "age", "youngest": "age",
@@ -79,7 +82,10 @@ def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim
     after = set(words_of(match["after"]))
     lowering = match["min"] is not None
     words = set(sentence.words)
-    for column in _columns(binding, after | meant) or _columns(binding, words | meant):
+    columns = _columns(binding, after | meant)
+    if not columns and not _MOST_OF.match(match.group()):
+        columns = _columns(binding, words | meant)
+    for column in columns:
         telling = words - frozenset.intersection(*(fact.words for fact in column))
         rows = [fact for fact in column if not fact.words.isdisjoint(telling)]
         if len(rows) != 1:
@@ -105,10 +111,17 @@ def _columns(binding: Binding, words: AbstractSet[str]) -> list[list[Fact]]:
     lone: list[list[Fact]] = []
     for records in binding.facts.records:
         numeric = list(_numeric(records))
-        named += [column for name, column in numeric if not _column_words(name, records).isdisjoint(words)]
+        named += [column for name, column in numeric if _is_called(_column_words(name, records), words)]
         if len(numeric) == 1:
             lone.append(numeric[0][1])
     return named or lone
+
+
+def _is_called(names: AbstractSet[str], words: AbstractSet[str]) -> bool:
+    """Whether a word is a column's name, or of its family: "humid" for `humidity`."""
+    if not names.isdisjoint(words):
+        return True
+    return any(name.startswith(word) for name in names for word in words if len(word) >= _LEAST_STEM)
 
 
 def _numeric(records: Records) -> Iterator[tuple[str, list[Fact]]]:

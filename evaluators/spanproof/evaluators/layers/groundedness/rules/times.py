@@ -30,7 +30,7 @@ def time_claim(stated: Stated, binding: Binding) -> Claim | None:
     timed = [fact for fact in binding.facts.facts if fact.clock is not None]
     words = binding.words_at(stated)
     rival: Fact | None = None
-    matches = [fact for fact in timed if _is_time(mention, fact)]
+    matches = [fact for fact in timed if is_time(mention, fact)]
     for fact in matches:
         named = (other for other in timed if other not in matches and _named(other, fact, words))
         rival = next(named, None)
@@ -56,10 +56,11 @@ def _named(rival: Fact, fact: Fact, words: frozenset[str]) -> bool:
     return told_instead(rival, fact, words) if fact.weak else named_instead(rival, fact, words)
 
 
-def _is_time(mention: TimeMention, fact: Fact) -> bool:
+def is_time(mention: TimeMention, fact: Fact) -> bool:
     """Whether the mention tells this time, as far as it is written."""
-    assert fact.clock is not None
     clock = fact.clock
+    if clock is None:
+        return False
     if mention.offset is not None and fact.offset is not None:
         clock = (clock + (mention.offset - fact.offset) * 60) % _DAY
     if mention.minute is None:

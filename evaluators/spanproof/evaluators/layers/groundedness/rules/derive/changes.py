@@ -32,11 +32,14 @@ _MAX_COLUMN = 500
 
 def differences(search: Search) -> Derived | None:
     """One value less another."""
+    percent = search.quantity.dimension is Dimension.FRACTION
     for first, second in pairs(search):
         if first.dimension is not second.dimension and first.dimension and second.dimension:
             continue
         if not agrees(search, first) or _another_row_is_named(first, second, search):
             continue
+        if percent and first.dimension is not Dimension.FRACTION and "point" not in search.words:
+            continue  # a difference of amounts is no percentage
         one, other = scaled_value(first), scaled_value(second)
         if not one or not other:
             continue  # a difference to nothing is the value itself

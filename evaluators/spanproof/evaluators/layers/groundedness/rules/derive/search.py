@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
-from spanproof.evaluators.layers.groundedness.language.units import CENTS, Dimension
+from spanproof.evaluators.layers.groundedness.language.units import CENTS, Dimension, readings
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts, Records
 from spanproof.evaluators.layers.groundedness.outputs.order import before_after
 from spanproof.evaluators.layers.groundedness.rules.matching import fits
@@ -49,6 +49,8 @@ class Search:
     """Words of the claim's own segment."""
     given: tuple[float, ...] = ()
     """Whole numbers of the task and of the sentence."""
+    reckoned: tuple[Fact, ...] = ()
+    """What the answer itself has derived before: it may go on reckoning with it."""
     bases: tuple[tuple[Fact, ...], tuple[Fact, ...]] | None = None
     """Facts behind "from A to B" in the same sentence: then the pair is given."""
 
@@ -64,7 +66,8 @@ def columns(search: Search, *, least: int = 2) -> Iterator[tuple[Records, str, l
     for records in search.facts.records:
         for name, column in records.columns.items():
             numbers = [fact for fact in column if fact.number is not None]
-            if len(numbers) >= least and len(numbers) == len([fact for fact in column if not fact.null]):
+            whole = len(numbers) == len([fact for fact in column if not fact.null])
+            if len(numbers) >= least and whole and len({fact.unit for fact in numbers}) == 1:
                 yield records, name, numbers
         yield from _named_rows(search, records, least)
 
@@ -101,18 +104,12 @@ def agrees(search: Search, fact: Fact) -> bool:
 
 def fits_operand(search: Search, value: float, operand: Fact) -> bool:
     """Whether the quantity is the value, in the operand's unit or in the quantity's."""
-    quantity = search.quantity
-    if fits(quantity, value):
-        return True
-    unit = operand.unit
-    if (
-        quantity.unit is None
-        or unit is None
-        or unit.dimension is not quantity.unit.dimension
-        or unit is CENTS
-    ):
-        return False
-    return unit.factor != quantity.unit.factor and fits(quantity, value * unit.factor / quantity.unit.factor)
+    quantity, unit = search.quantity, operand.unit
+    if quantity.unit is None or unit is None or unit.dimension is not quantity.dimension or unit is CENTS:
+        return fits(quantity, value)
+    return any(
+        fits(quantity, value * own / wanted) for own in readings(unit) for wanted in readings(quantity.unit)
+    )
 
 
 def groups(search: Search, column: list[Fact]) -> list[list[Fact]]:
@@ -135,7 +132,7 @@ def operands(search: Search) -> list[Fact]:
     """The numbers a derivation may use: all, or in a crowd those that the words name."""
     numbers = [fact for fact in search.facts.facts if fact.number is not None and fact.day is None]
     if len(numbers) <= _MAX_OPERANDS:
-        return numbers
+        return [*numbers, *search.reckoned]
     named = [fact for fact in numbers if not fact.words.isdisjoint(search.words)]
     return (named or numbers)[:_MAX_OPERANDS]
 

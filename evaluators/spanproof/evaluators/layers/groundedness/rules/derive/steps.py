@@ -36,9 +36,17 @@ def further_steps(search: Search) -> Derived | None:
     if not 2 <= len(used) <= _FEW_OPERANDS:
         return None
     for text, value, one in _values(used, search):
-        if fits(quantity, value) and value and agrees(search, one):
+        if fits(quantity, value) and value and _is_of(search, one):
             return Derived(f"{text} = {number_text(value)}", (one,), value)
     return None
+
+
+def _is_of(search: Search, operand: Fact) -> bool:
+    """Whether the operand measures what the quantity does: a length does not follow from two durations."""
+    wanted = search.quantity.dimension
+    if wanted in (None, Dimension.FRACTION, Dimension.MONEY):
+        return agrees(search, operand)
+    return operand.dimension is wanted
 
 
 def _words(fact: Fact) -> frozenset[str]:
@@ -71,7 +79,7 @@ def _of_two(one: Fact, other: Fact, *, settled: bool) -> Iterator[tuple[str, flo
     elif not settled:
         yield f"{told[0]} + {told[1]}", first + second, one
         yield f"{told[0]} - {told[1]}", first - second, one
-    if second and one.unit is not other.unit:
+    if second and one.dimension is not other.dimension:
         yield f"{told[0]} / {told[1]}", first / second, one
 
 
@@ -81,7 +89,11 @@ def _shares(facts: list[Fact], scale: float) -> Iterator[tuple[str, float, Fact]
     for one in facts:
         for other in facts:
             first, second = scaled_value(one), scaled_value(other)
-            if one is other or not second or not 0 < first / second < 1:
+            kin = one.dimension is other.dimension or {one.dimension, other.dimension} == {
+                None,
+                Dimension.MONEY,
+            }
+            if one is other or not kin or not second or not 0 < first / second < 1:
                 continue
             text, value = f"{number_text(first)} / {number_text(second)}", first / second * scale
             parts.append((text, value, one, other))

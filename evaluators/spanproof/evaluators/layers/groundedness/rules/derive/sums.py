@@ -23,6 +23,8 @@ from spanproof.evaluators.layers.groundedness.rules.derive.search import (
 from spanproof.evaluators.layers.groundedness.rules.matching import number_text
 
 _MAX_TOLD = 24
+_FEW_ALIKE = 4
+"""Values told alike ("30,380 inhabitants") that "together" may mean without naming them."""
 
 
 def sums(search: Search) -> Derived | None:
@@ -90,7 +92,8 @@ def told_sums(search: Search) -> Derived | None:
     common = frozenset.intersection(*(fact.clause for fact in told))
     named = [fact for fact in told if not (fact.clause - common).isdisjoint(search.words)]
     pairs = [[one, other] for at, one in enumerate(named) for other in named[at + 1 :]]
-    for family in (named, *pairs):
+    alike = [fact for fact in told if not fact.clause.isdisjoint(search.words)]
+    for family in (named, *pairs, alike if len(alike) <= _FEW_ALIKE else []):
         value = sum(map(scaled_value, family))
         if len(family) > 1 and fits_operand(search, value, family[0]):
             terms = " + ".join(number_text(scaled_value(fact)) for fact in family)
@@ -147,7 +150,7 @@ def _named_in_full(search: Search) -> Derived | None:
     for records in search.facts.records:
         for column in records.columns.values():
             numbers = [fact for fact in column if fact.number is not None]
-            named = [fact for fact in numbers if _in_full(fact, column, search.near)]
+            named = [fact for fact in numbers if _in_full(fact, column, search.words)]
             if not 1 < len(named) < len(column) or not agrees(search, named[0]):
                 continue
             value = sum(map(scaled_value, named))
