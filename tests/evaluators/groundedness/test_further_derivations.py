@@ -1,4 +1,4 @@
-"""Rates, multiples and spans of time are derived; what takes a further step is left open, and never accused."""
+"""Rates, multiples and spans of time are derived; what takes a further step is left open."""
 
 from __future__ import annotations
 

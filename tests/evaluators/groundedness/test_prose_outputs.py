@@ -67,7 +67,7 @@ def test_a_value_dated_in_prose_belongs_to_its_day():
          "In epoch 2 the validation accuracy is 70%.", Verdict.GROUNDED),
         (TRAINED,
          "In epoch 2 the validation accuracy is 72%.", Verdict.CONTRADICTED),
-        ("Makes 18 muffins. Ingredients: 300 g flour, 150 g sugar.", "It makes 18 muffins.", Verdict.GROUNDED),
+        ("Makes 18 muffins. Ingredients: 300 g flour.", "It makes 18 muffins.", Verdict.GROUNDED),
     ],
 )  # fmt: skip
 def test_what_shells_and_pages_print(output, answer, verdict):

@@ -1,4 +1,4 @@
-"""Orders, places, "all", cells of other rows, counts of flags, matrices, currencies named beside the amount."""
+"""Orders, places, "all", cells of other rows, counts of flags, matrices, currencies beside the amount."""
 
 from __future__ import annotations
 

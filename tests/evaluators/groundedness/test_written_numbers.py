@@ -1,4 +1,4 @@
-"""How numbers are written: ranges, dashes, durations, dozens, sizes, areas, telephone numbers, leading zeros."""
+"""How numbers are written: ranges, dashes, durations, dozens, sizes, areas, telephone numbers, zeros."""
 
 from __future__ import annotations
 

@@ -24,13 +24,22 @@ from spanproof.evaluators.layers.groundedness.language.units import (
 
 _SPACED_UNITS_NEVER = frozenset(("in", "b", "t", "oz", "pp", "cent"))
 _SIGNS = "-−–"
-_LEADING = frozenset(("square", "sq", "more", "further", "additional", "full"))
+_LEADING = frozenset(("square", "sq", "more", "further", "additional", "full", "US"))
 _SQUARE = frozenset(("square", "sq"))
 """Words between a number and its unit: "14 more days", "470 square kilometres"."""
 _PERIODS = frozenset(("year", "month", "week", "day", "hour"))
 """What an amount may be for, and is not counted in: "12.6 million year over year"."""
-_ATTACHED = {"G": "gb", "T": "tb", "Ki": "kib", "Mi": "mib", "Gi": "gib", "Ti": "tib"}
-"""How shells write sizes: `198G`, `31Gi`."""
+_ATTACHED = {
+    "C": "celsius",
+    "F": "fahrenheit",
+    "G": "gb",
+    "T": "tb",
+    "Ki": "kib",
+    "Mi": "mib",
+    "Gi": "gib",
+    "Ti": "tib",
+}
+"""How shells write sizes, and instruments degrees: `198G`, `31Gi`, `4.1C`."""
 
 _QUANTITY = re.compile(
     r"(?P<open>\()?"
@@ -41,7 +50,7 @@ _QUANTITY = re.compile(
     r"|\d{1,3}(?:[,\u00a0\u202f\u2009'’]\d{3})+(?:\.\d+)?(?![\d])"
     r"|\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?"
     r"|\.\d+(?:[eE][+-]?\d{1,3})?)"
-    r"(?P<tail>(?:[ \u00a0\u202f-]?(?:°\s?[CFcf]\b|[%¢€£¥₹]|[A-Za-zµμ]{1,14}/[a-z]{1,6}"
+    r"(?P<tail>(?:[ \u00a0\u202f-]?(?:°\s?[CFcf]\b|[%¢€£¥₹]|[A-Za-zµμ¢€£]{1,14}/[A-Za-z]{1,6}"
     r"|[A-Za-zµμ]{1,14}[²³]?))?)"
 )
 _STATED = re.compile(r"(?:\b(?:is|was|were|are|of|at)|[:=])\s*$", re.IGNORECASE)
@@ -207,7 +216,9 @@ def _unit(word: str, *, spaced: bool) -> Unit | None:
         return Unit(SYMBOLS[word], Dimension.MONEY, 1.0, SYMBOLS[word])
     lowered = word.lower().replace("° ", "°")
     if "/" in lowered:
-        return {"km/h": BY_NAME["kmh"], "m/s": BY_NAME["mps"], "req/s": BY_NAME["rps"]}.get(lowered)
+        of = BY_NAME.get(lowered.partition("/")[0])
+        whole = {"km/h": BY_NAME["kmh"], "m/s": BY_NAME["mps"], "req/s": BY_NAME["rps"]}
+        return of if of is not None and of.dimension is Dimension.MONEY else whole.get(lowered)
     if spaced and lowered in _SPACED_UNITS_NEVER:
         return None
     return BY_NAME.get(lowered)

@@ -169,7 +169,7 @@ _MONEY = {code.lower(): Unit(code, Dimension.MONEY, 1.0, code) for code in CURRE
     word: Unit(code, Dimension.MONEY, 1.0, code) for word, code in _CURRENCY_WORDS.items()
 }
 _CENTS = {
-    "cent": CENTS, "cents": CENTS, "¢": CENTS, "penny": CENTS,
+    "cent": CENTS, "cents": CENTS, "ct": CENTS, "¢": CENTS, "penny": CENTS,
     "pence": Unit("pence", Dimension.MONEY, 0.01, "GBP"),
     "pennies": CENTS,
 }  # fmt: skip

@@ -47,6 +47,7 @@ _SYNONYMS = {
     "accuracy": "acc",
     "validation": "val",
     "available": "avail",
+    "position": "pos",
     "distance": "dist",
     "size": "big",
     "eta": "arrive arrives arrival",

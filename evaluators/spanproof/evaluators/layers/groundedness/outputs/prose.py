@@ -31,6 +31,9 @@ from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts
 from spanproof.evaluators.layers.groundedness.outputs.tree import add_value
 
 _MAX_PROSE = 100_000
+_MAX_STRINGS = 2_000
+_MAX_STRING = 20_000
+_MAX_NAMED = 40
 _MAX_VALUES = 2_000
 """Values of one line whose clauses are told apart; those beyond have none."""
 _NAME = re.compile(r"(?<=[\s(])[A-ZÀ-Þ][\w'’-]+")
@@ -63,6 +66,17 @@ def read_prose(facts: Facts, output: int, line: str, key: tuple[str, ...] = ()) 
     for quantity in quantities:
         found = _fact(output, line, quantity, key, clauses.get(quantity.start, frozenset()) | named)
         facts.facts.append(replace(found, line=facts.lines))
+
+
+def read_strings(facts: Facts, output: int, first: int) -> None:
+    """Read the sentences that the facts from `first` on hold as values: snippets, messages, descriptions."""
+    for fact in facts.facts[first : first + _MAX_STRINGS]:
+        text = fact.string
+        if text is None or fact.number is not None or fact.day is not None or fact.clock is not None:
+            continue
+        if " " in text.strip() and any(character.isdigit() for character in text):
+            for line in text[:_MAX_STRING].splitlines():
+                read_prose(facts, output, line, tuple(sorted(fact.scope.union(fact.key)))[:_MAX_NAMED])
 
 
 def _with_asides(quantities: list[Quantity], line: str) -> list[Quantity]:

@@ -20,7 +20,7 @@ from spanproof.evaluators.layers.groundedness.language.words import words_of
 from spanproof.evaluators.layers.groundedness.outputs.facts import Facts
 from spanproof.evaluators.layers.groundedness.outputs.inline import lasting_in, list_in, pairs_in
 from spanproof.evaluators.layers.groundedness.outputs.literal import read_literal
-from spanproof.evaluators.layers.groundedness.outputs.prose import read_prose
+from spanproof.evaluators.layers.groundedness.outputs.prose import read_prose, read_strings
 from spanproof.evaluators.layers.groundedness.outputs.tables import Lines, read_table
 from spanproof.evaluators.layers.groundedness.outputs.tree import (
     MAX_FACTS,
@@ -95,12 +95,19 @@ def _read(facts: Facts, output: int, text: str) -> None:
         value = document[0]
         if value in ([], {}, None, ""):
             facts.empty.add(output)
-        add_document(facts, output, value)
+        _add(facts, output, value)
         return
     if _is_word(stripped):
         add_value(facts, output, stripped.rstrip("."), "", "", frozenset())
         return
     _read_lines(facts, output, stripped)
+
+
+def _add(facts: Facts, output: int, value: Any, label: str = "") -> None:
+    """A document with the prose in its strings."""
+    first = len(facts.facts)
+    add_document(facts, output, value, label)
+    read_strings(facts, output, first)
 
 
 def _is_word(text: str) -> bool:
@@ -143,7 +150,7 @@ def _read_lines(facts: Facts, output: int, text: str) -> None:
             continue
         table = read_table(source, place)
         if table is not None:
-            add_document(facts, output, table.rows, table.name)
+            _add(facts, output, table.rows, table.name)
             place = table.end
             continue
         consumed = (
@@ -168,7 +175,7 @@ def _dated_rows(facts: Facts, output: int, lines: list[str], place: int) -> int:
         rows.append({"date": match["date"], "value": float(match["value"].replace(",", ""))})
     if len(rows) < 2:
         return 0
-    add_document(facts, output, rows)
+    _add(facts, output, rows)
     return len(rows)
 
 
@@ -183,7 +190,7 @@ def _tuple_rows(facts: Facts, output: int, lines: list[str], place: int) -> int:
         rows.append(found[0])
     if len(rows) < 2 or len({len(row) for row in rows}) != 1:
         return 0
-    add_document(facts, output, rows)
+    _add(facts, output, rows)
     return len(rows)
 
 
@@ -198,7 +205,7 @@ def _literal_block(facts: Facts, output: int, lines: list[str], place: int) -> i
     found = read_literal(joined.lstrip())
     if found is None or not isinstance(found[0], dict | list):
         return 0
-    add_document(facts, output, found[0])
+    _add(facts, output, found[0])
     return joined.lstrip().count("\n", 0, found[1]) + 1
 
 
@@ -212,7 +219,7 @@ def _read_line(facts: Facts, output: int, line: str) -> None:
         return
     pairs = list_in(line) or pairs_in(line, _document)
     if pairs:
-        add_document(facts, output, pairs)
+        _add(facts, output, pairs)
         _read_beside(facts, output, line)
         lasting = lasting_in(line)
         if lasting is not None:
@@ -225,7 +232,7 @@ def _read_line(facts: Facts, output: int, line: str) -> None:
     key, value = match["key"].strip(), match["value"].strip().rstrip(",;")
     document = _document(value)
     if document is not None:
-        add_document(facts, output, document[0], key)
+        _add(facts, output, document[0], key)
         return
     add_value(facts, output, value.strip("\"'"), key, key, frozenset())
     if facts.facts[-1].number is None and facts.facts[-1].day is None:
@@ -235,12 +242,11 @@ def _read_line(facts: Facts, output: int, line: str) -> None:
 
 
 def _is_prose(key: str) -> bool:
-    """Whether what stands before a colon ends a sentence or tells a date: then it heads prose, and is no key."""
+    """Whether what stands before a colon ends a sentence or tells a date: then it is no key."""
     if _ENDS_A_SENTENCE.search(key):
         return True
-    return (
-        any(character.isdigit() for character in key) and next(dates_in(key, prose=False), None) is not None
-    )
+    has_digits = any(character.isdigit() for character in key)
+    return has_digits and next(dates_in(key, prose=False), None) is not None
 
 
 def _read_beside(facts: Facts, output: int, line: str) -> None:

@@ -14,8 +14,10 @@ from typing import Any
 _RULE = re.compile(r"^[\s|+:=-]*-{2,}[\s|+:=-]*$")
 _CELLS = re.compile(r"\s{2,}|\t")
 _NUMBER = re.compile(r"^[-+]?[$€£]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?%?$|^(?:NaN|None|NaT|null)$")
-_SIZE = re.compile(r"^\d+(?:\.\d+)?(?:[KMGT]i?|B)$")
+_SIZE = re.compile(r"^\d+(?:\.\d+)?(?:[KMGT]i?|B|ms|[smhd])$|^(?:\d+[dhms]){2,3}$")
 _NUMBERS = re.compile(r"^[-+]?\d[\d.,]*\s[-+]?\d[\d.,]*$")
+_HEAD = re.compile(r"\S+(?:\s\S+)*")
+_LEAST_HEADS = 3
 _MAX_CELL = 200
 MAX_SCANNED = 200_000
 """Lines looked at in search of tables, over all attempts; text beyond that is read line by line."""
@@ -121,10 +123,23 @@ def _aligned(lines: list[str], start: int) -> TextTable | None:
         return _series([header], lines, start)
     if len(header) == 2 and _NUMBER.match(header[1]):
         return _series([header, *block], lines, start)
-    frame = _frame(header, block, lines, start)
-    if frame is not None:
-        return frame
-    return None
+    return _frame(header, block, lines, start) or _left_aligned(lines, start)
+
+
+def _left_aligned(lines: list[str], start: int) -> TextTable | None:
+    """Columns that begin where their headings do, so that cells may be empty or hold spaces (`docker ps`)."""
+    heads = [(match.start(), match.group()) for match in _HEAD.finditer(lines[start])]
+    if len(heads) < _LEAST_HEADS or not all(name.isupper() for _, name in heads):
+        return None
+    ends = [place for place, _ in heads[1:]] + [None]
+    rows: list[dict[str, Any]] = []
+    for line in lines[start + 1 :]:
+        if not line.strip() or any(place and line[place - 1 : place].strip() for place, _ in heads):
+            break
+        rows.append(
+            {name: _cell(line[place:end].strip()) for (place, name), end in zip(heads, ends, strict=True)}
+        )
+    return TextTable(rows, start + 1 + len(rows)) if rows else None
 
 
 def _frame(header: list[str], block: list[list[str]], lines: list[str], start: int) -> TextTable | None:

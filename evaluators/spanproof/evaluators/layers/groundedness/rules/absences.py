@@ -57,7 +57,9 @@ def absence_claims(binding: Binding) -> list[Claim]:
     claims = [
         found
         for match in islice(_ABSENT.finditer(binding.answer.text), MAX_CLAIMS)
-        if not _IDIOM.match(match.group()) and (found := _absent(match, binding)) is not None
+        if not _IDIOM.match(match.group())
+        and not _supposes(match, binding)
+        and (found := _absent(match, binding)) is not None
     ]
     claims.extend(_flags(binding))
     return claims
@@ -66,6 +68,12 @@ def absence_claims(binding: Binding) -> list[Claim]:
 def all_empty(binding: Binding) -> bool:
     """Whether every output is empty."""
     return bool(binding.facts.texts) and len(binding.facts.empty) == len(binding.facts.texts)
+
+
+def _supposes(match: re.Match[str], binding: Binding) -> bool:
+    """Whether "without" opens its sentence, and only supposes: "Without shipping you pay $85"."""
+    opens = any(sentence.start == match.start() for sentence in binding.answer.sentences)
+    return opens and match.group().lower().startswith("without")
 
 
 def _absent(match: re.Match[str], binding: Binding) -> Claim | None:

@@ -134,7 +134,7 @@ class Binding:
         words = words | self.day_spoken_of(stated)
         if self.is_short:
             return words | self.task_words
-        if self.row_words and words.isdisjoint(self.row_words) and not self._is_another(stated):
+        if self.row_words and words.isdisjoint(self.row_words) and not self.is_another(stated):
             words = words | self._row_spoken_of(stated)
         return words
 
@@ -208,8 +208,8 @@ class Binding:
             return frozenset(words_of(match["right"]))
         return frozenset(words_of(self.answer.text[start : match.start()])) or frozenset(("",))
 
-    def _is_another(self, stated: Stated) -> bool:
-        """Whether the number stands behind "vs", "against" or "from": then it is another row's."""
+    def is_another(self, stated: Stated) -> bool:
+        """Whether the number stands behind "vs", "against" or "from": then it is not of what is named."""
         start, _ = self.answer.sentences[stated.sentence].segments[stated.segment]
         text = self.answer.text
         return bool(_AGAINST.match(text, start) or _FROM.search(text[max(0, start) : stated.what.start]))

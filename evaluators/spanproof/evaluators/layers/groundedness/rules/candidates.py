@@ -118,7 +118,8 @@ def _is_named_instead(asked: Asked, rival: Fact, fact: Fact) -> bool:
             return rival.words <= said and len(rival.words) > 1 and not fact.words <= said
         return not rival.weak and named_instead(rival, fact, asked.words)
     if rival.weak:
-        return rival.dimension is fact.dimension and told_instead(rival, fact, asked.words)
+        alike = rival.dimension is fact.dimension and not asked.binding.is_another(asked.stated)
+        return alike and told_instead(rival, fact, asked.words)
     return _bears_noun(asked, rival, fact)
 
 

@@ -53,6 +53,7 @@ _DISTINCT = frozenset(("uniqu", "distinct", "different"))
 class Count:
     """What was counted, whether it is the stated number, and how sure the noun is about what was meant."""
 
+    number: int
     agrees: bool
     what: str
     evidence: ClaimEvidence
@@ -85,7 +86,7 @@ def _counts(records: Records, stated: Stated, quantity: Quantity) -> list[Count]
 
     def add(number: int, what: str, *, specific: bool) -> None:
         evidence = ClaimEvidence(records.output, label, f"{what} = {number}")
-        found.append(Count(fits(quantity, number), f"{number} ({what})", evidence, specific))
+        found.append(Count(number, fits(quantity, number), f"{number} ({what})", evidence, specific))
 
     names_list = not nouns.isdisjoint(records.words)
     filtered = _filtered(records, stated)

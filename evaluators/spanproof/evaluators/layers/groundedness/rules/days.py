@@ -8,6 +8,7 @@ run's clock.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import date, timedelta
 
@@ -28,6 +29,9 @@ from spanproof.evaluators.layers.groundedness.rules.naming import (
 from spanproof.evaluators.layers.groundedness.rules.times import is_time
 
 _MAX_DATED = 50
+_FEW_SPANS = 6
+_BASE = re.compile(r"\b(?:from|than|since|versus|vs\.?|compared (?:to|with))\s+(?:the\s+)?$", re.IGNORECASE)
+"""What something is compared with: "down from a month ago" dates nothing the outputs date."""
 _MAX_SPAN_DAYS = 3_660
 
 
@@ -124,6 +128,8 @@ def _told_beside(rival: Fact, stated: Stated, binding: Binding) -> bool:
 def _relative_claim(
     stated: Stated, mention: DateMention, relative: Relative, binding: Binding
 ) -> Claim | None:
+    if _BASE.search(binding.answer.text[max(0, mention.start - 16) : mention.start]):
+        return None
     waiting = [fact for fact in binding.numbers if _is_wait(fact)]
     told = next((fact for fact in waiting if relative.exact and _in_days(fact) == relative.exact), None)
     if told is not None:
@@ -182,7 +188,8 @@ def _apart(relative: Relative, dated: list[Fact]) -> bool:
 
 def _after_a_span(mention: DateMention, dated: list[Fact], binding: Binding) -> tuple[Fact, str] | None:
     """A day that lies a span of the outputs after a day of theirs: ordered on, plus a window of 30 days."""
-    for span in (fact for fact in binding.numbers if _is_wait(fact)):
+    spans = [fact for fact in binding.numbers if _is_wait(fact)] or _told_spans(binding)
+    for span in spans:
         for fact in dated[:_MAX_DATED]:
             days = _in_days(span)
             if fact.day is None or not 0 < abs(days) < _MAX_SPAN_DAYS:
@@ -190,6 +197,13 @@ def _after_a_span(mention: DateMention, dated: list[Fact], binding: Binding) -> 
             if mention.says(fact.day + timedelta(days=days)):
                 return fact, f"{fact.day} + {days:g} days = {fact.day + timedelta(days=days)}"
     return None
+
+
+def _told_spans(binding: Binding) -> list[Fact]:
+    """Spans that prose tells, where they are few."""
+    found = [fact for fact in binding.numbers if fact.weak and fact.unit and fact.unit.factor >= 86400]
+    found = [fact for fact in found if fact.dimension is Dimension.TIME]
+    return found if len(found) <= _FEW_SPANS else []
 
 
 def _is_wait(fact: Fact) -> bool:

@@ -33,7 +33,11 @@ _MADE_UP = re.compile(
 )
 _MAX_RECKONED = 6
 _LEVEL = re.compile(r"\b(?:to|from|at)\s+$", re.IGNORECASE)
-_OUT_OF = re.compile(r"\d\s+(?:\w+\s+)?(?:out\s+)?of\s+(?:the\s+|all\s+|a\s+total\s+of\s+)?$", re.IGNORECASE)
+_OUT_OF = re.compile(
+    r"(?:\d\s+(?:\w+\s+)?|\b(?:half|third|quarter|tenth|most|all|some|rest)\s+|%\s*)"
+    r"(?:out\s+)?of\s+(?:the\s+|all\s+|our\s+|a\s+total\s+of\s+)?$",
+    re.IGNORECASE,
+)
 _EQUATION = re.compile(r"([$€£]?\d[\d,.]*%?)\s*([-+−–×x*/÷])\s*([$€£]?\d[\d,.]*%?)\s*=\s*$")
 
 

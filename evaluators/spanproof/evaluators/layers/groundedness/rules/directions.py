@@ -204,7 +204,22 @@ def _order_of_ends(first: Quantity, last: Quantity, binding: Binding) -> int | N
     before, after = binding.bound.get(first.start), binding.bound.get(last.start)
     if not before or not after or len(before) != 1 or len(after) != 1:
         return None
-    return before_after(before[0], after[0])
+    told = _told_order(before[0], after[0])
+    return before_after(before[0], after[0]) if told is None else told
+
+
+def _told_order(first: Fact, last: Fact) -> int | None:
+    """1 where the output's own "from" stands before the first of two values of a line, -1 before the last."""
+    if not first.weak or first.line != last.line:
+        return None
+    from_first, from_last = _stands_behind_from(first), _stands_behind_from(last)
+    return None if from_first == from_last else 1 if from_first else -1
+
+
+def _stands_behind_from(fact: Fact) -> bool:
+    place = next((each for each in quantities_in(fact.text) if each.value == fact.number), None)
+    found = _FROM_TO.search(fact.text[: place.start]) if place is not None else None
+    return found is not None and found[1].lower() == "from"
 
 
 def _derivation(first: float, last: float) -> ClaimEvidence:

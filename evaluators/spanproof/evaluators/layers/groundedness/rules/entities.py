@@ -32,6 +32,7 @@ _PHONE = re.compile(
     r"|\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}|0\d{2,4}[ /-]\d{4,9})(?![\w-])"
 )
 _ZERO_LED = re.compile(r"(?<![\w.,:-])0\d{2,}(?![\w:-]|[.,]\d)")
+_TAGGED = re.compile(r"(?<![\w.])[a-z][\w./-]*:v?\d+(?:\.\d+)+(?![\w-])")
 _LEAST_DIALLED = 7
 _MAX_TEXT = 200_000
 
@@ -80,6 +81,7 @@ def _identifiers(binding: Binding) -> Iterator[Claim]:
                 shapes |= {_shape(found) for text in haystack for found in _DOTTED.findall(text)}
                 shapes |= {_shape(found.group()) for text in haystack for found in _PHONE.finditer(text)}
                 shapes |= {_shape(found) for text in haystack for found in _ZERO_LED.findall(text)}
+                shapes |= {_shape(found) for text in haystack for found in _TAGGED.findall(text)}
             if _shape(lowered) in shapes:
                 yield claim(
                     *place,

@@ -54,6 +54,9 @@ _LEVELS: dict[Dimension | None, tuple[float, ...]] = {
 }
 """Levels of significance and confidence that nobody needs to be told."""
 _TESTED = re.compile(r"\b(?:significan\w*|confidence|alpha|CI)\b|α|\bp\s*[<>]\s*", re.IGNORECASE)
+_OF_SOME = re.compile(
+    r"\s+[\w-]+(?:\s+[\w-]+)?\s+(?:are|is|were|was|have|has|had)\s+(?!listed|found|returned)\w", re.I
+)
 _PART = re.compile(r"\s+(?:out\s+)?of\s+(?:the|all|these|those|its|their|your|our|\d+)\b", re.IGNORECASE)
 _SAID = re.compile(r"(?:\b(?:is|was|are|were|of|at|=)|[:=])\s*$", re.IGNORECASE)
 
@@ -78,7 +81,23 @@ def number_claim(stated: Stated, binding: Binding) -> Claim | None:
         again = _bound(replace(asked, quantity=whole)) if whole is not None else None
         if again is not None and again.verdict is Verdict.GROUNDED:
             return replace(again, text=quantity.text, start=quantity.start, end=quantity.end)
-    return found
+    return found if found is None or not _only_by_chance(asked) else _bound_whole(asked, found)
+
+
+def _only_by_chance(asked: Asked) -> bool:
+    """Whether a part of an amount in two units was found under a key that tells no unit: "changes: 2"."""
+    bound = asked.binding.bound.get(asked.quantity.start, ())
+    return bool(bound) and asked.quantity.unit is not None and all(fact.unit is None for fact in bound)
+
+
+def _bound_whole(asked: Asked, found: Claim) -> Claim:
+    """The claim of the whole amount, where the quantity is a part of one."""
+    quantity = asked.quantity
+    whole = whole_of(quantity, asked.binding)
+    again = _bound(replace(asked, quantity=whole)) if whole is not None else None
+    if again is None or again.verdict is Verdict.GROUNDED:
+        return found
+    return replace(again, text=quantity.text, start=quantity.start, end=quantity.end)
 
 
 def _says_no_value(quantity: Quantity, binding: Binding) -> bool:
@@ -121,11 +140,17 @@ def _bound(asked: Asked) -> Claim | None:
         return asked.claim(
             Verdict.GROUNDED, "it follows from the outputs", ClaimEvidence(output, text, derived.text)
         )
+    if count is not None and asked.quantity.value < count.number and _OF_SOME.match(_behind(asked)):
+        return asked.claim(Verdict.UNCERTAIN, "of how many that holds, nothing in the outputs tells")
     if count is not None:
         return asked.claim(Verdict.CONTRADICTED, f"the outputs hold {count.what}", count.evidence)
     if matches:
         return _misplaced(asked, matches[0][0])
     return _unsupported(asked)
+
+
+def _behind(asked: Asked) -> str:
+    return asked.binding.answer.text[asked.quantity.end : asked.quantity.end + 60]
 
 
 def _misplaced(asked: Asked, fact: Fact) -> Claim:

@@ -34,6 +34,7 @@ _LEAST_LEADS = canonical_set(
     "rank position place price cost time latency duration error errors loss distance age min ascending"
     " cheap fast"
 )
+_RANKS = canonical_set("rank position place standing")
 _MOST_ROWS = 50
 
 
@@ -80,7 +81,8 @@ def _columns(sentence: Sentence, binding: Binding) -> Iterator[list[_Row]]:
                 every.append(rows)
                 if not said.isdisjoint(words_of(name) + list(numbers[0].key if records.rows >= 0 else ())):
                     named.append(rows)
-    yield from named or (every if len(every) == 1 else [])
+    ranks = [rows for rows in every if not _RANKS.isdisjoint(rows[0].fact.key)]
+    yield from ranks or named or (every if len(every) == 1 else [])
     lines: dict[tuple[int, object], list[Fact]] = {}
     for fact in binding.numbers:
         if fact.weak and fact.dimension is not None:
@@ -120,9 +122,13 @@ def _ordered(sentence: Sentence, columns: list[list[_Row]], binding: Binding) ->
             continue
         falling = values == sorted(values, reverse=True) and values[0] == max(row.value for row in rows)
         rising = values == sorted(values) and values[0] == min(row.value for row in rows)
-        right = falling or (rising and _least_may_lead(sentence, rows))
+        right = (falling and not _is_rank(rows)) or (rising and _least_may_lead(sentence, rows))
         found.append((right, told[0].fact))
     return [_claim(sentence.start, sentence.end, found, binding)] if found else []
+
+
+def _is_rank(rows: list[_Row]) -> bool:
+    return not _RANKS.isdisjoint(rows[0].fact.key)
 
 
 def _least_may_lead(sentence: Sentence, rows: list[_Row]) -> bool:
@@ -146,7 +152,7 @@ def _placed(
         ranked = sorted((row.value for row in rows), reverse=True)
         at = place - 1 if place > 0 else len(ranked) - 1
         rising = told[0].value == ranked[len(ranked) - 1 - at] and _least_may_lead(sentence, rows)
-        right = rising or told[0].value == ranked[at]
+        right = rising or (told[0].value == ranked[at] and not _is_rank(rows))
         found.append((right, told[0].fact))
     start = sentence.start + match.start()
     return _claim(start, sentence.start + match.end(), found, binding) if found else None

@@ -36,6 +36,7 @@ _OUTCOMES = frozenset(["success", "succeeded", "successful", "ok", "passed"])
 
 _MAX_RIVALS = 100
 
+_PAST = re.compile(r"\b(?:was|were|had been|previously|before|earlier|initially|until)\b", re.IGNORECASE)
 _WILL = re.compile(
     r"\b(?:will|would|can|could|may|might|should|to|once|if|when|until)\s+(?:it\s+is\s+|be\s+|soon\s+|then\s+)*$",
     re.IGNORECASE,
@@ -120,6 +121,13 @@ def _settle(match: re.Match[str], binding: Binding, known: list[_Status]) -> Cla
     rivals = [status for status in known if status.family in families]
     if not rivals:
         return None
+    told_as_past = _PAST.search(binding.answer.text, *_piece(match, binding)) is not None
+    earlier = [
+        status
+        for status in rivals[:_MAX_RIVALS]
+        if (status.family, status.head) in meanings
+        and any(is_later(other.fact, status.fact) for other in rivals[:_MAX_RIVALS])
+    ]
     rivals = _about(match, binding, rivals)
     negated = _NOT.search(binding.answer.text[max(0, match.start() - 40) : match.start()]) is not None
     same = [status for status in rivals if (status.family, status.head) in meanings]
@@ -137,6 +145,8 @@ def _settle(match: re.Match[str], binding: Binding, known: list[_Status]) -> Cla
         )
     if same:
         return claim(*place, Verdict.GROUNDED, "an output says so", evidence_of(same[0].fact))
+    if told_as_past and earlier and not negated:
+        return claim(*place, Verdict.GROUNDED, "an earlier output says so", evidence_of(earlier[0].fact))
     if any(frozenset((head, status.head)) in COMPATIBLE for _, head in meanings for status in rivals):
         return None
     return claim(
@@ -147,12 +157,17 @@ def _settle(match: re.Match[str], binding: Binding, known: list[_Status]) -> Cla
     )
 
 
+def _piece(match: re.Match[str], binding: Binding) -> tuple[int, int]:
+    sentence = next(each for each in binding.answer.sentences if each.start <= match.start() < each.end)
+    return sentence.piece_at(match.start())
+
+
 def _about(match: re.Match[str], binding: Binding, rivals: list[_Status]) -> list[_Status]:
     """Of several statuses those that the clause or the sentence names; of one that changed the last."""
     if len(rivals) < 2:
         return rivals
     sentence = next(each for each in binding.answer.sentences if each.start <= match.start() < each.end)
-    start, end = sentence.piece_at(match.start())
+    start, end = _piece(match, binding)
     for words in (words_of(binding.answer.text[start:end]), sentence.words):
         named = best_named((status.fact for status in rivals), frozenset(words))
         if named and len(named) < len(rivals):

@@ -27,7 +27,7 @@ _MIN = "lowest|smallest|least|fewest|minimum|shortest|fastest|youngest|cheapest|
 _CUE = re.compile(
     rf"\b(?:(?P<max>{_MAX}|the (?:higher|larger|bigger|greater))|(?P<min>{_MIN}|the (?:lower|smaller"
     rf"|fewer)))\b"
-    r"(?!\s+(?:of\s+all\b(?!\s*[.,;])|likely|recent|\d))(?P<after>(?:\s+\w+){0,2})",
+    r"(?!\s+(?:of\s+all\b(?!\s*[.,;])|likely|recent|often|\d))(?P<after>(?:\s+\w+){0,2})",
     re.IGNORECASE,
 )
 _MOST_OF = re.compile(r"(?:most|least)\s+[a-z]+(?:id|ive|ous|ful|al|ed|ing|ent|ant|ar)\b", re.IGNORECASE)

@@ -15,6 +15,7 @@ from spanproof.evaluators.layers.groundedness.rules.binding import Binding, clai
 from spanproof.evaluators.layers.groundedness.rules.naming import named_instead, spoken_of, told_instead
 
 _DAY = 86_400
+_MAX_TIMED = 40
 _WEST, _EAST = -8 * 3600, 9 * 3600
 """Offsets from UTC at which most people live, in seconds."""
 
@@ -39,6 +40,11 @@ def time_claim(stated: Stated, binding: Binding) -> Claim | None:
     if rival is not None:
         reason = f"that is the time of `{matches[-1].text}`; the words name `{rival.text}`"
         return verdict(Verdict.CONTRADICTED, reason, evidence_of(rival))
+    lasting = _time_between(mention, timed)
+    if lasting is not None:
+        first, second = lasting
+        told = f"{second.text} less {first.text}"
+        return verdict(Verdict.GROUNDED, "it follows from the outputs", evidence_of(first, told))
     if mention.text.lower() in binding.task.lower():
         return verdict(Verdict.GROUNDED, "the task gives it", ClaimEvidence(None, mention.text))
     if not timed:
@@ -66,6 +72,15 @@ def is_time(mention: TimeMention, fact: Fact) -> bool:
     if mention.minute is None:
         return clock // 3600 == mention.hour and clock % 3600 < 60
     return clock // 60 == mention.seconds // 60 and (not mention.second or clock == mention.seconds)
+
+
+def _time_between(mention: TimeMention, timed: list[Fact]) -> tuple[Fact, Fact] | None:
+    """The two times that are as far apart as is told, where "1:42:45" may tell how long something took."""
+    if not mention.second:
+        return None
+    few = [(fact.clock, fact) for fact in timed[:_MAX_TIMED] if fact.clock is not None]
+    pairs = ((one, other) for start, one in few for end, other in few if end - start == mention.seconds)
+    return next(pairs, None)
 
 
 def _in_another_zone(mention: TimeMention, fact: Fact) -> bool:

@@ -19,6 +19,7 @@ from spanproof.evaluators.layers.groundedness.rules.derive.search import (
     Derived,
     Search,
     agrees,
+    another_row_is_named,
     columns,
     fits_operand,
     operands,
@@ -27,8 +28,6 @@ from spanproof.evaluators.layers.groundedness.rules.derive.search import (
 )
 from spanproof.evaluators.layers.groundedness.rules.matching import fits, number_text
 
-_MAX_COLUMN = 500
-
 
 def differences(search: Search) -> Derived | None:
     """One value less another."""
@@ -36,7 +35,7 @@ def differences(search: Search) -> Derived | None:
     for first, second in pairs(search):
         if first.dimension is not second.dimension and first.dimension and second.dimension:
             continue
-        if not agrees(search, first) or _another_row_is_named(first, second, search):
+        if not agrees(search, first) or another_row_is_named(first, second, search):
             continue
         if percent and first.dimension is not Dimension.FRACTION and "point" not in search.words:
             continue  # a difference of amounts is no percentage
@@ -65,7 +64,7 @@ def shares(search: Search) -> Derived | None:
     for first, second in pairs(search):
         if first.dimension is not second.dimension and first.dimension and second.dimension:
             continue
-        if changed and _another_row_is_named(first, second, search):
+        if changed and another_row_is_named(first, second, search):
             continue
         one, other = scaled_value(first), scaled_value(second)
         for base, later in ((one, other), (other, one)):
@@ -119,20 +118,6 @@ def _share_of_column(search: Search, scale: float) -> Derived | None:
                 )
                 return Derived(text, (), count / records.rows)
     return None
-
-
-def _another_row_is_named(first: Fact, second: Fact, search: Search) -> bool:
-    """Whether two values are of one row, and the words beside the number name another row of the table."""
-    if first.records < 0 or first.scope != second.scope or not first.scope.isdisjoint(search.near):
-        return False
-    own = (records for records in search.facts.records if records.index == first.records)
-    columns = [column for records in own for column in records.columns.values()]
-    return any(
-        not (each.scope - first.scope).isdisjoint(search.near)
-        for column in columns
-        if column and column[0].key == first.key
-        for each in column[:_MAX_COLUMN]
-    )
 
 
 def _another_is_named(fact: Fact, column: list[Fact], search: Search) -> bool:

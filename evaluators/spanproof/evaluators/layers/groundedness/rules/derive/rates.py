@@ -45,6 +45,8 @@ MULTIPLE_CUES = frozenset(_MULTIPLES) | _RETURN
 
 def periods(search: Search) -> Derived | None:
     """An amount for one period told for another; of several amounts for one period also their sum."""
+    if search.quantity.dimension is Dimension.TIME:
+        return None
     wanted = {_BY_WORD[word] for word in search.near if word in _BY_WORD} or {
         _BY_WORD[word] for word in search.cues if word in _BY_WORD
     }

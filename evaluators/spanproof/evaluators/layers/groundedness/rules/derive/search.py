@@ -28,6 +28,9 @@ FEW = 8
 _CROWD = 12
 
 
+_MAX_COLUMN = 500
+
+
 @dataclass(frozen=True, slots=True)
 class Derived:
     """A derivation found; `operands` are the facts it uses, in order (later minus earlier)."""
@@ -105,6 +108,8 @@ def agrees(search: Search, fact: Fact) -> bool:
 def fits_operand(search: Search, value: float, operand: Fact) -> bool:
     """Whether the quantity is the value, in the operand's unit or in the quantity's."""
     quantity, unit = search.quantity, operand.unit
+    if quantity.unit is CENTS and unit is CENTS:
+        value = value * 100
     if quantity.unit is None or unit is None or unit.dimension is not quantity.dimension or unit is CENTS:
         return fits(quantity, value)
     return any(
@@ -179,3 +184,17 @@ def _kindred(first: Fact, second: Fact) -> bool:
 def _either_named(first: Fact, second: Fact, words: AbstractSet[str]) -> bool:
     """In a crowd of numbers one of the two must be named."""
     return not first.words.isdisjoint(words) or not second.words.isdisjoint(words)
+
+
+def another_row_is_named(first: Fact, second: Fact, search: Search) -> bool:
+    """Whether two values are of one row, and the words beside the number name another row of the table."""
+    if first.records < 0 or first.scope != second.scope or not first.scope.isdisjoint(search.near):
+        return False
+    own = (records for records in search.facts.records if records.index == first.records)
+    columns = [column for records in own for column in records.columns.values()]
+    return any(
+        not (each.scope - first.scope).isdisjoint(search.near)
+        for column in columns
+        if column and column[0].key == first.key
+        for each in column[:_MAX_COLUMN]
+    )

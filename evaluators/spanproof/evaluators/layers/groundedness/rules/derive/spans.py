@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from spanproof.evaluators.layers.groundedness.language.units import BY_NAME, Dimension
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
-from spanproof.evaluators.layers.groundedness.rules.derive.search import Derived, Search, operands
+from spanproof.evaluators.layers.groundedness.rules.derive.search import (
+    Derived,
+    Search,
+    another_row_is_named,
+    operands,
+)
 from spanproof.evaluators.layers.groundedness.rules.matching import fits, number_text
 
 _FEW_DATED = 20
@@ -41,7 +46,9 @@ def clock_differences(search: Search) -> Derived | None:
     timed = [fact for fact in search.facts.facts[:2000] if fact.clock is not None][:_FEW_TIMED]
     for place, first in enumerate(timed):
         for second in timed[place + 1 :]:
-            if first.row != second.row and first.records >= 0:
+            if first.records >= 0 and (
+                first.row != second.row or another_row_is_named(first, second, search)
+            ):
                 continue
             apart = _seconds_between(first, second)
             if apart and (
