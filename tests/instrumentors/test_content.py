@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from enum import IntEnum
 
 import numpy
 import pytest
@@ -19,8 +20,10 @@ from spanproof.instrumentors import (
 )
 from spanproof.instrumentors.content import Content, policy_from
 from spanproof.instrumentors.diagnostics import reset_diagnostics
+from spanproof.instrumentors.plain_json import plain_json
 from spanproof.instrumentors.redaction import redactor_of
-from spanproof.instrumentors.serialise import clip, encode, well_formed
+from spanproof.instrumentors.serialise import encode
+from spanproof.instrumentors.texts import clip, well_formed
 
 from .coders import coder
 
@@ -224,6 +227,20 @@ def test_a_json_value_survives_unchanged(value):
     assert json.loads(encoded.text) == value
     assert not encoded.lossy
     assert not encoded.truncated
+
+
+@given(_json)
+def test_what_is_plain_json_is_written_as_the_walk_would(value):
+    assert plain_json(value, 1_000_000) == encode(value, 1_000_000).text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [float("nan"), 10**5000, {1: 2}, {"a": {1}}, b"x", ["x" * 11], ["x"] * 3000, IntEnum("One", "A").A],
+    ids=lambda value: repr(value)[:10] if type(value) is not int else "digits",
+)
+def test_what_is_not_plain_json_is_left_to_the_walk(value):
+    assert plain_json(value, 10) is None
 
 
 @given(st.text(st.characters(categories=["Cs", "L"])))

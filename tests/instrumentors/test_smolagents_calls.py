@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import ClassVar
 
 import pytest
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from smolagents import ChatMessage, CodeAgent, MessageRole, Model, Tool
 from smolagents.monitoring import LogLevel
 
@@ -24,6 +25,14 @@ def test_a_model_call_records_messages_model_and_usage(recorded):
     assert "final_answer(1)" in answer["parts"][0]["content"]
     assert call.attributes["gen_ai.usage.input_tokens"] == call.attributes["llm.token_count.prompt"] > 0
     assert call.attributes["gen_ai.request.model"] == "scripted-coder"
+
+
+def test_a_name_without_a_utf8_form_does_not_keep_a_span_from_being_exported(recorded):
+    model = ScriptedModel([written("final_answer(1)")])
+    model.model_id = "lone \ud800"
+    coder(model=model).run("Go.")
+    encode_spans(recorded.spans)
+    assert recorded.of_kind("LLM")[0].name == "chat lone \ufffd"
 
 
 def test_later_calls_record_new_messages_only_and_say_what_they_left_out(recorded):

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 _names_of: WeakKeyDictionary[Any, tuple[str, ...]] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Bound:
     """Named arguments, and the positional ones left without a name."""
 

@@ -63,13 +63,14 @@ class ToolCode:
 
 def code_in(tool_name: str, arguments: object) -> ToolCode | None:
     """The program among a tool's arguments."""
-    tool = _words(tool_name)
-    declared, named = _declared(arguments), list(items(arguments))
+    named = list(items(arguments))
     for name, given in named:
-        value = text_or_none(given)
-        if value is None or not value.strip() or type(name) is not str:
+        if type(name) is not str or not _may_name_a_program(name):
             continue
-        words = _words(name)
+        value = text_or_none(given)
+        if value is None or not value.strip():
+            continue
+        tool, words, declared = _words(tool_name), _words(name), _declared(arguments)
         language = _language(words) or _language(tool)
         if _is_program(words, tool, value):
             return ToolCode(value, declared or language, name, len(named) == 1)
@@ -97,6 +98,13 @@ def record_call(content: Content, tool_name: str, arguments: object) -> None:
         content.fact(ours.CODE_ARGUMENT, code.argument)
     else:
         content.code(code.source, code.language)
+
+
+@lru_cache(maxsize=1024)
+def _may_name_a_program(name: str) -> bool:
+    """Whether a program may stand under this name in some tool: of most arguments nothing else is asked."""
+    words = _words(name)
+    return words <= _LANGUAGE_WORDS.keys() or bool(words & _CODE_WORDS) or words <= _VAGUE_WORDS
 
 
 def _is_program(argument: frozenset[str], tool: frozenset[str], value: str) -> bool:

@@ -15,17 +15,10 @@ from typing import Any, Final
 
 from opentelemetry.util.types import AttributeValue
 
+from spanproof.instrumentors.plain_json import is_plain, json_or_none, plain_json
 from spanproof.instrumentors.redaction import Redaction, Redactor, redactor_of
-from spanproof.instrumentors.serialise import (
-    clip,
-    dumps_or_none,
-    encode,
-    is_easy,
-    redacted_text,
-    text_of,
-    type_name,
-    well_formed,
-)
+from spanproof.instrumentors.serialise import encode, redacted_text
+from spanproof.instrumentors.texts import clip, text_of, type_name, well_formed
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
@@ -88,24 +81,21 @@ def policy_from(environ: Mapping[str, str] = os.environ) -> ContentPolicy:
 
 
 class Content:
-    """The attributes of one span in the making."""
+    """The attributes of one span in the making.
 
-    __slots__ = ("_json_shown", "_lossy", "_policy", "_redacted", "_truncated", "attributes")
+    Attributes:
+        attributes: gathered since the last time they were written; facts may be put in as they are.
+        visible: whether content is recorded at all; ask before preparing much.
+    """
+
+    __slots__ = ("_json_shown", "_marks", "_policy", "attributes", "visible")
 
     def __init__(self, policy: ContentPolicy) -> None:
-        self.attributes: dict[str, AttributeValue] = {}
+        self.visible = policy.capture
+        self.attributes: dict[str, AttributeValue] = {} if policy.capture else {ours.CONTENT_HIDDEN: True}
         self._policy = policy
-        self._truncated: list[str] = []
-        self._lossy: list[str] = []
-        self._redacted: list[str] = []
-        self._json_shown: set[str] = set()
-        if not policy.capture:
-            self.attributes[ours.CONTENT_HIDDEN] = True
-
-    @property
-    def visible(self) -> bool:
-        """Whether content is recorded at all; ask before preparing much."""
-        return self._policy.capture
+        self._marks: tuple[tuple[str, str], ...] = ()
+        self._json_shown: tuple[str, ...] = ()
 
     def fact(self, name: str, value: AttributeValue | None) -> None:
         """Something that is no content: a name, a count, a version."""
@@ -116,26 +106,27 @@ class Content:
 
     def text(self, name: str, value: str) -> None:
         """A text."""
-        if self._policy.capture:
-            self._put(name, well_formed(value), self._policy.max_value_chars)
+        if self.visible:
+            self._put(name, value, self._policy.max_value_chars)
 
     def code(self, source: str, language: str | None) -> None:
         """Code that ran, with its digest."""
-        self.fact(ours.CODE_LANGUAGE, language)
-        if not self._policy.capture:
+        if language is not None:
+            self.attributes[ours.CODE_LANGUAGE] = language
+        if not self.visible:
             return
-        self._put(ours.CODE_SOURCE, well_formed(source), self._policy.max_code_chars)
-        if ours.CODE_SOURCE not in self._redacted:  # a digest of what is kept back could be guessed at
+        self._put(ours.CODE_SOURCE, source, self._policy.max_code_chars)
+        if not self._is_marked(ours.CODE_SOURCE, ours.CONTENT_REDACTED):  # its digest could be guessed at
             self.attributes[ours.CODE_SHA256] = sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
 
     def json(self, name: str, value: object) -> None:
         """A value as JSON with its true type: the string `42` is `"42"`."""
-        if self._policy.capture:
+        if self.visible:
             self._json(name, value)
 
     def document(self, name: str, mime_name: str, value: object) -> None:
         """A value as its backend shows it: a string as text, everything else as JSON, and which it is."""
-        if not self._policy.capture:
+        if not self.visible:
             return
         if issubclass(type(value), str):  # `isinstance` would ask a lazy proxy for its `__class__`
             self._put(name, text_of(value), self._policy.max_value_chars)
@@ -147,7 +138,7 @@ class Content:
     def messages(self, name: str, documents: list[dict[str, Any]]) -> None:
         """Messages as JSON; of those that `messages` made, only arguments and results are foreign values."""
         policy = self._policy
-        if not policy.capture:
+        if not self.visible:
             return
         if policy.redaction is None:
             room = policy.max_value_chars
@@ -155,9 +146,9 @@ class Content:
                 for part in document["parts"]:
                     if part["type"] == "text":
                         room -= len(part["content"])
-                    elif part["type"] not in _FOREIGN or not is_easy(part[_FOREIGN[part["type"]]], room):
+                    elif part["type"] not in _FOREIGN or not is_plain(part[_FOREIGN[part["type"]]], room):
                         room = -1
-            text = dumps_or_none(documents) if room >= 0 else None
+            text = json_or_none(documents) if room >= 0 else None
             if text is not None and len(text) <= policy.max_value_chars:
                 self.attributes[name] = text
                 return
@@ -180,7 +171,8 @@ class Content:
 
     def holds(self, name: str) -> bool:
         """Whether an attribute is there, and whole."""
-        return name in self.attributes and name not in self._truncated and name not in self._redacted
+        marked = self._is_marked(name, ours.CONTENT_TRUNCATED) or self._is_marked(name, ours.CONTENT_REDACTED)
+        return name in self.attributes and not marked
 
     def input_json(self, name: str, value: object) -> None:
         """A JSON value under its own name and as the span's input, encoded once."""
@@ -197,26 +189,33 @@ class Content:
 
     def finished(self) -> dict[str, AttributeValue]:
         """The attributes gathered since the last time, with the marks of all that is not whole."""
-        not_whole = [*self._truncated, *self._redacted]
-        if not_whole:
-            self.attributes[ours.CONTENT_TRUNCATED] = not_whole
-        if self._redacted:
-            self.attributes[ours.CONTENT_REDACTED] = self._redacted
-        if self._lossy:
-            self.attributes[ours.CONTENT_LOSSY] = self._lossy
         gathered, self.attributes = self.attributes, {}
+        if self._marks:
+            gathered.update(self._marked())
         return gathered
+
+    def _marked(self) -> dict[str, AttributeValue]:
+        by_mark: dict[str, list[str]] = {}
+        for mark, name in self._marks:
+            by_mark.setdefault(mark, []).append(name)
+        redacted = by_mark.get(ours.CONTENT_REDACTED, [])
+        if redacted:  # what knows of nothing kept back has to see that it is not whole
+            by_mark[ours.CONTENT_TRUNCATED] = [*by_mark.get(ours.CONTENT_TRUNCATED, []), *redacted]
+        return {**by_mark}
+
+    def _is_marked(self, name: str, mark: str) -> bool:
+        return (mark, name) in self._marks
 
     def _show(self, name: str, mime_name: str, value: object) -> None:
         """As `document`; what names no MIME type is text in OpenInference."""
-        if issubclass(type(value), str) and mime_name not in self._json_shown:
-            self.text(name, text_of(value))
-        else:
-            self._json_shown.add(mime_name)
+        if mime_name in self._json_shown or not issubclass(type(value), str):
+            self._json_shown = (*self._json_shown, mime_name)
             self.document(name, mime_name, value)
+        elif self.visible:
+            self._put(name, text_of(value), self._policy.max_value_chars)
 
     def _twice(self, name: str, shown: str, mime_name: str, value: object) -> None:
-        if not self._policy.capture:
+        if not self.visible:
             return
         self._json(name, value)
         if issubclass(type(value), str):
@@ -224,30 +223,37 @@ class Content:
             return
         self.attributes[shown] = self.attributes[name]
         self.attributes[mime_name] = openinference.MIME_JSON
-        self._json_shown.add(mime_name)
-        for marked in (self._truncated, self._lossy, self._redacted):
-            if name in marked:
-                marked.append(shown)
+        self._json_shown = (*self._json_shown, mime_name)
+        if self._marks:
+            self._marks += tuple((mark, shown) for mark, marked in self._marks if marked == name)
 
     def _json(self, name: str, value: object) -> None:
-        encoded = encode(value, self._policy.max_value_chars, self._policy.redactor(name))
+        policy = self._policy
+        plain = plain_json(value, policy.max_value_chars) if policy.redaction is None else None
+        if plain is not None:
+            self.attributes[name] = plain
+            return
+        encoded = encode(value, policy.max_value_chars, policy.redactor(name))
         self.attributes[name] = encoded.text
-        if encoded.truncated:
-            self._truncated.append(name)
-        if encoded.redacted:
-            self._redacted.append(name)
-        if encoded.lossy:
-            self._lossy.append(name)
+        for mark, holds in (
+            (ours.CONTENT_TRUNCATED, encoded.truncated),
+            (ours.CONTENT_REDACTED, encoded.redacted),
+            (ours.CONTENT_LOSSY, encoded.lossy),
+        ):
+            if holds:
+                self._marks += ((mark, name),)
 
     def _put(self, name: str, value: str, limit: int) -> None:
+        if not value.isascii():
+            value = well_formed(value)
         redactor = None if self._policy.redaction is None else self._policy.redactor(name)
         if redactor is not None:
             kept = redacted_text(value, redactor)
             if kept != value:
-                self._redacted.append(name)
+                self._marks += ((ours.CONTENT_REDACTED, name),)
                 value = kept
         if len(value) > limit:
-            self._truncated.append(name)
+            self._marks += ((ours.CONTENT_TRUNCATED, name),)
             value = clip(value, limit)
         self.attributes[name] = value
 

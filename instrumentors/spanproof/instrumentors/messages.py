@@ -7,11 +7,11 @@ call of the same run already recorded, so that a run's bytes grow with its new m
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from spanproof.instrumentors.content import Content
-from spanproof.instrumentors.serialise import text_of
+from spanproof.instrumentors.texts import text_of
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
@@ -23,12 +23,12 @@ _SAYING: Final = {"text", "tool_call_response"}
 """Parts that a backend shows as text."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Message:
     """One message: its parts as the conventions name them, and a key that is equal for equal messages."""
 
     role: str
-    parts: list[dict[str, Any]] = field(hash=False)
+    parts: list[dict[str, Any]]
     key: Hashable
     name: str | None = None
 
@@ -57,11 +57,14 @@ def tool_response_part(response: object, call_id: str | None) -> dict[str, Any]:
 
 def text_in(message: Message) -> str:
     """What a message says; a tool's answer as text."""
-    said = (part.get("content", part.get("response")) for part in message.parts if part["type"] in _SAYING)
+    parts = message.parts
+    if len(parts) == 1 and parts[0]["type"] == "text":
+        return text_of(parts[0]["content"])
+    said = (part.get("content", part.get("response")) for part in parts if part["type"] in _SAYING)
     return "\n".join(text_of(each) for each in said)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Omitted:
     """How many leading messages stand on earlier spans, and on which."""
 
@@ -101,11 +104,15 @@ class History:
         self._calls = (*calls[-_REMEMBERED + 1 :], (span_id, now))
         return Omitted(omitted, base)
 
-    def answered(self, span_id: str, key: Hashable) -> None:
-        """The call's answer stands on its span: as the next call's input it is not told again."""
-        self._calls = tuple(
-            (each, (*known, key) if each == span_id else known) for each, known in self._calls
-        )
+    def answered(self, span_id: str, keys: Sequence[Hashable]) -> None:
+        """The call's answers stand on its span: as the next call's input they are not told again."""
+        calls = self._calls
+        if calls and calls[-1][0] == span_id:  # as it is unless calls overlap
+            self._calls = (*calls[:-1], (span_id, (*calls[-1][1], *keys)))
+        else:
+            self._calls = tuple(
+                (each, (*known, *keys) if each == span_id else known) for each, known in calls
+            )
 
 
 def record_input(content: Content, new: Sequence[Message], omitted: Omitted) -> None:
@@ -118,14 +125,16 @@ def record_input(content: Content, new: Sequence[Message], omitted: Omitted) -> 
     elif new:
         content.input(text_in(new[-1]))
     if omitted.count:
-        content.fact(ours.MESSAGES_OMITTED, omitted.count)
+        content.attributes[ours.MESSAGES_OMITTED] = omitted.count
         content.fact(ours.MESSAGES_BASE, omitted.base)
 
 
 def record_output(content: Content, message: Message, finish_reason: str) -> None:
     """Put the model's answer onto the span."""
-    content.messages(genai.OUTPUT_MESSAGES, [{**message.document(), "finish_reason": finish_reason}])
-    content.fact(genai.RESPONSE_FINISH_REASONS, [finish_reason])
+    document = message.document()
+    document["finish_reason"] = finish_reason
+    content.messages(genai.OUTPUT_MESSAGES, [document])
+    content.attributes[genai.RESPONSE_FINISH_REASONS] = [finish_reason]
     # An answer that only asks for tools shows which: a backend would show nothing.
     content.output(text_in(message) or message.parts)
 

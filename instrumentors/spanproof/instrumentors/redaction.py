@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from spanproof.instrumentors.diagnostics import swallowed
 from spanproof.instrumentors.json_paths import Path, parse
-from spanproof.instrumentors.serialise import well_formed
+from spanproof.instrumentors.texts import well_formed
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,13 @@ import json
 import math
 import pathlib
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any, Protocol
 
 from spanproof.instrumentors.json_paths import Path, below
+from spanproof.instrumentors.plain_json import encode_json
+from spanproof.instrumentors.texts import clip, text_of, type_name, well_formed
 
 _MAX_DEPTH = 32
 _MAX_NODES = 20_000
@@ -33,12 +34,6 @@ _CUT_CHARS = 64
 """What is kept of a string at least, whatever room is left."""
 _CHARS_OF_A_NODE = 4
 """A rough measure of a number, a bracket or a comma."""
-_MAX_EASY_NODES = 2_000
-"""Members up to which a value is looked at as a whole; a circular one gets no further either."""
-_EASY_SCALARS = frozenset({int, float, bool, type(None)})
-_EASY_CONTAINERS = frozenset({dict, list, tuple})
-
-
 _OF_THE_HOST = frozenset({"arguments", "response", "content", "args"})
 """Names under which values of the host's stand in messages: a path begins anew there, or it would have to be
 written once for a tool's span and once more for every message that repeats the call."""
@@ -85,14 +80,10 @@ def encode(value: object, max_chars: int, redaction: Redacting | None = None) ->
 
     What is over that is cut inside the document, so that what remains is still JSON.
     """
-    if redaction is None and is_easy(value, max_chars):
-        easy = dumps_or_none(value)
-        if easy is not None and len(easy) <= max_chars:
-            return Encoded(easy)
     if redaction is not None and redaction.hides_all:
-        return Encoded(_encode_json(redaction.replacement), redacted=True)
+        return Encoded(encode_json(redaction.replacement), redacted=True)
     walk = _Walk(max_chars, redaction)
-    text = well_formed(_encode_json(walk.plain(value, 0, walk.paths)))
+    text = well_formed(encode_json(walk.plain(value, 0, walk.paths)))
     return Encoded(text, walk.lossy, walk.truncated, walk.redacted)
 
 
@@ -110,109 +101,8 @@ def redacted_text(value: str, redaction: Redacting) -> str:
         walk = _Walk(len(value), redaction)
         shown = walk.plain(document, 0, walk.paths)
         if walk.redacted:
-            value = _encode_json(shown)
+            value = encode_json(shown)
     return redaction.text(value)
-
-
-def dumps_or_none(value: object) -> str | None:
-    """JSON of an easy value, None where `json` refuses it after all."""
-    try:
-        return well_formed(_encode_json(value))
-    except (TypeError, ValueError, RecursionError, RuntimeError):
-        # No number, an integer of too many digits, too deep, or changed by another thread meanwhile.
-        return None
-
-
-def clip(text: str, max_chars: int) -> str:
-    """Head and tail of a text around a mark: how much is left out, and the digest of the whole."""
-    if len(text) <= max_chars:
-        return text
-    head = max_chars * 2 // 3
-    tail = max_chars - head
-    left_out = len(text) - head - tail
-    whole = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    mark = f"[… {left_out} of {len(text)} characters left out, sha256 {whole} …]"
-    return f"{text[:head]}\n{mark}\n{text[len(text) - tail :]}"
-
-
-def well_formed(text: str) -> str:
-    """The text with lone surrogates replaced: UTF-8, and so OTLP, has no form for them."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
-def text_of(value: object, max_chars: int = 100_000) -> str:
-    """What a value says of itself, or that it would not say."""
-    kind = type(value)
-    if issubclass(kind, str):
-        return well_formed(str.__str__(value))
-    try:
-        said = str(value) if issubclass(kind, BaseException) else repr(value)
-        return well_formed(clip(str.__str__(said), max_chars))
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001 - a repr may raise SystemExit as well
-        return f"<{type_name(value)}: no text, {type(error).__name__}>"
-
-
-def type_name(value: object) -> str:
-    """`int`, `decimal.Decimal`: the type's name, with its module unless it is built in."""
-    kind = type(value)
-    module = kind.__module__
-    return kind.__qualname__ if module in ("builtins", "__main__") else f"{module}.{kind.__qualname__}"
-
-
-def _make_encoder() -> Callable[[object], str]:
-    """`JSONEncoder.encode`, which makes its C encoder anew for each value, with one made once."""
-    slow = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False, allow_nan=False)
-    make: Any = getattr(json.encoder, "c_make_encoder", None)
-    if make is None:
-        return slow.encode
-    string = json.encoder.encode_basestring
-    chunks = make(None, slow.default, string, None, ":", ",", False, False, False)  # noqa: FBT003 - C's order
-
-    def encode_json(document: object) -> str:
-        return string(document) if type(document) is str else "".join(chunks(document, 0))
-
-    return encode_json
-
-
-_encode_json = _make_encoder()
-
-
-def is_easy(value: object, room: int) -> bool:
-    """Whether a value consists of few members of exactly JSON's own types: `json` may have it as it is."""
-    waiting: list[Any] = [(value,)]
-    nodes = 0
-    try:
-        for members in waiting:  # which grows meanwhile
-            nodes += len(members)
-            if nodes > _MAX_EASY_NODES:
-                return False
-            if type(members) is dict:
-                for name in members:
-                    if type(name) is not str:
-                        return False
-                    room -= len(name)
-                members = members.values()
-            for each in members:
-                kind = type(each)
-                if kind is str:
-                    room -= len(each)
-                elif kind in _EASY_CONTAINERS:
-                    waiting.append(each)
-                elif kind not in _EASY_SCALARS:
-                    return False
-            if room < 0:
-                return False
-    except RuntimeError:  # changed by another thread meanwhile
-        return False
-    return True
 
 
 class _Walk:

@@ -20,7 +20,7 @@ from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.cohort import cohort_attributes
 from spanproof.instrumentors.content import Content, ContentPolicy, policy_from
-from spanproof.instrumentors.serialise import text_of
+from spanproof.instrumentors.texts import text_of, well_formed
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
@@ -34,10 +34,11 @@ _MAX_MESSAGE_CHARS: Final = 16_384
 _MAX_STACK_CHARS: Final = 16_384
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Opened:
     """A span that has begun, the context of what happens within it, and what is to be written to it."""
 
+    # Not frozen, as no object that each span makes: a frozen one takes three times as long to make.
     span: Span
     context: Context
     content: Content
@@ -85,6 +86,8 @@ class Tracing:
             attributes[genai.OPERATION_NAME] = operation
         if facts is not None:
             attributes.update(facts)
+        if not name.isascii():
+            name = well_formed(name)
         otel_kind = SpanKind.CLIENT if kind == LLM else SpanKind.INTERNAL
         span = self._tracer.start_span(name, context, otel_kind, attributes, links, start_ns)
         return Opened(span, trace.set_span_in_context(span, context), Content(self.policy))

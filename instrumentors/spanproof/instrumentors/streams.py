@@ -36,15 +36,18 @@ def drive(
         on_item: sees each value.
         on_end: called once, with the exception that ended the stream, None when it was exhausted or given up.
     """
-    advance: Callable[[], Any] = partial(next, stream)
+    advance: Callable[[], Any] | None = None
     failure: BaseException | None = None
     given_up = False
     try:
         while True:
+            token = attach(context)
             try:
-                item = _within(context, advance)
+                item = next(stream) if advance is None else advance()
             except StopIteration as stop:
                 return stop.value
+            finally:
+                detach(token)
             if on_item is not None:
                 _tell(on_item, item)
             try:
@@ -59,7 +62,7 @@ def drive(
                     raise
                 advance = partial(stream.throw, thrown)
             else:
-                advance = partial(next, stream) if sent is None else partial(_send, stream, sent)
+                advance = None if sent is None else partial(_send, stream, sent)
     except BaseException as error:
         # What a stream raises on being closed is no failure of the work that was given up.
         failure = None if given_up else error

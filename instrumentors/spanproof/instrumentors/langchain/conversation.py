@@ -10,7 +10,7 @@ from langchain_core.messages import BaseMessage
 
 from spanproof.instrumentors.messages import Message, text_in, text_part, tool_call_part, tool_response_part
 from spanproof.instrumentors.reading import attribute, count_or_none, elements, is_a, member, text_or_none
-from spanproof.instrumentors.serialise import text_of
+from spanproof.instrumentors.texts import text_of
 
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant", "function": "tool"}
 _FINISH_REASONS = {

@@ -132,7 +132,7 @@ class SpanHandler(BaseCallbackHandler):
         def fill(record: RunRecord, content: Content) -> None:
             answer = records.describe_answer(content, response)
             if answer is not None:
-                record.history.answered(record.opened.span_id, answer.key)
+                record.history.answered(record.opened.span_id, [answer.key])
 
         self._finish(run_id, fill)
 

@@ -22,7 +22,7 @@ from spanproof.instrumentors.reading import (
     number_or_none,
     text_or_none,
 )
-from spanproof.instrumentors.serialise import text_of
+from spanproof.instrumentors.texts import text_of
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 

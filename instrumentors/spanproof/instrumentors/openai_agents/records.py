@@ -20,8 +20,8 @@ from spanproof.instrumentors.messages import (
     tool_response_part,
 )
 from spanproof.instrumentors.reading import attribute, count_or_none, elements, is_a, member, text_or_none
-from spanproof.instrumentors.serialise import text_of
 from spanproof.instrumentors.spans import TOOL, Opened, Tracing
+from spanproof.instrumentors.texts import text_of
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
@@ -91,13 +91,13 @@ def describe_call(
     omitted = history.new(span_id, [message.key for message in asked])
     record_input(content, asked[omitted.count :], omitted)
     said = elements(attribute(response, "output")) or elements(attribute(data, "output"))
-    parts = [part for each in said for part in message_of(each).parts]
+    answers = [message_of(each) for each in said]
+    parts = [part for each in answers for part in each.parts]
     calls = any(part["type"] == "tool_call" for part in parts)
     answer = Message("assistant", parts, ())
     if said:
         record_output(content, answer, "tool_call" if calls else "stop")
-        for each in said:
-            history.answered(span_id, message_of(each).key)
+        history.answered(span_id, [each.key for each in answers])
     question = next((text_in(each) for each in reversed(asked) if each.role == "user"), None)
     return question, None if calls or not parts else text_in(answer)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from spanproof.instrumentors.messages import Message, text_part, tool_call_part
 from spanproof.instrumentors.reading import attribute, count_or_none, elements, is_a, member, text_or_none
-from spanproof.instrumentors.serialise import text_of
+from spanproof.instrumentors.texts import text_of
 
 _ROLES = {"tool-call": "assistant", "tool-response": "tool"}
 _FINISH_REASONS = {"tool_calls": "tool_call", "function_call": "tool_call", "max_tokens": "length"}

@@ -185,7 +185,7 @@ def _finish(opened: Opened, answer: Any) -> None:
                 record_output(content, message, conversation.finish_reason(answer))
                 run = current_run(opened.context)
                 if run is not None:
-                    run.history.answered(opened.span_id, message.key)
+                    run.history.answered(opened.span_id, [message.key])
     finally:
         opened.write()
         opened.span.end()

@@ -6,10 +6,10 @@ from typing import Any
 
 from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.reading import attribute, text_or_none
-from spanproof.instrumentors.serialise import text_of
 from spanproof.instrumentors.smolagents import causes, execution
 from spanproof.instrumentors.smolagents.state import RunState, StepState
 from spanproof.instrumentors.spans import Tracing
+from spanproof.instrumentors.texts import text_of
 from spanproof.semconv import spanproof as ours
 
 

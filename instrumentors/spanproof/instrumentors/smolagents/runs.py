@@ -14,11 +14,11 @@ from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.messages import text_part
 from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.reading import attribute, count_or_none, is_a, text_or_none
-from spanproof.instrumentors.serialise import text_of
 from spanproof.instrumentors.smolagents.state import RunState, enter, leave, with_run
 from spanproof.instrumentors.smolagents.tools import definitions
 from spanproof.instrumentors.spans import AGENT, Tracing, handled_by_host
 from spanproof.instrumentors.streams import drive
+from spanproof.instrumentors.texts import text_of
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 

@@ -1,0 +1,85 @@
+"""JSON of values that consist of JSON's own types and little else, which most of what agents pass on does.
+
+In comes any value; out comes its JSON, or None where a walk has to look at it: other types, subclasses, too
+much of it, or something kept back. Runs no code of the host's and never raises.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from spanproof.instrumentors.texts import well_formed
+
+_MAX_MEMBERS = 2_000
+"""Members up to which a value is looked at as a whole; a circular one gets no further either."""
+
+
+def plain_json(value: object, max_chars: int) -> str | None:
+    """JSON of a value that is plain and no longer than this, None of any other."""
+    if not is_plain(value, max_chars):
+        return None
+    text = json_or_none(value)
+    return text if text is not None and len(text) <= max_chars else None
+
+
+def json_or_none(value: object) -> str | None:
+    """JSON of a plain value, None where `json` refuses it after all."""
+    try:
+        text = encode_json(value)
+    except (TypeError, ValueError, RecursionError, RuntimeError):
+        # No number, an integer of too many digits, too deep, or changed by another thread meanwhile.
+        return None
+    return text if text.isascii() else well_formed(text)
+
+
+def is_plain(value: object, room: int) -> bool:
+    """Whether a value is of exactly JSON's own types, of few members, and its texts no longer than `room`."""
+    waiting: list[Any] = [(value,)]
+    members = 0
+    try:
+        for each in waiting:  # which grows meanwhile
+            members += len(each)
+            if members > _MAX_MEMBERS:
+                return False
+            values: Iterable[Any] = each
+            if type(each) is dict:
+                for name in each:
+                    if type(name) is not str:
+                        return False
+                    room -= len(name)
+                values = each.values()
+            for member in values:
+                kind = type(member)
+                # One by one: to look for it in a set would ask the metaclass for a hash.
+                if kind is str:
+                    room -= len(member)
+                elif kind is dict or kind is list or kind is tuple:
+                    waiting.append(member)
+                elif kind is not int and kind is not float and kind is not bool and member is not None:
+                    return False
+            if room < 0:
+                return False
+    except RuntimeError:  # changed by another thread meanwhile
+        return False
+    return True
+
+
+def _make_encoder() -> Callable[[object], str]:
+    """`JSONEncoder.encode`, which makes its C encoder anew for each value, with one made once."""
+    slow = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False, allow_nan=False)
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return slow.encode
+    string = json.encoder.encode_basestring
+    chunks = make(None, slow.default, string, None, ":", ",", False, False, False)  # noqa: FBT003 - C's order
+
+    def encode(document: object) -> str:
+        return string(document) if type(document) is str else "".join(chunks(document, 0))
+
+    return encode
+
+
+encode_json = _make_encoder()
+"""JSON of what consists of JSON's own types; raises as `json.dumps` does."""
