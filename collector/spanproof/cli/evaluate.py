@@ -135,7 +135,8 @@ def _engine(config: Config, pipeline: Pipeline, sandbox: Sandbox | None, no_repl
     try:
         evaluators = evaluators_of(config, sandbox)
     except (EvaluatorError, JudgeError) as problem:
-        raise UsageProblem(str(problem), "see docs/evaluators.md and docs/judge.md") from problem
+        remedy = "mend or remove it; docs/evaluators.md and docs/judge.md show the form"
+        raise UsageProblem(str(problem), remedy) from problem
     rules = config.evaluation
     try:
         fixtures = load_fixtures(rules.fixtures) if rules.fixtures else None

@@ -20,11 +20,12 @@ from spanproof.cli.report import verdict_word
 from spanproof.cli.stored import counted, opened_store, since_ns, since_option, store_option
 from spanproof.collector.config import Config
 from spanproof.collector.engine import open_engine
+from spanproof.evaluators.custom import EvaluatorError
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.judge import JudgeError
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.rescore import rescored
-from spanproof.sandbox import PolicyError
+from spanproof.sandbox import BadFixture, PolicyError
 from spanproof.store import Store
 from spanproof.trace import Layer
 
@@ -64,8 +65,9 @@ def command(
     asked = config.evaluation.model_copy(update={"layers": chosen, "sampling": ()})
     try:
         opened = open_engine(config.model_copy(update={"evaluation": asked}))
-    except (PolicyError, JudgeError) as problem:
-        raise UsageProblem(str(problem), "see docs/policy.md and docs/judge.md") from problem
+    except (PolicyError, JudgeError, EvaluatorError, BadFixture) as problem:
+        remedy = "see docs/policy.md, docs/judge.md, docs/evaluators.md and docs/replay.md"
+        raise UsageProblem(str(problem), remedy) from problem
     changes: Counter[str] = Counter()
     traces = 0
     try:

@@ -104,7 +104,7 @@ def _cannot_start(problem: Exception) -> UsageProblem:
         case BadFixture():
             remedy = "docs/replay.md shows a file of fixtures"
         case EvaluatorError():
-            remedy = "docs/evaluators.md shows the form of an evaluator"
+            remedy = "mend it, or uninstall the package that brings it; docs/evaluators.md shows the form"
         case JudgeError():
             remedy = "docs/judge.md says how to set up a judge"
     return UsageProblem(f"the collector cannot start: {what}", remedy)

@@ -116,7 +116,7 @@ def evaluators_of(config: Config, sandbox: Sandbox | None) -> list[Evaluator]:
     """The evaluators beside the built-in layers: installed ones, the user's functions, the judge.
 
     Raises:
-        EvaluatorError: one of the user's functions cannot be called.
+        EvaluatorError: one of the user's functions cannot be called, or an installed evaluator not be made.
         RubricError: a rubric is not valid.
         JudgeUnavailable: there is a budget for the judge, and no price.
     """

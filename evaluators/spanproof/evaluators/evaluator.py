@@ -12,15 +12,20 @@ Your own, by class: subclass `Evaluator` and name the class in an entry point of
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
+from typing import Final
 
 from spanproof.evaluators.layers import boundary, correctness, execution, groundedness, trajectory
 from spanproof.evaluators.model import RunEvidence
 from spanproof.trace import Judgement, Layer
 
 GROUP = "spanproof.evaluators"
+
+
+class EvaluatorError(ValueError):
+    """An evaluator of the user's cannot be used; the message names it and what is wrong."""
 
 
 class Cost(IntEnum):
@@ -58,6 +63,9 @@ class Evaluator(ABC):
         """
 
 
+_FIELDS: Final[Mapping[str, type]] = {"name": str, "version": str, "layer": Layer, "cost": Cost}
+
+
 class LayerRules(Evaluator):
     """A built-in layer: rules over the evidence, without a model."""
 
@@ -93,14 +101,32 @@ def installed() -> tuple[Evaluator, ...]:
     """Evaluators that installed distributions bring, one of each class.
 
     Raises:
-        TypeError: an entry point names something else; the message says which.
+        EvaluatorError: one cannot be had; the message names it, its distribution and the remedy.
     """
-    return tuple(_made(point.name, point.value, point.load()) for point in entry_points(group=GROUP))
+    return tuple(map(_made, entry_points(group=GROUP)))
 
 
-def _made(name: str, place: str, kind: object) -> Evaluator:
-    if not (isinstance(kind, type) and issubclass(kind, Evaluator)):
-        raise TypeError(
-            f"evaluator {name!r}: {place} is no subclass of spanproof.evaluators.evaluator.Evaluator"
+def _made(point: EntryPoint) -> Evaluator:
+    where = (
+        f"{point.value}, which the installed package {point.dist.name!r} brings"
+        if point.dist
+        else point.value
+    )
+    try:
+        kind = point.load()
+        made: object = kind() if isinstance(kind, type) and issubclass(kind, Evaluator) else None
+    except Exception as failure:
+        raise EvaluatorError(
+            f"evaluator {point.name!r}: {where}, cannot be made: {type(failure).__name__}: {failure};"
+            " its class is called without arguments"
+        ) from failure
+    if not isinstance(made, Evaluator):
+        raise EvaluatorError(
+            f"evaluator {point.name!r}: {where}, is no subclass of spanproof.evaluators.evaluator.Evaluator"
         )
-    return kind()
+    for field, kind in _FIELDS.items():
+        if not isinstance(getattr(made, field, None), kind):
+            raise EvaluatorError(
+                f"evaluator {point.name!r}: {where}, has no {field!r} of type {kind.__name__}"
+            )
+    return made

@@ -2,7 +2,8 @@
 
 from spanproof.evaluators.custom.attach import Attach
 from spanproof.evaluators.custom.evaluator import CustomEvaluator, Wiring
-from spanproof.evaluators.custom.function import Call, EvaluatorError, Function, Returned, evaluate
+from spanproof.evaluators.custom.function import Call, Function, Returned, evaluate
+from spanproof.evaluators.evaluator import EvaluatorError
 
 __all__ = [
     "Attach",

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from spanproof.evaluators.evaluator import EvaluatorError
 from spanproof.sandbox import (
     Execution,
     FailureClass,
@@ -70,10 +71,6 @@ __spanproof_calls__()
 }
 _MAIN = re.compile(r"\bfunction\s+main\s*\(|\b(?:const|let|var)\s+main\s*=")
 _MAX_EXPLANATION = 2_000
-
-
-class EvaluatorError(ValueError):
-    """A function cannot be used; the message names it, what is wrong and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,34 @@
+"""How long a replay may take: by step, by run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from spanproof.evaluators.replay import replay_run
+from spanproof.evaluators.replay.plan import MAX_STEP_S, plan_of
+from spanproof.evaluators.replay.prelude import prelude_of
+from spanproof.evaluators.replay.session import MAX_RUN_S
+from spanproof.sandbox import Execution, FailureClass
+from spanproof.sandbox.backends.scripted import ScriptedSandbox, ScriptedStep
+from spanproof.sandbox.scanners.model import Scan, Verdict
+
+
+def test_once_a_run_has_used_its_time_the_rest_is_left_out_with_the_reason(build):
+    sources = ("slow = 1", "slower = 2", "last = 3")
+    snippets = [build.snippet(source, observation="x") for source in sources]
+    steps = {source: ScriptedStep(Execution(FailureClass.OK, wall_s=MAX_RUN_S * 0.6)) for source in sources}
+    steps[prelude_of(sources, 0)] = ScriptedStep(Execution(FailureClass.OK))
+    scans = {snippet.id: Scan(Verdict.ALLOW, ()) for snippet in snippets}
+    replay = replay_run(build.run(snippets), scans, ScriptedSandbox(steps=steps))
+    assert [step.snippet.source for step in replay.steps] == ["slow = 1", "slower = 2"]
+    assert replay.unreplayed == {snippets[2].id: "the replay's 120 s were used up by the steps before it"}
+
+
+@pytest.mark.parametrize(("recorded_s", "allowed_s"), [(0.1, 10.0), (8.0, 16.0), (3_600.0, MAX_STEP_S)])
+def test_a_step_gets_twice_what_it_took_on_record_within_bounds(build, recorded_s, allowed_s):
+    run = build.run([build.snippet("x = 1", observation="x")])
+    (step,) = run.steps
+    took = replace(step, end_ns=step.start_ns + int(recorded_s * 1e9))
+    assert plan_of(replace(run, steps=(took,))).spec.limits.wall_s == allowed_s
