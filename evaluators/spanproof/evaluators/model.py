@@ -132,12 +132,14 @@ class TestReport:
         results: whether each passed, by its name, in order.
         changed_inputs: names of pairs whose function changed an argument it was given.
         unrun: why they could not be run, which is no fault of the code; `results` is empty then.
+        why: of the first that did not pass, the inputs that falsify a property, or what stopped it.
     """
 
     results: tuple[tuple[str, bool], ...] = ()
     changed_inputs: tuple[str, ...] = ()
     unrun: str | None = None
     budget: Budget | None = None
+    why: str | None = None
 
     __test__ = False
 

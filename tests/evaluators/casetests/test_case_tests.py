@@ -275,3 +275,72 @@ def test_a_tool_answers_a_test_as_it_answers_a_replay(build, jail):
     )
     used_up = run_tests(written(unit=unit + "asked('tea', 'g')"), run, jail)
     assert "no further call price_of" in (used_up.unrun or "")
+
+
+XS = {"xs": {"kind": "list", "items": {"kind": "integer", "min": 0, "max": 1}}}
+HYPOTHESIS = """
+from hypothesis import given, settings, strategies as st
+
+@given(st.lists(st.integers()))
+def test_twice_is_once(xs):
+    assert tidy(tidy(xs)) == tidy(xs)
+
+@given(xs=st.lists(st.integers()))
+@settings(max_examples=200)
+def test_as_long(xs):
+    assert len(tidy(xs)) == len(xs)
+"""
+
+
+def test_properties_written_for_hypothesis_are_tried_and_their_falsifying_inputs_told(build, jail):
+    found = report(build, jail, SORT, unit=HYPOTHESIS)
+    assert (found.unrun, found.results) == (None, (("test_twice_is_once", True), ("test_as_long", False)))
+    assert found.why == "falsified by xs=[0, 0]"
+    assert report(build, jail, SORT, unit=HYPOTHESIS) == found
+
+
+def test_a_property_by_hypothesis_that_never_ends_is_stopped_and_says_so(build, jail):
+    slow = "def tidy(xs):\n    while xs: pass\n    return xs\n"
+    found = report(build, jail, slow, unit=HYPOTHESIS, timeout_s=2)
+    assert (found.passed, found.first_failure, found.why) == (0, "test_twice_is_once", "timeout")
+
+
+@pytest.mark.parametrize(
+    ("holds", "why"),
+    [
+        ("len(tidy(xs)) == len(xs)", r"falsified by xs=\[(0, 0|1, 1)(, [01])*\]"),
+        ("xs[0] >= 0", r"falsified by xs=\[\]: IndexError"),
+    ],
+)
+def test_inputs_that_falsify_a_property_are_told(build, jail, holds, why):
+    found = report(build, jail, SORT, properties=[{"name": "p", "given": XS, "holds": holds}])
+    assert found.results == (("p", False),)
+    assert re.fullmatch(why, found.why or "")
+
+
+def test_what_a_failed_assertion_says_is_never_told(build, jail):
+    assert report(build, jail, SORT, unit="assert tidy([]) == [4242], 'want 4242'").why is None
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "def test_x(xs): assert xs",
+        "async def test_x(): assert True",
+        "class TestX:\n    def test_x(self): assert True",
+    ],
+)
+def test_a_test_that_would_never_run_is_told(unit):
+    with pytest.raises(TestsError, match="would never run"):
+        written(unit=unit)
+
+
+def test_each_docstring_is_a_test_the_latest_of_a_name_alone(build, jail):
+    first = 'def f():\n    """\n    >>> f()\n    1\n    """\n    return 1\n'
+    then = (
+        first.replace("1", "2")
+        + 'class C:\n    def f(self):\n        """\n        >>> C().f()\n        4\n        """\n'
+    )
+    run = build.run([build.snippet(first), build.snippet(then)])
+    found = run_tests(written(doctests=True), run, jail)
+    assert found.results == (("doctest of f", True), ("doctest of C.f", False))

@@ -21,11 +21,22 @@ class TestsError(ValueError):
     __test__ = False
 
 
+_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
 def _python(text: str) -> str:
     try:
-        plan_tests(text, None, "_")
+        counted = plan_tests(text, None, "_").names
     except SyntaxError as problem:
         raise ValueError(f"it is no Python: line {problem.lineno}: {problem.msg}") from problem
+    for node in ast.parse(text).body:
+        if not isinstance(node, _NAMED) or node.name in counted or node.name[:4].lower() != "test":
+            continue
+        what = "is a class" if isinstance(node, ast.ClassDef) else "is async or takes parameters"
+        raise ValueError(
+            f"{node.name} (line {node.lineno}) {what} and would never run: tests are functions without"
+            " parameters, or with hypothesis' @given"
+        )
     return text
 
 

@@ -16,10 +16,12 @@ from spanproof.evaluators.casetests import artifacts
 from spanproof.evaluators.casetests.model import CaseTests, Pair
 from spanproof.evaluators.casetests.subject import Subject, subject_of
 from spanproof.evaluators.casetests.text import (
+    FALSIFIED,
     TestText,
     text_of_doctests,
     text_of_pairs,
     text_of_property,
+    text_of_unit,
 )
 from spanproof.evaluators.model import Budget, TestReport
 from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
@@ -34,6 +36,8 @@ _STOPPED = frozenset(
 )
 _NOT_OURS = frozenset({FailureClass.MISSING_DEPENDENCY, FailureClass.SANDBOX_UNAVAILABLE})
 """The sandbox lacks what the run had: that says nothing about the code."""
+
+_MAX_WHY = 200
 
 _MAX_ARTIFACT = 4 * 1024 * 1024
 
@@ -76,7 +80,7 @@ def run_tests(tests: CaseTests, run: Run, sandbox: Sandbox, given: FixtureSet = 
         testing.take_all()
     except _CannotTell as reason:
         return untested(tests, str(reason))
-    return TestReport(tuple(testing.results), tuple(testing.changed), budget=_budget(tests))
+    return TestReport(tuple(testing.results), tuple(testing.changed), budget=_budget(tests), why=testing.why)
 
 
 def untested(tests: CaseTests, reason: str) -> TestReport:
@@ -99,11 +103,12 @@ class _Testing:
     spec: SessionSpec
     results: list[tuple[str, bool]] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
+    why: str | None = None
 
     def take_all(self) -> None:
         if self.tests.unit is not None:
             names = plan_tests(self.tests.unit, self.tests.entry_point, "_").names
-            self._take(TestText(self.tests.unit, names))
+            self._take(text_of_unit(self.tests.unit, names))
         if self.tests.doctests:
             found = text_of_doctests(self.subject.own)
             if found is not None:
@@ -164,6 +169,8 @@ class _Testing:
         if total and passed + len(execution.tests_failed) != total:
             raise _CannotTell("the sandbox does not tell which tests failed")
         failed = set(execution.tests_failed) if total else set(range(len(text.names)))
+        if failed and all(passed for _, passed in self.results):
+            self.why = _why(execution)
         of = ""
         for number, name in enumerate(text.names):
             if name is not None:
@@ -199,6 +206,17 @@ class _Testing:
         if raised is not None and raised.type == DIVERGED:
             raise _CannotTell(f"the code calls a tool the record has no answer for: {raised.message}")
         return execution
+
+
+def _why(execution: Execution) -> str | None:
+    """Why the first of its tests failed, where that tells nothing of what was expected."""
+    if execution.failure_class in _STOPPED:
+        return execution.failure_class.value
+    message = execution.raised.message if execution.raised is not None else ""
+    if not message.startswith(FALSIFIED):
+        return None
+    words = " ".join(message.split())
+    return words if len(words) <= _MAX_WHY else f"{words[: _MAX_WHY - 1]}…"
 
 
 def _by_assertion(execution: Execution) -> bool:

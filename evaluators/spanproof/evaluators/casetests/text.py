@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from spanproof.evaluators.casetests.inputs import draw
@@ -69,15 +69,50 @@ def test_{n}_unchanged():
     assert _in{n} == json.loads({args}) and _kw{n} == json.loads({kwargs})
 """
 
+FALSIFIED = "falsified by "
+"""How the message of a failed property begins; behind it stand the inputs."""
+
 _PROPERTY = """
+def _told{n}(example):
+    return ", ".join(name + "=" + repr(value) for name, value in example.items())
 def _where{n}({names}):
     return {where}
 def _holds{n}({names}):
     return {holds}
 def test_{n}_holds():
     for _example in json.loads({examples}):
-        if _where{n}(**_example) and not _holds{n}(**_example):
-            raise AssertionError
+        try:
+            if not _where{n}(**_example) or _holds{n}(**_example):
+                continue
+        except ImportError:
+            raise
+        except Exception as _failure:
+            raise AssertionError({falsified!r} + _told{n}(_example) + ": " + type(_failure).__name__)
+        raise AssertionError({falsified!r} + _told{n}(_example))
+"""
+
+_SETTLED = """
+def _settle():
+    from hypothesis import settings
+    settings.register_profile("case", derandomize=True, database=None, deadline=None)
+    settings.load_profile("case")
+_settle()
+"""
+
+_TELLING = """
+def _telling(test):
+    import re
+    form = r"(?:Falsifying example|Failing test case): \\w+\\((.*?),?\\s*\\)$"
+    def run():
+        try:
+            test()
+        except Exception as failure:
+            for note in getattr(failure, "__notes__", ()):
+                told = re.match(form, note, re.DOTALL)
+                if told is not None and not isinstance(failure, ImportError):
+                    raise AssertionError({falsified!r} + " ".join(told[1].split())) from failure
+            raise
+    return run
 """
 
 _DOCTEST = """
@@ -133,29 +168,60 @@ def text_of_property(tested: Property) -> TestText:
         where=f"({tested.where})",
         holds=f"({tested.holds})",
         examples=_literal(examples),
+        falsified=FALSIFIED,
     )
     return TestText(f"import json\n{text}", (tested.name,))
 
 
+def text_of_unit(unit: str, names: Sequence[str]) -> TestText:
+    """Unit tests; where they use hypothesis, its inputs are the same in every run, and it tells them.
+
+    Args:
+        unit: as it was written.
+        names: of its tests, in order.
+    """
+    tree = ast.parse(unit)
+    if not any(_imports(node, "hypothesis") for node in ast.walk(tree)):
+        return TestText(unit, tuple(names))
+    defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in names]
+    telling = "".join(f"{name} = _telling({name})\n" for name in defined)
+    text = f"{_SETTLED}\n{unit}\n{_TELLING.format(falsified=FALSIFIED)}{telling}"
+    return TestText(text, tuple(names))
+
+
+def _imports(node: ast.AST, package: str) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return (node.module or "").partition(".")[0] == package
+    return isinstance(node, ast.Import) and any(each.name.partition(".")[0] == package for each in node.names)
+
+
 def text_of_doctests(sources: Iterable[str]) -> TestText | None:
-    """The docstrings with examples, a test each; None where there are none."""
-    found = [(name, text) for source in sources for name, text in _docstrings(source) if ">>>" in text]
+    """The docstrings with examples, a test each, by their dotted names; None where there are none."""
+    # A function that a later step defines anew is the later one's.
+    written = {name: text for source in sources for name, text in _docstrings(source)}
+    found = [(name, text) for name, text in written.items() if ">>>" in text]
     if not found:
         return None
     tests = [f"def test_{number}():\n    _carry_out({text!r})\n" for number, (_, text) in enumerate(found)]
     return TestText(_DOCTEST + "".join(tests), tuple(f"doctest of {name}" for name, _ in found))
 
 
-def _docstrings(source: str) -> Iterable[tuple[str, str]]:
+def _docstrings(source: str) -> Iterator[tuple[str, str]]:
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            text = ast.get_docstring(node)
-            if text is not None:
-                yield getattr(node, "name", "the module"), text
+    yield "the module", ast.get_docstring(tree) or ""
+    yield from _docstrings_below(tree, "")
+
+
+def _docstrings_below(node: ast.AST, prefix: str) -> Iterator[tuple[str, str]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield f"{prefix}{child.name}", ast.get_docstring(child) or ""
+            yield from _docstrings_below(child, f"{prefix}{child.name}.")
+        else:
+            yield from _docstrings_below(child, prefix)
 
 
 def _literal(value: object) -> str:

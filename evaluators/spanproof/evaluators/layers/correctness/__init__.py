@@ -92,7 +92,7 @@ def _by_tests(tested: Scored, otherwise: Outcome) -> Scored:
     """The layer's value where the case has tests; what else was found is told beside."""
     facts = otherwise.evidence if isinstance(otherwise, Scored) else ()
     beside = f" Beside: {otherwise.explanation}" if isinstance(otherwise, Scored) else ""
-    return replace(tested, explanation=f"{tested.explanation}{beside}", evidence=facts)
+    return replace(tested, explanation=f"{tested.explanation}{beside}", evidence=(*tested.evidence, *facts))
 
 
 def _says_little(standing: _Standing) -> bool:

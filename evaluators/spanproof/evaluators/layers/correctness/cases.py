@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from spanproof.evaluators.layers.common import counted
 from spanproof.evaluators.model import NoReplay, RunEvidence, TestReport
-from spanproof.trace import Label, Outcome, Scored, Skipped
+from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
 
 _MB = 1024 * 1024
+_MAX_FAILED = 20
 
 
 def of_case(evidence: RunEvidence) -> dict[str, Outcome]:
@@ -38,8 +39,11 @@ def _tests_pass(report: TestReport) -> Outcome:
             "The one test of the case passes." if total == 1 else f"All {total} tests of the case pass."
         )
         return Scored(value, Label.PASS, all_pass)
+    why = f" ({report.why})" if report.why is not None else ""
     told = f"{report.passed} of {counted(total, 'test')} of the case {'passes' if total == 1 else 'pass'}"
-    return Scored(value, Label.FAIL, f"{told}; first to fail: {report.first_failure}.")
+    failed = [name for name, passed in report.results if not passed]
+    facts = tuple(Evidence(f"a test of the case failed: {name}") for name in failed[:_MAX_FAILED])
+    return Scored(value, Label.FAIL, f"{told}; first to fail: {report.first_failure}{why}.", facts)
 
 
 def _inputs_unchanged(report: TestReport) -> Outcome:

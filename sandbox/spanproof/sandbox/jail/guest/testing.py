@@ -115,7 +115,7 @@ def plan_tests(text: str, entry_point: str | None, recorder: str) -> Plan:
             number = inside.next
             names += [f"check, line {line}" for line in inside.lines]
         elif isinstance(statement, ast.FunctionDef) and statement.name.startswith("test"):
-            if not _required_parameters(statement):
+            if not _required_parameters(statement) or _is_given(statement):
                 functions.append((statement.name, number))
                 names.append(statement.name)
                 number += 1
@@ -139,6 +139,12 @@ def _calls_check(statement: ast.stmt) -> bool:
         and isinstance(statement.value.func, ast.Name)
         and statement.value.func.id == "check"
     )
+
+
+def _is_given(function: ast.FunctionDef) -> bool:
+    """Whether hypothesis' `@given` fills its parameters."""
+    calls = [each.func for each in function.decorator_list if isinstance(each, ast.Call)]
+    return any(getattr(each, "attr", getattr(each, "id", None)) == "given" for each in calls)
 
 
 def _required_parameters(function: ast.FunctionDef) -> bool:
