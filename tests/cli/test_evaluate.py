@@ -121,6 +121,21 @@ def test_people_get_a_table_with_the_reason(tmp_path, capsys):
     assert "boundary:" in out
 
 
+def test_own_evaluators_that_fail_or_err_stand_below_their_run(good, tmp_path, capsys):
+    config = tmp_path / "spanproof.yaml"
+    config.write_text(
+        "evaluators:\n"
+        "  - {name: strict, pass_at: 1.0, source: 'def main(c, t, **v): return {\"score\": 0.5}'}\n"
+        "  - {name: broken, source: 'def main(c, t, **v): return 9'}\n"
+        "  - {name: content, pass_at: 0.0, source: 'def main(c, t, **v): return 1'}\n"
+    )
+    assert run(["eval", "--config", str(config), str(good)]) == 0
+    out = capsys.readouterr().out
+    assert "strict FAIL 0.50" in out
+    assert "broken error: BadScore" in out
+    assert "content" not in out
+
+
 def test_a_bad_file_is_told_by_itself_and_the_others_are_evaluated(good, tmp_path, capsys):
     broken = tmp_path / "broken.pb"
     broken.write_bytes(b"\xff\xff\xff")

@@ -81,6 +81,25 @@ def test_a_new_version_stands_beside_the_old_and_other_layers_keep_their_scores(
     assert of_layer(location, Layer.TRAJECTORY) == untouched
 
 
+def test_an_edited_evaluator_of_the_user_stands_beside_the_old_and_the_change_is_told(
+    location, tmp_path, capfd
+):
+    file, config = tmp_path / "short.py", tmp_path / "spanproof.yaml"
+    config.write_text(f"evaluators:\n  - {{name: short, file: {file}, pass_at: 1.0}}\n")
+    asked = ["rescore", "--store", location, "--layer", "correctness", "--config", str(config)]
+    for source in ("def main(c, t, **v): return 0", "def main(c, t, **v): return 1"):
+        file.write_text(source)
+        assert run(asked) == 0
+    told = capfd.readouterr().out
+    assert "short none → fail: 1" in told
+    assert "short fail → pass: 1" in told
+    with open_store(location, read_only=True) as store:
+        history = list(store.scores(name="short", every_version=True))
+        (current,) = store.scores(name="short")
+    assert len({score.version for score in history}) == 2
+    assert current.outcome.label is Label.PASS
+
+
 def test_the_same_version_changes_nothing(location, capfd):
     before = of_layer(location, Layer.TRAJECTORY)
     assert run(["rescore", "--store", location, *WITHOUT_REPLAY]) == 0

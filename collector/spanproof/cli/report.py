@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.hostile import visible
+from spanproof.evaluators.custom import CUSTOM
 from spanproof.evaluators.layers.common import first_to_leave
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.redact import mask_formats
@@ -53,8 +54,9 @@ def runs_table(evaluations: Iterable[TraceEvaluation], titles: Mapping[str, str]
                 )
             )
             why = reason_text(own)
-            if why:
-                table.add_row(Padding(why, (0, 0, 0, 2)))
+            for line in (why, *own_evaluators_text(run)):
+                if line:
+                    table.add_row(Padding(line, (0, 0, 0, 2)))
     return table
 
 
@@ -121,6 +123,22 @@ def reason_text(scores: Mapping[Layer, Score]) -> Text:
     if in_order and all(isinstance(score.outcome, Skipped) for score in in_order):
         return plain(outcome_words(in_order[0].outcome))
     return Text()
+
+
+def own_evaluators_text(run: RunEvaluation) -> list[Text]:
+    """What the user's own evaluators fail or could not judge: a line for each, with its worst outcome."""
+    worst: dict[str, Score] = {}
+    for score in run.scores:
+        if score.evaluator.startswith(CUSTOM) and (_fails(score.outcome) or _errored(score.outcome)):
+            known = worst.get(score.name)
+            if known is None or (_fails(score.outcome) and not _fails(known.outcome)):
+                worst[score.name] = score
+    return [
+        Text.assemble(
+            (f"{visible(name)} ", "bold"), verdict_text(score), ": ", plain(outcome_words(score.outcome))
+        )
+        for name, score in worst.items()
+    ]
 
 
 def outcome_words(outcome: Outcome) -> str:

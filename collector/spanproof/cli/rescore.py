@@ -20,7 +20,7 @@ from spanproof.cli.report import verdict_word
 from spanproof.cli.stored import counted, opened_store, since_ns, since_option, store_option
 from spanproof.collector.config import Config
 from spanproof.collector.engine import open_engine
-from spanproof.evaluators.custom import EvaluatorError
+from spanproof.evaluators.custom import CUSTOM, EvaluatorError
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.judge import JudgeError
 from spanproof.evaluators.model import TraceEvaluation
@@ -106,19 +106,19 @@ def _rescored(
 
 
 def _changes(before: TraceEvaluation, after: TraceEvaluation) -> list[str]:
-    """Layers whose verdict on a run is another now: `groundedness pass → fail`."""
+    """Layers, and own evaluators, whose verdict is another now: `groundedness pass → fail`."""
     was = _verdicts(before)
     return [
-        f"{layer} {was.get((run, layer), 'none')} → {verdict}"
-        for (run, layer), verdict in _verdicts(after).items()
-        if was.get((run, layer)) != verdict
+        f"{name} {was.get((span, name), 'none')} → {verdict}"
+        for (span, name), verdict in _verdicts(after).items()
+        if was.get((span, name)) != verdict
     ]
 
 
 def _verdicts(evaluation: TraceEvaluation) -> dict[tuple[str, str], str]:
-    """`pass`, `fail`, `skipped` … by run and layer."""
+    """`pass`, `fail`, `skipped` … by span and layer, or own evaluator."""
     return {
-        (score.run_span_id, score.name): verdict_word(score.outcome)
+        (score.span_id, score.name): verdict_word(score.outcome)
         for score in evaluation.scores
-        if score.name == score.layer.value
+        if score.name == score.layer.value or score.evaluator.startswith(CUSTOM)
     }

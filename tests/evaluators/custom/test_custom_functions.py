@@ -75,6 +75,21 @@ def test_a_function_that_gives_no_answer_errs_with_the_reason(jail, source, erro
     (returned,) = evaluate(Function("bad", "python", source, timeout_s=1.0), [Call("c")], jail)
     assert returned.score is None
     assert returned.error_type in (error_type, "MemoryError")
+    assert returned.message
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("while True: pass", "no answer within 1 s"),
+        ("raise SystemExit(3)", "it ended the program with exit code 3"),
+        ("import os; os.kill(os.getpid(), 9)", "it ended the program with signal 9"),
+    ],
+)
+def test_the_reason_says_what_happened(jail, body, told):
+    source = f"def main(c, t, **v):\n    {body}"
+    (returned,) = evaluate(Function("bad", "python", source, timeout_s=1.0), [Call("c")], jail)
+    assert told in returned.message
 
 
 def test_what_was_answered_before_a_hang_counts(jail):

@@ -26,6 +26,9 @@ from spanproof.sandbox import (
 )
 from spanproof.trace import Errored, Judgement, Label, Layer, Outcome, Scored, Skipped, Span
 
+CUSTOM = "custom:"
+"""What the names of these evaluators start with."""
+
 MAX_SPANS = 200
 """Spans of one run that are judged at most: the rest is told as skipped."""
 
@@ -60,7 +63,7 @@ class CustomEvaluator(Evaluator):
         """
         function.check()
         wiring = wiring or Wiring()
-        self.name = f"custom:{function.name}"
+        self.name = f"{CUSTOM}{function.name}"
         self.version = function.version
         self.layer = wiring.layer
         self._function = function

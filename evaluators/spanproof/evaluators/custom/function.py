@@ -158,7 +158,7 @@ def evaluate(function: Function, calls: Sequence[Call], sandbox: Sandbox) -> lis
     )
     told = [line.removeprefix(mark) for line in execution.stdout.splitlines() if line.startswith(mark)]
     answers = [_returned(line) for line in told[: len(calls)]]
-    return answers + [_unanswered(execution)] * (len(calls) - len(answers))
+    return answers + [_unanswered(execution, seconds)] * (len(calls) - len(answers))
 
 
 def _defines_main(function: Function) -> bool:
@@ -178,7 +178,9 @@ def _returned(line: str) -> Returned:
     except ValueError:
         return Returned(error_type="BadAnswer", message="the answer is no JSON")
     if isinstance(said, dict) and isinstance(raised := said.get("raised"), list) and len(raised) == 2:
-        return Returned(error_type=str(raised[0])[:200], message=str(raised[1])[:_MAX_EXPLANATION])
+        return Returned(
+            error_type=str(raised[0])[:200], message=str(raised[1])[:_MAX_EXPLANATION] or "no message"
+        )
     answer = said.get("answer") if isinstance(said, dict) else None
     score = answer.get("score") if isinstance(answer, dict) else answer
     if isinstance(score, bool):
@@ -192,10 +194,16 @@ def _returned(line: str) -> Returned:
     return Returned(float(score), str(explanation)[:_MAX_EXPLANATION])
 
 
-def _unanswered(execution: Execution) -> Returned:
+def _unanswered(execution: Execution, allowed_s: float) -> Returned:
     """Why a program that ended owes an answer."""
     if execution.failure_class is FailureClass.OK:
         return Returned(error_type="NoAnswer", message="the function ended the program before it answered")
     raised = execution.raised
-    told = f"{raised.type}: {raised.message}" if raised else execution.stderr[-500:].strip()
-    return Returned(error_type=execution.failure_class.value, message=told or "no further word")
+    if raised is not None:
+        told = f"{raised.type}: {raised.message}"
+    elif execution.failure_class is FailureClass.TIMEOUT:
+        told = f"no answer within {allowed_s:g} s (`timeout_s` for each span)"
+    else:
+        how = f"exit code {execution.exit_code}" if execution.signal is None else f"signal {execution.signal}"
+        told = f"it ended the program with {how}: {execution.stderr[-500:].strip()}".rstrip(": ")
+    return Returned(error_type=execution.failure_class.value, message=told)
