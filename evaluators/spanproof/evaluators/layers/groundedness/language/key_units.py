@@ -1,15 +1,17 @@
 """What a key's name says of its value: unit, scale, and whether it is an amount, a share or a count.
 
-In: the words of a key (`amount_cents`, `error_rate`, `revenue_m`). Out: a `Unit`, a factor, or a yes. A word
+In: a key (`amount_cents`, `error_rate`, `revenue_m`). Out: a `Key`, read once for all values under it. A word
 that names a unit counts where it stands last, or anywhere where it can mean nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
 
 from spanproof.evaluators.layers.groundedness.language.units import BY_NAME, CELSIUS, FAHRENHEIT, KELVIN, Unit
-from spanproof.evaluators.layers.groundedness.language.words import plain_set
+from spanproof.evaluators.layers.groundedness.language.words import key_words, plain_set, raw_key_words
 
 _AMBIGUOUS = plain_set(
     "s h d m g t l b min us gal oz ft mi ton tons second foot nm mm pound pounds sterling ha mw mj"
@@ -43,6 +45,42 @@ _COUNTS = plain_set(
     "count qty quantity stock units number num n rows row columns items total_count orders users "
     "requests customers hand sold visits clicks stops passengers seats pieces size len length"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key, read.
+
+    Attributes:
+        raw: its words as they are written, in lower case.
+        words: its canonical words, without the one that names the unit.
+        scale: what it says its values count in: 1e6 for `revenue_m`.
+        fraction, money, counted: whether it names a share of a whole, an amount, a number of things.
+    """
+
+    raw: tuple[str, ...]
+    words: tuple[str, ...]
+    unit: Unit | None
+    scale: float
+    fraction: bool
+    money: bool
+    counted: bool
+
+
+@lru_cache(maxsize=4096)
+def read_key(key: str) -> Key:
+    """What a key says."""
+    raw = raw_key_words(key)
+    if not raw:
+        return Key((), key_words(key), None, 1.0, fraction=False, money=False, counted=False)
+    unit = unit_of_key(raw)
+    words = key_words(key)
+    if unit is not None and len(words) > 1:
+        pairs = zip(words, raw, strict=True)
+        words = tuple(word for word, plain in pairs if BY_NAME.get(plain) is not unit) or words
+    return Key(
+        raw, words, unit, scale_of_key(raw), is_fraction_key(raw), is_money_key(raw), is_count_key(raw)
+    )
 
 
 def unit_of_key(words: Iterable[str]) -> Unit | None:

@@ -21,6 +21,8 @@ MONTH_NAMES = (
 _KEY_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+|[^\W\d_]+\d*")
 _WORD = re.compile(r"\d+(?:[.,:]\d+)+|[^\W_]+(?:['’][^\W\d_]+)?")
 
+_SHORT = 200
+"""Characters of a text whose words are kept: rules ask for the same stretches over and over."""
 _CAMEL = re.compile(r"[a-z][A-Z]")
 
 _SYNONYMS = {
@@ -163,6 +165,15 @@ def words_of(text: str) -> list[str]:
 
     A word followed by a number also gives both joined, so that "class 1" names the key `fare_class1`.
     """
+    return list(_short_words(text)) if len(text) <= _SHORT else _words(text)
+
+
+@lru_cache(maxsize=8192)
+def _short_words(text: str) -> tuple[str, ...]:
+    return tuple(_words(text))
+
+
+def _words(text: str) -> list[str]:
     found: list[str] = []
     before = ""
     for match in _WORD.finditer(text):

@@ -6,7 +6,7 @@ be counted, added up and compared along a column. `Facts` is all of one answer's
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -49,8 +49,8 @@ class Fact:
     """The key names an amount of money."""
     counted: bool = False
     """The key names a number of things."""
-    clause: frozenset[str] = frozenset()
-    """Of a value found in prose, the words of its own clause and of what its sentence is about."""
+    said: Callable[[], frozenset[str]] | None = field(default=None, compare=False, repr=False)
+    """Of a value found in prose, what reads its clause."""
     currency: str = ""
     """The currency that the object it stands in names beside it."""
     line: int = -1
@@ -61,11 +61,17 @@ class Fact:
     """The time of day where it is one, in seconds since midnight."""
     offset: int | None = None
     """Minutes from UTC of that time, where the output says."""
+    words: frozenset[str] = field(init=False, compare=False, repr=False)
+    """Everything that names it."""
+
+    def __post_init__(self) -> None:
+        """Join the words once: every rule asks for them, of every fact."""
+        object.__setattr__(self, "words", self.scope.union(self.key))
 
     @property
-    def words(self) -> frozenset[str]:
-        """Everything that names it."""
-        return self.scope.union(self.key)
+    def clause(self) -> frozenset[str]:
+        """Of a value found in prose, the words of its own clause and of what its sentence is about."""
+        return self.said() if self.said is not None else frozenset()
 
     @property
     def dimension(self) -> Dimension | None:

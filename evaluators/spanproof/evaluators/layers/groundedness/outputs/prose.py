@@ -8,8 +8,10 @@ about where the segment names nothing of its own.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
+from functools import partial
 
 from spanproof.evaluators.layers.groundedness.language.dates import (
     DateMention,
@@ -28,9 +30,12 @@ from spanproof.evaluators.layers.groundedness.language.segments import (
 )
 from spanproof.evaluators.layers.groundedness.language.words import content_words, words_of
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts
-from spanproof.evaluators.layers.groundedness.outputs.tree import add_value
 
 _MAX_PROSE = 100_000
+_DIGIT = re.compile(r"\d")
+_CLOCK = re.compile(r":\d\d|\d\s?[ap]\.?m", re.IGNORECASE)
+_LEAST_SPACES = 2
+"""A value of three words may be a sentence; "Item 17" is a name."""
 _MAX_STRINGS = 2_000
 _MAX_STRING = 20_000
 _MAX_NAMED = 40
@@ -40,11 +45,32 @@ _NAME = re.compile(r"(?<=[\s(])[A-ZÀ-Þ][\w'’-]+")
 _NEAR_BEFORE, _NEAR_AFTER = 60, 30
 
 
+class _Line:
+    """A line of prose: the clauses of its values are worked out when the first is asked for."""
+
+    def __init__(
+        self, text: str, places: list[tuple[int, int]], named: frozenset[str], today: date | None
+    ) -> None:
+        self._text, self._places, self._named, self._today = text, places, named, today
+        self._clauses: dict[int, frozenset[str]] | None = None
+
+    def clause_at(self, start: int) -> frozenset[str]:
+        """The clause of the value that starts here."""
+        if self._clauses is None:
+            found = _clauses(self._text, self._places[:_MAX_VALUES], self._today)
+            self._clauses = {place: clause | self._named for place, clause in found.items()}
+        return self._clauses.get(start, self._named)
+
+
 def read_prose(facts: Facts, output: int, line: str, key: tuple[str, ...] = ()) -> None:
     """Add the values of a line."""
     if len(line) > _MAX_PROSE:
         line, facts.cut = line[:_MAX_PROSE], True
-    told: list[DateMention | TimeMention] = [*dates_in(line, prose=False), *times_in(line)]
+    if _DIGIT.search(line) is None:
+        return
+    told: list[DateMention | TimeMention] = [*dates_in(line, prose=False)]
+    if _CLOCK.search(line):
+        told += times_in(line)
     taken = [(mention.start, mention.end) for mention in told]
     quantities = [
         quantity
@@ -55,17 +81,35 @@ def read_prose(facts: Facts, output: int, line: str, key: tuple[str, ...] = ()) 
         return
     quantities = _with_asides(quantities, line)
     places = sorted(taken + [(quantity.start, quantity.end) for quantity in quantities])
-    today = next(iter(facts.todays), None)
-    named = frozenset(content_words(key))
-    clauses = _clauses(line, places[:_MAX_VALUES], today)
+    read = _Line(line, places, frozenset(content_words(key)), next(iter(facts.todays), None))
     facts.lines += 1
-    for mention in told:
-        clause = clauses.get(mention.start, frozenset()) | named
-        scope = frozenset(key)
-        add_value(facts, output, mention.text, "", "", scope, weak=True, clause=clause, line=facts.lines)
+    for start, fact in _moments(told, facts, output, frozenset(key)):
+        facts.facts.append(replace(fact, said=partial(read.clause_at, start), line=facts.lines))
     for quantity in quantities:
-        found = _fact(output, line, quantity, key, clauses.get(quantity.start, frozenset()) | named)
-        facts.facts.append(replace(found, line=facts.lines))
+        found = _fact(output, line, quantity, key)
+        said = partial(read.clause_at, quantity.start)
+        facts.facts.append(replace(found, said=said, line=facts.lines))
+
+
+def _moments(
+    told: list[DateMention | TimeMention], facts: Facts, output: int, scope: frozenset[str]
+) -> Iterator[tuple[int, Fact]]:
+    """Dates and times as facts, by where they start; a date with the time written behind it is one."""
+    times = [time for time in told if isinstance(time, TimeMention)]
+    dates = [date for date in told if isinstance(date, DateMention)]
+    for mention in dates:
+        time = next((each for each in times if mention.start < each.start < mention.end), None)
+        day = day_of(mention)
+        yearless = None if day else yearless_day(mention.text, next(iter(facts.todays), None))
+        clock, offset = (time.seconds, time.offset) if time else (None, None)
+        fact = Fact(
+            output, "", mention.text, scope=scope, string=mention.text, weak=True, clock=clock, offset=offset
+        )
+        yield mention.start, replace(fact, day=day or yearless, yearless=yearless is not None)
+    for time in times:
+        if not any(mention.start < time.start < mention.end for mention in dates):
+            fact = Fact(output, "", time.text, scope=scope, string=time.text, weak=True)
+            yield time.start, replace(fact, clock=time.seconds, offset=time.offset)
 
 
 def read_strings(facts: Facts, output: int, first: int) -> None:
@@ -74,7 +118,7 @@ def read_strings(facts: Facts, output: int, first: int) -> None:
         text = fact.string
         if text is None or fact.number is not None or fact.day is not None or fact.clock is not None:
             continue
-        if " " in text.strip() and any(character.isdigit() for character in text):
+        if text.strip().count(" ") >= _LEAST_SPACES and any(character.isdigit() for character in text):
             for line in text[:_MAX_STRING].splitlines():
                 read_prose(facts, output, line, tuple(sorted(fact.scope.union(fact.key)))[:_MAX_NAMED])
 
@@ -99,7 +143,7 @@ def _with_asides(quantities: list[Quantity], line: str) -> list[Quantity]:
     return found
 
 
-def _fact(output: int, line: str, quantity: Quantity, key: tuple[str, ...], clause: frozenset[str]) -> Fact:
+def _fact(output: int, line: str, quantity: Quantity, key: tuple[str, ...]) -> Fact:
     before = line[max(0, quantity.start - _NEAR_BEFORE) : quantity.start]
     near = f"{before} {line[quantity.end : quantity.end + _NEAR_AFTER]}"
     return Fact(
@@ -110,7 +154,6 @@ def _fact(output: int, line: str, quantity: Quantity, key: tuple[str, ...], clau
         number=quantity.value,
         unit=quantity.unit,
         weak=True,
-        clause=clause,
     )
 
 

@@ -17,6 +17,8 @@ _NUMBER = re.compile(r"^[-+]?[$€£]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?%?$|^(?
 _SIZE = re.compile(r"^\d+(?:\.\d+)?(?:[KMGT]i?|B|ms|[smhd])$|^(?:\d+[dhms]){2,3}$")
 _NUMBERS = re.compile(r"^[-+]?\d[\d.,]*\s[-+]?\d[\d.,]*$")
 _HEAD = re.compile(r"\S+(?:\s\S+)*")
+_ENDS = re.compile(r"\s*(?:\[|dtype:|Name:|Length:)")
+_PAIR = 2
 _LEAST_HEADS = 3
 _MAX_CELL = 200
 MAX_SCANNED = 200_000
@@ -115,6 +117,8 @@ def _aligned(lines: list[str], start: int) -> TextTable | None:
     """A pandas frame (rows have an index the header lacks), a series, or columns set with spaces."""
     header = _CELLS.split(lines[start].strip())
     block: list[list[str]] = []
+    if not _could_head(header, lines[start + 1] if start + 1 < len(lines) else ""):
+        return None
     for line in lines[start + 1 :]:
         if not line.strip() or line.lstrip().startswith(("[", "dtype:", "Name:", "Length:")):
             break
@@ -124,6 +128,15 @@ def _aligned(lines: list[str], start: int) -> TextTable | None:
     if len(header) == 2 and _NUMBER.match(header[1]):
         return _series([header, *block], lines, start)
     return _frame(header, block, lines, start) or _left_aligned(lines, start)
+
+
+def _could_head(header: list[str], following: str) -> bool:
+    """Whether the line could head a table or begin a series: what tells that without looking at the rest."""
+    if len(header) == _PAIR and _NUMBER.match(header[1]):
+        alone = not following.strip() or _ENDS.match(following) is not None
+        return alone or len(_CELLS.split(following.strip())) == _PAIR
+    words = header if len(header) > 1 else header[0].split()
+    return not any(_NUMBER.match(word) for word in words)
 
 
 def _left_aligned(lines: list[str], start: int) -> TextTable | None:

@@ -7,8 +7,10 @@ explicit stack and stops at `MAX_FACTS`, saying so in `Facts.cut`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import date
+from functools import lru_cache
 from typing import Any
 
 from spanproof.evaluators.layers.groundedness.language.dates import (
@@ -17,17 +19,10 @@ from spanproof.evaluators.layers.groundedness.language.dates import (
     whole_time,
     yearless_day,
 )
-from spanproof.evaluators.layers.groundedness.language.key_units import (
-    is_count_key,
-    is_fraction_key,
-    is_money_key,
-    scale_of_key,
-    unit_of_key,
-)
+from spanproof.evaluators.layers.groundedness.language.key_units import Key, read_key
 from spanproof.evaluators.layers.groundedness.language.quantities import whole_quantity
 from spanproof.evaluators.layers.groundedness.language.status_words import is_status
 from spanproof.evaluators.layers.groundedness.language.units import (
-    BY_NAME,
     CENTS,
     CURRENCIES,
     Dimension,
@@ -53,6 +48,9 @@ _TIME_KEYS = frozenset(
 )
 
 
+_DIGIT = re.compile(r"\d")
+_LONGEST_VALUE = 80
+"""Characters of a text that may be a number, a date or a time as a whole."""
 _CURRENCY_KEY = ("currency",)
 _ID_KEYS = frozenset(["id", "no", "nr", "code", "account", "ref", "ticket", "invoice", "key"])
 
@@ -214,26 +212,22 @@ def add_value(
     scope: frozenset[str],
     records: int = -1,
     row: int = -1,
-    *,
-    weak: bool = False,
-    clause: frozenset[str] = frozenset(),
-    line: int = -1,
 ) -> None:
     """Add one scalar under its key."""
-    raw = raw_key_words(key)
-    unit = unit_of_key(raw) if raw else None
-    words = _key_without_unit(key, raw, unit)
-    quantity = whole_quantity(value) if isinstance(value, str) else None
-    day = _day(value, raw)
-    yearless = yearless_day(value, next(iter(facts.todays), None)) if isinstance(value, str) else None
-    time = whole_time(value) if isinstance(value, str) else None
+    named = read_key(key)
+    text = value if isinstance(value, str) else None
+    written = text if text is not None and _DIGIT.search(text[:_LONGEST_VALUE]) else None
+    quantity = whole_quantity(written) if written else None
+    day = _day(value, named.raw) if written or text is None else None
+    yearless = yearless_day(written, next(iter(facts.todays), None)) if written and day is None else None
+    time = whole_time(written) if written else None
     number = None if day and quantity else quantity.value if quantity else _number(value)
-    unit = quantity.unit or unit if quantity and number is not None else unit
+    unit = quantity.unit or named.unit if quantity and number is not None else named.unit
     fact = Fact(
         output=output,
         label=label,
         text=f"{label}: {_short(value)}" if label else _short(value),
-        key=words,
+        key=named.words,
         scope=scope,
         number=number,
         unit=unit,
@@ -242,22 +236,19 @@ def add_value(
         clock=time.seconds if time else None,
         offset=time.offset if time else None,
         currency=_spoken_currency(facts, output, label) if facts.currencies and number is not None else "",
-        clause=clause,
-        line=line,
-        string=value if isinstance(value, str) else None,
+        string=text,
         flag=_flag(value),
         null=value is None,
-        weak=weak,
         records=records,
         row=row,
-        scale=_scale(facts, output, raw, unit, number),
-        fraction=unit is None and is_fraction_key(raw),
-        money=unit is None and is_money_key(raw),
-        counted=unit is None and is_count_key(raw),
+        scale=_scale(facts, output, named, unit, number),
+        fraction=unit is None and named.fraction,
+        money=unit is None and named.money,
+        counted=unit is None and named.counted,
     )
     facts.facts.append(fact)
     if records >= 0:
-        column = "" if facts.records[records].rows < 0 else " ".join(raw) or "value"
+        column = "" if facts.records[records].rows < 0 else " ".join(named.raw) or "value"
         facts.records[records].columns.setdefault(column, []).append(fact)
 
 
@@ -279,22 +270,14 @@ def _flag(value: Any) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _scale(facts: Facts, output: int, raw: tuple[str, ...], unit: Unit | None, number: float | None) -> float:
+def _scale(facts: Facts, output: int, key: Key, unit: Unit | None, number: float | None) -> float:
     if number is None or (unit is not None and unit.dimension is not Dimension.MONEY) or unit is CENTS:
         return 1.0
-    own = scale_of_key(raw) if unit is None and raw else 1.0
+    own = key.scale if unit is None else 1.0
     return own if own != 1.0 else facts.scales.get(output, 1.0)
 
 
-def _key_without_unit(key: str, raw: tuple[str, ...], unit: Unit | None) -> tuple[str, ...]:
-    words = key_words(key)
-    if unit is None or len(words) < 2:
-        return words
-    return (
-        tuple(word for word, plain in zip(words, raw, strict=True) if BY_NAME.get(plain) is not unit) or words
-    )
-
-
+@lru_cache(maxsize=8192)
 def _naming(value: str) -> frozenset[str]:
     """The words by which a row is known: short strings only, and no bare numbers; of a date its parts."""
     if value in PERCENTILES:

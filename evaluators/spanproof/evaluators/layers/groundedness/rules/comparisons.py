@@ -109,8 +109,10 @@ def facts_set_beside(binding: Binding, left: set[str], right: set[str]) -> tuple
     ]
     best: list[tuple[Fact, Fact]] = []
     top = 0
-    for one in facts:
-        for other in facts:
+    ones = [fact for fact in facts if not fact.words.isdisjoint(left)]
+    others = [fact for fact in facts if not fact.words.isdisjoint(right)]
+    for one in ones:
+        for other in others:
             ours, theirs = one.words - other.words, other.words - one.words
             if not ours & left or not theirs & right or not (ours & right).issubset(left):
                 continue

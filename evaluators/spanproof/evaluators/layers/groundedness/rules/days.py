@@ -99,12 +99,13 @@ def _bound(
     mention = stated.what
     assert isinstance(mention, DateMention)
     rival: Fact | None = None
+    same = {id(fact) for fact in matches}
+    others = [fact for fact in dated if id(fact) not in same]
     for fact in matches:
         named = (
             other
-            for other in dated
-            if other not in matches
-            and not (fact.weak and _told_beside(other, stated, binding))
+            for other in others
+            if not (fact.weak and _told_beside(other, stated, binding))
             and (told_instead(other, fact, words) if fact.weak else named_instead(other, fact, words))
         )
         rival = next(named, None)

@@ -48,8 +48,14 @@ def named_instead(rival: Fact, fact: Fact, words: AbstractSet[str]) -> bool:
     return 2 * len(telling & words) > len(telling)
 
 
+_MOST_LINES_APART = 100
+"""Lines of prose between two values that are still held against each other: long logs end in time."""
+
+
 def told_instead(rival: Fact, fact: Fact, words: AbstractSet[str]) -> bool:
     """The same for a fact found in prose: by the words of the clauses the two stand in."""
+    if rival.weak and abs(rival.line - fact.line) > _MOST_LINES_APART:
+        return False
     theirs = rival.clause if rival.weak else rival.words
     if not fact.clause or not (fact.clause - theirs).isdisjoint(words):
         return False

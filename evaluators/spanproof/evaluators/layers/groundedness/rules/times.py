@@ -32,8 +32,9 @@ def time_claim(stated: Stated, binding: Binding) -> Claim | None:
     words = binding.words_at(stated)
     rival: Fact | None = None
     matches = [fact for fact in timed if is_time(mention, fact)]
+    others = [fact for fact in timed if not is_time(mention, fact)]
     for fact in matches:
-        named = (other for other in timed if other not in matches and _named(other, fact, words))
+        named = (other for other in others if _named(other, fact, words))
         rival = next(named, None)
         if rival is None:
             return verdict(Verdict.GROUNDED, "an output says so", evidence_of(fact))

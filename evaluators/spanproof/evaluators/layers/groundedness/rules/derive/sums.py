@@ -150,7 +150,8 @@ def _named_in_full(search: Search) -> Derived | None:
     for records in search.facts.records:
         for column in records.columns.values():
             numbers = [fact for fact in column if fact.number is not None]
-            named = [fact for fact in numbers if _in_full(fact, column, search.words)]
+            shared = common_words(column)
+            named = [fact for fact in numbers if _in_full(fact.words - shared, search.words)]
             if not 1 < len(named) < len(column) or not agrees(search, named[0]):
                 continue
             value = sum(map(scaled_value, named))
@@ -160,8 +161,7 @@ def _named_in_full(search: Search) -> Derived | None:
     return None
 
 
-def _in_full(fact: Fact, column: Sequence[Fact], words: AbstractSet[str]) -> bool:
-    names = fact.words - common_words(column)
+def _in_full(names: AbstractSet[str], words: AbstractSet[str]) -> bool:
     return bool(names) and names <= words
 
 
