@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+import threading
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from agents import Model, ModelResponse, Usage
+from agents import Model, ModelResponse, OpenAIChatCompletionsModel, Usage
 from agents.tracing import generation_span, response_span
+from openai import AsyncOpenAI
 from openai.types.responses import (
     Response,
     ResponseCompletedEvent,
@@ -98,3 +102,82 @@ class ScriptedResponses(Scripted):
             response = response_of(self.turns.pop(0))
             span.span_data.response, span.span_data.input = response, _messages(input)
             yield ResponseCompletedEvent(type="response.completed", response=response, sequence_number=0)
+
+
+_USAGE = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
+
+
+@contextmanager
+def chat_completions(*turns: Any) -> Iterator[OpenAIChatCompletionsModel]:
+    """The SDK's own chat model, of a server on the loopback that gives these turns in order.
+
+    A turn is a text, or the name and arguments of a tool that is asked for.
+    """
+    waiting = list(turns)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            turn = waiting.pop(0)
+            self.send_response(200)
+            self.send_header(
+                "Content-Type", "text/event-stream" if asked.get("stream") else "application/json"
+            )
+            self.end_headers()
+            if not asked.get("stream"):
+                choice = {"index": 0, "message": _said(turn), "finish_reason": _reason(turn)}
+                self.wfile.write(_completion("chat.completion", [choice], usage=_USAGE))
+                return
+            for delta in _pieces(turn):
+                choice = {"index": 0, "delta": delta, "finish_reason": None}
+                self._send(_completion("chat.completion.chunk", [choice]))
+            last = {"index": 0, "delta": {}, "finish_reason": _reason(turn)}
+            self._send(_completion("chat.completion.chunk", [last]))
+            self._send(_completion("chat.completion.chunk", [], usage=_USAGE))
+            self._send(b"[DONE]")
+
+        def _send(self, data: bytes) -> None:
+            self.wfile.write(b"data: " + data + b"\n\n")
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        client = AsyncOpenAI(
+            base_url=f"http://127.0.0.1:{server.server_port}/v1", api_key="none", max_retries=0
+        )
+        yield OpenAIChatCompletionsModel("chatty", client)
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def _completion(kind: str, choices: list[Any], **more: Any) -> bytes:
+    said = {"id": "cc1", "object": kind, "created": 0, "model": "chatty", "choices": choices, **more}
+    return json.dumps(said).encode()
+
+
+def _reason(turn: Any) -> str:
+    return "stop" if isinstance(turn, str) else "tool_calls"
+
+
+def _said(turn: Any) -> dict[str, Any]:
+    if isinstance(turn, str):
+        return {"role": "assistant", "content": turn}
+    call = {"id": "c1", "type": "function", "function": {"name": turn[0], "arguments": json.dumps(turn[1])}}
+    return {"role": "assistant", "content": "I ask.", "tool_calls": [call]}
+
+
+def _pieces(turn: Any) -> list[dict[str, Any]]:
+    """A turn as the deltas of a stream: texts and arguments come in halves."""
+    said = _said(turn)
+    text = said["content"]
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": text[:3]}, {"content": text[3:]}]
+    for call in said.get("tool_calls", ()):
+        arguments = call["function"]["arguments"]
+        begun = {**call, "index": 0, "function": {"name": turn[0], "arguments": arguments[:4]}}
+        deltas.append({"tool_calls": [begun]})
+        deltas.append({"tool_calls": [{"index": 0, "function": {"arguments": arguments[4:]}}]})
+    return deltas

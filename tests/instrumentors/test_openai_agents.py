@@ -12,12 +12,12 @@ from agents import (
     input_guardrail,
     set_trace_processors,
 )
-from agents.tracing import response_span
+from agents.tracing import generation_span, response_span
 
 from spanproof.instrumentors import instrument_openai_agents, uninstrument
 from spanproof.instrumentors.openai_agents.instrumentor import _processors
 
-from .agents_sdk import Scripted, calls, response_of, says
+from .agents_sdk import Scripted, calls, chat_completions, response_of, says
 from .coders import messages_of
 
 
@@ -58,6 +58,34 @@ async def test_calls_record_their_new_messages_only(recorded):
     assert [message["role"] for message in messages_of(second)] == ["tool"]
     assert second.attributes["spanproof.messages.omitted"] == 2
     assert second.attributes["gen_ai.usage.input_tokens"] == 3
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_chat_completions_messages_have_their_calls_and_answers(recorded, streamed):
+    with chat_completions(("add", {"a": 1, "b": 2}), "It is 3.") as model:
+        agent = Agent(name="calculator", tools=[add], model=model)
+        if streamed:
+            result = Runner.run_streamed(agent, "1 + 2?")
+            assert [event async for event in result.stream_events()]
+        else:
+            await Runner.run(agent, "1 + 2?")
+    first, second = recorded.of_kind("LLM")
+    assert messages_of(first) == [{"role": "user", "parts": [{"type": "text", "content": "1 + 2?"}]}]
+    call = {"type": "tool_call", "id": "c1", "name": "add", "arguments": {"a": 1, "b": 2}}
+    (asked,) = messages_of(first, "gen_ai.output.messages")
+    assert asked["parts"] == [{"type": "text", "content": "I ask."}, call]
+    answered = {"type": "tool_call_response", "id": "c1", "response": "3"}
+    assert messages_of(second) == [{"role": "tool", "parts": [answered]}]
+    assert second.attributes["output.value"] == "It is 3."
+    assert second.attributes["gen_ai.usage.input_tokens"] == 3
+
+
+async def test_an_answer_of_very_many_parts_takes_time_in_proportion(recorded):
+    many = [{"role": "assistant", "content": str(number)} for number in range(20_000)]
+    with agents.trace("workflow"), generation_span(input=many, output=many, model="m"):
+        pass
+    (call,) = recorded.of_kind("LLM")
+    assert "output.value" in call.attributes
 
 
 async def test_a_tool_whose_failure_the_sdk_handles_is_failed_and_the_run_is_not(recorded):

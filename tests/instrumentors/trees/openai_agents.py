@@ -6,7 +6,7 @@ from contextlib import suppress
 import agents
 from agents import Agent, GuardrailFunctionOutput, Runner, function_tool, input_guardrail
 
-from ..agents_sdk import Scripted, ScriptedResponses, calls, says
+from ..agents_sdk import Scripted, ScriptedResponses, calls, chat_completions, says
 
 
 @function_tool
@@ -50,6 +50,25 @@ def streamed(_):
         return result.final_output
 
     assert asyncio.run(work()) == "It is 3."
+
+
+_CHAT_TURNS = (("add", {"a": 1, "b": 2}), "It is 3.")
+
+
+def chat(_):
+    with chat_completions(*_CHAT_TURNS) as model:
+        assert run(Agent(name="calculator", tools=[add], model=model)) == "It is 3."
+
+
+def chat_streamed(_):
+    async def work(model):
+        result = Runner.run_streamed(Agent(name="calculator", tools=[add], model=model), "1 + 2?")
+        async for _event in result.stream_events():
+            pass
+        return result.final_output
+
+    with chat_completions(*_CHAT_TURNS) as model:
+        assert asyncio.run(work(model)) == "It is 3."
 
 
 def hosted_interpreter(_):

@@ -177,16 +177,49 @@ def message_of(item: Any) -> Message:
     if kind == "function_call_output":
         call_id, output = text_or_none(_field(item, "call_id")), _field(item, "output")
         return Message("tool", [tool_response_part(output, call_id)], ("output", call_id, text_of(output)))
+    if _field(item, "object") == "response":
+        return _whole_answer(elements(_field(item, "output")))
     role = text_or_none(_field(item, "role")) or "assistant"
-    content = _field(item, "content")
+    text = _text(_field(item, "content"))
+    call_id = text_or_none(_field(item, "tool_call_id"))
+    if role == "tool" and call_id is not None:
+        return Message(role, [tool_response_part(text, call_id)], ("output", call_id, text))
+    calls = [_chat_call(each) for each in elements(_field(item, "tool_calls"))]
+    return _spoken(role, text, calls)
+
+
+def _whole_answer(items: list[Any]) -> Message:
+    """A streamed chat completion as the message it is; the SDK keeps it as a response of several items."""
+    calls = [
+        (text_of(_field(each, "name")), text_or_none(_field(each, "call_id")), _field(each, "arguments"))
+        for each in items
+        if _field(each, "type") == "function_call"
+    ]
+    texts = [_text(_field(each, "content")) for each in items if _field(each, "type") == "message"]
+    return _spoken("assistant", "\n".join(text for text in texts if text), calls)
+
+
+def _chat_call(call: Any) -> tuple[str, str | None, Any]:
+    function = _field(call, "function")
+    return text_of(_field(function, "name")), text_or_none(_field(call, "id")), _field(function, "arguments")
+
+
+def _text(content: Any) -> str:
     if is_a(content, str):
-        return _text_message(role, text_of(content))
+        return text_of(content)
     texts = [text_or_none(_field(part, "text")) for part in elements(content)]
-    return _text_message(role, "\n".join(text for text in texts if text))
+    return "\n".join(text for text in texts if text)
 
 
 def _text_message(role: str, text: str) -> Message:
-    return Message(role, [text_part(text)] if text else [], (role, text))
+    return _spoken(role, text, [])
+
+
+def _spoken(role: str, text: str, calls: list[tuple[str, str | None, Any]]) -> Message:
+    """What somebody says, with the calls they ask for by name, id and arguments."""
+    parts = [text_part(text)] if text else []
+    parts += [tool_call_part(name, _decoded(arguments), call_id) for name, call_id, arguments in calls]
+    return Message(role, parts, (role, text, *((name, call_id) for name, call_id, _ in calls)))
 
 
 def _field(item: Any, name: str) -> Any:
