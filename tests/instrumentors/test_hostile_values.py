@@ -1,8 +1,10 @@
 """No value the host handles can break it, lose its span, or stop the export.
 
-`HOSTILE_EXAMPLES` sets how many values each of the seven properties is given: 1,500 make over 10,000.
+Every hook of the three frameworks and of the API for any code is given such values. `HOSTILE_EXAMPLES` sets
+how many each of the properties is given: 1,500 make over 10,000.
 """
 
+import asyncio
 import json
 import os
 from contextlib import contextmanager
@@ -13,10 +15,15 @@ import agents
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from langchain_core.callbacks import CallbackManager
 from langchain_core.language_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage
+from langchain_core.language_models.llms import LLM
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import StructuredTool
+from langgraph.graph import START, StateGraph
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -32,7 +39,7 @@ from spanproof.instrumentors import (
 )
 from spanproof.instrumentors.serialise import encode
 
-from .coders import coder
+from .coders import ScriptedChatModel, coder
 from .hostile import LEAVES, EverythingRaises, leaf, value_of
 
 many = settings(
@@ -67,6 +74,40 @@ class AnsweringModel(Model):
 
     def generate(self, messages, **options):
         return self.answer
+
+    def generate_stream(self, messages, **options):
+        yield self.answer
+        yield from ()
+
+
+class AnsweringChatModel(ScriptedChatModel):
+    """The same for LangChain: an answer that no validation has seen."""
+
+    def _generate(self, messages, stop=None, run_manager=None, **options):
+        generation = ChatGeneration.model_construct(message=self.answers[0], text="", generation_info=None)
+        return ChatResult.model_construct(generations=[generation], llm_output=options.get("llm_output"))
+
+
+class AnsweringLLM(LLM):
+    """The same for completions."""
+
+    answer: object = None
+
+    @property
+    def _llm_type(self):
+        return "answering"
+
+    def _call(self, prompt, stop=None, run_manager=None, **options):
+        return self.answer
+
+
+class AnsweringRetriever(BaseRetriever):
+    """The same for retrievers."""
+
+    found: object = None
+
+    def _get_relevant_documents(self, query, *, run_manager):
+        return self.found
 
 
 @cache
@@ -189,6 +230,147 @@ def test_langchain_passes_any_value_as_without_instrumentation(tracer, seed):
 
 @many
 @given(seed=seeds)
+def test_a_smolagents_stream_and_its_steps_pass_any_value(tracer, seed):
+    value = value_of(seed)
+    model = AnsweringModel()
+    model.answer = value
+    with tracer.start_as_current_span("outer"):
+        model([])  # patches the class
+        assert next(iter(model.generate_stream([value]))) is value
+    exported()
+
+    class Failing(Passing):
+        def forward(self, value):
+            raise ValueError(value)
+
+    def run():
+        agent = coder(
+            "passing(thing)",
+            "failing(thing)",
+            "final_answer(passing(value=thing))",
+            tools=(Passing(), named(Failing(), "failing")),
+        )
+        return agent.run("Go.", additional_args=Arguments(thing=value))
+
+    instrumented = outcome(run, same=False)
+    assert [span for span in exported() if span.name.startswith("invoke_agent")]
+    with uninstrumented():
+        assert outcome(run, same=False) == instrumented
+
+
+def named(tool, name):
+    tool.name = name
+    return tool
+
+
+class Arguments(dict):
+    """smolagents writes a run's variables into its prompt."""
+
+    def __str__(self):
+        return "{…}"
+
+
+@many
+@given(seed=seeds)
+def test_langchains_models_retrievers_and_graphs_pass_any_value(tracer, seed):
+    value = value_of(seed)
+    said = AIMessage.model_construct(
+        type="ai",
+        content=value,
+        tool_calls=value,
+        usage_metadata=value,
+        response_metadata={"model_name": value},
+    )
+    asked = HumanMessage.model_construct(type="human", content=value, id=value)
+    graph = StateGraph(dict)
+    graph.add_node("node", lambda state: {"messages": [value], "more": value})
+    graph.add_edge(START, "node")
+    compiled = graph.compile(name="graph")
+
+    def failing(_):
+        raise ValueError(value)
+
+    raising = StructuredTool(name="raising", description="d", args_schema=_ANYTHING, func=failing)
+    config = {"metadata": {"value": value}, "tags": ["tag"]}
+    calls = (
+        lambda: AnsweringChatModel(answers=[said]).invoke([asked], llm_output=value),
+        lambda: AnsweringLLM.model_construct(answer=value).invoke("asked"),
+        lambda: AnsweringRetriever.model_construct(found=[value]).invoke("asked"),
+        lambda: AnsweringRetriever.model_construct(found=value).invoke("asked"),
+        lambda: compiled.invoke({"messages": [value], "more": value}),
+        lambda: RunnableLambda(failing).invoke(value),
+        lambda: raising.invoke({"value": value}),
+        lambda: RunnableLambda(lambda given: given).invoke(value, config),
+    )
+    _exporter().clear()
+    instrumented = [outcome(call, same=False) for call in calls]
+    exported()
+    with uninstrumented():
+        assert [outcome(call, same=False) for call in calls] == instrumented
+
+
+@many
+@given(seed=seeds)
+def test_langchains_callbacks_may_be_told_anything(tracer, seed):
+    value = value_of(seed)
+    manager = CallbackManager.configure()
+    _exporter().clear()
+    chain = manager.on_chain_start(value, value, name=value)
+    within = chain.get_child()
+    for run in (
+        *within.on_chat_model_start(value, [[value]], invocation_params=value, name=value),
+        *within.on_llm_start(value, [value], invocation_params={"model": value}),
+    ):
+        run.on_llm_end(value)
+    (failing,) = within.on_llm_start(value, [value])
+    failing.on_llm_error(ValueError(value))
+    within.on_tool_start(value, value, inputs=value, tool_call_id=value).on_tool_end(value)
+    within.on_tool_start({"name": "run_python"}, value, inputs={"code": value}).on_tool_error(OSError(value))
+    within.on_retriever_start(value, value).on_retriever_end(value)
+    chain.on_chain_end(value)
+    assert len(exported()) == 7
+
+
+@many
+@given(seed=seeds)
+def test_any_code_in_coroutines_and_blocks_passes_any_value(tracer, seed):
+    value = value_of(seed)
+
+    @trace.tool
+    async def passing(given):
+        return given
+
+    @trace.agent(name="generating")
+    async def generating(given):
+        yield await passing(given)
+
+    @trace.step(name="failing")
+    def failing(given):
+        raise Told(given)
+
+    class Told(Exception):
+        pass
+
+    given_out = []  # not returned: asyncio prints what a task returns
+
+    async def work():
+        given_out.extend([item async for item in generating(value)])
+
+    asyncio.run(work())
+    assert [id(item) for item in given_out] == [id(value)]
+    with pytest.raises(Told) as told:
+        failing(value)
+    assert told.value.args[0] is value
+    with trace.tool(name="block") as block:
+        block.input(value)
+        block.output(value)
+        trace.record_execution("x", "python", output=value, error=Told(value), is_final=True)
+    names = ["block", "execute_tool passing", "failing", "invoke_agent generating"]
+    assert sorted(span.name.removeprefix("execute_tool block") or "block" for span in exported()) == names
+
+
+@many
+@given(seed=seeds)
 def test_decorated_functions_pass_any_value(tracer, seed):
     value = value_of(seed)
     passing = trace.tool(lambda given: given)
@@ -229,15 +411,18 @@ def test_openai_agents_spans_may_hold_any_value(tracer, seed):
             response.span_data.input = value
         with agents.custom_span("own", {"value": value}), agents.guardrail_span("guard", triggered=True):
             pass
-    assert len(exported()) == 8
+        with agents.handoff_span(value, value) as handed:
+            handed.set_error({"message": value, "data": value})
+        with agents.generation_span(
+            input=[{"role": "tool", "tool_call_id": value, "content": value}],
+            output=[{"object": "response", "output": [{"type": "function_call", "name": value}, value]}],
+        ):
+            pass
+    assert len(exported()) == 10
 
 
 @pytest.mark.parametrize("number", range(LEAVES))
 def test_an_agent_answers_any_value_as_without_instrumentation(number):
-    class Arguments(dict):
-        def __str__(self):
-            return "{…}"
-
     arguments = Arguments(thing=leaf(number))
 
     def run():

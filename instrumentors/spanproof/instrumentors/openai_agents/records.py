@@ -37,7 +37,7 @@ def name_of(data: Any) -> str:
     if data.type == "response":
         return text_or_none(attribute(attribute(data, "response"), "model")) or "response"
     if data.type == "handoff":
-        return f"handoff from {data.from_agent}"
+        return f"handoff from {text_of(data.from_agent)}"
     return text_or_none(attribute(data, "name")) or text_or_none(attribute(data, "model")) or str(data.type)
 
 
