@@ -59,8 +59,17 @@ _OTHER = [
     "def {a}({b})\n  {b}.map {{ |x| x + {n} }}\nend", "std::vector<int> {a};\ncout << {a}.size() << endl;",
     "#include <{a}>\nusing namespace std;\nint main() {{\n    return 0;\n}}", "package main\n\nfunc {a}({b} int) string {{\n",
     ".{a} {{ color: #333; margin: {n}px; }}", "FROM {a}:{n}\nRUN make {b}\nCMD [\"{c}\"]",
+    "{a} <- subset({b}, {c} > {n})\nprint(mean({a}${c}))", "library({a})\nplot({b}$x, {b}${c}, main = \"{a}\")",
+    "{a} <- function({b}, n = {n}) {{\n  {b} %>% head(n)\n}}", "for ({a} in 1:{n}) {{\n  {b}[{a}] <- {c} * {n}\n}}",
     "using System;\nConsole.WriteLine({a});", "fun {a}({b}: Int): String {{\n    val {c} = {n}\n", "{a} <- c(1, {n})\nsummary({a}${b})",
     "val {a} = List({n})\nobject {T} extends App {{", "module {T} where\n{a} :: Int -> Int", "[{a}]\n{b} = {n}\nname = \"{c}\"",
+]  # fmt: skip
+_HTML = [
+    "<link href=\"{a}.css\" rel=\"stylesheet\">", "<script src=\"/{a}/{b}.js\" defer></script>", "<h1>{a} {b}</h1>\n<p>{c}: {n}</p>",
+    "<table>\n  <tr><th>{a}</th><th>{b}</th></tr>\n  <tr><td>{n}</td><td>{c}</td></tr>\n</table>", "<img src=\"{a}.png\" alt=\"{b}\" width=\"{n}\">",
+    "<form action=\"/{a}\" method=\"post\">\n  <input name=\"{b}\" type=\"text\">\n  <button>{c}</button>\n</form>", "<meta name=\"{a}\" content=\"{b}\">",
+    "<!DOCTYPE html>\n<html>\n<head><title>{a}</title></head>\n<body>\n<div id=\"{b}\">{c}</div>\n</body>\n</html>", "<script>\n  {a}({n});\n</script>",
+    "<ul class=\"{a}\">\n  <li>{b}</li>\n  <li><a href=\"/{c}\">{c}</a></li>\n</ul>", "<div class=\"{a}\"><span style=\"color: red\">{b}</span></div>",
 ]  # fmt: skip
 _PROSE = [
     "The {a} of the {b} is {n}, as the {c} shows.", "I found {n} {a} for this {b}. Let me select the next {c}.",
@@ -107,6 +116,11 @@ def javascript(draw: random.Random) -> str:
 def typescript(draw: random.Random) -> str:
     """Typed declarations."""
     return _some(_TYPESCRIPT, draw, "\n")
+
+
+def html(draw: random.Random) -> str:
+    """Elements and small pages."""
+    return _some(_HTML, draw, "\n")
 
 
 def other(draw: random.Random) -> str:
