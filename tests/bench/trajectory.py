@@ -7,8 +7,9 @@ RUNS: {"reward", "traj": [chat messages with tool calls]} a line. Printed: AUC o
 of 1, and in the same run of the naive measures one would try first (few messages, few errors).
 LOGS: {"log": {"history": [{"content", "name" or "role"}], "mistake_step"}} a line, of failed runs of several
 agents. Printed: how often the blamed step is the annotated one, exactly and within one, beside always the
-first, always the last, and a random choice. With --judge, and only where OPENAI_BASE_URL is set, a model is
-asked about each step as well, in order, and the first it calls a mistake is blamed.
+first, always the last, and a random choice. With --judge a model is asked about each step as well, in order,
+and the first it calls a mistake is blamed: at OpenAI, or at OPENAI_BASE_URL; OPENAI_API_KEY is its key. That
+is a question a step, so try it with --most 5 first. A judge that cannot be asked ends the bench.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import argparse
 import json
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -49,7 +51,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rewarded", type=Path, help="JSON Lines with reward and traj")
     parser.add_argument("--mistakes", type=Path, help="JSON Lines with log.history and log.mistake_step")
-    parser.add_argument("--judge", default="", help="a model to ask as well, at OPENAI_BASE_URL")
+    parser.add_argument("--judge", default="", help="a model to ask as well")
     parser.add_argument("--most", type=int, default=None, help="how many logs, for a judge that costs")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     options = parser.parse_args()
@@ -63,9 +65,11 @@ def main() -> None:
 
 
 def judge_for(model: str) -> Judge | None:
-    """The judge, None where none is asked for or there is nowhere to ask."""
-    if not model or not os.environ.get("OPENAI_BASE_URL"):
+    """The judge, None where none is asked for."""
+    if not model:
         return None
+    if not os.environ.get("OPENAI_API_KEY"):
+        sys.exit("--judge needs OPENAI_API_KEY, and OPENAI_BASE_URL for an endpoint of your own")
     return Judge(JudgeSettings(model=model))
 
 
@@ -227,15 +231,15 @@ def spoken(history: Sequence[Mapping[str, Any]]) -> Iterator[Action]:
 
 
 def judged(history: Sequence[Mapping[str, Any]], judge: Judge) -> int | None:
-    """The first message that a model calls the mistake; None where it calls none so or cannot be asked."""
+    """The first message that a model calls the mistake; None where it calls none so."""
     for place in range(len(history)):
         shown = history[: place + 1]
         parts = [(f"step {number}", str(each.get("content") or "")) for number, each in enumerate(shown)]
         try:
             if judge.ask(question_of(RUBRIC, parts)).score < RUBRIC.pass_at:
                 return place
-        except JudgeError:
-            return None
+        except JudgeError as problem:
+            sys.exit(f"the judge cannot be asked about step {place} of a log: {problem}")
     return None
 
 

@@ -28,6 +28,8 @@ from spanproof.sandbox.errors import BadFixture, PolicyError
 from spanproof.store import Store, StoreError
 
 _LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+_CHATTY = ("httpx", "httpx2")
+"""They tell every request, which for a judge is a line per question."""
 
 
 @click.command()
@@ -58,6 +60,9 @@ def command(
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines() if log_format == "json" else logging.Formatter(_LOG_FORMAT))
     logging.basicConfig(level=log_level.upper(), handlers=[handler])
+    if log_level != "debug":
+        for client in _CHATTY:
+            logging.getLogger(client).setLevel(logging.WARNING)
     config = read_config(file, settings)
     collector = collector_for(config)
     try:
