@@ -42,7 +42,7 @@ _PROGRAMS = (
     "awk bash sh cat chmod cp dd echo env false find grep head id ls mkdir mount mv readlink rm sed sleep"
     " sort tail touch tr true uname wc yes"
 )
-_PACKAGES = ("numpy", "numpy.libs", "pandas", "dateutil", "pytz", "six.py", "tzdata")
+_PACKAGES = ("numpy", "numpy.libs", "pandas", "dateutil", "pip", "pytz", "six.py", "tzdata")
 _LEFT_OUT = {"test", "tests", "idlelib", "lib2to3", "turtledemo", "tkinter", "site-packages"}
 
 

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
+from spanproof.cli.builds import show_builds
 from spanproof.cli.console import UsageProblem
-from spanproof.cli.environment import show_builds
 from spanproof.sandbox import BadSetting, Sandbox, SandboxUnavailable
 from spanproof.sandbox.registry import backend_names, open_sandbox
 

@@ -1,28 +1,22 @@
-"""`spanproof sandbox environment`: build package sets ahead, list the images, remove those nobody uses.
-
-Also how any command shows that an environment is being built: the builder tells its steps to the log, which
-is a line that changes on a terminal, and a line for each step elsewhere.
-"""
+"""`spanproof sandbox environment`: build package sets ahead, list the images, remove those nobody uses."""
 
 from __future__ import annotations
 
-import logging
 import time
 from pathlib import Path
 
 import click
 from rich.filesize import decimal
-from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli import EXIT_PASS
-from spanproof.cli.console import UsageProblem, console, error_console, print_json
+from spanproof.cli.backends import backend_options, opened
+from spanproof.cli.console import UsageProblem, console, print_json
 from spanproof.cli.hostile import visible
-from spanproof.sandbox import EnvironmentUnavailable, SandboxError
-from spanproof.sandbox.environments import Environments, Image, Lease, Store, Wanted, read_packages
+from spanproof.sandbox import EnvironmentUnavailable, Sandbox, SandboxError
+from spanproof.sandbox.environments import Image, Lease, Store, Wanted, read_packages
 from spanproof.sandbox.environments.build import MAX_BYTES, UNUSED_S
-from spanproof.sandbox.jail.workshop import run_in_workshop
 
 _DAY_S = 86400.0
 _REMEDY = "docs/environments.md says what a package set may be"
@@ -35,13 +29,16 @@ def command() -> None:
 
 @command.command()
 @click.argument("file", type=click.Path(path_type=Path))
+@backend_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line.")
-def build(file: Path, as_json: bool) -> int:
-    """Build the environment of FILE ahead of its first use.
+def build(file: Path, backend: str, settings: dict[str, str], as_json: bool) -> int:
+    """Build the environment of FILE ahead of its first use, in the sandbox that will use it.
 
     FILE is a requirements.txt with exact pins, or a package-lock.json.
     """
-    lease = have(wanted_in(file))
+    wanted = wanted_in(file)
+    with opened(backend, settings) as sandbox:
+        lease = have(wanted, sandbox)
     row = {"image": str(lease.path), "packages": [f"{one.name} {one.version}" for one in lease.lock.packages]}
     lease.close()
     if as_json:
@@ -109,48 +106,20 @@ def wanted_in(file: Path) -> Wanted:
         raise UsageProblem(str(problem), _REMEDY) from problem
 
 
-def have(wanted: Wanted) -> Lease:
+def have(wanted: Wanted, sandbox: Sandbox) -> Lease:
     """The image of a package set, built where it is not there yet.
 
     Raises:
-        UsageProblem: it cannot be built.
+        UsageProblem: it cannot be built, or the sandbox gives no package sets.
     """
-    show_builds()
+    if sandbox.environments is None:
+        raise UsageProblem(f"the {sandbox.name} backend cannot give package sets", "use --backend jail")
     try:
-        return Environments(run_in_workshop).lease(wanted)
+        return sandbox.environments.lease(wanted)
     except EnvironmentUnavailable as problem:
         raise UsageProblem(str(problem), _REMEDY) from problem
     except SandboxError as problem:
         raise UsageProblem(str(problem), "spanproof doctor") from problem
-
-
-def show_builds() -> None:
-    """From now on, tell on stderr what a build does."""
-    logger = logging.getLogger("spanproof.sandbox.environments")
-    if not any(isinstance(handler, _Shown) for handler in logger.handlers):
-        logger.addHandler(_Shown())
-        logger.setLevel(logging.INFO)
-        logger.propagate = False
-
-
-class _Shown(logging.Handler):
-    """Steps of a build, on stderr."""
-
-    _status: Status | None = None
-
-    def emit(self, record: logging.LogRecord) -> None:
-        text = visible(record.getMessage())
-        if not error_console.is_terminal:
-            error_console.print(f"spanproof: {text}", markup=False, soft_wrap=True)
-        elif getattr(record, "done", False):
-            if self._status is not None:
-                self._status.stop()
-            self._status = None
-        elif self._status is None:
-            self._status = error_console.status(Text(text))
-            self._status.start()
-        else:
-            self._status.update(Text(text))
 
 
 def _row(image: Image) -> dict[str, object]:

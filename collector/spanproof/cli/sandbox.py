@@ -110,11 +110,11 @@ def run(
         raise UsageProblem("give either FILE or --jsonl", "spanproof sandbox run program.py")
     if math.isnan(timeout_s):
         raise UsageProblem("--timeout is not a number", "give seconds: --timeout 10")
-    if packages is not None:
-        wanted = wanted_in(packages)
-        have(wanted).close()
-        fixtures = replace(fixtures, packages=wanted.packages)
+    wanted = wanted_in(packages) if packages is not None else None
     with opened(backend, settings, workers) as sandbox:
+        if wanted is not None:
+            have(wanted, sandbox).close()
+            fixtures = replace(fixtures, packages=wanted.packages)
         if jsonl:
             _require(sandbox)
             return answer_lines(lambda row: _answer(sandbox, row, timeout_s, fixtures, database), workers)

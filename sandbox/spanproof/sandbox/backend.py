@@ -11,9 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from types import TracebackType
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from spanproof.sandbox.model import Execution, Program, SessionSpec, Tier, ToolAnswer, ToolRequest
+
+if TYPE_CHECKING:
+    from spanproof.sandbox.environments import Environments
 
 
 class Evidence(StrEnum):
@@ -129,6 +132,9 @@ class Sandbox(ABC):
     The registry calls the class with `workers` and these as keyword arguments, each a text. The constructor
     starts nothing, and raises `BadSetting` for a value it cannot take.
     """
+
+    environments: Environments | None = None
+    """Where it has package sets from; None where it gives none."""
 
     tells: frozenset[Evidence] = frozenset(Evidence)
     """What it tells of a run; promises about the rest do not apply to it, and its fields stay empty."""

@@ -6,10 +6,12 @@ import base64
 import hashlib
 import io
 import json
+import os
 import tarfile
 import threading
 import zipfile
 from collections.abc import Iterator, Mapping
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote
@@ -17,7 +19,13 @@ from urllib.parse import unquote
 import pytest
 
 from spanproof.sandbox import Sandbox
+from spanproof.sandbox.jail import workshop
+from spanproof.sandbox.model import Tier
 from spanproof.sandbox.registry import open_sandbox
+
+TIER = os.environ.get("SPANPROOF_TESTED_TIER", "full")
+"""See tests/contract/test_reduced_tier.py."""
+run_in_workshop = partial(workshop.run_in_workshop, demanded=Tier(TIER))
 
 
 class Wheels:
@@ -123,6 +131,9 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where environments are kept."""
     place = tmp_path / "environments"
     monkeypatch.setenv("SPANPROOF_ENVIRONMENTS", str(place))
+    for path in (tmp_path, *tmp_path.parents):  # in the reduced tier, programs of root's are another user
+        if path.stat().st_uid == os.geteuid() and not path.stat().st_mode & 0o001:
+            path.chmod(0o711)
     return place
 
 
@@ -149,5 +160,5 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Regist
 
 @pytest.fixture
 def sandbox(directory: Path) -> Iterator[Sandbox]:
-    with open_sandbox() as opened:
+    with open_sandbox("jail", settings={"tier": TIER}) as opened:
         yield opened

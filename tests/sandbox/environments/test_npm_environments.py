@@ -17,7 +17,8 @@ from spanproof.sandbox import (
     Sandbox,
 )
 from spanproof.sandbox.environments import Environments, read_packages
-from spanproof.sandbox.jail.workshop import run_in_workshop
+
+from .conftest import run_in_workshop
 
 
 def run(sandbox: Sandbox, source: str, *pins: str, language: str = "javascript") -> Execution:

@@ -30,10 +30,9 @@ from spanproof.sandbox import (
     UnsupportedFixtures,
 )
 from spanproof.sandbox.environments import Environments, Lock, Store, Wanted
-from spanproof.sandbox.jail.workshop import run_in_workshop
 from spanproof.sandbox.registry import open_sandbox
 
-from .conftest import Wheels
+from .conftest import Wheels, run_in_workshop
 
 SHOW = "import alpha, beta; print(alpha.VERSION, beta.VERSION)"
 

@@ -24,7 +24,10 @@ from spanproof.sandbox.errors import EnvironmentUnavailable
 from spanproof.sandbox.model import Ecosystem, Execution, FailureClass, Limits, PackageSet, Program
 
 Install = Callable[[Program, Path, Path], Execution]
-"""Runs a program in a sandbox that sees two directories of the host: `/archives`, read-only, and `/image`."""
+"""Runs a program in a sandbox that may read one directory of the host, and write to the other.
+
+The program's input says where it sees them.
+"""
 
 LIMITS = Limits(
     wall_s=900.0,

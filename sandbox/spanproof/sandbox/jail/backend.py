@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from functools import partial
 from typing import ClassVar
 
 from spanproof.sandbox.backend import AnswerTool, Availability, Sandbox, Session
 from spanproof.sandbox.calls import check_files
-from spanproof.sandbox.environments import Environments, Lease
+from spanproof.sandbox.environments import Environments, Leases
 from spanproof.sandbox.errors import BadSetting, UnsupportedFixtures, UnsupportedLanguage
 from spanproof.sandbox.jail import probe
 from spanproof.sandbox.jail.job import check_database_made, here, job_of
@@ -40,9 +41,8 @@ class JailSandbox(Sandbox):
         self.languages = self._runtimes.languages
         self._workers = threading.BoundedSemaphore(max(1, workers))
         self._pool = Pool(self._demanded)
-        self._environments = Environments(run_in_workshop)
-        self._leases: dict[PackageSet, Lease] = {}
-        self._leasing = threading.Lock()
+        self.environments = Environments(partial(run_in_workshop, demanded=self._demanded))
+        self._leases = Leases(self.environments)
 
     def availability(self) -> Availability:
         """What this machine gives."""
@@ -85,17 +85,13 @@ class JailSandbox(Sandbox):
     def close(self) -> None:
         """End every process of it."""
         self._pool.close()
-        with self._leasing:
-            for lease in self._leases.values():
-                lease.close()
-            self._leases.clear()
+        self._leases.close()
 
     def _require_tier_for(self, fixtures: Fixtures) -> None:
-        """Recorded calls take a network, and package sets a root, of the program's own."""
-        wanted = "recorded HTTP calls" if fixtures.http else "package sets" if fixtures.packages else None
-        if wanted is not None and not self._pool.tier().holds(Tier.FULL):
+        """Recorded calls take a network of the program's own."""
+        if fixtures.http and not self._pool.tier().holds(Tier.FULL):
             raise UnsupportedFixtures(
-                f"the jail has no {wanted} in its reduced tier, which is all this machine gives;"
+                "the jail has no recorded HTTP calls in its reduced tier, which is all this machine gives;"
                 " `spanproof doctor` says what the full tier needs, and another backend may have them"
             )
 
@@ -103,12 +99,7 @@ class JailSandbox(Sandbox):
         """The interpreter of a package set, which is built at its first use."""
         if packages is None:
             return None
-        lease = self._leases.get(packages)
-        if lease is None:
-            with self._leasing:
-                lease = self._leases.get(packages) or self._environments.lease(packages)
-                self._leases[packages] = lease
-        return kind_of_environment(lease.path, packages.ecosystem)
+        return kind_of_environment(self._leases.of(packages).path, packages.ecosystem)
 
 
 def _tier(value: str) -> Tier:

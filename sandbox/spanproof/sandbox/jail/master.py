@@ -106,7 +106,7 @@ def _set_up(options: dict[str, Any], guest_id: int | None) -> _Setup:
     visible = root.build_root(root.interpreter_directories(), binds)
     sys.path[:] = [path for path in sys.path if path and _visible(path, visible.roots)]
     if options["site"] is not None:
-        _use_packages_of(options["site"])
+        use_packages_of(options["site"])
     sys.dont_write_bytecode = True
     importlib.invalidate_caches()
     sys.path_importer_cache.clear()
@@ -134,7 +134,7 @@ def preload(extra: list[str]) -> None:
     rehearse()
 
 
-def _use_packages_of(site: str) -> None:
+def use_packages_of(site: str) -> None:
     """A package set in the place of the interpreter's own packages, for whatever Python runs in the jail."""
     sys.path[:] = [path for path in sys.path if Path(path).name not in ("site-packages", "dist-packages")]
     sys.path.append(site)

@@ -7,6 +7,7 @@ the machine but the interpreter; the jail ends with the program.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from spanproof.sandbox.jail.job import here, job_of
@@ -14,13 +15,15 @@ from spanproof.sandbox.jail.master import foreign_id
 from spanproof.sandbox.jail.outcome import execution_of
 from spanproof.sandbox.jail.pool import Kind, Pool
 from spanproof.sandbox.jail.root import Bind
-from spanproof.sandbox.model import Execution, Program
+from spanproof.sandbox.model import Execution, Program, Tier
 
 _GRACE_S = 15.0
 
 
-def run_in_workshop(program: Program, archives: Path, image: Path) -> Execution:
-    """Run a program that sees `archives` as /archives, read-only, and `image` as /image, its own to write.
+def run_in_workshop(
+    program: Program, archives: Path, image: Path, *, demanded: Tier = Tier.FULL
+) -> Execution:
+    """Run a program that may read `archives`, and write to `image`: its input says where it sees them.
 
     Raises:
         SandboxUnavailable: this machine cannot run a jail.
@@ -29,10 +32,12 @@ def run_in_workshop(program: Program, archives: Path, image: Path) -> Execution:
     owner = foreign_id(os.geteuid(), Path("/proc/self/uid_map").read_text(encoding="utf-8"))
     if owner is not None:
         os.chown(image, owner, owner)
-    header, parts = job_of(program, here())
     kind = Kind(binds=(Bind(str(archives), "/archives"), Bind(str(image), "/image", writable=True)))
-    pool = Pool()
+    pool = Pool(demanded)
     try:
+        bound = pool.tier() is Tier.FULL
+        places = ("/archives", "/image") if bound else (str(archives), str(image))
+        header, parts = job_of(replace(program, stdin="\n".join(places).encode()), here())
         slot = pool.take(kind)
         slot.send(header, parts)
         answer = slot.receive(program.limits.wall_s + _GRACE_S)

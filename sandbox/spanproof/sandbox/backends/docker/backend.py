@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from functools import partial
 from typing import ClassVar
 
 from spanproof.sandbox.backend import AnswerTool, Availability, Evidence, Sandbox, Session
@@ -16,13 +17,24 @@ from spanproof.sandbox.backends.docker.container import Container, ContainerEnde
 from spanproof.sandbox.backends.docker.daemon import Settings, Shape
 from spanproof.sandbox.backends.docker.job import check_fixtures
 from spanproof.sandbox.backends.docker.pool import Pool
+from spanproof.sandbox.backends.docker.workshop import build_in
 from spanproof.sandbox.calls import check_files
-from spanproof.sandbox.errors import BadSetting, UnsupportedLanguage
+from spanproof.sandbox.environments import Environments, Leases
+from spanproof.sandbox.errors import BadSetting, UnsupportedFixtures, UnsupportedLanguage
 from spanproof.sandbox.jail.job import check_database_made, job_of
 from spanproof.sandbox.jail.outcome import execution_of
+from spanproof.sandbox.jail.root import ENVIRONMENT, Bind
 from spanproof.sandbox.jail.session import JailSession, Loan, job_of_session
 from spanproof.sandbox.jail.wire import Frame, Header
-from spanproof.sandbox.model import Execution, FailureClass, Limits, Program, SessionSpec
+from spanproof.sandbox.model import (
+    Execution,
+    FailureClass,
+    Fixtures,
+    Limits,
+    PackageSet,
+    Program,
+    SessionSpec,
+)
 
 _GRACE_S = 15.0
 
@@ -69,6 +81,8 @@ class DockerSandbox(Sandbox):
         self.tells = frozenset(Evidence) if not runtime else frozenset(Evidence) - {Evidence.ATTEMPTS}
         self._workers = threading.BoundedSemaphore(max(1, workers))
         self._pool = Pool(self._settings, max(1, workers), max(1, int(_number("runs", runs))))
+        self.environments = Environments(partial(build_in, self._pool, user))
+        self._leases = Leases(self.environments)
 
     def availability(self) -> Availability:
         """Whether the daemon is there, and a container of the image comes up."""
@@ -77,7 +91,7 @@ class DockerSandbox(Sandbox):
     def run(self, program: Program) -> Execution:
         """Run one program; see `Sandbox.run`."""
         with self._workers:
-            container = self._taken(program.limits)
+            container = self._taken(program.limits, program.fixtures)
             try:
                 check_fixtures(program.fixtures, container)
                 header, parts = job_of(program, container.runtimes)
@@ -110,7 +124,7 @@ class DockerSandbox(Sandbox):
                 f"the docker backend has sessions in python only, not {spec.language!r}"
             )
         check_files(spec.files)
-        container = self._taken(spec.limits)
+        container = self._taken(spec.limits, spec.fixtures)
         loan = Loan(container, lambda: self._pool.give_back(container), lambda: self._pool.drop(container))
         try:
             check_fixtures(spec.fixtures, container)
@@ -119,14 +133,26 @@ class DockerSandbox(Sandbox):
             loan.close()
             raise
 
-    def _taken(self, limits: Limits) -> Container:
-        container = self._pool.take(Shape(limits.memory_bytes, limits.processes, limits.disk_bytes))
+    def _taken(self, limits: Limits, fixtures: Fixtures) -> Container:
+        binds = () if fixtures.packages is None else (self._bind_of(fixtures.packages),)
+        shape = Shape(limits.memory_bytes, limits.processes, limits.disk_bytes, binds)
+        container = self._pool.take(shape)
         self.tells = container.tells
         return container
+
+    def _bind_of(self, packages: PackageSet) -> Bind:
+        """The image of a package set, which is built at its first use."""
+        if not self._pool.is_local():
+            raise UnsupportedFixtures(
+                "the docker backend binds package sets from this machine's files, which a daemon elsewhere"
+                " does not see: name one by its socket (host=unix:///…), or put the packages into the image"
+            )
+        return Bind(str(self._leases.of(packages).path), ENVIRONMENT)
 
     def close(self) -> None:
         """Remove every container of it."""
         self._pool.close()
+        self._leases.close()
 
 
 def _number(name: str, text: str) -> float:

@@ -1,7 +1,8 @@
 """The daemon, as the backend uses it: what it can run, and containers made, found and removed.
 
-In: the backend's settings. Out: containers, each under the same strict profile; nothing of the host is
-mounted. Whatever the daemon or its library raises leaves here as an error of the sandbox, with the remedy.
+In: the backend's settings. Out: containers, each under the same strict profile; of the host nothing is
+mounted but the image of a package set. Whatever the daemon or its library raises leaves here as an error of
+the sandbox, with the remedy.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from spanproof.sandbox.backends.docker.profile import seccomp_profile
 from spanproof.sandbox.backends.docker.source import BOOT
 from spanproof.sandbox.errors import SandboxUnavailable
 from spanproof.sandbox.jail.host import guest_environment
+from spanproof.sandbox.jail.root import Bind
 
 if TYPE_CHECKING:
     from docker import APIClient
@@ -56,6 +58,10 @@ class Shape:
     memory_bytes: int
     processes: int
     disk_bytes: int
+    binds: tuple[Bind, ...] = ()
+    """Directories of this machine: the image of a package set; where one is built, its parts."""
+    user: str = ""
+    """Another than that of the settings, where one is given."""
 
 
 class Daemon:
@@ -119,7 +125,7 @@ class Daemon:
                 image=self._settings.image,
                 entrypoint=["python3", "-s", "-u", "-c", BOOT],
                 command=[],
-                user=self._settings.user,
+                user=shape.user or self._settings.user,
                 environment=_environment(),
                 working_dir="/",
                 labels={LABEL: _owner()},
@@ -151,6 +157,7 @@ class Daemon:
             "cap_drop": ["ALL"],
             "security_opt": ["no-new-privileges", *self._seccomp()],
             "ipc_mode": "private",
+            "mounts": [_mount(bind) for bind in shape.binds],
             "dns": ["127.0.0.1"],
             "ulimits": [{"Name": name, "Soft": most, "Hard": most} for name, most in limits.items()],
             "log_config": {"Type": "none"},
@@ -161,6 +168,11 @@ class Daemon:
     def has_own_profile(self) -> bool:
         """Whether containers are under our seccomp profile; Podman takes none by its socket."""
         return self._settings.seccomp == "own" and not self.is_podman
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is spoken to by a socket in this machine's files, so that it sees them, most likely."""
+        return str(self._client.base_url) == "http+docker://localhost"
 
     def _seccomp(self) -> list[str]:
         return [f"seccomp={seccomp_profile()}"] if self.has_own_profile else []
@@ -243,6 +255,13 @@ def _told(what: str, remedy: str = "") -> Iterator[None]:
     except (docker.errors.DockerException, requests.RequestException, OSError) as problem:
         why = getattr(problem, "explanation", None) or str(problem)
         raise SandboxUnavailable(f"{what}: {' '.join(str(why).split())[:500]}.{remedy}") from problem
+
+
+def _mount(bind: Bind) -> Any:
+    """As a mount and not as a volume: a source that is not there is an error, and is not made."""
+    from docker.types import Mount
+
+    return Mount(bind.target, bind.source, type="bind", read_only=not bind.writable)
 
 
 def _environment() -> dict[str, str]:

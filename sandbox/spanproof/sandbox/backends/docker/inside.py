@@ -25,7 +25,7 @@ from spanproof.sandbox.jail.arch import this_arch
 from spanproof.sandbox.jail.arming import Arming, Forked
 from spanproof.sandbox.jail.filter import SEEDED, compile_filter
 from spanproof.sandbox.jail.fixed.surroundings import own_image
-from spanproof.sandbox.jail.master import preload
+from spanproof.sandbox.jail.master import preload, use_packages_of
 from spanproof.sandbox.jail.network import Resolver as Names
 from spanproof.sandbox.jail.node import find_node
 from spanproof.sandbox.jail.paths import Boundary
@@ -43,7 +43,11 @@ TMPFS = (root.BOX, "/tmp", "/dev/shm")  # noqa: S108 - the container's
 _USER_PROCESSES = 4096
 _OUTLIVES_PROCESSES = ("/proc/sysvipc/msg", "/proc/sysvipc/sem", "/proc/sysvipc/shm")
 _OOM_EVENTS = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
-_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/etc/ssl")
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/etc/ssl", root.ENVIRONMENT)
+
+
+_PACKAGES = Path(root.ENVIRONMENT, "node_modules")
+"""Of a package set; Node.js looks beside the work directory last."""
 
 
 class Channel:
@@ -97,6 +101,8 @@ class Wiped:
         """See `Box`; the room is the container's."""
         for path in (self.work, self.code):
             os.mkdir(path, 0o755)  # noqa: PTH102 - in the path of every run
+        if _PACKAGES.is_dir():
+            os.symlink(_PACKAGES, f"{root.BOX}/node_modules")  # noqa: PTH211
 
     def resize(self, size_bytes: int) -> None:
         """The container was made with the room its jobs ask for."""
@@ -238,6 +244,8 @@ def main() -> None:
             own_image()  # where it cannot be read, nothing is fixed
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # the programs have our user: they must not reach our memory
         preload([])
+        if Path(root.ENVIRONMENT, "site").is_dir():
+            use_packages_of(f"{root.ENVIRONMENT}/site")
         watched = _notifies()
         place = _place(watched)
         channel.sendall(encode(_hello(watched, place)))
@@ -254,6 +262,9 @@ def _hello(watched: bool, place: Place) -> dict[str, object]:
     return {
         "kind": "hello",
         "python": platform.python_version(),
+        "machine": platform.machine(),
+        "libc": platform.libc_ver()[0],
+        "libc_version": platform.libc_ver()[1],
         "watched": watched,
         "names": not isinstance(place.network.resolver, Deaf),
         "oom": _oom_events() is not None,

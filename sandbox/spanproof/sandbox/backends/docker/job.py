@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from spanproof.sandbox.backends.docker.container import Container
+from spanproof.sandbox.backends.docker.workshop import check_fits
 from spanproof.sandbox.errors import UnsupportedFixtures
 from spanproof.sandbox.model import Fixtures
 
@@ -16,9 +17,7 @@ def check_fixtures(fixtures: Fixtures, container: Container) -> None:
     if fixtures.http:
         raise UnsupportedFixtures(_refusal("recorded HTTP calls (fixtures.http)"))
     if fixtures.packages is not None:
-        raise UnsupportedFixtures(
-            _refusal("a package set (fixtures.packages); put the packages into the image")
-        )
+        check_fits(container, fixtures.packages.ecosystem)
     if container.watched:
         return
     for name, value in (("fixtures.seed", fixtures.seed), ("fixtures.clock", fixtures.clock)):

@@ -47,6 +47,14 @@ class Pool:
             raise SandboxBroken("the sandbox is closed")
         return container
 
+    def is_local(self) -> bool:
+        """See `Daemon`.
+
+        Raises:
+            SandboxUnavailable: there is no daemon.
+        """
+        return self._connected().is_local
+
     def give_back(self, container: Container) -> None:
         """Return a container that has answered; it may still be cleaning up."""
         if container.runs >= self._runs:

@@ -1,11 +1,14 @@
-"""In the build sandbox: unpack the tarballs of /archives to their places in /image; no script runs."""
+"""In the build sandbox: unpack tarballs to their places in an image; no script runs.
+
+Its input says, in a line each, where the tarballs are and where the image.
+"""
 
 import json
 import sys
 import tarfile
 from pathlib import Path, PurePosixPath
 
-ARCHIVES, IMAGE = Path("/archives"), Path("/image")
+ARCHIVES, IMAGE = (Path(line.strip()) for line in sys.stdin)
 
 
 class Room:

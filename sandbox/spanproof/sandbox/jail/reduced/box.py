@@ -30,8 +30,16 @@ _BEYOND_BEARING = 2
 class Directory:
     """See `Box`."""
 
-    def __init__(self, path: str, tree: Namespace) -> None:
+    def __init__(self, path: str, tree: Namespace, packages: str | None = None) -> None:
+        """Of a slot.
+
+        Args:
+            path: the directory.
+            tree: whose files it holds.
+            packages: where Node.js finds those of a package set; it looks beside the work directory last.
+        """
         self.path = path
+        self._packages = packages
         self.work, self.code, self.tmp, self.shm = (
             f"{path}/{name}" for name in ("work", "code", "tmp", "shm")
         )
@@ -47,6 +55,8 @@ class Directory:
         for name, mode in root.BOX_DIRECTORIES:
             os.mkdir(f"{self.path}/{name}", mode)  # noqa: PTH102 - in the path of every run
             os.chmod(f"{self.path}/{name}", mode)  # noqa: PTH101 - the umask took bits
+        if self._packages is not None:
+            os.symlink(self._packages, f"{self.path}/node_modules")  # noqa: PTH211
         self._modes = self._now()
         self._closed = False
         self._names_made = 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from spanproof.sandbox.jail import root
@@ -25,6 +26,11 @@ _READABLE = (
     "/etc/mime.types",
     "/etc/localtime",
     "/etc/timezone",
+    "/etc/os-release",  # pip asks by these which system it is on, and ends where it may not read them
+    "/etc/debian_version",
+    "/etc/lsb-release",
+    "/etc/redhat-release",
+    "/etc/alpine-release",
     "/sys/devices/system/cpu",
     "/sys/devices/system/node",
     "/sys/fs/cgroup",  # duckdb asks for its limits, and ends where they exist and cannot be read
@@ -42,21 +48,36 @@ _PROC_READ = re.compile(
 class Fence(Boundary):
     """One box's boundary, and the walls that hold it."""
 
-    def __init__(self, box: str, directories: tuple[str, ...], program_path: str) -> None:
+    def __init__(
+        self, box: str, directories: tuple[str, ...], program_path: str, binds: Sequence[root.Bind] = ()
+    ) -> None:
+        """Of a box.
+
+        Args:
+            box: its path.
+            directories: the interpreter's.
+            program_path: where programs are searched.
+            binds: what else is seen; at its own path, for nothing can be bound here.
+        """
         system = [path for path in root.SYSTEM if Path(path).is_dir()]
-        roots = root.outermost([*system, *directories])
+        images = [os.path.realpath(bind.source) for bind in binds if not bind.writable]
+        roots = root.outermost([*system, *directories, *images])
         super().__init__(roots, program_path)
-        self._box = box
+        self._own = (box, *(os.path.realpath(bind.source) for bind in binds if bind.writable))
         named = [path for one in roots for path in _without_credentials(one)]
         named += [path for path in _READABLE if os.path.lexists(path)]
         # A rule is for what a path leads to: links within what is readable lead to what is.
         readable = root.outermost(os.path.realpath(path) for path in named)
         devices = tuple(path for path in _DEVICES if Path(path).exists())
-        self.walls = Walls(tuple(path for path in readable if os.path.lexists(path)), box, devices)
+        self.walls = Walls(tuple(path for path in readable if os.path.lexists(path)), self._own, devices)
 
     def is_own(self, place: str) -> bool:
-        """Whether a resolved path lies in the box."""
-        return place == self._box or place.startswith(f"{self._box}/")
+        """Whether a resolved path lies in the box, or in another directory that may be written to."""
+        return self.home_of(place) is not None
+
+    def home_of(self, place: str) -> str | None:
+        """The one of these directories that it lies in."""
+        return next((own for own in self._own if place == own or place.startswith(f"{own}/")), None)
 
     def is_open(self, place: str) -> bool:
         """Whether Landlock lets a resolved path be read or run."""

@@ -47,12 +47,12 @@ class Walls:
 
     Attributes:
         readable: files, and directories with all below them: to read and to run.
-        writable: the directory below which everything may be done.
+        writable: directories below which everything may be done.
         devices: files to read and to write.
     """
 
     readable: tuple[str, ...]
-    writable: str
+    writable: tuple[str, ...]
     devices: tuple[str, ...]
 
 
@@ -83,7 +83,8 @@ def _ruleset(walls: Walls, version: int) -> int:
         _allow(rules, path, rights & handled)
     for path in walls.devices:
         _allow(rules, path, (_READ_FILE | _WRITE_FILE) & handled)
-    _allow(rules, walls.writable, handled & ~(_MAKE_CHAR | _MAKE_BLOCK))
+    for path in walls.writable:
+        _allow(rules, path, handled & ~(_MAKE_CHAR | _MAKE_BLOCK))
     return rules
 
 

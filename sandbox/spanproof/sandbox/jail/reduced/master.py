@@ -24,7 +24,7 @@ from typing import Any
 from spanproof.sandbox.jail import cgroup, kernel, root
 from spanproof.sandbox.jail.arch import this_arch
 from spanproof.sandbox.jail.layout import enlarge
-from spanproof.sandbox.jail.master import foreign_id, preload, say_failed
+from spanproof.sandbox.jail.master import foreign_id, preload, say_failed, use_packages_of
 from spanproof.sandbox.jail.reduced import landlock
 from spanproof.sandbox.jail.reduced.box import empty
 from spanproof.sandbox.jail.reduced.slot import Site, serve
@@ -70,6 +70,7 @@ def _set_up(options: dict[str, Any], control: socket.socket, host: int, home: Pa
     if landlock.abi() == 0:
         raise OSError("this kernel has no Landlock, or the container's profile forbids it")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    binds = tuple(root.Bind(*bind) for bind in options["binds"])
     preload(options["preload"])
     if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208 - a count
         raise RuntimeError(
@@ -78,13 +79,15 @@ def _set_up(options: dict[str, Any], control: socket.socket, host: int, home: Pa
     sys.dont_write_bytecode = True
     linecache.clearcache()
     interpreter = root.interpreter_directories()
-    user = _another_user(interpreter)
+    user = _another_user(interpreter, binds)
+    if options["site"] is not None:
+        use_packages_of(_at_its_own_path(options["site"], binds))
     groups = cgroup.find_base(options["owner"])
     gc.collect()
     gc.freeze()
     enlarge()
     control.send(json.dumps({"ready": True, "cgroups": groups.paths if groups is not None else ()}).encode())
-    return _Starter(control, host, home, user, groups, interpreter)
+    return _Starter(control, host, home, user, groups, (interpreter, binds))
 
 
 def _new_home(base: Path) -> Path:
@@ -117,11 +120,19 @@ def _remove(home: Path) -> None:
         home.rmdir()
 
 
-def _another_user(interpreter: tuple[str, ...]) -> int | None:
+def _at_its_own_path(place: str, binds: tuple[root.Bind, ...]) -> str:
+    """Where something lies that would be bound elsewhere in the full tier."""
+    for bind in binds:
+        if place.startswith(f"{bind.target}/"):
+            return bind.source + place[len(bind.target) :]
+    return place
+
+
+def _another_user(interpreter: tuple[str, ...], binds: tuple[root.Bind, ...]) -> int | None:
     """The first of a range of users nobody else is; None where we may not become another.
 
     Raises:
-        OSError: others may not read the interpreter.
+        OSError: others may not read the interpreter, or the directory of environments.
     """
     highest = foreign_id(os.geteuid(), Path("/proc/self/uid_map").read_text())
     held = int(_status("CapEff"), 16)
@@ -133,6 +144,13 @@ def _another_user(interpreter: tuple[str, ...]) -> int | None:
                 raise OSError(
                     f"programs run as a user of their own, who may not enter {path}: make it passable for"
                     " others (chmod o+x), or run Spanproof as another user than root"
+                )
+    for bind in binds:
+        for path in Path(bind.source).parents:
+            if not path.stat().st_mode & 0o001:
+                raise OSError(
+                    f"programs run as a user of their own, who may not enter {path}: keep environments where"
+                    f" others may enter, by SPANPROOF_ENVIRONMENTS=/var/cache/spanproof, say"
                 )
     # In a user namespace the highest mapped numbers hold `nobody`.
     return (highest if highest > 100_000 else min(highest, 60_000)) - _USERS
@@ -155,14 +173,14 @@ class _Starter:
         home: Path,
         first_user: int | None,
         groups: cgroup.Base | None,
-        interpreter: tuple[str, ...],
+        seen: tuple[tuple[str, ...], tuple[root.Bind, ...]],
     ) -> None:
         self._control = control
         self._host = host
         self._home = home
         self._first_user = first_user
         self._groups = groups
-        self._interpreter = interpreter
+        self._interpreter, self._binds = seen
         self._tree = Descendants(own_user=False)
         self._slots: dict[int, tuple[str, str]] = {}
         """Box and control group by process."""
@@ -207,7 +225,8 @@ class _Starter:
         user = None if self._first_user is None else self._first_user + secrets.randbelow(_USERS)
         os.mkdir(box, 0o700)  # noqa: PTH102
         if user is not None:
-            os.chown(box, user, user)
+            for own in (box, *(bind.source for bind in self._binds if bind.writable)):
+                os.chown(own, user, user)
         name, group = self._groups.make(_PROCESSES) if self._groups is not None else ("", None)
         ready, go = os.pipe()
         pid = os.fork()
@@ -217,7 +236,7 @@ class _Starter:
             os.close(ready)
             os.close(self._control.detach())
             os.close(self._host)
-            serve(Site(arch, box, user, self._interpreter), socket.socket(fileno=channel), group)
+            serve(Site(arch, box, user, self._interpreter, self._binds), socket.socket(fileno=channel), group)
         os.close(ready)
         self._slots[pid] = (box, name)
         if self._groups is not None and group is not None:

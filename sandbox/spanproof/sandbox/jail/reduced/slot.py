@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 from dataclasses import dataclass
+from pathlib import Path
 
 from spanproof.sandbox.jail import kernel
 from spanproof.sandbox.jail.arch import Arch
@@ -19,6 +20,7 @@ from spanproof.sandbox.jail.reduced.box import Directory
 from spanproof.sandbox.jail.reduced.fence import Fence
 from spanproof.sandbox.jail.reduced.tree import Descendants
 from spanproof.sandbox.jail.reduced.watch import GuardedWatcher, NoNetwork
+from spanproof.sandbox.jail.root import ENVIRONMENT, Bind
 from spanproof.sandbox.jail.rules import FORKS
 from spanproof.sandbox.jail.slot import Slot, tell
 from spanproof.sandbox.model import Tier
@@ -32,12 +34,14 @@ class Site:
         box: the directory made for it.
         user: whom it becomes, a user nobody else is; None where it stays who it is.
         interpreter: the interpreter's directories.
+        binds: directories that guests see beside the usual, at their own paths.
     """
 
     arch: Arch
     box: str
     user: int | None
     interpreter: tuple[str, ...]
+    binds: tuple[Bind, ...] = ()
 
 
 def serve(site: Site, channel: socket.socket, group: Group | None) -> None:
@@ -70,9 +74,11 @@ def _settle(site: Site) -> None:
 
 def _place(site: Site) -> Place:
     tree = Descendants(own_user=site.user is not None)
-    box = Directory(site.box, tree)
+    images = [Path(bind.source, "node_modules") for bind in site.binds if bind.target == ENVIRONMENT]
+    packages = next((str(path) for path in images if path.is_dir()), None)
+    box = Directory(site.box, tree, packages)
     os.environ.update(HOME=box.work, TMPDIR=box.tmp)
-    fence = Fence(site.box, site.interpreter, os.environ["PATH"])
+    fence = Fence(site.box, site.interpreter, os.environ["PATH"], site.binds)
     network = NoNetwork()
     user = os.getuid()
     shown = frozenset() if tree.counted else FORKS

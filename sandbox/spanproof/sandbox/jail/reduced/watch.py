@@ -327,11 +327,16 @@ class GuardedWatcher(watch.Watcher):
         else:
             judged, place = self._boundary.judge(path, call.pid, writes=True)
             if self._boundary.is_own(place):
-                return calls.open_beneath(self._box.path, place[len(self._box.path) + 1 :], os.O_PATH)
+                return self._opened_as_own(place)
             if judged is paths.Judged.INSIDE:
                 raise PermissionError(errno.EPERM, "not the program's own")
         self.record.note("file", place, allowed=False)
         raise PermissionError(errno.EACCES, "outside")
+
+    def _opened_as_own(self, place: str) -> int:
+        home = self._boundary.home_of(place)
+        assert home is not None
+        return calls.open_beneath(home, place[len(home) + 1 :], os.O_PATH)
 
     def _exec(self, name: str, call: Notification) -> Answer:
         path = self._path(call, 0 if name == "execveat" else None, 1 if name == "execveat" else 0)
@@ -386,7 +391,7 @@ class GuardedWatcher(watch.Watcher):
     def _connect_inside(self, place: str, call: Notification) -> Answer:
         """To a listener of the program's own: by a socket of ours, put in the place of the guest's."""
         try:
-            fd = calls.open_beneath(self._box.path, place[len(self._box.path) + 1 :], os.O_PATH)
+            fd = self._opened_as_own(place)
             try:
                 with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as ours:
                     ours.setblocking(False)  # noqa: FBT003
