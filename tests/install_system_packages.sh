@@ -1,11 +1,11 @@
 #!/bin/sh
-# Installs the Debian packages a list names, where their programs are missing: `sh … LIST`.
+# Installs the Debian packages a list names, where their programs or files are missing: `sh … LIST`.
 set -eu
 
 missing=
 while read -r package program; do
 	case $package in '' | '#'*) continue ;; esac
-	command -v "$program" >/dev/null 2>&1 || missing="$missing $package"
+	command -v "$program" >/dev/null 2>&1 || [ -e "$program" ] || missing="$missing $package"
 done <"$1"
 [ -n "$missing" ] || exit 0
 

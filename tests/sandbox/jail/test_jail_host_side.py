@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import mmap
 import os
+import socket
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,17 +21,26 @@ from hypothesis import strategies as st
 from spanproof.sandbox.jail import testimony
 from spanproof.sandbox.jail.arch import this_arch
 from spanproof.sandbox.jail.paths import Boundary
+from spanproof.sandbox.jail.place import Born, Origin, Place
+from spanproof.sandbox.jail.reduced.box import Directory
+from spanproof.sandbox.jail.reduced.fence import Fence
+from spanproof.sandbox.jail.reduced.tree import Descendants
+from spanproof.sandbox.jail.reduced.watch import Ear, GuardedWatcher, NoNetwork
 from spanproof.sandbox.jail.root import files_under
 from spanproof.sandbox.jail.rules import REFUSED, WATCHED
+from spanproof.sandbox.jail.run import Armed, Links
+from spanproof.sandbox.jail.steps import SessionRun
 from spanproof.sandbox.jail.watch import Notification, Watcher
-from spanproof.sandbox.jail.wire import FROM_GUEST, BadFrame, Decoder, encode
+from spanproof.sandbox.jail.wire import FROM_GUEST, FROM_HOST, BadFrame, Decoder, Frame, encode
 
 ARCH = this_arch()
 assert ARCH is not None
 HELD = sorted(
     (WATCHED | REFUSED | {"socket", "sendto", "mmap", "mremap", "kill", "prctl"}) & set(ARCH.numbers)
 )
-calm = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+calm = settings(
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture], deadline=None
+)
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +56,29 @@ def page() -> Iterator[tuple[int, mmap.mmap]]:
     assert libc.mprotect(address + size, size, mmap.PROT_READ | mmap.PROT_WRITE) == 0
     del view
     pages.close()
+
+
+class _Alone(Descendants):
+    """The processes of a guest that has started none: no signal of these tests reaches anybody."""
+
+    def _found(self, below: dict[int, list[int]] | None = None) -> list[int]:
+        return []
+
+    def signal_all(self, number: int, *, but: int) -> None:
+        """To nobody."""
+
+
+@pytest.fixture(params=["full", "reduced"])
+def new_watcher(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Watcher]:
+    """Makes the handler of a tier; the reduced one's does in `tmp_path` what it is asked for."""
+    assert ARCH is not None
+    if request.param == "full":
+        return lambda: Watcher(ARCH, Boundary(("/usr",), "/usr/bin"))
+    tree = _Alone(own_user=False)
+    box = Directory(str(tmp_path), tree)
+    box.fresh(1 << 20)
+    fence = Fence(str(tmp_path), (sys.prefix,), "/usr/bin")
+    return lambda: GuardedWatcher(ARCH, fence, tree, box, Ear())
 
 
 words = st.one_of(
@@ -72,6 +109,7 @@ addresses_in_memory = st.builds(
 )
 def test_any_held_call_gets_an_answer(
     page: tuple[int, mmap.mmap],
+    new_watcher: Callable[[], Watcher],
     name: str,
     args: list[int],
     pointing: list[int],
@@ -85,9 +123,11 @@ def test_any_held_call_gets_an_answer(
     for number in pointing:
         args[number] = address + start
     assert ARCH is not None
-    watcher = Watcher(ARCH, Boundary(("/usr",), "/usr/bin"))
+    watcher = new_watcher()
     watcher.memory_bytes = memory
     answer = watcher._judge(Notification(1, os.getpid(), ARCH.numbers[name], ARCH.audit, tuple(args)))
+    if answer.descriptor is not None:
+        os.close(answer.descriptor)
     assert 0 <= answer.error < 4096
     for (kind, target), allowed in watcher.record.attempts.items():
         assert kind in ("network", "file", "process", "privilege")
@@ -147,6 +187,63 @@ def test_a_control_channel_of_anything_ends_in_messages_or_a_refusal(
                 heard.hear(frame.header)
     except BadFrame:
         return
+
+
+class _Never:
+    """Where a guest came from that goes on."""
+
+    def __init__(self) -> None:
+        self._reading, self._writing = os.pipe()
+
+    def fileno(self) -> int:
+        return self._reading
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> SessionRun:
+    """A session that has begun, seen from its slot."""
+    assert ARCH is not None
+    (out, _), (err, _), (listener, _), (_, stdin) = (os.pipe() for _ in range(4))
+    tree = _Alone(own_user=False)
+    box = Directory(str(tmp_path_factory.mktemp("box")), tree)
+    watcher = Watcher(ARCH, Boundary((), ""))
+    place = Place(tree, box, NoNetwork(), watcher, cast(Origin, _Never()))
+    control, guest = socket.socketpair()
+    channel, host = socket.socketpair()
+    for link in (guest, host):
+        threading.Thread(target=_swallow, args=(link,), daemon=True).start()
+    armed = Armed(Born(os.getpid(), listener, 0), control, stdin, out, err, "right")
+    run = SessionRun(armed, watcher, Links(channel, Decoder(FROM_HOST), place), None)
+    limits = {"memory_bytes": 1 << 40, "output_bytes": 9, "output_kill_bytes": 9, "wall_s": 3600.0}
+    run.start(Frame({"limits": limits}, (b"", b"", b"")))
+    return run
+
+
+def _swallow(link: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while link.recv(1 << 16):
+            continue
+
+
+in_a_session = said.map(lambda message: {**message, "token": "right"})
+of_a_session = st.fixed_dictionaries(
+    {"kind": st.sampled_from(["call", "step", "ready"]), "token": st.just("right")},
+    optional=dict.fromkeys(("step", "call", "tool", "args", "kwargs", "result", "text"), anything),
+)
+
+
+@calm
+@given(st.lists(in_a_session | of_a_session, max_size=8), st.booleans())
+def test_a_session_may_be_told_anything_and_no_step_ends_for_it(
+    session: SessionRun, messages: list[dict[str, object]], begun: bool
+) -> None:
+    if begun:
+        session._begin_step(Frame({}, (b"1",)))
+    running = session._in_step
+    for message in messages:
+        session._hear(message)
+    session._resume()
+    assert session._in_step is running  # the secret name of the step was never told
 
 
 names = st.text(st.characters(blacklist_characters="/\0", max_codepoint=0x2FFF), min_size=1, max_size=20)
