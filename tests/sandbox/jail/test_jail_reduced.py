@@ -283,7 +283,7 @@ import os
 from spanproof.sandbox.jail import kernel
 from spanproof.sandbox.jail.reduced import landlock
 kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-landlock.restrict_self(landlock.Walls(("/usr",), {str(tmp_path / "box")!r}, ("/dev/null",)))
+landlock.restrict_self(landlock.Walls(("/usr",), ({str(tmp_path / "box")!r},), ("/dev/null",)))
 open({str(tmp_path / "box/own")!r}, "w").write("x")
 open("/dev/null", "w").write("x")
 for path, mode in (({str(tmp_path / "outside")!r}, "r"), ("/usr/new", "w"), ("/etc/shadow", "r")):
