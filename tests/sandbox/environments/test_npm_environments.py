@@ -41,9 +41,8 @@ def test_packages_are_found_by_every_way_of_importing(sandbox: Sandbox, registry
         run(sandbox, f"const x: number = 1;\n{imported}", *pins, language="typescript").stdout
         == "alpha beta\n"
     )
-    written = (
-        "require('fs').writeFileSync('x.js', 'console.log(require(\"alpha\"))'); require('/box/work/x.js')"
-    )
+    script = "console.log(require('alpha'))"
+    written = f'require("fs").writeFileSync("x.js", "{script}"); require(process.cwd() + "/x.js")'
     assert run(sandbox, written, *pins).stdout == "alpha\n"
 
 

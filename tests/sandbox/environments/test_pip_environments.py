@@ -32,7 +32,7 @@ from spanproof.sandbox import (
 from spanproof.sandbox.environments import Environments, Lock, Store, Wanted
 from spanproof.sandbox.registry import open_sandbox
 
-from .conftest import Wheels, run_in_workshop
+from .conftest import TIER, Wheels, run_in_workshop
 
 SHOW = "import alpha, beta; print(alpha.VERSION, beta.VERSION)"
 
@@ -66,7 +66,7 @@ def test_a_set_is_built_with_what_it_needs_and_is_there_from_then_on(
     caplog.clear()
     shutil.rmtree(wheels.directory)  # neither pip nor an index is asked again
     assert run(sandbox, SHOW, "alpha==1.0").stdout == "1.0 2.0\n"
-    with open_sandbox() as another:
+    with open_sandbox("jail", settings={"tier": TIER}) as another:
         assert run(another, SHOW, "alpha==1.0").stdout == "1.0 2.0\n"
     assert not caplog.records
     assert len(images(directory)) == 1
@@ -80,7 +80,7 @@ def test_a_lock_outlives_its_image(sandbox: Sandbox, wheels: Wheels, directory: 
     (image,) = images(directory)
     assert [one.key for one in Store().prune(unused_s=0, max_bytes=0)] == [image.name]
     wheels.add("beta", "3.0", package("beta", "3.0"))
-    with open_sandbox() as another:
+    with open_sandbox("jail", settings={"tier": TIER}) as another:
         assert run(another, SHOW, "alpha==1.0").stdout == "1.0 2.0\n"
     assert images(directory) == [image]
 

@@ -134,6 +134,7 @@ def test_v1_groups_are_made_under_our_own(tmp_path: Path) -> None:
     (tmp_path / "pids").mkdir()
     base = cgroup.find_base(os.getpid(), V1.format(root=tmp_path), "4:memory:/ours\n8:pids:/\n0::/\n")
     assert base is not None
+    assert base.version == 1
     name = f"spanproof-jail-{os.getpid()}"
     assert base.paths == (str(tmp_path / "memory/ours" / name), str(tmp_path / "pids" / name))
 
@@ -145,6 +146,7 @@ def test_v2_needs_the_memory_controller(tmp_path: Path) -> None:
     (tmp_path / "cgroup.controllers").write_text("cpu memory pids")
     base = cgroup.find_base(os.getpid(), mounts, "0::/\n")
     assert base is not None
+    assert base.version == 2
     assert (tmp_path / "cgroup.subtree_control").read_text() == "+memory +pids"
 
 

@@ -94,6 +94,11 @@ class Base:
         self.paths = tuple(str(path) for path in (memory, processes) if path is not None)
         self._made = 0
 
+    @property
+    def version(self) -> int:
+        """Of the control groups."""
+        return 2 if self._files is _V2 else 1
+
     def make(self, processes: int) -> tuple[str, Group]:
         """A new group; the caller's next child joins it by `join`."""
         self._made += 1

@@ -1,0 +1,147 @@
+"""The jail's promises elsewhere: on aarch64, emulated, with control groups of version 2.
+
+Usage, as root on Debian: `python tests/hostile/virtual.py [DIRECTORY]`. It needs qemu-system-arm, cpio,
+dpkg, and an apt that knows packages for arm64 (`dpkg --add-architecture arm64; apt-get update`). Debian's
+kernel and Python are downloaded into the directory and unpacked, never installed; the machine has no
+network and no disk. It takes some ten minutes, for every instruction is emulated. Prints what it found;
+exit code 1 where a promise is not kept.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from spanproof.sandbox import Program
+from spanproof.sandbox.backends.promises import check
+from spanproof.sandbox.registry import availability, open_sandbox
+
+HERE = Path(__file__).parent
+SOURCES = HERE.parents[1] / "sandbox" / "spanproof"
+KERNEL = "linux-image-cloud-arm64"
+PACKAGES = """
+    bash busybox-static coreutils libacl1 libattr1 libbz2-1.0 libc6 libcrypt1 libexpat1 libffi8
+    libgcc-s1 libgmp10 liblzma5 libpcre2-8-0 libpython3.11-minimal libpython3.11-stdlib libselinux1
+    libsqlite3-0 libssl3 libtinfo6 libuuid1 python3.11-minimal zlib1g
+"""
+BOOT_S = 1800
+INIT = """#!/usr/bin/busybox sh
+b=/usr/bin/busybox
+if [ "$1" != again ]; then  # no root can be put in the place of the first one: move to another
+    $b mkdir /new && $b mount -t tmpfs -o size=90% tmpfs /new
+    for d in bin sbin lib usr etc root srv init; do $b cp -a /$d /new/; done
+    $b mkdir -p /new/proc /new/sys /new/dev /new/tmp
+    exec $b switch_root /new /init again
+fi
+$b mount -t proc proc /proc && $b mount -t sysfs sysfs /sys && $b mount -t devtmpfs dev /dev
+$b mount -t cgroup2 none /sys/fs/cgroup && $b mkdir -p /dev/shm && $b mount -t tmpfs tmpfs /dev/shm
+$b chmod 1777 /tmp && $b ifconfig lo 127.0.0.1
+export PYTHONPATH=/srv PATH=/usr/bin PYTHONDONTWRITEBYTECODE=1 HOME=/root
+vm="/usr/bin/python3 /srv/hostile/virtual.py vm"
+$vm full 2>&1
+$b timeout 1800 /usr/bin/python3 /srv/hostile/unprivileged.py $vm full 2>&1
+for user in root user; do /usr/bin/python3 /srv/hostile/container.py $user $vm reduced 2>&1; done
+echo all-done
+$b poweroff -f
+"""
+
+
+def in_the_machine(tier: str) -> None:
+    """Check every promise there."""
+    settings = {"tier": tier}
+    print("==", tier, "tier, user", os.getuid(), "on", *os.uname()[2::2], flush=True)
+    for feature in availability("jail", settings).features:
+        print("feature", feature.name, feature.detail if feature.present else "missing", sep=": ", flush=True)
+    with open_sandbox("jail", workers=2, settings=settings) as sandbox:
+        print("runs in the", sandbox.run(Program("python", "1")).tier, "tier", flush=True)
+        for finding in check(sandbox):
+            print(finding.outcome, finding.name, finding.detail, sep=": ", flush=True)
+
+
+def main() -> None:
+    """Make the machine and boot it."""
+    with tempfile.TemporaryDirectory() as made:
+        place = Path(sys.argv[1] if len(sys.argv) > 1 else made)
+        root, kernel = _unpacked(place)
+        memory = place / "initrd"
+        names = subprocess.run(["find", "."], cwd=root, capture_output=True, check=True).stdout
+        with memory.open("wb") as file:
+            subprocess.run(
+                ["cpio", "-o", "-H", "newc", "--quiet"], cwd=root, input=names, stdout=file, check=True
+            )
+        machine = [
+            "qemu-system-aarch64",
+            "-M",
+            "virt",
+            "-cpu",
+            "max,pauth-impdef=on",
+            "-smp",
+            "2",
+            "-m",
+            "1500",
+        ]
+        machine += [
+            "-nographic",
+            "-no-reboot",
+            "-nic",
+            "none",
+            "-kernel",
+            str(kernel),
+            "-initrd",
+            str(memory),
+        ]
+        machine += ["-append", "console=ttyAMA0 rdinit=/init panic=-1 loglevel=3"]
+        told = ""
+        with subprocess.Popen(
+            machine, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+        ) as running:
+            assert running.stdout is not None
+            for line in running.stdout:
+                print(line, end="", flush=True)
+                told += line
+        kept, broken = (len(re.findall(f"^{word}: ", told, re.MULTILINE)) for word in ("kept", "broken"))
+        print(f"{kept} kept, {broken} broken")
+        sys.exit(bool(broken) or not kept or "all-done" not in told)
+
+
+def _unpacked(place: Path) -> tuple[Path, Path]:
+    """A root file system with what the jail needs, and a kernel."""
+    archives, root, boot = place / "archives", place / "root", place / "kernel"
+    archives.mkdir(parents=True, exist_ok=True)
+    shown = subprocess.run(
+        ["apt-cache", "depends", f"{KERNEL}:arm64"], capture_output=True, text=True, check=True
+    )
+    kernel = re.findall(r"Depends: (linux-image\S+)", shown.stdout)[0]
+    names = [kernel, *(f"{name}:arm64" for name in PACKAGES.split())]
+    subprocess.run(["apt-get", "download", "-qq", *names], cwd=archives, check=True)
+    for archive in archives.glob("*.deb"):
+        subprocess.run(
+            ["dpkg", "-x", str(archive), str(boot if archive.name.startswith("linux") else root)], check=True
+        )
+    for name in ("bin", "sbin", "lib"):
+        if not (root / name).is_symlink():
+            (root / "usr" / name).mkdir(exist_ok=True)
+            if (root / name).exists():
+                shutil.copytree(root / name, root / "usr" / name, symlinks=True, dirs_exist_ok=True)
+                shutil.rmtree(root / name)
+            (root / name).symlink_to(f"usr/{name}")
+    for name in ("etc", "root", "srv"):
+        (root / name).mkdir(exist_ok=True)
+    (root / "usr/bin/python3").unlink(missing_ok=True)
+    (root / "usr/bin/python3").symlink_to("python3.11")
+    (root / "etc/passwd").write_text("root:x:0:0:root:/root:/bin/sh\n")
+    (root / "etc/shadow").write_text("root:*:1::::::\n")
+    shutil.copytree(SOURCES, root / "srv/spanproof", dirs_exist_ok=True)
+    shutil.copytree(HERE, root / "srv/hostile", dirs_exist_ok=True)
+    (root / "init").write_text(INIT)
+    (root / "init").chmod(0o755)
+    return root, next(boot.glob("boot/vmlinuz*"))
+
+
+if __name__ == "__main__":
+    in_the_machine(sys.argv[2]) if sys.argv[1:2] == ["vm"] else main()
