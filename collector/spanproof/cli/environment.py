@@ -32,9 +32,9 @@ def command() -> None:
 @backend_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line.")
 def build(file: Path, backend: str, settings: dict[str, str], as_json: bool) -> int:
-    """Build the environment of FILE ahead of its first use, in the sandbox that will use it.
+    """Build the environment of FILE ahead of its first use.
 
-    FILE is a requirements.txt with exact pins, or a package-lock.json.
+    FILE is a requirements.txt with exact pins, or a package-lock.json. It is built in the sandbox that is named.
     """
     wanted = wanted_in(file)
     with opened(backend, settings) as sandbox:
