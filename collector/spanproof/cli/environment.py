@@ -34,7 +34,7 @@ def command() -> None:
 def build(file: Path, backend: str, settings: dict[str, str], as_json: bool) -> int:
     """Build the environment of FILE ahead of its first use.
 
-    FILE is a requirements.txt with exact pins, or a package-lock.json. It is built in the sandbox that is named.
+    FILE is a requirements.txt with exact pins, or a package-lock.json. The sandbox that is named builds it.
     """
     wanted = wanted_in(file)
     with opened(backend, settings) as sandbox:
