@@ -41,7 +41,8 @@ def build_in(pool: Pool, user: str, program: Program, archives: Path, image: Pat
     shape = Shape(limits.memory_bytes, limits.processes, limits.disk_bytes, binds, user)
     container = pool.take(shape)
     try:
-        check_fits(container, Ecosystem.PIP)
+        wheels = any(archives.glob("*.whl"))
+        check_fits(container, Ecosystem.PIP if wheels else Ecosystem.NPM)
         header, parts = job_of(replace(program, stdin=b"/archives\n/image"), container.runtimes)
         container.send(header, parts)
         answer = container.receive(limits.wall_s + _GRACE_S)
