@@ -31,10 +31,7 @@ from spanproof.sandbox.registry import open_sandbox
 from .conftest import Registry, Wheels
 
 ROOT = Path(__file__).parents[3]
-ON_THE_WALL = (
-    "what_it_needs or takes_the_place or changed_from_inside or sessions_have or no_code_of or reaches_out"
-    " or every_way or install_script"
-)
+ON_THE_WALL = "what_it_needs or takes_the_place or changed_from_inside or no_code_of or every_way"
 """Tests of environments that the tier makes a difference to."""
 ALPHA = PackageSet(Ecosystem.PIP, ("alpha==1.0",))
 
