@@ -3,8 +3,9 @@
 Usage: python tests/bench/trajectory.py [--rewarded RUNS.jsonl] [--mistakes LOGS.jsonl] [--judge MODEL]
        [--most N] [--json]
 
-RUNS: {"reward", "traj": [chat messages with tool calls]} a line. Printed: AUC of each score against a reward
-of 1, and in the same run of the naive measures one would try first (few messages, few errors).
+RUNS: {"reward", "task_id", "traj": [chat messages with tool calls]} a line. Printed: AUC of each score
+against a reward of 1, over all runs and over each half of the tasks, and in the same run of the naive measures
+one would try first (few messages, few errors, nothing written). What one half does not show is chance.
 LOGS: {"log": {"history": [{"content", "name" or "role"}], "mistake_step"}} a line, of failed runs of several
 agents. Printed: how often the blamed step is the annotated one, exactly and within one, beside always the
 first, always the last, and a random choice. With --judge a model is asked about each step as well, in order,
@@ -20,7 +21,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import compress, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from spanproof.evaluators.layers.trajectory.mistake import blamed
 from spanproof.evaluators.layers.trajectory.recovery import fates
 from spanproof.trace import Layer, Scored
 
+WRITES = re.compile(r"(?:add|book|cancel|create|delete|exchange|modify|remove|return|send|set|update)_")
 EXIT_CODE = re.compile(r"\Aexitcode: (\d+)")
 RUBRIC = Rubric(
     name="FirstMistake",
@@ -81,6 +83,8 @@ def rows_of(file: Path) -> list[dict[str, Any]]:
 def measure_rewarded(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """AUC of every score and of the naive measures; scores that were skipped count as their mean."""
     rewarded = [float(row["reward"]) >= 1.0 for row in rows]
+    tasks = sorted({row.get("task_id", place) for place, row in enumerate(rows)})
+    first = [tasks.index(row.get("task_id", place)) % 2 == 0 for place, row in enumerate(rows)]
     values: dict[str, list[float | None]] = {}
     for place, row in enumerate(rows):
         actions, answer = list(chat_actions(row["traj"])), last_words(row["traj"])
@@ -90,10 +94,23 @@ def measure_rewarded(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         values.setdefault("naive: few messages", [None] * len(rows))[place] = -float(len(row["traj"]))
         failed = sum(action.error is not None for action in actions)
         values.setdefault("naive: few errors", [None] * len(rows))[place] = -float(failed)
+        wrote = any(WRITES.match(action.name) for action in actions)
+        values.setdefault("naive: nothing written", [None] * len(rows))[place] = -float(wrote)
     return {
         "runs": len(rows),
         "rewarded": sum(rewarded),
-        "auc": {name: round(auc(filled(kept), rewarded), 3) for name, kept in values.items() if any_of(kept)},
+        "auc": {
+            name: by_half(filled(kept), rewarded, first) for name, kept in values.items() if any_of(kept)
+        },
+    }
+
+
+def by_half(values: Sequence[float], good: Sequence[bool], first: Sequence[bool]) -> dict[str, float]:
+    """AUC over all, over the first half and over the other."""
+    halves = {"all": [True] * len(first), "one_half": first, "other_half": [not each for each in first]}
+    return {
+        name: round(auc(list(compress(values, chosen)), list(compress(good, chosen))), 3)
+        for name, chosen in halves.items()
     }
 
 
@@ -248,8 +265,12 @@ def table(found: Mapping[str, Any]) -> str:
     lines: list[str] = []
     if "rewarded" in found:
         of = found["rewarded"]
-        lines.append(f"AUC against reward ({of['rewarded']} of {of['runs']} runs rewarded)")
-        lines += [f"  {name:44}{value:6.3f}" for name, value in of["auc"].items()]
+        title = f"AUC against reward, {of['rewarded']} of {of['runs']} runs"
+        lines.append(f"{title:46}{'all':>6}{'half':>8}{'other half':>12}")
+        lines += [
+            f"  {name:44}{each['all']:6.3f}{each['one_half']:8.3f}{each['other_half']:12.3f}"
+            for name, each in of["auc"].items()
+        ]
     if "mistakes" in found:
         title = f"the annotated step, {found['mistakes']['logs']} logs"
         lines.append(f"{title:46}{'named':>6}{'exact':>8}{'within 1':>10}")
