@@ -4,8 +4,9 @@ Usage: python tests/bench/trajectory.py [--rewarded RUNS.jsonl] [--mistakes LOGS
        [--most N] [--json]
 
 RUNS: {"reward", "task_id", "traj": [chat messages with tool calls]} a line. Printed: AUC of each score
-against a reward of 1, over all runs and over each half of the tasks, and in the same run of the naive measures
-one would try first (few messages, few errors, nothing written). What one half does not show is chance.
+against a reward of 1, over all runs and over each half of the tasks, and in the same run of the naive
+measures one would try first (few messages, few errors, nothing written). What one half does not show is
+chance.
 LOGS: {"log": {"history": [{"content", "name" or "role"}], "mistake_step"}} a line, of failed runs of several
 agents. Printed: how often the blamed step is the annotated one, exactly and within one, beside always the
 first, always the last, and a random choice. With --judge a model is asked about each step as well, in order,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,13 @@ from spanproof.trace import Label, Scored, Skipped
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "trajectory" / "runs.yaml"
 RUNS = yaml.safe_load(GOLDEN.read_text(encoding="utf-8"))
+INDEX = GOLDEN.parent / "README.md"
+KINDS = {
+    "mended": "Failures that were mended",
+    "lost": "Failures that were lost",
+    "open": "Failures of which it cannot be told",
+    "none": "Runs without a failure",
+}
 LABELS = {"mended": Label.PASS, "open": None, "lost": Label.FAIL}
 
 
@@ -56,3 +64,26 @@ def test_the_scores_are_the_golden_ones(run):
     for name, value in run.get("scores", {}).items():
         assert isinstance(found[name], Scored)
         assert found[name].value == pytest.approx(value, abs=1e-4), found[name]
+
+
+def test_the_index_lists_every_run():
+    text = index()
+    if os.environ.get("UPDATE_GOLDEN"):
+        INDEX.write_text(text, encoding="utf-8")
+    assert INDEX.read_text(encoding="utf-8") == text, f"{INDEX.name} differs; UPDATE_GOLDEN=1 writes it anew"
+
+
+def index():
+    parts = [f"# Golden runs\n\nWhat [runs.yaml]({GOLDEN.name}) specifies, by what became of failures.\n"]
+    for kind, title in KINDS.items():
+        runs = [run for run in RUNS if run["recovery"] == kind]
+        parts.append(f"\n## {title}: {len(runs)}\n\n")
+        parts += [f"- {run['about']}{_told(run)}\n" for run in runs]
+    return "".join(parts)
+
+
+def _told(run):
+    """What else the run is there for."""
+    if run.get("failed") not in (None, "recovery"):
+        return f" (fails by `{run['failed']}`)"
+    return f" ({', '.join(f'`{name}`' for name in run['scores'])})" if "scores" in run else ""
