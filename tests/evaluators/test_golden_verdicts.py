@@ -9,6 +9,7 @@ its layer gives to it. tests/golden/README.md tells how to read them, and lists 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,41 @@ def test_a_trace_gets_exactly_its_golden_scores(jail, path, case):
         rewrite(path, case["case"], found)
     else:
         assert found == case.get("scores", "")
+
+
+PAGES = Path(__file__).parents[2] / "docs" / "layers"
+EXAMPLES = [
+    (layer, yaml.safe_load(block))
+    for layer in LAYERS
+    for block in re.findall(
+        r"^```yaml\n(case: .*?)^```$",
+        (PAGES / f"{layer}.md").read_text(encoding="utf-8"),
+        re.MULTILINE | re.DOTALL,
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("layer", "case"), [pytest.param(layer, case, id=f"{layer}: {case['case']}") for layer, case in EXAMPLES]
+)
+def test_a_worked_example_of_the_docs_is_what_the_layer_says(jail, layer, case):
+    said = told(evaluated(case, layer, jail), layer).splitlines()
+    for line in case["scores"].splitlines():
+        assert line in said, said
+        said = said[said.index(line) + 1 :]
+
+
+def test_the_docs_work_an_example_for_every_score():
+    shown = {
+        line.split()[0] for _, case in EXAMPLES for line in case["scores"].splitlines() if line[:1] == " "
+    }
+    emitted = {
+        line.split()[0]
+        for _, case in CASES
+        for line in case["scores"].splitlines()
+        if re.match(r"  [a-z_]+ ", line) and "raises" not in case
+    }
+    assert emitted <= shown
 
 
 def test_the_index_lists_every_case():
