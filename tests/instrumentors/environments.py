@@ -35,6 +35,16 @@ def oldest_releases() -> Path:
     return _made("oldest", make)
 
 
+def jupyter_packages() -> Path:
+    """A folder with a kernel gateway and a kernel, byte-compiled: the container that uses it cannot write."""
+
+    def make(where: Path, requirements: Path) -> None:
+        _run(*_PIP, *_INSTALL, str(requirements), "--target", str(where))
+        _run(sys.executable, "-m", "compileall", "-q", "-j", "2", str(where))
+
+    return _made("jupyter", make)
+
+
 def requirements_of(name: str) -> dict[str, str]:
     """Package to pinned version."""
     lines = (_HERE / f"{name}-requirements.txt").read_text().splitlines()
