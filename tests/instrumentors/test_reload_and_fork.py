@@ -109,6 +109,22 @@ provider = register(endpoint={receiving.http!r}, instrument=("smolagents",))
     assert len({span.span_id for span in receiving.spans}) == 8
 
 
+def test_a_child_forked_within_a_run_runs_on_its_own_and_the_run_goes_on():
+    told = run("""
+from langchain_core.runnables import RunnableLambda
+instrument_langchain(provider)
+instrument_smolagents(provider)
+def forking(value):
+    child = os.fork()
+    if child == 0:
+        right = RunnableLambda(lambda x: 2 * x).invoke(21) == answer() == 42 and diagnostics().errors == {}
+        os._exit(0 if right else 3)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+told += [RunnableLambda(forking).invoke(1), kinds(), answer(), kinds()]
+""")
+    assert told == [0, ["CHAIN"], 42, RUN_KINDS]
+
+
 _FORKING = """
 held, forked = threading.Event(), threading.Event()
 def hold():
