@@ -231,7 +231,9 @@ def test_a_json_value_survives_unchanged(value):
 
 @given(_json)
 def test_what_is_plain_json_is_written_as_the_walk_would(value):
-    assert plain_json(value, 1_000_000) == encode(value, 1_000_000).text
+    plain = plain_json(value, 1_000_000)
+    assert plain is not None
+    assert json.loads(plain) == json.loads(encode(value, 1_000_000).text)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from typing import Any
+from math import isfinite
+from typing import Any, Final
 
 from spanproof.instrumentors.texts import well_formed
 
@@ -27,9 +28,9 @@ def plain_json(value: object, max_chars: int) -> str | None:
 def json_or_none(value: object) -> str | None:
     """JSON of a plain value, None where `json` refuses it after all."""
     try:
-        text = encode_json(value)
+        text = _quick(value)
     except (TypeError, ValueError, RecursionError, RuntimeError):
-        # No number, an integer of too many digits, too deep, or changed by another thread meanwhile.
+        # A long integer, a lone surrogate, too deep, or changed by another thread meanwhile.
         return None
     return text if text.isascii() else well_formed(text)
 
@@ -55,9 +56,11 @@ def is_plain(value: object, room: int) -> bool:
                 # One by one: to look for it in a set would ask the metaclass for a hash.
                 if kind is str:
                     room -= len(member)
+                elif kind is int or kind is bool or member is None:
+                    pass
                 elif kind is dict or kind is list or kind is tuple:
                     waiting.append(member)
-                elif kind is not int and kind is not float and kind is not bool and member is not None:
+                elif kind is not float or not isfinite(member):
                     return False
             if room < 0:
                 return False
@@ -67,6 +70,18 @@ def is_plain(value: object, room: int) -> bool:
 
 
 def _make_encoder() -> Callable[[object], str]:
+    """Orjson where it is installed: it takes a tenth of the time; else `json` as good as it gets.
+
+    Of plain values they write the same but for the exponents of numbers.
+    """
+    try:
+        from orjson import dumps
+    except ImportError:
+        return standard_encoder()
+    return lambda document: dumps(document).decode()
+
+
+def standard_encoder() -> Callable[[object], str]:
     """`JSONEncoder.encode`, which makes its C encoder anew for each value, with one made once."""
     slow = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False, allow_nan=False)
     make: Any = getattr(json.encoder, "c_make_encoder", None)
@@ -81,5 +96,6 @@ def _make_encoder() -> Callable[[object], str]:
     return encode
 
 
-encode_json = _make_encoder()
+encode_json: Final = standard_encoder()
 """JSON of what consists of JSON's own types; raises as `json.dumps` does."""
+_quick: Final = _make_encoder()

@@ -30,9 +30,9 @@ def message_of(message: Any) -> Message:
     return Message(_ROLES.get(role, role), parts, (role, *keys))
 
 
-def key_of(message: Any) -> Hashable:
-    """The message's key without the message: made for every message of every call, so it must be quick."""
-    return _easy(message) or message_of(message).key
+def keys_of(messages: Sequence[Any]) -> list[Hashable]:
+    """The messages' keys without the messages: made for every message of every call, so it must be quick."""
+    return [_easy(each) or message_of(each).key for each in messages]
 
 
 def joined(pieces: Sequence[Any]) -> Any:
@@ -48,18 +48,17 @@ def usage_of(answer: Any) -> tuple[int | None, int | None]:
     return count_or_none(attribute(usage, "input_tokens")), count_or_none(attribute(usage, "output_tokens"))
 
 
-def response_model(answer: Any) -> str | None:
-    """The model that the provider says has answered."""
-    return text_or_none(attribute(attribute(answer, "raw"), "model"))
-
-
-def finish_reason(answer: Any) -> str:
-    """Why the model stopped, in the words of the conventions."""
-    choices = elements(attribute(attribute(answer, "raw"), "choices"))
-    reason = text_or_none(attribute(choices[0], "finish_reason")) if choices else None
+def ending_of(answer: Any) -> tuple[str | None, str]:
+    """The model that the provider says has answered, and why it stopped, in the words of the conventions."""
+    raw = attribute(answer, "raw")
+    model = reason = None
+    if raw is not None:
+        model = text_or_none(attribute(raw, "model"))
+        choices = elements(attribute(raw, "choices"))
+        reason = text_or_none(attribute(choices[0], "finish_reason")) if choices else None
     if reason is not None:
-        return _FINISH_REASONS.get(reason, reason)
-    return "tool_call" if elements(attribute(answer, "tool_calls")) else "stop"
+        return model, _FINISH_REASONS.get(reason, reason)
+    return model, "tool_call" if elements(attribute(answer, "tool_calls")) else "stop"
 
 
 def _easy(message: Any) -> tuple[str, str] | None:
@@ -70,9 +69,13 @@ def _easy(message: Any) -> tuple[str, str] | None:
     if type(content) is list and len(content) == 1 and type(content[0]) is dict:
         element = content[0]
         content = element.get("text") if element.get("type") == "text" else None
-    if type(content) is not str or not issubclass(type(role), str):
+    if type(content) is not str:
         return None
-    return str.__str__(role), content
+    if type(role) is not str:
+        if not issubclass(type(role), str):
+            return None
+        role = str.__str__(role)
+    return role, content
 
 
 def _field(message: Any, name: str) -> Any:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any
 
 from opentelemetry.context import attach, detach, get_current
+from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content import Content, ContentPolicy
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.patching import Method
+from spanproof.instrumentors.reading import attribute
 from spanproof.instrumentors.smolagents.causes import chain_of
-from spanproof.instrumentors.smolagents.state import Executed, RunState, current_run, current_step
+from spanproof.instrumentors.smolagents.state import Executed, RunState, current_run, current_step, place_of
 from spanproof.semconv import spanproof as ours
 
 _PRINTS = "_print_outputs"
@@ -53,7 +55,8 @@ def wrap_timeout(original: Callable[..., Any]) -> Callable[..., Any]:
         decorate = original(*limits, **named)
 
         def carrying(function: Callable[..., Any]) -> Any:
-            context, step = get_current(), current_step()
+            context = get_current()
+            step = place_of(context).step
 
             def inside(*args: Any, **kwargs: Any) -> Any:
                 token = attach(context)
@@ -73,17 +76,20 @@ def wrap_timeout(original: Callable[..., Any]) -> Callable[..., Any]:
     return timeout
 
 
-@shielded("smolagents.executor.describe")
 def describe_executor(content: Content, run: RunState) -> None:
     """Type, version and image of what runs this run's code; looked at once as long as it stays the same."""
-    executor = getattr(run.agent, "python_executor", None)
-    if executor is None:
-        return
+    executor = attribute(run.agent, "python_executor")
     if run.executor is not executor:
-        described = Content(ContentPolicy())
-        _describe(described, executor)
-        run.executor, run.executor_facts = executor, described.attributes
+        run.executor_facts = _facts_of(executor) or {}
+        run.executor = executor
     content.attributes.update(run.executor_facts)
+
+
+@shielded("smolagents.executor.describe")
+def _facts_of(executor: Any) -> Mapping[str, AttributeValue]:
+    described = Content(ContentPolicy())
+    _describe(described, executor)
+    return described.attributes
 
 
 def _describe(content: Content, executor: Any) -> None:

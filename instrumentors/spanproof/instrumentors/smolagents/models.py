@@ -6,28 +6,23 @@ A model that calls its parent's `generate` is one call; a model that asks anothe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from types import GeneratorType
 from typing import Any
 
-from opentelemetry.context import attach, detach, get_current
+from opentelemetry.context import Context, attach, detach, get_current
+from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.messages import Omitted, record_input, record_output
-from spanproof.instrumentors.nesting import calling, is_handed_on
 from spanproof.instrumentors.patching import Method
-from spanproof.instrumentors.reading import (
-    attribute,
-    elements,
-    is_a,
-    items,
-    number_or_none,
-    text_or_none,
-)
+from spanproof.instrumentors.reading import attribute, elements, is_a, items, number_or_none, text_or_none
 from spanproof.instrumentors.smolagents import conversation
-from spanproof.instrumentors.smolagents.state import current_run, is_muted, parent_context
+from spanproof.instrumentors.smolagents.state import MUTED, Place, RunState, at, located, place_of
 from spanproof.instrumentors.spans import LLM, Opened, Tracing
 from spanproof.instrumentors.streams import IteratorProxy, drive
+from spanproof.instrumentors.texts import well_formed
 from spanproof.semconv import genai, openinference
 
 _PARAMETERS = {
@@ -52,11 +47,12 @@ def wrap_generate(tracing: Tracing, original: Method) -> Method:
     """`generate`, which answers with one message."""
 
     def generate(model: Any, *args: Any, **kwargs: Any) -> Any:
-        passing = is_muted() or is_handed_on(model, original)
-        opened = None if passing else _begin(tracing, model, args, kwargs)
+        parent, place = located(model)
+        passing = place is MUTED or place.is_handed_on(model, original)
+        opened = None if passing else _begin(tracing, parent, place, model, args, kwargs)
         if opened is None:
             return original(model, *args, **kwargs)
-        token = attach(calling(opened.context, model, original))
+        token = attach(at(place.calling(model, original), opened.context))
         try:
             answer = original(model, *args, **kwargs)
         except BaseException as error:
@@ -64,7 +60,7 @@ def wrap_generate(tracing: Tracing, original: Method) -> Method:
             raise
         finally:
             detach(token)
-        _finish(opened, answer)
+        _finish(opened, place.run, answer)
         return answer
 
     return generate
@@ -74,10 +70,12 @@ def wrap_generate_stream(tracing: Tracing, original: Method) -> Method:
     """`generate_stream`, which answers in pieces; the span ends with the stream."""
 
     def generate_stream(model: Any, *args: Any, **kwargs: Any) -> Any:
-        if is_muted() or is_handed_on(model, original):
+        context = get_current()
+        place = place_of(context)
+        if place is MUTED or place.is_handed_on(model, original):
             return original(model, *args, **kwargs)
         # A method that only passes its parent's stream on asks for it here, before the span begins.
-        token = attach(calling(get_current(), model, original))
+        token = attach(at(place.calling(model, original), context))
         try:
             stream = original(model, *args, **kwargs)
         finally:
@@ -98,7 +96,8 @@ def _streamed(
     kwargs: Mapping[str, Any],
     stream: Any,
 ) -> Any:
-    opened = _begin(tracing, model, args, kwargs)
+    parent, place = located(model)
+    opened = _begin(tracing, parent, place, model, args, kwargs)
     if opened is None:
         return (yield from stream)
     pieces: list[Any] = []
@@ -107,44 +106,46 @@ def _streamed(
         if failure is not None:
             _fail(tracing, opened, failure)
         else:
-            _finish(opened, _joined(pieces))
+            _finish(opened, place.run, _joined(pieces))
 
-    return (yield from drive(stream, calling(opened.context, model, original), pieces.append, end))
+    within = at(place.calling(model, original), opened.context)
+    return (yield from drive(stream, within, pieces.append, end))
 
 
 @shielded("smolagents.model.begin")
-def _begin(tracing: Tracing, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Opened | None:
+def _begin(
+    tracing: Tracing,
+    parent: Context | None,
+    place: Place,
+    model: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> Opened | None:
+    operation = genai.OPERATION_CHAT
     name = text_or_none(attribute(model, "model_id")) or type(model).__name__
-    opened = tracing.open(
-        f"{genai.OPERATION_CHAT} {name}", LLM, operation=genai.OPERATION_CHAT, parent=parent_context(model)
-    )
+    opened = tracing.open(f"{operation} {name}", LLM, operation=operation, parent=parent, facts=_facts(name))
     if opened.recording:
-        _describe(opened, model, name, args, kwargs)
+        _describe(opened, place.run, model, args, kwargs)
     return opened
+
+
+@lru_cache(maxsize=256)
+def _facts(name: str) -> Mapping[str, AttributeValue]:
+    written = well_formed(name)
+    return {genai.REQUEST_MODEL: written, openinference.LLM_MODEL_NAME: written}
 
 
 @shielded("smolagents.model.describe")
 def _describe(
-    opened: Opened,
-    model: Any,
-    name: str,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
+    opened: Opened, run: RunState | None, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> None:
     content = opened.content
-    content.fact(genai.REQUEST_MODEL, name)
-    content.fact(openinference.LLM_MODEL_NAME, name)
     _describe_parameters(content, model, kwargs)
-    run = current_run(opened.context)
     given = args[0] if args else kwargs.get("messages")
     if content.visible and is_a(given, list):
         messages = elements(given)
-        history = run.history if run else None
-        new = (
-            history.new(opened.span_id, [conversation.key_of(each) for each in messages])
-            if history
-            else Omitted()
-        )
+        keys = conversation.keys_of(messages)
+        new = Omitted() if run is None else run.history.new(opened.span_id, keys)
         shown = [conversation.message_of(each) for each in messages[new.count :]]
         record_input(content, shown, new)
 
@@ -166,29 +167,31 @@ def _describe_parameters(content: Content, model: Any, kwargs: Mapping[str, Any]
 
 
 @shielded("smolagents.model.finish")
-def _finish(opened: Opened, answer: Any) -> None:
+def _finish(opened: Opened, run: RunState | None, answer: Any) -> None:
     try:
-        if not opened.recording:
-            return
-        content = opened.content
-        if answer is not None:
-            usage = conversation.usage_of(answer)
-            for name, other, count in (
-                (genai.USAGE_INPUT_TOKENS, openinference.LLM_TOKEN_COUNT_PROMPT, usage[0]),
-                (genai.USAGE_OUTPUT_TOKENS, openinference.LLM_TOKEN_COUNT_COMPLETION, usage[1]),
-            ):
-                content.fact(name, count)
-                content.fact(other, count)
-            content.fact(genai.RESPONSE_MODEL, conversation.response_model(answer))
-            if content.visible:
-                message = conversation.message_of(answer)
-                record_output(content, message, conversation.finish_reason(answer))
-                run = current_run(opened.context)
-                if run is not None:
-                    run.history.answered(opened.span_id, [message.key])
+        if answer is not None and opened.recording:
+            _record_answer(opened, run, answer)
     finally:
         opened.write()
         opened.span.end()
+
+
+def _record_answer(opened: Opened, run: RunState | None, answer: Any) -> None:
+    content = opened.content
+    given, written = conversation.usage_of(answer)
+    if given is not None:
+        content.attributes[genai.USAGE_INPUT_TOKENS] = given
+        content.attributes[openinference.LLM_TOKEN_COUNT_PROMPT] = given
+    if written is not None:
+        content.attributes[genai.USAGE_OUTPUT_TOKENS] = written
+        content.attributes[openinference.LLM_TOKEN_COUNT_COMPLETION] = written
+    answered_by, finish_reason = conversation.ending_of(answer)
+    content.fact(genai.RESPONSE_MODEL, answered_by)
+    if content.visible:
+        message = conversation.message_of(answer)
+        record_output(content, message, finish_reason)
+        if run is not None:
+            run.history.answered(opened.span_id, [message.key])
 
 
 @shielded("smolagents.model.fail")

@@ -32,14 +32,14 @@ def _record_action(content: Content, run: RunState, state: StepState, memory_ste
     code = text_or_none(attribute(memory_step, "code_action"))
     if executed is not None:
         code = executed.code
-        content.fact(ours.EXECUTION_DURATION, executed.duration_s)
+        content.attributes[ours.EXECUTION_DURATION] = executed.duration_s
     if code is not None:
         content.code(code, "python")
         if content.visible:
             content.input(code)
         execution.describe_executor(content, run)
     is_final = bool(memory_step.is_final_answer)
-    content.fact(ours.EXECUTION_IS_FINAL, is_final)
+    content.attributes[ours.EXECUTION_IS_FINAL] = is_final
     if content.visible:
         _record_output(content, memory_step, state, is_final=is_final)
 

@@ -1,6 +1,7 @@
-"""What one run and one step of it know while they are going on.
+"""What one run and one step of it know while they are going on, and where in them a context is.
 
-Both travel in the OpenTelemetry context, so a hook finds them in whatever thread the context was carried to.
+A `Place` travels in the OpenTelemetry context, so a hook finds it in whatever thread that was carried to. It
+is one value under one key: each hook asks for it, and each span leaves another.
 """
 
 from __future__ import annotations
@@ -10,17 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from opentelemetry import trace
-from opentelemetry.context import Context, create_key, get_current, get_value, set_value
+from opentelemetry.context import Context, create_key, get_current, set_value
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.messages import History
 from spanproof.instrumentors.reading import attribute, items
 from spanproof.instrumentors.spans import Opened
 
-_RUN: Final = create_key("spanproof-smolagents-run")
-_STEP: Final = create_key("spanproof-smolagents-step")
-_MUTED: Final = object()
-"""In a run's place when it is not sampled: nothing within it is worth a span, or the time to make one."""
+_PLACE: Final = create_key("spanproof-smolagents-place")
 _going_on: dict[int, RunState] = {}
 
 
@@ -99,47 +97,88 @@ def leave(state: RunState) -> None:
     _going_on.pop(id(state), None)
 
 
-def parent_context(member: Any) -> Context | None:
-    """The context a call of a tool or model belongs to, None when it belongs to nothing or is not sampled.
+@dataclass(slots=True)
+class Place:
+    """Where in a run a context is.
+
+    Attributes:
+        run: None outside of any.
+        step: None between steps.
+        instance: the model or tool that is being called, None outside of a call.
+        method: by which of its methods.
+    """
+
+    run: RunState | None = None
+    step: StepState | None = None
+    instance: Any = None
+    method: Any = None
+
+    def calling(self, instance: Any, method: Any) -> Place:
+        """The place within a call that is made here."""
+        return Place(self.run, self.step, instance, method)
+
+    def is_handed_on(self, instance: Any, method: Any) -> bool:
+        """Whether a call made here is the one going on, handed on to a parent class's method.
+
+        `Derived.__call__` that ends in `super().__call__()` passes two replaced methods and is one call; a
+        tool or model that calls itself again passes the same method twice and is two.
+        """
+        return self.instance is instance and self.method is not method
+
+
+NOWHERE: Final = Place()
+"""Outside of any run and call."""
+MUTED: Final = Place()
+"""Within a run that is not sampled: nothing there is worth a span, or the time to make one."""
+
+
+def place_of(context: Context) -> Place:
+    """Where in a run a context is."""
+    place = context.get(_PLACE)
+    return place if isinstance(place, Place) else NOWHERE
+
+
+def at(place: Place, context: Context) -> Context:
+    """The context with a place in it."""
+    return set_value(_PLACE, place, context)
+
+
+def located(member: Any) -> tuple[Context | None, Place]:
+    """The context that a call of a tool or model belongs to, None when it belongs to nothing, and the place.
 
     That is the current one wherever there is a span. A raw thread begins without any: there a tool or model
     that just one of the runs going on has is taken to be called by that run.
     """
     context = get_current()
-    if get_value(_RUN, context) is _MUTED:
-        return None
-    if trace.get_current_span(context).get_span_context().is_valid:
-        return context
+    place = place_of(context)
+    if place is not NOWHERE or trace.get_current_span(context).get_span_context().is_valid:
+        return context, place
     owners = [state for state in list(_going_on.values()) if _has(state.agent, member)]
-    return owners[0].newest_context() if len(owners) == 1 else None
+    if len(owners) != 1:
+        return None, NOWHERE
+    context = owners[0].newest_context()
+    return context, place_of(context)
 
 
-def is_muted() -> bool:
-    """Whether the current run is not sampled."""
-    return get_value(_RUN) is _MUTED
+def current_run() -> RunState | None:
+    """The run going on in the current context."""
+    return place_of(get_current()).run
 
 
-def current_run(context: Context | None = None) -> RunState | None:
-    """The run a context belongs to."""
-    value = get_value(_RUN, context)
-    return value if isinstance(value, RunState) else None
-
-
-def current_step(context: Context | None = None) -> StepState | None:
-    """The step a context belongs to."""
-    value = get_value(_STEP, context)
-    return value if isinstance(value, StepState) else None
+def current_step() -> StepState | None:
+    """The step going on in the current context."""
+    return place_of(get_current()).step
 
 
 def with_run(state: RunState) -> Context:
     """The context within a run, outside of any step."""
-    run = state if state.opened.recording else _MUTED
-    return set_value(_STEP, None, set_value(_RUN, run, state.opened.context))
+    return at(Place(state) if state.opened.recording else MUTED, state.opened.context)
 
 
 def with_step(state: StepState) -> Context:
     """The context within a step."""
-    return set_value(_STEP, state, state.opened.context)
+    context = state.opened.context
+    return at(Place(place_of(context).run, state), context)
 
 
 def _has(agent: Any, member: Any) -> bool:

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from opentelemetry.context import Context, attach, detach
+from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.arguments import Bound, bind, parameter_names
 from spanproof.instrumentors.code_tools import record_call
 from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.diagnostics import shielded
-from spanproof.instrumentors.nesting import calling, is_handed_on
 from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.reading import attribute, items, text_or_none
 from spanproof.instrumentors.smolagents.causes import chain_of, real_cause
-from spanproof.instrumentors.smolagents.state import current_run, parent_context
+from spanproof.instrumentors.smolagents.state import MUTED, at, current_run, located
 from spanproof.instrumentors.spans import TOOL, Opened, Tracing
+from spanproof.instrumentors.texts import well_formed
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
-_OWN_FLAGS = ("sanitize_inputs_outputs",)
+_OWN_FLAGS = frozenset({"sanitize_inputs_outputs"})
 """Arguments of the framework's call protocol, which are not the tool's."""
 
 
@@ -50,12 +52,13 @@ def definitions(agent: Any) -> list[dict[str, Any]]:
 
 def _wrap(tracing: Tracing, original: Method, tool_type: str) -> Method:
     def call(tool: Any, *args: Any, **kwargs: Any) -> Any:
-        parent = None if is_handed_on(tool, original) else parent_context(tool)
-        # None is the same call, or one without run or span around it: a root of its own would be noise.
-        opened = None if parent is None else _begin(tracing, parent, tool, tool_type, args, kwargs)
+        parent, place = located(tool)
+        # A call without run or span around it gets none: a root of its own would be noise.
+        passing = parent is None or place is MUTED or place.is_handed_on(tool, original)
+        opened = None if passing else _begin(tracing, parent, tool, tool_type, args, kwargs)
         if opened is None:
             return original(tool, *args, **kwargs)
-        token = attach(calling(opened.context, tool, original))
+        token = attach(at(place.calling(tool, original), opened.context))
         try:
             result = original(tool, *args, **kwargs)
         except BaseException as error:
@@ -72,21 +75,24 @@ def _wrap(tracing: Tracing, original: Method, tool_type: str) -> Method:
 @shielded("smolagents.tool.begin")
 def _begin(
     tracing: Tracing,
-    parent: Context,
+    parent: Context | None,
     tool: Any,
     tool_type: str,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> Opened:
     operation, name = genai.OPERATION_EXECUTE_TOOL, _name(tool)
-    opened = tracing.open(f"{operation} {name}", TOOL, operation=operation, parent=parent)
-    if opened.recording:
-        opened.content.fact(genai.TOOL_NAME, name)
-        opened.content.fact(openinference.TOOL_NAME, name)
-        opened.content.fact(genai.TOOL_TYPE, tool_type)
-        if opened.content.visible:
-            _record_arguments(opened.content, tool, name, args, kwargs)
+    facts = _facts(name, tool_type)
+    opened = tracing.open(f"{operation} {name}", TOOL, operation=operation, parent=parent, facts=facts)
+    if opened.content.visible and opened.recording:
+        _record_arguments(opened.content, tool, name, args, kwargs)
     return opened
+
+
+@lru_cache(maxsize=256)
+def _facts(name: str, tool_type: str) -> Mapping[str, AttributeValue]:
+    written = well_formed(name)
+    return {genai.TOOL_NAME: written, openinference.TOOL_NAME: written, genai.TOOL_TYPE: tool_type}
 
 
 @shielded("smolagents.tool.arguments")
@@ -106,8 +112,8 @@ def _finish(opened: Opened, result: Any) -> None:
         if opened.recording:
             opened.content.result_type(result)
             opened.content.output_json(genai.TOOL_CALL_RESULT, result)
-            opened.write()
     finally:
+        opened.write()
         opened.span.end()
 
 
@@ -116,8 +122,7 @@ def _fail(tracing: Tracing, opened: Opened, error: BaseException) -> None:
     try:
         run = current_run()
         real = real_cause(chain_of(error, run.handled if run else None))
-        if opened.recording:
-            opened.write()
+        opened.write()
         tracing.fail(opened.span, error, error_type=type(real).__name__)
     finally:
         opened.span.end()
@@ -128,7 +133,11 @@ def _name(tool: Any) -> str:
 
 
 def _bound(tool: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
-    given = {name: value for name, value in kwargs.items() if name not in _OWN_FLAGS}
+    given = kwargs
+    if not _OWN_FLAGS.isdisjoint(kwargs):
+        given = {name: value for name, value in kwargs.items() if name not in _OWN_FLAGS}
+    if not args:
+        return Bound(given, ())
     declared = tuple(name for name, _ in items(attribute(tool, "inputs")))
     if len(args) == 1 and not given and type(args[0]) is dict and args[0].keys() <= set(declared):
         # One dictionary of exactly the tool's inputs is taken as keyword arguments by the framework too.
