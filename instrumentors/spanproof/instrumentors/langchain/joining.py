@@ -26,7 +26,7 @@ def joined_by(handler: SpanHandler, original: Method) -> Method:
         caller = args[1] if len(args) > 1 else kwargs.get("inheritable_callbacks")
         if attribute(caller, "parent_run_id") is None:
             _join(manager, handler)
-        elif handler.unsampled and manager.handlers:
+        elif handler.unsampled and attribute(manager, "handlers"):
             _leave(manager, handler)
         return manager
 
