@@ -21,7 +21,7 @@ from spanproof.sandbox.jail.testimony import Testimony
 from spanproof.sandbox.jail.watch import Watcher
 from spanproof.sandbox.jail.wire import FROM_GUEST, BadFrame, Decoder, Frame, Header, encode
 
-_TICK_S = 0.05
+TICK_S = 0.05
 _FOR_THE_GUEST = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database")
 _STEP_DRAIN_BYTES = 1 << 20
 _READS_AT_ONCE = 2
@@ -60,6 +60,8 @@ class Links:
 
 class Run:
     """A run, from job to result."""
+
+    _tick_s = TICK_S
 
     def __init__(
         self,
@@ -175,9 +177,9 @@ class Run:
         now = time.monotonic()
         waiting = self._host_s_turn()
         late = not waiting and now >= self._deadline
-        left = _TICK_S if waiting else min(_TICK_S, self._deadline - now)
+        left = self._tick_s if waiting else min(self._tick_s, self._deadline - now)
         ready = self._poll.poll(max(0.0, left) * 1000)
-        if not ready or now - self._memory.sampled_at >= _TICK_S:
+        if not ready or now - self._memory.sampled_at >= TICK_S:
             tree.reap_strays(self.armed.born.pid)
             self._place.tree.keep_bound()
             self._stopped = self._place.box.enforce() or ("memory" if self._over_memory() else None)
@@ -313,7 +315,7 @@ class Run:
         waiting = select.poll()
         waiting.register(self.armed.control, select.POLLOUT)
         waiting.register(self.armed.born.listener, select.POLLIN)
-        for fd, events in waiting.poll(_TICK_S * 1000):
+        for fd, events in waiting.poll(TICK_S * 1000):
             if fd == self.armed.born.listener and events & select.POLLIN:
                 self.watcher.serve()
 

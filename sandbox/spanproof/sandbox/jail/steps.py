@@ -8,19 +8,23 @@ turn. Everything else is as in any run.
 
 from __future__ import annotations
 
+import contextlib
 import secrets
+import select
 import time
 from collections import deque
 from typing import Any
 
 from spanproof.sandbox.jail import memory
 from spanproof.sandbox.jail.output import Stream
-from spanproof.sandbox.jail.run import Run
+from spanproof.sandbox.jail.run import TICK_S, Run
 from spanproof.sandbox.jail.watch import Record
 from spanproof.sandbox.jail.wire import Frame, Header, call_key, encode
 
 _CALLS_A_STEP = 10_000
 """Tool calls: their time is not the step's, so their number must be bounded."""
+_MUTE_S = 0.002
+"""So long into a step nobody looks at its output; most steps are over then, and fill no pipe."""
 _OF_A_CALL = ("tool", "args", "kwargs")
 _OF_A_STEP = ("result", "has_json", "text", "raised", "outcome")
 
@@ -42,6 +46,7 @@ class SessionRun(Run):
         """Set the limits and hand the guest its tools."""
         self._coming: deque[bytes] = deque()
         self._foreseen: deque[list[Any]] = deque()  # calls to come, as their key and their answer
+        self._muted: list[int] = []
         super().start(job)
 
     def _bound_time(self, limits: Header) -> None:
@@ -78,12 +83,32 @@ class SessionRun(Run):
             self._stopped = "closed"
 
     def _begin_step(self) -> None:
+        self._mute()
         self._in_step = True
         self._step = secrets.token_hex(8)
         self._calls = 0
         self._started = time.monotonic()
         self._deadline = self._started + self._limits["wall_s"]
         self._to_guest(encode({"kind": "step", "step": self._step}, [self._coming.popleft()]))
+
+    def _turn(self) -> None:
+        super()._turn()
+        if self._muted and time.monotonic() - self._started >= _MUTE_S:
+            self._unmute()
+
+    def _mute(self) -> None:
+        """Leave output in its pipes for now: a write that wakes nobody costs the guest next to nothing."""
+        for fd in (self.armed.stdout, self.armed.stderr):
+            with contextlib.suppress(KeyError):  # it has ended, or is muted
+                self._poll.unregister(fd)
+                self._muted.append(fd)
+        self._tick_s = _MUTE_S
+
+    def _unmute(self) -> None:
+        for fd in self._muted:
+            self._poll.register(fd, select.POLLIN)
+        self._muted.clear()
+        self._tick_s = TICK_S
 
     def _end_step(self, said: Header) -> None:
         """Gather what the step did, tell the host, and start the next one's account."""
