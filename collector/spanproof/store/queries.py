@@ -123,19 +123,21 @@ def traces_of_changed_code(
 
     Of each code, class and executor the newest few.
     """
-    terms, bound = ["layer = 'execution'", "name = 'outcome'", "current = 1", "label != ''"], {}
+    where, bound = ["1"], {}
     if project is not None:
-        terms.append("project = {project:String}")
+        where.append("project = {project:String}")
         bound["project"] = project
     if since_ns is not None:
-        terms.append("span_time >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')")
+        where.append("span_time >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')")
         bound["since"] = str(min(max(0, since_ns), 2**63 - 1))
+    chosen = " AND ".join(where)
     rows = client.query(
-        "WITH endings AS (SELECT trace_id, executor, span_time,"  # noqa: S608
-        " JSONExtractString(evidence, 1, 'recorded') AS class, SHA256(trimBoth(source)) AS code"
-        f" FROM (SELECT * FROM {database}.scores FINAL WHERE {' AND '.join(terms)}) AS outcomes"
-        " INNER JOIN (SELECT trace_id, span_id, snippet_id, source"
-        f" FROM {database}.snippets FINAL WHERE executed = 1) AS code"
+        "WITH endings AS (SELECT trace_id, executor, span_time, class, code"  # noqa: S608
+        " FROM (SELECT trace_id, span_id, snippet_id, executor, span_time,"
+        f" JSONExtractString(evidence, 1, 'recorded') AS class FROM {database}.scores FINAL"
+        f" WHERE {chosen} AND layer = 'execution' AND name = 'outcome' AND current = 1) AS outcomes"
+        " INNER JOIN (SELECT trace_id, span_id, snippet_id, SHA256(trimBoth(source)) AS code"
+        f" FROM {database}.snippets FINAL WHERE {chosen} AND executed = 1) AS sources"
         " USING (trace_id, span_id, snippet_id) WHERE class != '')"
         " SELECT trace_id FROM endings WHERE code IN (SELECT code FROM endings GROUP BY code"
         " HAVING uniqExact(class) > 1 ORDER BY max(span_time) DESC LIMIT {limit:UInt32})"
