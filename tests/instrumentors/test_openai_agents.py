@@ -13,6 +13,7 @@ from agents import (
     set_trace_processors,
 )
 from agents.tracing import generation_span, response_span
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 
 from spanproof.instrumentors import instrument_openai_agents, uninstrument
 from spanproof.instrumentors.openai_agents.instrumentor import _processors
@@ -86,6 +87,13 @@ async def test_an_answer_of_very_many_parts_takes_time_in_proportion(recorded):
         pass
     (call,) = recorded.of_kind("LLM")
     assert "output.value" in call.attributes
+
+
+def test_an_error_that_utf8_has_no_form_for_does_not_stop_the_export(recorded):
+    with agents.trace("workflow"), agents.handoff_span("a", "b") as handed:
+        handed.set_error({"message": "lone \ud800 surrogate", "data": None})
+    encode_spans(recorded.spans).SerializeToString()
+    assert recorded.named("handoff from a").status.description == "lone \ufffd surrogate"
 
 
 async def test_a_tool_whose_failure_the_sdk_handles_is_failed_and_the_run_is_not(recorded):

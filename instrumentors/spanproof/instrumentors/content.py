@@ -59,7 +59,7 @@ class ContentPolicy:
         """What may be told of a message or stack trace, None when nothing may."""
         if not self.capture:
             return None
-        redactor = self.redactor(name)
+        text, redactor = well_formed(text), self.redactor(name)
         return clip(text if redactor is None else redacted_text(text, redactor), max_chars)
 
 
