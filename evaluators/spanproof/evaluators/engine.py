@@ -134,7 +134,10 @@ class Engine:
         policies = {snippet_id: gate.policy for snippet_id, gate in gates.items()}
         of_cases, book = tests or {}, fixtures or self._fixtures
         runs = tuple(
-            self._evaluate_run(judged, run, scans, policies, of_cases.get(run.span_id), book) for run in found
+            self._evaluate_run(
+                judged, run, _before(run, found), scans, policies, of_cases.get(run.span_id), book
+            )
+            for run in found
         )
         bearing = {snippet.span_id for snippet in snippets}
         return TraceEvaluation(
@@ -145,6 +148,7 @@ class Engine:
         self,
         trace: Trace,
         run: Run,
+        earlier: tuple[Run, ...],
         scans: Mapping[str, Scan],
         policies: Mapping[str, Policy],
         tests: CaseTests | None,
@@ -161,8 +165,9 @@ class Engine:
         else:
             replay, apis = self._run_code(trace, run, own, fixtures)
         tested = self._tested(run, tests, replay, fixtures) if tests is not None else None
-        evidence = RunEvidence(trace, run, own, replay, apis, policies, tested, self._told)
-        redactor = Redactor(run.snippets, own)
+        evidence = RunEvidence(trace, run, own, replay, apis, policies, tested, self._told, earlier)
+        told = [snippet for turn in (*earlier, run) for snippet in turn.snippets]
+        redactor = Redactor(told, {snippet.id: scans[snippet.id] for snippet in told})
         judgements = [
             replace(judgement, outcome=redactor.outcome(judgement.outcome))
             for judgement in self._judged(evidence, left_out)
@@ -285,6 +290,18 @@ def asked(evaluator: Evaluator, evidence: RunEvidence, so_far: Sequence[Judgemen
 
 def _of_run(evaluator: Evaluator, name: str, run: Run, outcome: Outcome) -> Judgement:
     return Judgement(evaluator.layer, name, run.span_id, outcome, evaluator.name, evaluator.version)
+
+
+def _before(run: Run, runs: Sequence[Run]) -> tuple[Run, ...]:
+    """The turns before a run: those beside it that ended before it began, in order."""
+    beside = [
+        other
+        for other in runs
+        if other is not run
+        and other.parent_span_id == run.parent_span_id
+        and 0 < other.end_ns <= run.start_ns
+    ]
+    return tuple(sorted(beside, key=lambda other: other.start_ns))
 
 
 def _without_evaluators(trace: Trace) -> list[Span]:

@@ -177,6 +177,7 @@ class RunEvidence:
         tests: what became of the tests of the case this run is, None where it has none.
         policies: by snippet id, the boundary its scan was made by; the default one where there is none.
         told: what the user says beside the trace.
+        earlier: the turns before this run: runs of the trace beside it that ended before it began, in order.
     """
 
     trace: Trace
@@ -187,6 +188,7 @@ class RunEvidence:
     policies: Mapping[str, Policy] = field(default_factory=dict)
     tests: TestReport | None = None
     told: Told = Told()
+    earlier: tuple[Run, ...] = ()
 
     def policy_of(self, snippet_id: str) -> Policy:
         """The boundary of one snippet."""

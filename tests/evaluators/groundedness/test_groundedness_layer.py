@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 from spanproof.evaluators.layers import groundedness
 from spanproof.sandbox import FailureClass
 from spanproof.trace import Ending, Label, Payload, Scored, Skipped, Step
+
+START_NS = 1_780_000_000_000_000_000
 
 
 def answer(text):
@@ -138,3 +143,38 @@ def test_each_output_is_told_with_the_claims_that_rest_on_it(build, score_of):
         ("step 1 bears out '$39.90'", snippets[0].span_id),
         ("step 3 bears out 'in 4 days'", snippets[2].span_id),
     ]
+
+
+def turn(build, number, source, observation, said):
+    """One run of a conversation: each begins after the one before it has ended."""
+    snippet = build.snippet(source, observation=observation)
+    start = START_NS + number * 1_000_000
+    run = build.run([snippet], answer=answer(said), span_id=f"{0xF0 + number:016x}")
+    return replace(run, start_ns=start, end_ns=start + 500_000)
+
+
+def test_an_answer_may_rest_on_what_an_earlier_turn_returned(build, score_of):
+    first = turn(build, 1, "print(price())", '{"unit_price": 39.9}', "The kettle costs $39.90.")
+    second = turn(build, 2, "print(eta())", '{"eta_days": 4}', "At $39.90 it arrives in 4 days.")
+    alone = build.evidence(second)
+    assert score_of(groundedness.judge(alone), "groundedness").label is Label.FAIL
+    found = groundedness.judge(replace(alone, earlier=(first,)))
+    assert score_of(found, "groundedness").label is Label.PASS
+    assert score_of(found, "chunk_attribution").value == 1.0
+
+
+def test_drift_over_turns_names_the_turn_and_the_output(build, score_of):
+    first = turn(build, 1, "print(stock())", '{"stock": 18}', "There are 18 in stock.")
+    second = turn(build, 2, "print(stock() )", '{"stock": 11}', "There are 18 in stock.")
+    drift = score_of(groundedness.judge(replace(build.evidence(second), earlier=(first,))), "drift")
+    assert drift.label is Label.FAIL
+    assert "`stock: 11`" in drift.explanation
+    assert "turn 2, step 1" in drift.explanation
+
+
+def test_the_runs_start_is_its_clock(build, score_of):
+    snippet = build.snippet("print(order())", observation='{"due": "2026-05-30"}')
+    noon = int(datetime(2026, 5, 28, 12, tzinfo=UTC).timestamp() * 1e9)
+    for said, label in (("It is due in two days.", Label.PASS), ("It is due tomorrow.", Label.FAIL)):
+        run = replace(build.run([snippet], answer=answer(said)), start_ns=noon)
+        assert score_of(groundedness.judge(build.evidence(run)), "groundedness").label is label

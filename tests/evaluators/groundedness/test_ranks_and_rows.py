@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from spanproof.evaluators.layers.groundedness import Verdict, ground
@@ -65,3 +67,53 @@ def test_rows_and_their_order(output, answer, verdict):
 def test_a_part_of_a_list_that_nothing_counts_is_left_open():
     flights = '[{"flight": "A", "stops": 0}, {"flight": "B", "stops": 1}, {"flight": "C", "stops": 0}]'
     assert ground([flights], "Two of the three flights are nonstop.").verdict is Verdict.UNCERTAIN
+
+
+OPENS = "name,opens,closes\nLucca,17:30,23:00\nKaito,18:00,22:00\n"
+CONTAINERS = """\
+NAME     STATUS                    PORTS
+web      Up 9 days                 80/tcp
+worker   Exited (137) 4 hours ago
+"""
+TOWER = '[{"id": 1, "snippet": "The tower is 330 m tall."}]'
+LOANS = "borrower,balance,months_left\nAmy,12400,62\nBen,8300,38\nCho,15950,88\n"
+RAIN = "station     jan    feb    mar\nBergen  241.2  198.6  176.0\nOslo     49.8   35.1   47.3"
+TABLE = "Pos  Team      P   Pts\n1    Brighton  12   27\n2    Everton   12   25\n3    Fulham    12   23"
+
+
+@pytest.mark.parametrize(
+    ("output", "answer", "verdict"),
+    [
+        (OPENS, "Lucca stays open until 11 pm.", Verdict.GROUNDED),
+        (OPENS, "Lucca opens at 11 pm.", Verdict.CONTRADICTED),
+        (LOANS, "Amy owes the most: $12,400.", Verdict.CONTRADICTED),
+        (LOANS, "Cho owes the most: $15,950.", Verdict.GROUNDED),
+        (RAIN, "Over the three months Oslo received 132.2 mm.", Verdict.GROUNDED),
+        (RAIN, "Over the three months Oslo received 142.2 mm.", Verdict.CONTRADICTED),
+        (TABLE, "Everton came second.", Verdict.GROUNDED),
+        (TABLE, "Fulham is in second place.", Verdict.CONTRADICTED),
+        ('{"median_response_min": 18}', "The median response time is 18 minutes.", Verdict.GROUNDED),
+        ('{"median_response_min": 18}', "The median response time is 18 hours.", Verdict.CONTRADICTED),
+        ('{"half": "1:38:20", "finish": "3:21:05"}', "He ran the second half in 1:42:45.", Verdict.GROUNDED),
+        (CONTAINERS, "The worker exited with code 137.", Verdict.GROUNDED),
+        (TOWER, "The tower is 330 metres tall.", Verdict.GROUNDED),
+        (TOWER, "The tower is 330 feet tall.", Verdict.CONTRADICTED),
+        ('{"shipping": 4.9, "total": 89.9}', "Without shipping you pay $85.", Verdict.GROUNDED),
+    ],
+)  # fmt: skip
+def test_further_rows(output, answer, verdict):
+    grounding = ground([output], answer)
+    assert grounding.verdict is verdict, [(claim.text, claim.reason) for claim in grounding.claims]
+
+
+def test_a_state_told_as_past_is_held_against_the_earlier_output():
+    outputs = ['{"host": "n7", "status": "degraded"}', '{"host": "n7", "status": "healthy"}']
+    assert ground(outputs, "n7 was degraded before and is healthy now.").verdict is Verdict.GROUNDED
+    assert ground(outputs, "n7 is still degraded.").verdict is Verdict.CONTRADICTED
+
+
+def test_what_something_is_compared_with_dates_nothing():
+    output = "The reservoir stands at 81.4 %, down from 88.0 % a month ago. Dry until 20 August."
+    now = datetime(2026, 8, 12, 12, tzinfo=UTC)
+    assert ground([output], "It is 81.4% full, down from a month ago.", now=now).verdict is Verdict.GROUNDED
+    assert ground([output], "The level rose from 81.4% to 88%.", now=now).verdict is Verdict.CONTRADICTED

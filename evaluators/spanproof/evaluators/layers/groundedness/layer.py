@@ -1,10 +1,10 @@
 """The groundedness layer: is what the run answered what its executions returned?
 
-In: the evidence about one run. Out: the layer's judgement on the run's span, and beside it `answer_grounded`
-(the share of settled claims the outputs bear out), `drift` (does the answer keep to the last word where
-outputs changed over the turns), `context_adherence` (the share of all claims that could be bound) and
-`chunk_attribution` (which outputs the claims rest on). What
-cannot be bound is skipped with the reason, never failed.
+In: the evidence about one run, and the turns before it. Out: the layer's judgement on the run's span, and
+beside it `answer_grounded` (the share of settled claims the outputs bear out), `drift` (does the answer keep
+to the last word where outputs changed over the turns), `context_adherence` (the share of all claims that
+could be bound) and `chunk_attribution` (which outputs the claims rest on). What cannot be bound is skipped
+with the reason, never failed.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
 
 def outputs_of(evidence: RunEvidence) -> list[str]:
     """What the run's executions returned, in order: what its answer is held against."""
-    return [output.text for output in returned_by(evidence).outputs]
+    return [output.text for output in returned_by(evidence).own]
 
 
 def _outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
@@ -162,8 +162,10 @@ def _adherence(grounding: Grounding) -> Scored:
     return Scored(bound / total, None, f"{bound} of {total} claims are bound to an output")
 
 
-def _attribution(grounding: Grounding, returned: Returned) -> Scored:
-    """The share of outputs that some claim rests on, with the claims of each as evidence."""
+def _attribution(grounding: Grounding, returned: Returned) -> Outcome:
+    """The share of the run's own outputs that some claim rests on, with the claims of each as evidence."""
+    if not returned.own:
+        return Skipped("the run has no output of its own: the answer rests on earlier turns")
     rests: dict[int, list[str]] = {}
     for claim in _with(grounding, Verdict.GROUNDED):
         if claim.evidence is not None and claim.evidence.output is not None:
@@ -171,14 +173,14 @@ def _attribution(grounding: Grounding, returned: Returned) -> Scored:
     evidence = tuple(
         Evidence(f"step {output.step} bears out {', '.join(rests[place][:5])}", output.span_id)
         for place, output in enumerate(returned.outputs)
-        if place in rests
+        if place in rests and output.turn == returned.turn
     )
-    told = f"{len(evidence)} of {len(returned.outputs)} outputs bear out a claim"
-    return Scored(len(evidence) / len(returned.outputs), None, told, evidence[:_MAX_EVIDENCE])
+    told = f"{len(evidence)} of {len(returned.own)} outputs bear out a claim"
+    return Scored(len(evidence) / len(returned.own), None, told, evidence[:_MAX_EVIDENCE])
 
 
 def _drift(grounding: Grounding, returned: Returned) -> Outcome:
-    if len({output.step for output in returned.outputs}) < 2:
+    if len({(output.turn, output.step) for output in returned.outputs}) < 2:
         return Skipped("the run has one turn with output: nothing to drift between")
     stale = [
         claim
@@ -230,7 +232,9 @@ def _turn(claim: Claim, returned: Returned) -> str:
     bound = claim.evidence
     if bound is None or bound.output is None or bound.output >= len(returned.outputs):
         return ""
-    return f" (step {returned.outputs[bound.output].step})"
+    source = returned.outputs[bound.output]
+    turn = f"turn {source.turn}, " if returned.turn > 1 else ""
+    return f" ({turn}step {source.step})"
 
 
 def _bound_text(claim: Claim) -> str:

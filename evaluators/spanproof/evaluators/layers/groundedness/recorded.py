@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spanproof.evaluators.layers.common import ANSWER_TOOLS
 from spanproof.evaluators.layers.groundedness.echoes import without_echoes
-from spanproof.evaluators.model import Replay, RunEvidence
+from spanproof.evaluators.model import NoReplay, Replay, RunEvidence
 from spanproof.trace import Payload, RecordedCall, Snippet, Step
 
 _TOKEN = re.compile(r"\S+")
@@ -26,40 +26,55 @@ _LOGS_HEADER = re.compile(r"\A\s*Execution logs:\s*\n")
 
 @dataclass(frozen=True, slots=True)
 class ReturnedOutput:
-    """One output; `replayed` says that it is the replay's, the record having none."""
+    """One output; `replayed` says that it is the replay's, the record having none; `turn` counts from 1."""
 
     text: str
     step: int
     span_id: str
     replayed: bool = False
+    turn: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """All that a run's executions returned.
+    """All that a run's executions returned, behind what those of the turns before it did.
 
     Attributes:
+        turn: the run's own, from 1.
         failures: how many executions failed, and so returned nothing.
         differences: where the replay returned something else than the record: span id and the difference.
     """
 
     outputs: tuple[ReturnedOutput, ...]
     failures: int
+    turn: int = 1
     differences: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def own(self) -> tuple[ReturnedOutput, ...]:
+        """The run's own outputs."""
+        return tuple(output for output in self.outputs if output.turn == self.turn)
 
 
 def returned_by(evidence: RunEvidence) -> Returned:
-    """Collect the outputs of a run in the order of its steps."""
-    outputs: list[ReturnedOutput] = []
-    failures = 0
+    """Collect the outputs of a run, and of the turns before it, in the order of their steps."""
+    turns = [replace(evidence, run=turn, replay=NoReplay("an earlier turn")) for turn in evidence.earlier]
+    outputs = [
+        replace(output, turn=number)
+        for number, turn in enumerate((*turns, evidence), 1)
+        for output in _of_run(turn)
+    ]
+    failures = sum(_failures(step) for step in evidence.run.steps)
+    return Returned(tuple(outputs), failures, len(turns) + 1, tuple(_differences(evidence)))
+
+
+def _of_run(evidence: RunEvidence) -> Iterator[ReturnedOutput]:
     for step in evidence.run.steps:
         seen: list[str] = []
         for found in _of_step(step, evidence):
             if _says_more(found.text, seen):
                 seen.append(found.text)
-                outputs.append(found)
-        failures += _failures(step)
-    return Returned(tuple(outputs), failures, tuple(_differences(evidence)))
+                yield found
 
 
 def _says_more(text: str, seen: list[str]) -> bool:

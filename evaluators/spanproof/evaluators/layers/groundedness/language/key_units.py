@@ -19,7 +19,9 @@ _AMBIGUOUS = plain_set(
 """Spellings that mean something else inside most keys (`min_temp`, `t_stat`); a key must end with them."""
 _NEVER = plain_set("min d second t m b us l g day try")
 _LASTING = plain_set(
-    "delay duration time wait elapsed runtime latency length timeout uptime travel trip walk drive cook prep"
+    "delay duration time wait elapsed runtime latency length timeout uptime travel trip walk drive cook "
+    "prep response resolution delivery processing cycle idle session call hold turnaround reply commute "
+    "transit flight ride"
 )
 _REACHING = plain_set("distance dist alt elev height length width depth altitude elevation radius diameter")
 _SHORT = {name: BY_NAME[name] for name in ("min", "m", "h", "s", "d")}

@@ -15,6 +15,7 @@ _RULE = re.compile(r"^[\s|+:=-]*-{2,}[\s|+:=-]*$")
 _CELLS = re.compile(r"\s{2,}|\t")
 _NUMBER = re.compile(r"^[-+]?[$€£]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?%?$|^(?:NaN|None|NaT|null)$")
 _SIZE = re.compile(r"^\d+(?:\.\d+)?(?:[KMGT]i?|B|ms|[smhd])$|^(?:\d+[dhms]){2,3}$")
+_MOMENT = re.compile(r"^\d{1,2}:\d\d(?::\d\d)?$|^\d{4}-\d\d-\d\d")
 _NUMBERS = re.compile(r"^[-+]?\d[\d.,]*\s[-+]?\d[\d.,]*$")
 _HEAD = re.compile(r"\S+(?:\s\S+)*")
 _ENDS = re.compile(r"\s*(?:\[|dtype:|Name:|Length:)")
@@ -99,7 +100,9 @@ def _delimited(lines: list[str], start: int, delimiter: str) -> TextTable | None
         if len(cells) != len(header) or any(len(cell) > _MAX_CELL for cell in cells):
             break
         grid.append(cells)
-    if len(grid) < 2 or not any(_NUMBER.match(cell) for row in grid[1:] for cell in row):
+    if len(grid) < 2 or not any(
+        _NUMBER.match(cell) or _MOMENT.match(cell) for row in grid[1:] for cell in row
+    ):
         return None
     return _table(grid, start + len(grid))
 

@@ -18,8 +18,8 @@ from spanproof.evaluators.layers.groundedness.rules.binding import Binding, clai
 from spanproof.evaluators.layers.groundedness.rules.derive import scaled_value
 from spanproof.evaluators.layers.groundedness.rules.matching import number_text
 
-_MORE = "higher|greater|more|larger|bigger|older|longer|slower|warmer|hotter|heavier|above|pricier"
-_LESS = "lower|less|fewer|smaller|younger|shorter|faster|cooler|colder|lighter|cheaper|below"
+_MORE = "farther|higher|greater|more|larger|bigger|older|longer|slower|warmer|hotter|heavier|above|pricier"
+_LESS = "closer|nearer|lower|less|fewer|smaller|younger|shorter|faster|cooler|colder|lighter|cheaper|below"
 _THAN = re.compile(
     rf"\b(?:(?P<more>{_MORE})|(?P<less>{_LESS}))\b(?P<between>[^.;\n]{{0,60}}?)\bthan\b(?P<right>[^.;\n]{{1,80}})",
     re.IGNORECASE,
@@ -36,9 +36,10 @@ _OPPOSITE = re.compile(
 )
 _NOT = re.compile(r"(?:\bnot|\bno|n['’]t)\s+$", re.IGNORECASE)
 _MEASURED = {
-    "lighter": "weight", "heavier": "weight", "cheaper": "price", "pricier": "price", "older": "age",
-    "younger": "age", "warmer": "temperature", "hotter": "temperature", "cooler": "temperature",
-    "colder": "temperature", "slower": "duration", "faster": "duration", "longer": "length",
+    "closer": "distance", "nearer": "distance", "farther": "distance", "lighter": "weight", "heavier":
+    "weight", "cheaper": "price", "pricier": "price", "older": "age", "younger": "age", "warmer":
+    "temperature", "hotter": "temperature", "cooler": "temperature", "colder": "temperature", "slower":
+    "duration", "faster": "duration", "longer": "length",
 }  # fmt: skip
 """What an adjective compares, where the sentence does not say."""
 

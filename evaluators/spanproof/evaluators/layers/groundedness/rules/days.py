@@ -141,7 +141,11 @@ def _relative_claim(
         return _claim(mention, binding, Verdict.CONTRADICTED, reason, evidence_of(waiting[0]))
     dated = binding.dated
     words = frozenset(content_words(binding.answer.sentences[stated.sentence].words))
-    about = _timed(stated, binding) or spoken_of(dated, words) or (dated if len(dated) == 1 else [])
+    about = (
+        _timed(stated, binding)
+        or spoken_of(dated, words)
+        or (dated if len({fact.day for fact in dated}) == 1 else [])
+    )
     if not about and (relative.exact is None or relative.is_now()):
         return None
     if not todays:

@@ -57,6 +57,11 @@ _TESTED = re.compile(r"\b(?:significan\w*|confidence|alpha|CI)\b|α|\bp\s*[<>]\s
 _OF_SOME = re.compile(
     r"\s+[\w-]+(?:\s+[\w-]+)?\s+(?:are|is|were|was|have|has|had)\s+(?!listed|found|returned)\w", re.I
 )
+_STRETCH = re.compile(
+    r"\b(?:over|across|during|in|for|of|throughout)\s+(?:the|these|those|all|past|last)\s+(?:last\s+|past\s+)?$",
+    re.IGNORECASE,
+)
+"""What a stretch of time is told with that only says what the outputs cover."""
 _PART = re.compile(r"\s+(?:out\s+)?of\s+(?:the|all|these|those|its|their|your|our|\d+)\b", re.IGNORECASE)
 _SAID = re.compile(r"(?:\b(?:is|was|are|were|of|at|=)|[:=])\s*$", re.IGNORECASE)
 
@@ -192,6 +197,12 @@ def _unsupported(asked: Asked) -> Claim | None:
         return asked.claim(Verdict.UNCERTAIN, "the outputs hold no numbers to compare it with")
     if binding.facts.cut:
         return asked.claim(Verdict.UNCERTAIN, "not found in the part of the outputs that was read")
+    if quantity.dimension is Dimension.TIME and _STRETCH.search(asked.before):
+        covered = _covers(asked)
+        if covered is not None:
+            return asked.claim(Verdict.GROUNDED, "the outputs cover so many", covered)
+        if not any(fact.dimension is Dimension.TIME for fact in binding.numbers):
+            return asked.claim(Verdict.UNCERTAIN, "how long a time the outputs cover, nothing in them tells")
     if _PART.match(binding.answer.text, quantity.end) and _could_be_a_part(asked):
         return asked.claim(Verdict.UNCERTAIN, "how many of them, nothing in the outputs tells")
     further = None if _says_a_fact(asked) else further_value(asked)
@@ -210,6 +221,17 @@ def _unsupported(asked: Asked) -> Claim | None:
         f"no output gives {quantity.text}; `{fact.text}`{told} is what they say",
         evidence_of(fact),
     )
+
+
+def _covers(asked: Asked) -> ClaimEvidence | None:
+    """The table with so many rows or columns of numbers: "over the three months"."""
+    for records in asked.binding.facts.records:
+        columns = sum(column[0].number is not None for column in records.columns.values() if column)
+        if asked.quantity.value in (records.rows, columns):
+            return ClaimEvidence(
+                records.output, records.label or "the table", f"{asked.quantity.value:g} of them"
+            )
+    return None
 
 
 def _could_be_a_part(asked: Asked) -> bool:

@@ -33,7 +33,7 @@ _RATIO = re.compile(
     r"\b(?P<hedge>(?:almost|nearly|just under|less than|about|around|roughly|approximately|over|more than"
     r"|just over|exactly)\s+)?(?:(?P<times>two|three|four|five|six|ten)\s+times"
     r"(?=\s+(?:as|that|those|the"
-    r"|more|higher|larger|bigger|greater|what|of))|(?P<word>"
+    r"|more|higher|larger|bigger|greater|what|of|[\w-]+['’]s))|(?P<word>"
     + "|".join(sorted(_WORDS, key=len, reverse=True)) + r"))\b",
     re.IGNORECASE,
 )  # fmt: skip

@@ -85,7 +85,7 @@ def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim
     columns = _columns(binding, after | meant)
     if not columns and not _MOST_OF.match(match.group()):
         columns = _columns(binding, words | meant)
-    for column in columns:
+    for column in columns or _stated_columns(sentence, binding):
         telling = words - frozenset.intersection(*(fact.words for fact in column))
         rows = [fact for fact in column if not fact.words.isdisjoint(telling)]
         if len(rows) != 1:
@@ -103,6 +103,15 @@ def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim
             binding, match.start(), match.end(), ClaimKind.SUPERLATIVE, verdict, reason, evidence_of(extreme)
         )
     return None
+
+
+def _stated_columns(sentence: Sentence, binding: Binding) -> Iterator[list[Fact]]:
+    """The columns of the numbers that the sentence states: "Amy owes the most: $12,400"."""
+    for start, facts in binding.bound.items():
+        if sentence.start <= start < sentence.end and len(facts) == 1:
+            column = column_of(facts[0], binding)
+            if len(column) > 1:
+                yield column
 
 
 def _columns(binding: Binding, words: AbstractSet[str]) -> list[list[Fact]]:

@@ -7,13 +7,18 @@ time that is off by whole hours is left open.
 
 from __future__ import annotations
 
+import re
+
 from spanproof.evaluators.layers.groundedness.language.answer import Stated
 from spanproof.evaluators.layers.groundedness.language.dates import TimeMention
+from spanproof.evaluators.layers.groundedness.language.words import canonical_set
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
 from spanproof.evaluators.layers.groundedness.rules.naming import named_instead, spoken_of, told_instead
 
+_UNTIL = re.compile(r"\b(?:until|till)\s+$", re.IGNORECASE)
+_ENDS = canonical_set("closes close closing end ends until till to finish finishes expires checkout deadline")
 _DAY = 86_400
 _MAX_TIMED = 40
 _WEST, _EAST = -8 * 3600, 9 * 3600
@@ -33,7 +38,10 @@ def time_claim(stated: Stated, binding: Binding) -> Claim | None:
     rival: Fact | None = None
     matches = [fact for fact in timed if is_time(mention, fact)]
     others = [fact for fact in timed if not is_time(mention, fact)]
+    until = _UNTIL.search(binding.answer.text[max(0, mention.start - 8) : mention.start]) is not None
     for fact in matches:
+        if until and not _ENDS.isdisjoint(fact.words):
+            return verdict(Verdict.GROUNDED, "an output says so", evidence_of(fact))
         named = (other for other in others if _named(other, fact, words))
         rival = next(named, None)
         if rival is None:

@@ -28,7 +28,7 @@ DIFFERENCE_CUES = (
     CHANGE_CUES
     | MINUS_CUES
     | canonical_set(
-        "difference differ differs"
+        "difference differ differs without"
         " gap free available unused save saved remaining left net spread range margin profit extra"
         " additional above below loss short behind ahead older younger longer shorter faster slower between"
         " apart later earlier than exceeds exceeded trails beat beats won"

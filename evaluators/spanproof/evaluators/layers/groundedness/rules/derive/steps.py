@@ -15,10 +15,11 @@ from spanproof.evaluators.layers.groundedness.rules.derive.search import (
     Derived,
     Search,
     agrees,
+    fits_operand,
     operands,
     scaled_value,
 )
-from spanproof.evaluators.layers.groundedness.rules.matching import fits, number_text
+from spanproof.evaluators.layers.groundedness.rules.matching import number_text
 
 _FEW_OPERANDS = 8
 _LEAST_DIGITS = 2
@@ -36,7 +37,7 @@ def further_steps(search: Search) -> Derived | None:
     if not 2 <= len(used) <= _FEW_OPERANDS:
         return None
     for text, value, one in _values(used, search):
-        if fits(quantity, value) and value and _is_of(search, one):
+        if value and value != scaled_value(one) and _is_of(search, one) and fits_operand(search, value, one):
             return Derived(f"{text} = {number_text(value)}", (one,), value)
     return None
 
