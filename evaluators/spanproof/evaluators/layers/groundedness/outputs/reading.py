@@ -25,9 +25,9 @@ from spanproof.evaluators.layers.groundedness.outputs.tables import Lines, read_
 from spanproof.evaluators.layers.groundedness.outputs.tree import (
     MAX_FACTS,
     add_document,
-    add_value,
     join_documents,
 )
+from spanproof.evaluators.layers.groundedness.outputs.values import add_value
 
 MAX_CHARS = 1_000_000
 MAX_JSON_CHARS = 8_000_000

@@ -14,8 +14,16 @@ from dataclasses import dataclass
 from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
-from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, quantities_in
-from spanproof.evaluators.layers.groundedness.language.segments import Sentence, sentences_of
+from spanproof.evaluators.layers.groundedness.language.direction_words import (
+    ATTRIBUTE,
+    DIRECTION,
+    FROM_TO,
+    RELATIVE,
+    goes_up,
+    is_idiom,
+)
+from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
+from spanproof.evaluators.layers.groundedness.language.segments import Sentence
 from spanproof.evaluators.layers.groundedness.language.words import canonical_set, words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
@@ -24,50 +32,13 @@ from spanproof.evaluators.layers.groundedness.rules.binding import Binding, clai
 from spanproof.evaluators.layers.groundedness.rules.derive import scaled_value
 from spanproof.evaluators.layers.groundedness.rules.matching import number_text
 from spanproof.evaluators.layers.groundedness.rules.naming import best_named
+from spanproof.evaluators.layers.groundedness.rules.told_changes import told_change, told_order
 
-_UP = (
-    r"increases|increased|increasing|rose|rises|risen|rising|grew|grow|grows|grown|growing|climbed"
-    r"|gained|jumped|surged|soared|went up|gone up|up by|up from|up(?=\s+\d)"
-    r"|(?:gets?|got|becomes?|became|turns?)\s+(?:warmer|hotter|higher|bigger|larger|longer)"
-)
-_DOWN = (
-    r"decreases|decreased|decreasing|fell|falls|fallen|falling|dropped|drops|declined|declines"
-    r"|declining|shrank|shrunk|slipped|plunged|plummeted|reduced|went down|gone down|down by|down"
-    r" from|down(?=\s+\d)"
-    r"|(?:gets?|got|becomes?|became|turns?)\s+(?:cooler|colder|lower|smaller|shorter|cheaper)"
-)
-_WORD = re.compile(
-    rf"\b(?:(?P<up>{_UP}|(?:increase|rise|gain|growth|jump)(?=\s+of\b))"
-    rf"|(?P<down>{_DOWN}|(?:decrease|fall|drop|decline|reduction)(?=\s+of\b))"
-    r"|(?P<better>improved|improves)|(?P<worse>worsened|worsens|deteriorated))\b",
-    re.IGNORECASE,
-)
-_RELATIVE = re.compile(
-    r"\s+(?:(?P<up>higher|more|larger|greater|longer|slower)|(?P<down>lower|less|fewer|smaller|shorter|faster))\b(?![^.;\n]*\bthan\b)",
-    re.IGNORECASE,
-)
-"""A difference told without its other end: "168 ms lower after the change"."""
-_MORE_IS_BETTER = canonical_set(
-    "revenue sales profit income ebitda margin score accuracy rate balance earnings conversion rating recall"
-)
-_LESS_IS_BETTER = canonical_set(
-    "latency error errors loss cost costs churn time failures delay debt unemployment"
-)
-_ATTRIBUTE = re.compile(r"\b(?:the|an?|at|of)\s+$", re.IGNORECASE)
-"""A state, and no change: "the reduced ticket", "a rising market"."""
-_IDIOM = re.compile(
-    r"\b(?:ma[dk]e|makes|making|set|sets|came|comes?|coming|sign\w*|add\w*|back\w*|end\w*|pick\w*|look\w*|follow\w*"
-    r"|tak\w*|took|g[ai]ve\w*|br[io]\w*|show\w*|turn\w*|sum\w*|round\w*|cut\w*|wrap\w*|speed\w*|start\w*|clean\w*"
-    r"|boil\w*|narrow\w*|writ\w*|wrote)\s+$",
-    re.IGNORECASE,
-)
-"""Verbs with which "up" and "down" tell no direction: "made up 74 %", "set up 3 jobs", "broken down"."""
 _OBJECT = re.compile(r"\s+[\d,.]+\s+[a-z]", re.IGNORECASE)
 """What was dropped or gained: "dropped 37 duplicates" tells no change of a value."""
 _PASSIVE = re.compile(r"\b(?:was|were|been|being|is|are)\s+(?:\w+\s+)?$", re.IGNORECASE)
 """Something done to a thing: "was first climbed in 1899" tells no change of a value."""
 _NOT = re.compile(r"(?:\b(?:not|never|no|without)|n['’]t)\s+(?:\w+\s+)?$", re.IGNORECASE)
-_FROM_TO = re.compile(r"\b(from|to)\s+$", re.IGNORECASE)
 _CHANGE_KEYS = canonical_set(
     "change changed growth delta diff difference increase decrease decline drop trend return gain"
     " loss pct_change yoy mom qoq"
@@ -95,10 +66,12 @@ def direction_claims(binding: Binding) -> list[Claim]:
     """Every direction the answer states."""
     claims: list[Claim] = []
     for sentence in binding.answer.sentences[:MAX_CLAIMS]:
-        for match in islice(_WORD.finditer(binding.answer.text, sentence.start, sentence.end), MAX_CLAIMS):
+        for match in islice(
+            DIRECTION.finditer(binding.answer.text, sentence.start, sentence.end), MAX_CLAIMS
+        ):
             if _is_a_name(match, binding) or is_idiom(match, binding.answer.text):
                 continue
-            if _ATTRIBUTE.search(binding.answer.text[max(0, match.start() - 6) : match.start()]):
+            if ATTRIBUTE.search(binding.answer.text[max(0, match.start() - 6) : match.start()]):
                 continue
             found = _settle(match, sentence, binding)
             if found is not None:
@@ -109,18 +82,11 @@ def direction_claims(binding: Binding) -> list[Claim]:
 
 def _relative(sentence: Sentence, binding: Binding) -> Iterator[Claim]:
     for quantity in _quantities(sentence, binding):
-        match = _RELATIVE.match(binding.answer.text, quantity.end, sentence.end)
+        match = RELATIVE.match(binding.answer.text, quantity.end, sentence.end)
         if match is not None and quantity.start in binding.derived:
             found = _from_derived([quantity], binding, _Said(match, binding, match["up"] is not None))
             if found is not None:
                 yield found
-
-
-def is_idiom(match: re.Match[str], text: str) -> bool:
-    """Whether a bare "up" or "down" belongs to a verb that tells no direction."""
-    return match.group().lower() in {"up", "down"} and (
-        _IDIOM.search(text[max(0, match.start() - 16) : match.start()]) is not None
-    )
 
 
 def _is_a_name(match: re.Match[str], binding: Binding) -> bool:
@@ -130,7 +96,7 @@ def _is_a_name(match: re.Match[str], binding: Binding) -> bool:
 
 
 def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim | None:
-    upward = _goes_up(match, sentence)
+    upward = goes_up(match, sentence.words)
     if upward is None:
         return None
     if _NOT.search(binding.answer.text[max(0, match.start() - 24) : match.start()]):
@@ -158,14 +124,6 @@ def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim
     )
 
 
-def _goes_up(match: re.Match[str], sentence: Sentence) -> bool | None:
-    """Whether the word says that a value grew; None where only what it measures could tell."""
-    if match["up"] or match["down"]:
-        return match["up"] is not None
-    more, less = (not kind.isdisjoint(sentence.words) for kind in (_MORE_IS_BETTER, _LESS_IS_BETTER))
-    return None if more == less else more == (match["better"] is not None)
-
-
 def _quantities(sentence: Sentence, binding: Binding) -> list[Quantity]:
     return [
         stated.what
@@ -180,12 +138,12 @@ def _stated_ends(
     """The quantities behind "from" and "to" of this word; "then rose to C" begins at the last end."""
     text = binding.answer.text
     sentence = next(each for each in binding.answer.sentences if each.start <= match.start() < each.end)
-    others = [each.start() for each in _WORD.finditer(text, sentence.start, sentence.end)]
+    others = [each.start() for each in DIRECTION.finditer(text, sentence.start, sentence.end)]
     stop = next((start for start in others if start > match.start()), sentence.end)
     ends: dict[str, Quantity] = {}
     reached: Quantity | None = None
     for quantity in quantities:
-        found = _FROM_TO.search(text[max(0, quantity.start - 8) : quantity.start])
+        found = FROM_TO.search(text[max(0, quantity.start - 8) : quantity.start])
         if found is None:
             continue
         side = found[1].lower()
@@ -204,22 +162,8 @@ def _order_of_ends(first: Quantity, last: Quantity, binding: Binding) -> int | N
     before, after = binding.bound.get(first.start), binding.bound.get(last.start)
     if not before or not after or len(before) != 1 or len(after) != 1:
         return None
-    told = _told_order(before[0], after[0])
+    told = told_order(before[0], after[0])
     return before_after(before[0], after[0]) if told is None else told
-
-
-def _told_order(first: Fact, last: Fact) -> int | None:
-    """1 where the output's own "from" stands before the first of two values of a line, -1 before the last."""
-    if not first.weak or first.line != last.line:
-        return None
-    from_first, from_last = _stands_behind_from(first), _stands_behind_from(last)
-    return None if from_first == from_last else 1 if from_first else -1
-
-
-def _stands_behind_from(fact: Fact) -> bool:
-    place = next((each for each in quantities_in(fact.text) if each.value == fact.number), None)
-    found = _FROM_TO.search(fact.text[: place.start]) if place is not None else None
-    return found is not None and found[1].lower() == "from"
 
 
 def _derivation(first: float, last: float) -> ClaimEvidence:
@@ -280,23 +224,10 @@ def _from_prose(quantities: list[Quantity], binding: Binding, said: _Said) -> Cl
     for quantity in quantities:
         derived = binding.derived.get(quantity.start)
         for fact in (*binding.bound.get(quantity.start, ()), *(derived.operands if derived else ())):
-            change = _told_change(fact) if fact.weak else None
+            change = told_change(fact) if fact.weak else None
             if change is not None:
                 return said.claim(change, f"`{fact.text}` is what the outputs say", evidence_of(fact))
     return None
-
-
-def _told_change(fact: Fact) -> float | None:
-    """1 or -1 where one word of direction stands in the sentence around a value found in prose."""
-    place = next((each for each in quantities_in(fact.text) if each.value == fact.number), None)
-    if place is None:
-        return None
-    around = next(each for each in sentences_of(fact.text) if each.start <= place.start < each.end)
-    words = list(_WORD.finditer(fact.text, around.start, around.end))
-    nearest = min(words, key=lambda each: abs(each.start() - place.start), default=None)
-    if nearest is None or not (nearest["up"] or nearest["down"]):
-        return None
-    return 1.0 if nearest["up"] else -1.0
 
 
 def ordered_family(sentence: Sentence, binding: Binding) -> tuple[Fact, Fact] | None:

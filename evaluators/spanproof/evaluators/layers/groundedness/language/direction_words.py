@@ -1,0 +1,65 @@
+"""Words of direction: "rose", "fell from", "improved", and the idioms in which "up" tells none.
+
+In: a match in prose. Out: whether it says that a value grew, None where only what is measured could tell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from spanproof.evaluators.layers.groundedness.language.words import canonical_set
+
+_UP = (
+    r"increases|increased|increasing|rose|rises|risen|rising|grew|grow|grows|grown|growing|climbed"
+    r"|gained|jumped|surged|soared|went up|gone up|up by|up from|up(?=\s+\d)"
+    r"|(?:gets?|got|becomes?|became|turns?)\s+(?:warmer|hotter|higher|bigger|larger|longer)"
+)
+_DOWN = (
+    r"decreases|decreased|decreasing|fell|falls|fallen|falling|dropped|drops|declined|declines"
+    r"|declining|shrank|shrunk|slipped|plunged|plummeted|reduced|went down|gone down|down by|down"
+    r" from|down(?=\s+\d)"
+    r"|(?:gets?|got|becomes?|became|turns?)\s+(?:cooler|colder|lower|smaller|shorter|cheaper)"
+)
+DIRECTION = re.compile(
+    rf"\b(?:(?P<up>{_UP}|(?:increase|rise|gain|growth|jump)(?=\s+of\b))"
+    rf"|(?P<down>{_DOWN}|(?:decrease|fall|drop|decline|reduction)(?=\s+of\b))"
+    r"|(?P<better>improved|improves)|(?P<worse>worsened|worsens|deteriorated))\b",
+    re.IGNORECASE,
+)
+RELATIVE = re.compile(
+    r"\s+(?:(?P<up>higher|more|larger|greater|longer|slower)|(?P<down>lower|less|fewer|smaller|shorter|faster))\b(?![^.;\n]*\bthan\b)",
+    re.IGNORECASE,
+)
+"""A difference told without its other end: "168 ms lower after the change"."""
+_MORE_IS_BETTER = canonical_set(
+    "revenue sales profit income ebitda margin score accuracy rate balance earnings conversion rating recall"
+)
+_LESS_IS_BETTER = canonical_set(
+    "latency error errors loss cost costs churn time failures delay debt unemployment"
+)
+ATTRIBUTE = re.compile(r"\b(?:the|an?|at|of)\s+$", re.IGNORECASE)
+"""A state, and no change: "the reduced ticket", "a rising market"."""
+_IDIOM = re.compile(
+    r"\b(?:ma[dk]e|makes|making|set|sets|came|comes?|coming|sign\w*|add\w*|back\w*|end\w*|pick\w*|look\w*|follow\w*"
+    r"|tak\w*|took|g[ai]ve\w*|br[io]\w*|show\w*|turn\w*|sum\w*|round\w*|cut\w*|wrap\w*|speed\w*|start\w*|clean\w*"
+    r"|boil\w*|narrow\w*|writ\w*|wrote)\s+$",
+    re.IGNORECASE,
+)
+"""Verbs with which "up" and "down" tell no direction: "made up 74 %", "set up 3 jobs", "broken down"."""
+FROM_TO = re.compile(r"\b(from|to)\s+$", re.IGNORECASE)
+
+
+def is_idiom(match: re.Match[str], text: str) -> bool:
+    """Whether a bare "up" or "down" belongs to a verb that tells no direction."""
+    return match.group().lower() in {"up", "down"} and (
+        _IDIOM.search(text[max(0, match.start() - 16) : match.start()]) is not None
+    )
+
+
+def goes_up(match: re.Match[str], words: Collection[str]) -> bool | None:
+    """Whether the word says that a value grew; None where only what it measures could tell."""
+    if match["up"] or match["down"]:
+        return match["up"] is not None
+    more, less = (not kind.isdisjoint(words) for kind in (_MORE_IS_BETTER, _LESS_IS_BETTER))
+    return None if more == less else more == (match["better"] is not None)
