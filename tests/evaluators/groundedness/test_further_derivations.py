@@ -69,3 +69,24 @@ def test_a_difference_of_amounts_is_no_percentage():
 def test_units_of_one_kind_are_reckoned_in_one():
     output = "Mem: total=31GiB available=19GiB\n"
     assert ground([output], "12 TB are in use.").verdict is not Verdict.GROUNDED
+
+
+FERRY = "Crossing time 75 min. Car 17.50 €, passenger 4.20 €, bicycle 3.10 €. Departures 07:00, 10:30."
+PLANS = "plan,members_2024,members_2025\nBasic,840,912\nFamily,125,171\n"
+
+
+@pytest.mark.parametrize(
+    ("output", "answer", "verdict"),
+    [
+        (FERRY, "The crossing takes an hour and 15 minutes.", Verdict.GROUNDED),
+        (FERRY, "The crossing takes an hour and 45 minutes.", Verdict.CONTRADICTED),
+        (FERRY, "A car with two passengers costs €25.90.", Verdict.UNCERTAIN),
+        (FERRY, "A passenger pays €4.80.", Verdict.CONTRADICTED),
+        (PLANS, "Family shows growth at 36.8%, from 125 to 171.", Verdict.GROUNDED),
+        (PLANS, "Family shows growth at 46.8%, from 125 to 171.", Verdict.CONTRADICTED),
+        (PLANS, "One of the two plans is called Family.", Verdict.GROUNDED),
+    ],
+)
+def test_what_is_reckoned_of_several_values(output, answer, verdict):
+    grounding = ground([output], answer)
+    assert grounding.verdict is verdict, [(claim.text, claim.reason) for claim in grounding.claims]

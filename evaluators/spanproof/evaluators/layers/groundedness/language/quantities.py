@@ -61,7 +61,7 @@ def quantities_in(text: str, *, spelled: bool = False) -> Iterator[Quantity]:
     """Every quantity of a text in order; `spelled` includes number words."""
     others = [*spelled_in(text)] if spelled else []
     lasting = [*durations_in(text)]
-    if lasting:
+    if others or lasting:
         others = sorted(others + lasting, key=lambda quantity: quantity.start)
     place = 0
     for match in _QUANTITY.finditer(text):

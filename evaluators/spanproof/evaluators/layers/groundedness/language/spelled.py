@@ -28,6 +28,11 @@ _SPELLED = re.compile(
     r"(?:\s+(?P<scale>hundred|thousand|million|billion|dozen|percent))?)\b",
     re.IGNORECASE,
 )
+_ONE_AND = re.compile(
+    r"\b(?:an?|one)\s+(?P<unit>hour|minute|day|week|month|year)(?:(?P<half>\s+and\s+a\s+half)\b|(?=\s+and\s+\d))",
+    re.IGNORECASE,
+)
+"""One of a unit, where more of it follows: "an hour and 15 minutes", "a day and a half"."""
 _DOZEN = 12.0
 _DOZEN_STEP = 2.0
 """What a number of dozens is exact to: one more or less."""
@@ -35,6 +40,10 @@ _DOZEN_STEP = 2.0
 
 def spelled_in(text: str) -> Iterator[Quantity]:
     """Every number of a text that is written as a word."""
+    for match in _ONE_AND.finditer(text):
+        value = 1.5 if match["half"] else 1.0
+        unit = BY_NAME[match["unit"].lower()]
+        yield Quantity(match.group(), match.start(), match.end(), value, 1.0, 0, 1, unit, spelled=True)
     for match in _SPELLED.finditer(text):
         if match["dozen"]:
             value = _DOZEN * (0.5 if match["half"] else 1.5 if match["more"] else 1.0)

@@ -176,7 +176,9 @@ def _of_sentence(
     line: str, sentence: Sentence, inside: list[tuple[int, int]], today: date | None
 ) -> dict[int, frozenset[str]]:
     found: dict[int, frozenset[str]] = {}
-    subject = frozenset(_told(line[sentence.start : inside[0][1]], today))
+    first_end = sentence.pieces[0][1]
+    about = first_end if first_end <= inside[0][0] else inside[0][1]
+    subject = frozenset(_told(line[sentence.start : about], today))
     for start, end in sentence.segments:
         words = frozenset(_told(line[start:end], today))
         names_its_own = _NAME.search(line, start, end) is not None

@@ -35,7 +35,7 @@ from spanproof.evaluators.layers.groundedness.rules.candidates import (
 )
 from spanproof.evaluators.layers.groundedness.rules.compound import whole_of
 from spanproof.evaluators.layers.groundedness.rules.counting import Count, counted
-from spanproof.evaluators.layers.groundedness.rules.deriving import derived_value, further_value
+from spanproof.evaluators.layers.groundedness.rules.deriving import derived_value, further_value, is_open_sum
 from spanproof.evaluators.layers.groundedness.rules.naming import coverage
 from spanproof.evaluators.layers.groundedness.rules.nearest import nearest_to
 from spanproof.evaluators.layers.groundedness.rules.ratios import is_ratio_word
@@ -62,6 +62,7 @@ _STRETCH = re.compile(
     re.IGNORECASE,
 )
 """What a stretch of time is told with that only says what the outputs cover."""
+_ALL_OF = re.compile(r"\b(?:of|all)\s+(?:the\s+|our\s+|your\s+|these\s+|those\s+)?$", re.IGNORECASE)
 _PART = re.compile(r"\s+(?:out\s+)?of\s+(?:the|all|these|those|its|their|your|our|\d+)\b", re.IGNORECASE)
 _SAID = re.compile(r"(?:\b(?:is|was|are|were|of|at|=)|[:=])\s*$", re.IGNORECASE)
 
@@ -205,11 +206,18 @@ def _unsupported(asked: Asked) -> Claim | None:
             return asked.claim(Verdict.UNCERTAIN, "how long a time the outputs cover, nothing in them tells")
     if _PART.match(binding.answer.text, quantity.end) and _could_be_a_part(asked):
         return asked.claim(Verdict.UNCERTAIN, "how many of them, nothing in the outputs tells")
-    further = None if _says_a_fact(asked) else further_value(asked)
+    if _ALL_OF.search(asked.before) and (listed := _list_of(asked)) is not None:
+        return asked.claim(Verdict.GROUNDED, "the outputs list so many", listed)
+    says_a_fact = _says_a_fact(asked)
+    further = None if says_a_fact else further_value(asked)
     if further is not None:
         return asked.claim(
             Verdict.UNCERTAIN,
             f"no output gives {quantity.text}, but {further.text}: whether that is meant, nothing tells",
+        )
+    if not says_a_fact and is_open_sum(asked):
+        return asked.claim(
+            Verdict.UNCERTAIN, f"no output gives {quantity.text}, and of which values it is reckoned is open"
         )
     nearest = nearest_to(asked)
     if nearest is None:
@@ -231,6 +239,14 @@ def _covers(asked: Asked) -> ClaimEvidence | None:
             return ClaimEvidence(
                 records.output, records.label or "the table", f"{asked.quantity.value:g} of them"
             )
+    return None
+
+
+def _list_of(asked: Asked) -> ClaimEvidence | None:
+    """The list with so many entries, where the words speak of all of them."""
+    for records in asked.binding.facts.records:
+        if asked.quantity.unit is None and asked.quantity.value == records.rows:
+            return ClaimEvidence(records.output, records.label or "the list", f"entries = {records.rows}")
     return None
 
 
