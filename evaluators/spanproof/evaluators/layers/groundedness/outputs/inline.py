@@ -16,7 +16,7 @@ _PAIR = re.compile(r"(?P<key>[A-Za-z][\w .%/-]{0,40}?)\s*(?:=(?!=)|:(?![/\d]))\s
 _PAIR_ENDS = re.compile(r"[,;|]\s+|\s{2,}|\s-\s")
 _NUMBERED = re.compile(r"[A-Za-z]+\s\d+(?:\s?/\s?\d+)?:?")
 _SLASHED = re.compile(
-    r"(?P<names>[a-z]\w*(?:/[a-z]\w*)+)\s*[=:]\s*(?P<values>[\d.]+(?:/[\d.]+)+)\s*(?P<unit>[a-z]{1,3})?\b"
+    r"(?<![\w/])(?P<names>[a-z]\w{0,30}(?:/[a-z]\w{0,30}){1,12})\s*[=:]\s*(?P<values>[\d.]+(?:/[\d.]+)+)\s*(?P<unit>[a-z]{1,3})?\b"
 )
 _HEADING = re.compile(r"[^=:]{1,80}:\s+(?=[A-Za-z_][\w.-]*=)")
 _LOGGED = re.compile(

@@ -8,6 +8,7 @@ about where the segment names nothing of its own.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
@@ -39,8 +40,9 @@ _LEAST_SPACES = 2
 _MAX_STRINGS = 2_000
 _MAX_STRING = 20_000
 _MAX_NAMED = 40
-_MAX_VALUES = 2_000
-"""Values of one line whose clauses are told apart; those beyond have none."""
+_MAX_VALUES = 300
+_MAX_CLAUSED = 20_000
+"""Values of a line, and its characters, whose clauses are told apart; those beyond have none."""
 _NAME = re.compile(r"(?<=[\s(])[A-ZÀ-Þ][\w'’-]+")
 _NEAR_BEFORE, _NEAR_AFTER = 60, 30
 
@@ -57,7 +59,7 @@ class _Line:
     def clause_at(self, start: int) -> frozenset[str]:
         """The clause of the value that starts here."""
         if self._clauses is None:
-            found = _clauses(self._text, self._places[:_MAX_VALUES], self._today)
+            found = _clauses(self._text[:_MAX_CLAUSED], self._places[:_MAX_VALUES], self._today)
             self._clauses = {place: clause | self._named for place, clause in found.items()}
         return self._clauses.get(start, self._named)
 
@@ -72,11 +74,7 @@ def read_prose(facts: Facts, output: int, line: str, key: tuple[str, ...] = ()) 
     if _CLOCK.search(line):
         told += times_in(line)
     taken = [(mention.start, mention.end) for mention in told]
-    quantities = [
-        quantity
-        for quantity in quantities_in(line)
-        if not (taken and overlaps(taken, quantity.start, quantity.end))
-    ]
+    quantities = _outside(taken, list(quantities_in(line)))
     if not (told or quantities):
         return
     quantities = _with_asides(quantities, line)
@@ -86,9 +84,23 @@ def read_prose(facts: Facts, output: int, line: str, key: tuple[str, ...] = ()) 
     for start, fact in _moments(told, facts, output, frozenset(key)):
         facts.facts.append(replace(fact, said=partial(read.clause_at, start), line=facts.lines))
     for quantity in quantities:
-        found = _fact(output, line, quantity, key)
-        said = partial(read.clause_at, quantity.start)
-        facts.facts.append(replace(found, said=said, line=facts.lines))
+        facts.facts.append(_fact(facts, output, line, quantity, key, read))
+
+
+def _outside(taken: list[tuple[int, int]], quantities: list[Quantity]) -> list[Quantity]:
+    """The quantities that are no part of a date or a time."""
+    if not taken:
+        return quantities
+    spans = sorted(taken)
+    starts = [start for start, _ in spans]
+    longest = max(end - start for start, end in spans)
+    found: list[Quantity] = []
+    for quantity in quantities:
+        first = bisect_right(starts, quantity.start - longest)
+        last = bisect_right(starts, quantity.end)
+        if not overlaps(spans[max(0, first - 1) : last], quantity.start, quantity.end):
+            found.append(quantity)
+    return found
 
 
 def _moments(
@@ -96,18 +108,22 @@ def _moments(
 ) -> Iterator[tuple[int, Fact]]:
     """Dates and times as facts, by where they start; a date with the time written behind it is one."""
     times = [time for time in told if isinstance(time, TimeMention)]
-    dates = [date for date in told if isinstance(date, DateMention)]
-    for mention in dates:
-        time = next((each for each in times if mention.start < each.start < mention.end), None)
+    starts = [time.start for time in times]
+    within: set[int] = set()
+    for mention in told:
+        if isinstance(mention, TimeMention):
+            continue
+        place = bisect_right(starts, mention.start)
+        time = times[place] if place < len(times) and starts[place] < mention.end else None
+        within.add(place if time else -1)
         day = day_of(mention)
         yearless = None if day else yearless_day(mention.text, next(iter(facts.todays), None))
+        fact = Fact(output, "", mention.text, scope=scope, string=mention.text, weak=True)
         clock, offset = (time.seconds, time.offset) if time else (None, None)
-        fact = Fact(
-            output, "", mention.text, scope=scope, string=mention.text, weak=True, clock=clock, offset=offset
-        )
-        yield mention.start, replace(fact, day=day or yearless, yearless=yearless is not None)
-    for time in times:
-        if not any(mention.start < time.start < mention.end for mention in dates):
+        dated = replace(fact, day=day or yearless, yearless=yearless is not None)
+        yield mention.start, replace(dated, clock=clock, offset=offset)
+    for place, time in enumerate(times):
+        if place not in within:
             fact = Fact(output, "", time.text, scope=scope, string=time.text, weak=True)
             yield time.start, replace(fact, clock=time.seconds, offset=time.offset)
 
@@ -143,7 +159,9 @@ def _with_asides(quantities: list[Quantity], line: str) -> list[Quantity]:
     return found
 
 
-def _fact(output: int, line: str, quantity: Quantity, key: tuple[str, ...]) -> Fact:
+def _fact(
+    facts: Facts, output: int, line: str, quantity: Quantity, key: tuple[str, ...], read: _Line
+) -> Fact:
     before = line[max(0, quantity.start - _NEAR_BEFORE) : quantity.start]
     near = f"{before} {line[quantity.end : quantity.end + _NEAR_AFTER]}"
     return Fact(
@@ -154,6 +172,8 @@ def _fact(output: int, line: str, quantity: Quantity, key: tuple[str, ...]) -> F
         number=quantity.value,
         unit=quantity.unit,
         weak=True,
+        said=partial(read.clause_at, quantity.start),
+        line=facts.lines,
     )
 
 

@@ -45,6 +45,7 @@ _NOT_FOUND = re.compile(
     r"|404|nothing found)\b",
     re.IGNORECASE,
 )
+_MAX_FLAGS = 200
 _FLAG_PREFIXES = canonical_set("is has have can was are does should allow allows") | {"is", "has", "can"}
 _NEGATION = re.compile(
     r"\b(?:no|not|never|without|neither|nor|none|isn|aren|wasn|hasn|haven|doesn|don|cannot|off|disabled|false|inactive)\b|n['’]t\b",
@@ -157,6 +158,7 @@ def _in_records(records: Records, what: AbstractSet[str], *, sought: bool) -> tu
 
 def _flags(binding: Binding) -> Iterator[Claim]:
     flags = [fact for fact in binding.facts.facts if fact.flag is not None and fact.key and not fact.weak]
+    del flags[_MAX_FLAGS:]
     if not flags:
         return
     for sentence in binding.answer.sentences:

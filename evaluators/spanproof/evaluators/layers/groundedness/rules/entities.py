@@ -32,7 +32,7 @@ _PHONE = re.compile(
     r"|\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}|0\d{2,4}[ /-]\d{4,9})(?![\w-])"
 )
 _ZERO_LED = re.compile(r"(?<![\w.,:-])0\d{2,}(?![\w:-]|[.,]\d)")
-_TAGGED = re.compile(r"(?<![\w.])[a-z][\w./-]*:v?\d+(?:\.\d+)+(?![\w-])")
+_TAGGED = re.compile(r"(?<![\w./-])[a-z][\w./-]{0,80}:v?\d+(?:\.\d+)+(?![\w-])")
 _LEAST_DIALLED = 7
 _MAX_TEXT = 200_000
 
