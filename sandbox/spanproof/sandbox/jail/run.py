@@ -187,8 +187,8 @@ class Run:
                 return
         for fd, events in ready:
             self._serve(fd, events)
-        if late and self._stopped is None and not self._done():
-            # Only now: what ended while its slot was kept from looking has not timed out.
+        if late and now >= self._deadline and self._stopped is None and not self._done():
+            # Only now: what ended while its slot was kept from looking is not late, nor what began since.
             self._stopped = "timeout"
 
     def _done(self) -> bool:
