@@ -9,6 +9,7 @@ alike.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -26,6 +27,10 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 """A verb with its object: the piece says something of its own, and its words name no later number."""
+
+
+MAX_SENTENCE_CHARS = 2_000
+"""Nobody writes longer ones; rules look at whole sentences, for each value in them."""
 
 
 @dataclass(slots=True)
@@ -62,18 +67,28 @@ class Sentence:
 
 
 def sentences_of(text: str) -> list[Sentence]:
-    """The sentences of a text; lines end one."""
+    """The sentences of a text; lines end one, and so does too great a length."""
     found: list[Sentence] = []
     start = 0
     bounds = [(match.start(), match.end()) for match in _SENTENCE_END.finditer(text)] + [
         (len(text), len(text))
     ]
     for end, following in bounds:
-        if text[start:end].strip():
-            piece = text[start:end]
-            found.append(Sentence(start, end, piece, tuple(words_of(piece))))
+        for first, last in _bounded(text, start, end):
+            piece = text[first:last]
+            if piece.strip():
+                found.append(Sentence(first, last, piece, tuple(words_of(piece))))
         start = following
     return found
+
+
+def _bounded(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A stretch in parts of the greatest length, cut between words where there are any."""
+    while end - start > MAX_SENTENCE_CHARS:
+        cut = text.rfind(" ", start + 1, start + MAX_SENTENCE_CHARS) + 1 or start + MAX_SENTENCE_CHARS
+        yield start, cut
+        start = cut
+    yield start, end
 
 
 def cut_up(text: str, sentence: Sentence, values: list[tuple[int, int]]) -> None:

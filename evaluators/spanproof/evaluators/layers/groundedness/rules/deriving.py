@@ -118,7 +118,7 @@ def _searches(asked: Asked) -> Iterator[Search]:
 
 def _meant(cues: frozenset[str], asked: Asked) -> frozenset[str]:
     """The cue words without idioms ("made up 74 %"), and with what the form asks: "98 of 105" is a total."""
-    if _MADE_UP.search(asked.binding.answer.text):
+    if _MADE_UP.search(asked.binding.answer.sentences[asked.stated.sentence].text):
         cues = cues - {"up", "down"}
     if asked.quantity.dimension is Dimension.FRACTION and _LEVEL.search(asked.before):
         cues = cues - CHANGE_CUES  # "shrank to 15.3 %" tells where it ended, not how far it went
