@@ -6,7 +6,7 @@ In: a `Program`. Out: the header and the parts of one frame. Pure, but for looki
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from importlib.util import find_spec
 
@@ -16,7 +16,7 @@ from spanproof.sandbox.jail import node
 from spanproof.sandbox.jail.fixed.job import fixed_by, tape_of
 from spanproof.sandbox.jail.root import CODE
 from spanproof.sandbox.jail.wire import Header
-from spanproof.sandbox.model import Database, DatabaseEngine, Execution, Program
+from spanproof.sandbox.model import Database, DatabaseEngine, Execution, Limits, Program
 
 _RUNNER = "node.cjs"
 
@@ -74,7 +74,7 @@ def job_of(program: Program, found: Runtimes) -> tuple[Header, list[bytes]]:
     header: Header = {
         "kind": "job",
         "language": program.language,
-        "limits": asdict(program.limits),
+        "limits": limits_told(program.limits),
         "files": list(program.files),
         "has_tests": program.tests is not None,
         "entry_point": program.entry_point,
@@ -84,6 +84,12 @@ def job_of(program: Program, found: Runtimes) -> tuple[Header, list[bytes]]:
     source = program.source.encode("utf-8", "surrogatepass")
     tests = (program.tests or "").encode("utf-8", "surrogatepass")
     return header, [source, tests, program.stdin, *program.files.values(), *tape_of(program.fixtures)]
+
+
+@lru_cache
+def limits_told(limits: Limits) -> Header:
+    """As they travel; most programs share theirs."""
+    return asdict(limits)
 
 
 def _of_language(program: Program, found: Runtimes) -> Header:

@@ -6,6 +6,7 @@ what lies in the box. Sampled; a limit is enforced by whoever asks `over_limit`.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
@@ -88,7 +89,9 @@ def _shared_memory(pid: str) -> int:
 
 def cpu_s(pid: int) -> float:
     """CPU seconds a live process has used."""
-    try:
+    with contextlib.suppress(OSError):
+        return time.clock_gettime(~pid << 3 | 2)  # the clock that clock_getcpuclockid(3) names
+    try:  # gVisor's kernel has no such clocks
         with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
             fields = file.read().rpartition(b")")[2].split()
     except OSError:

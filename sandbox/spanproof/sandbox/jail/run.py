@@ -99,6 +99,7 @@ class Run:
             self._group.begin(limits["memory_bytes"])
         self._bound_time(limits)
         self._strays_cpu_before = tree.children_cpu_s()
+        self._arming_cpu_s = memory.cpu_s(self.armed.born.pid)
         self._started = time.monotonic()
         self._deadline = self._started + limits["wall_s"]
         header = {key: job.header[key] for key in _FOR_THE_GUEST if key in job.header}
@@ -143,7 +144,7 @@ class Run:
             self._hear_the_rest()
         self._note_names()
         ended = self._end()
-        header = self._facts(wall_s, ended.cpu_s + self._strays_cpu_s())
+        header = self._facts(wall_s, max(0.0, ended.cpu_s - self._arming_cpu_s) + self._strays_cpu_s())
         header |= {"kind": "result", "status": ended.status, "files": self._place.box.files_left()}
         header["peak"] = max(ended.peak_bytes, self._memory.peak_bytes)
         return header, [self._out.kept(), self._err.kept()]

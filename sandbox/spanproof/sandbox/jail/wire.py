@@ -98,7 +98,7 @@ def receive(stream: socket.socket, decoder: Decoder) -> Frame:
         TimeoutError: the socket's timeout passed.
     """
     while (frame := decoder.next()) is None:
-        data = stream.recv(262144)
+        data = stream.recv(65536)  # of more, malloc would make a mapping and unmake it
         if not data:
             raise EOFError("the other side closed the channel")
         decoder.feed(data)

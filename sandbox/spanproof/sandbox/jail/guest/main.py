@@ -45,7 +45,7 @@ def guest_main(begin: Callable[[], None]) -> NoReturn:
     code = _SETUP_FAILED
     try:
         begin()
-        go_through(_TOUCHING, _inbox)
+        go_through(_touching, _inbox)
         code = shut_down(run_job(_inbox, CONTROL_FD))
     except BaseException as failure:  # noqa: BLE001 - must never unwind into who forked it
         if code == _SETUP_FAILED:
@@ -90,17 +90,23 @@ def rehearsal_of(source: str) -> bytes:
     return encode(job, [source.encode()])
 
 
-_TOUCHING = rehearsal_of("f = print\nf")
+_touching = rehearsal_of("f = print\nf")
 
 
-def go_through(job: bytes, inbox: Inbox) -> None:
-    """Do all that a run does, but speak to no one.
+def touch_with(job: bytes) -> None:
+    """Have guests go through this job while they wait; it must have gone well here."""
+    global _touching
+    _touching = job
+
+
+def go_through(job: bytes, inbox: Inbox) -> int:
+    """Do all that a run does, but speak to no one; returns the exit code.
 
     Before any fork, for the interpreter's specialised code and caches. In a guest that waits, for the pages:
     what every run writes to is its own copy by then.
     """
     inbox.feed(job)
-    run_job(inbox, -1)
+    return run_job(inbox, -1)
 
 
 def run_job(inbox: Inbox, control: int) -> int:

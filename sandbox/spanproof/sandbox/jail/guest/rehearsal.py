@@ -12,7 +12,7 @@ import os
 import sys
 
 from spanproof.sandbox.jail.guest import determinism
-from spanproof.sandbox.jail.guest.main import go_through, rehearsal_of
+from spanproof.sandbox.jail.guest.main import go_through, rehearsal_of, touch_with
 from spanproof.sandbox.jail.guest.tools import Inbox
 
 _TIMES = 20
@@ -45,6 +45,11 @@ d.pivot_table(values="b", index="a"), pd.concat([d, d]), d.fillna(0), d[d.a > 1]
 pd.to_datetime(["2024-01-01"]), pd.date_range("2024-01-01", periods=3), d.a.value_counts(), d.apply(len)
 """,
 }
+_TOUCHES_PANDAS = """
+import pandas as pd
+repr(pd.DataFrame({"a": range(3), "b": list("xyz")}).describe())
+"""
+"""What a guest does while it waits: the pages that tables take are a third of a small program's time."""
 
 
 def rehearse() -> None:
@@ -54,14 +59,15 @@ def rehearse() -> None:
         if name in sys.modules:
             _repeat(text, 2)
     _repeat(_PLAIN, _TIMES)
+    if "pandas" in sys.modules and _repeat(_TOUCHES_PANDAS, 2):
+        touch_with(rehearsal_of(_TOUCHES_PANDAS))
     determinism.reseed()
     sys.modules["__main__"], sys.argv = ours, arguments
     linecache.clearcache()
 
 
-def _repeat(text: str, times: int) -> None:
-    """A program that fails, because another version of its package lacks what it calls, says so to no one."""
+def _repeat(text: str, times: int) -> bool:
+    """Whether it went well: another version of its package may lack what it calls, which no one is told."""
     job, inbox = rehearsal_of(text), Inbox(-1)
     with open(os.devnull, "w") as nothing, contextlib.redirect_stderr(nothing):  # noqa: PTH123
-        for _ in range(times):
-            go_through(job, inbox)
+        return not any(go_through(job, inbox) for _ in range(times))
