@@ -1,9 +1,13 @@
 """What a run in the jail costs, beside other ways to run the same program, in one run of this script.
 
-Usage: `python tests/bench/sandbox.py [RUNS] [--json]`. Prints p50 and p95 in milliseconds and the ratio of
-the p50 to that of `python -I -c`, then runs per second on one core and on two. The ways take turns, so that
-other load on the machine falls on all of them alike. What is not there (bubblewrap, a docker daemon) is told,
-with the remedy, and left out.
+Usage: `python tests/bench/sandbox.py [RUNS] [--only PART …] [--json]`. Prints p50 and p95 in milliseconds and
+the ratio of the p50 to that of `python -I -c`, then runs per second on one core and on two. The ways take
+turns, so that other load on the machine falls on all of them alike. What is not there (bubblewrap, a docker
+daemon) is told, with the remedy, and left out.
+
+A part is a snippet (`trivial`, `typical`, `pandas`), a way by its name in the table (`"jail, warm"`), or
+`throughput`. Of snippets, and of ways, all are measured where none is named: `--only trivial "jail, warm"`
+takes seconds.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
@@ -39,6 +43,7 @@ SNIPPETS = {
 }
 BASE = "python -I -c"
 WARM = "jail, warm"
+THROUGHPUT = "throughput"
 SLOW = ("jail, cold", "docker run")
 """Ways that take a tenth of the runs."""
 PAUSE_S = 0.01
@@ -174,11 +179,18 @@ def table(rows: list[Row]) -> Table:
     return shown
 
 
+def named(names: Iterable[str], only: frozenset[str]) -> list[str]:
+    """Those that are to be measured: all, where none is named."""
+    return [name for name in names if name in only] or [*names]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", type=int, nargs="?", default=100)
+    parser.add_argument("--only", nargs="+", default=[], metavar="PART")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    only = frozenset(options.only)
     console = Console(stderr=options.json)
     rows: list[Row] = []
     with ExitStack() as stack:
@@ -193,11 +205,16 @@ def main() -> None:
             ways["bubblewrap"] = bubblewrapped
         else:
             console.print("bubblewrap: left out (apt-get install bubblewrap)")
-        ways |= stack.enter_context(docker_ways(console))
-        for snippet in SNIPPETS:
+        if not only or any(part.startswith("docker") for part in only):
+            ways |= stack.enter_context(docker_ways(console))
+        unknown = only - {*SNIPPETS, *ways, THROUGHPUT}
+        if unknown:
+            parser.error(f"--only: {', '.join(sorted(unknown))}: none of {', '.join([*SNIPPETS, *ways])}")
+        chosen = {BASE: plain} | {name: ways[name] for name in named(ways, only)}
+        for snippet in named(SNIPPETS, only) if only != {THROUGHPUT} else ():
             ways[WARM](SNIPPETS[snippet])
-            rows += measure(snippet, ways, options.runs)
-    cores = sorted(os.sched_getaffinity(0))
+            rows += measure(snippet, chosen, options.runs)
+    cores = sorted(os.sched_getaffinity(0)) if not only or THROUGHPUT in only else []
     rates = [rate for n in (1, 2) if len(cores) >= n for rate in throughput(cores[:n], options.runs)]
     if options.json:
         told = {"rows": [asdict(row) for row in rows], "throughput": [asdict(rate) for rate in rates]}
