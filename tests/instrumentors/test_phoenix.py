@@ -24,7 +24,7 @@ from spanproof.instrumentors import (
 from .environments import phoenix_python
 from .trees import langchain, openai_agents, smolagents
 
-_STARTS_WITHIN_S = 120
+_STARTS_WITHIN_S = 300
 _SHOWS_WITHIN_S = 30
 _SPANS = """{projects{edges{node{name spans(first: 100){edges{node{
   name spanKind statusCode spanId parentId startTime input{value} output{value}
