@@ -43,9 +43,11 @@ def test_a_judge_is_asked_step_by_step_until_it_calls_one_a_mistake(bench, endpo
     assert len(endpoint.requests) == 3
 
 
-def test_there_is_no_judge_without_an_endpoint(bench, monkeypatch):
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    assert bench.judge_for("gpt-4.1-mini-2025-04-14") is None
+def test_a_judge_that_cannot_be_asked_is_told_and_none_is_asked_for_by_default(bench, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert bench.judge_for("") is None
+    with pytest.raises(SystemExit, match="OPENAI_API_KEY"):
+        bench.judge_for("gpt-4.1-mini-2025-04-14")
 
 
 def test_auc_is_the_chance_that_the_better_run_has_the_higher_value(bench):
