@@ -195,8 +195,9 @@ def test_an_interrupt_ends_the_machine(service: Loopback, settings: Settings) ->
         service.created.clear()
 
         def interrupt() -> None:
-            while not _main_thread_waits():
+            while not (service.live and _main_thread_waits()):
                 time.sleep(0.05)
+            time.sleep(1.0)
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # as a terminal does
 
         threading.Thread(target=interrupt).start()
