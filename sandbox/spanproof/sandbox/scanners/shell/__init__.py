@@ -1,9 +1,9 @@
 """The shell scanner: reads what a script would do, by its meaning, without running it.
 
-In: a source and the context of the scan. Out: findings in the context's report. `words` expands what is known
-of words, `walk` follows pipelines, branches and functions, `programs` says what each program does with its
-arguments. Needs the tree-sitter-bash wheel; without it the pipeline denies, it never falls back to matching
-words.
+In: a source and the context of the scan. Out: findings in the context's report. `syntax` parses, `walk`
+follows the tree, `flow` its branches, loops and functions, `commands` assignments and redirections. `words`
+expands what is known of words, `programs` says what each program does with its arguments. Needs the
+tree-sitter-bash wheel; without it the pipeline denies, it never falls back to matching words.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def scan(context: Context, source: Source) -> None:
     from spanproof.sandbox.scanners.shell.walk import Shell
 
     try:
-        Shell(context).read(source.text)
+        Shell(context, source.text).read()
     except RecursionError:
         context.add("shell.too-deep", START, "nests deeper than can be judged")
 

@@ -20,8 +20,10 @@ from spanproof.sandbox.scanners.shell.state import (
     NOTHING,
     UNKNOWN_STREAM,
     Handler,
+    State,
     Stream,
     Words,
+    joined,
     known,
 )
 
@@ -30,13 +32,8 @@ if TYPE_CHECKING:
 
     from spanproof.sandbox.scanners.shell.walk import Shell
 
-
 _DOWNLOADED = frozenset({"network"})
-
-
 _ENCODED = frozenset({"encoded"})
-
-
 _TEXT_THAT_REACHES = re.compile(
     r"(?i)socket|fsockopen|TCPSocket|io\.popen|os\.execute|ProcessBuilder|Net::|LWP|HTTP::|open-uri|Invoke-|IEX"
 )
@@ -96,17 +93,14 @@ def run_text(shell: Shell, text: str, origin: str, node: Node, given: Sequence[W
     if shell.context.depth >= MAX_NESTING:
         shell.add("exec.payload", node, "hides commands in too many layers")
         return
-    inner = Nested(shell.context.nested(shell.place(node), shell.context.origin + origin))
-    inner.state.variables.update(shell.state.variables)
+    state = State(dict(shell.state.variables))
     if given:
-        inner.state.variables["0"] = given[0]
-        inner.state.positional = tuple(given[1:])
-    inner.read(text)
+        state.variables["0"] = given[0]
+        state.positional = tuple(given[1:])
+    Nested(shell.context.nested(shell.place(node), shell.context.origin + origin), text, state).read()
 
 
 def _eval(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    from spanproof.sandbox.scanners.shell.state import joined
-
     parts = [part for argument in arguments for part in (argument, ((" ",),))]
     if parts:
         run_word(shell, joined(parts[:-1]), stdin.origin, "eval runs a command that ", node)

@@ -32,6 +32,7 @@ from spanproof.sandbox.scanners.shell.options import after_options, split_option
 from spanproof.sandbox.scanners.shell.state import (
     ENTRY,
     HOLE,
+    MAX_ALTERNATIVES,
     NOTHING,
     OWN_JOB,
     UNKNOWN_STREAM,
@@ -136,7 +137,7 @@ def _wrapper(shell: Shell, program: str, arguments: list[Words], stdin: Stream, 
 
 def _lines(pieces: Pieces) -> Sequence[Pieces]:
     if len(pieces) == 1 and pieces[0] is not None:
-        return [(line,) for line in pieces[0].split()][:8]
+        return [(line,) for line in pieces[0].split()][:MAX_ALTERNATIVES]
     return [pieces]
 
 
@@ -196,7 +197,8 @@ def _kill(shell: Shell, program: str, arguments: list[Words], stdin: Stream, nod
 
 def _read(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     names, _ = split_options(arguments, "pdnNtuia")
-    lines = tuple(dict.fromkeys(line for pieces in stdin.words for line in _whole_lines(pieces)))[:8]
+    whole = dict.fromkeys(line for pieces in stdin.words for line in _whole_lines(pieces))
+    lines = tuple(whole)[:MAX_ALTERNATIVES]
     for index, word in enumerate(names):
         name = known(word)
         if name is not None:

@@ -21,6 +21,9 @@ _MAX_TEXT = 262_144
 
 MAX_ALTERNATIVES = 8
 
+MAX_BRANCHED = 128
+"""Variables that are copied for each branch; with more, copying would make the time quadratic."""
+
 HOLE: Final[Words] = ((None,),)
 """A word of which nothing is known."""
 
@@ -70,6 +73,18 @@ class State:
     calls: tuple[str, ...] = ()
     aliases: set[str] = field(default_factory=set)
 
+    def of_call(self, name: str, arguments: list[Words]) -> State:
+        """The state in which a function is read when it is called with these arguments."""
+        return State(
+            self.variables, self.functions, tuple(arguments), self.origins, (*self.calls, name), self.aliases
+        )
+
+    def replace_variables(self, variables: dict[str, Words]) -> None:
+        """Put these in place of all there are; in place, because a function's state shares its caller's."""
+        values = dict(variables)
+        self.variables.clear()
+        self.variables.update(values)
+
 
 def joined(parts: list[Words]) -> Words:
     """Words put one after another, alternatives multiplied up to the bound."""
@@ -101,10 +116,32 @@ def either(first: Words, second: Words) -> Words:
     return tuple(dict.fromkeys((*first, *second)))[:MAX_ALTERNATIVES]
 
 
+def one_after_another(streams: list[Stream]) -> Stream:
+    """What commands write that run one after another."""
+    told = [stream for stream in streams if stream is not NOTHING]
+    if not told:
+        return NOTHING
+    if len(told) == 1:
+        return told[0]
+    origin = frozenset[str]().union(*[stream.origin for stream in told])
+    parts: list[Words] = []
+    for stream in told:
+        parts.append(stream.words)
+        parts.append((("\n",),) if not _ends_line(stream.words) else EMPTY)
+    return Stream(joined(parts), origin)
+
+
+def _ends_line(words: Words) -> bool:
+    return all((pieces[-1] or "").endswith("\n") for pieces in words)
+
+
 def known(words: Words) -> str | None:
     """The text of a word with one alternative that is wholly known."""
     return words[0][0] if len(words) == 1 and len(words[0]) == 1 else None
 
+
+NodeHandler = Callable[["Shell", Node, Stream], Stream]
+"""Follows one kind of node: the shell, the node, what it reads; gives what it writes."""
 
 Handler = Callable[["Shell", str, list[Words], Stream, Node], Stream]
 """Judges one command: the shell, the program, its operands, what it reads; gives what it writes."""

@@ -1,0 +1,193 @@
+"""Simple commands: their words, what they assign, and where they read from and write to.
+
+In: a node of the tree and the stream it reads. Out: the stream it writes; a command's meaning is told by
+`programs`, its redirections are held against the boundary here.
+"""
+
+# ruff: noqa: ARG001 - handlers of one table share one signature
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tree_sitter import Node
+
+from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.shell import programs
+from spanproof.sandbox.scanners.shell.state import (
+    EMPTY,
+    MAX_ALTERNATIVES,
+    MAX_BRANCHED,
+    NOTHING,
+    UNKNOWN_STREAM,
+    NodeHandler,
+    Stream,
+    Words,
+    either,
+    joined,
+    known,
+)
+
+if TYPE_CHECKING:
+    from spanproof.sandbox.scanners.shell.walk import Shell
+
+_CHANGES_LOADING = frozenset({"LD_PRELOAD", "LD_LIBRARY_PATH", "BASH_ENV", "PROMPT_COMMAND", "PYTHONPATH"})
+
+
+def _command(shell: Shell, node: Node, stdin: Stream) -> Stream:
+    shell.count_command()
+    fields: list[Words] = []
+    assignments: list[Node] = []
+    shell.substituted_from = frozenset()
+    name_node = node.child_by_field_name("name")
+    for child in node.named_children:
+        if child.type == "variable_assignment":
+            assignments.append(child)
+        elif child.type == "herestring_redirect":
+            stdin = Stream(shell.words.word(child.named_children[0])) if child.named_children else stdin
+        elif child.type == "file_redirect":
+            stdin = _redirect(shell, child) or stdin
+        elif child.type != "comment":
+            fields.extend(shell.words.fields(child))
+    origins = _origins_of(shell, node) | shell.substituted_from
+    for assignment in assignments:
+        _assign(shell, assignment, keep=name_node is None)
+    if not fields:
+        return NOTHING
+    return programs.run(shell, fields, Stream(stdin.words, stdin.origin | origins), node)
+
+
+def _origins_of(shell: Shell, node: Node) -> frozenset[str]:
+    """Where the variables a command names got their values."""
+    if not shell.state.origins:
+        return frozenset()
+    text = shell.words.text(node)
+    return frozenset().union(
+        *[
+            origin
+            for name, origin in shell.state.origins.items()
+            if f"${name}" in text or f"${{{name}" in text
+        ]
+    )
+
+
+def _redirected(shell: Shell, node: Node, stdin: Stream) -> Stream:
+    body = node.child_by_field_name("body")
+    follow: Node | None = None
+    outputs = False
+    for redirect in node.children_by_field_name("redirect"):
+        if redirect.type == "heredoc_redirect":
+            stdin, follow = _here_document(shell, redirect)
+        elif redirect.type == "herestring_redirect" and redirect.named_children:
+            stdin = Stream(shell.words.word(redirect.named_children[0]))
+        elif redirect.type == "file_redirect":
+            given = _redirect(shell, redirect)
+            stdin = given or stdin
+            outputs = outputs or given is None
+    written = shell.run(body, stdin) if body is not None else NOTHING
+    if follow is not None:
+        return shell.run(follow, written)
+    return NOTHING if outputs else written
+
+
+def _here_document(shell: Shell, node: Node) -> tuple[Stream, Node | None]:
+    """What a here-document feeds, and the command that stands behind its mark."""
+    stream, follow = NOTHING, None
+    quoted = False
+    for child in node.named_children:
+        if child.type == "heredoc_start":
+            quoted = shell.words.text(child)[:1] in {"'", '"', "\\"}
+        elif child.type == "heredoc_body":
+            stream = Stream(((shell.words.text(child),),) if quoted else shell.words.word(child))
+        elif child.type == "file_redirect":
+            _redirect(shell, child)
+        elif child.type != "heredoc_end":
+            follow = child
+    return stream, follow
+
+
+def _redirect(shell: Shell, node: Node) -> Stream | None:
+    """Judge a redirection; gives a stream when it is an input."""
+    operator = "".join(
+        child.type for child in node.children if not child.is_named and child.type.strip("<>&|") == ""
+    )
+    reads = operator.startswith("<") and ">" not in operator
+    stream: Stream | None = UNKNOWN_STREAM if reads else None
+    for destination in node.children_by_field_name("destination"):
+        word = shell.words.word(destination)
+        text = known(word)
+        if ("&" in operator and text is not None and text.strip("-").isdigit()) or text == "-":
+            continue
+        shell.judge_path(Action.READ if reads else Action.WRITE, word, "a redirection", node)
+        if destination.type == "process_substitution":
+            stream = shell.sequence(destination, UNKNOWN_STREAM)
+    return stream
+
+
+def _assignment(shell: Shell, node: Node, stdin: Stream) -> Stream:
+    _assign(shell, node, keep=True)
+    return NOTHING
+
+
+def _assign(shell: Shell, node: Node, *, keep: bool) -> None:
+    name_node = node.child_by_field_name("name")
+    if name_node is None:
+        return
+    shell.substituted_from = frozenset()
+    value = _value(shell, node.child_by_field_name("value"))
+    name = shell.words.text(name_node).partition("[")[0]
+    variables = shell.state.variables
+    if shell.words.text(node)[len(name) :].startswith("+="):
+        value = joined([variables.get(name, EMPTY), value])
+    if keep:
+        before = variables.get(name)
+        if before is not None and len(variables) > MAX_BRANCHED:
+            value = either(before, value)
+        variables[name] = value
+        if shell.substituted_from:
+            shell.state.origins[name] = shell.substituted_from
+    if name in _CHANGES_LOADING:
+        shell.add("environment.write", node, f"sets {name}, which changes how programs load")
+
+
+def _value(shell: Shell, node: Node | None) -> Words:
+    if node is None:
+        return EMPTY
+    if node.type != "array":
+        return shell.words.word(node)
+    items = [shell.words.word(child) for child in node.named_children]
+    return tuple(pieces for one in items for pieces in one)[:MAX_ALTERNATIVES] or EMPTY
+
+
+def _declaration(shell: Shell, node: Node, stdin: Stream) -> Stream:
+    fields: list[Words] = []
+    for child in node.named_children:
+        if child.type == "variable_assignment":
+            _assign(shell, child, keep=True)
+        else:
+            fields.append(shell.words.word(child))
+    keyword = node.children[0].type if node.children else ""
+    printing = not node.named_children or any(known(word) in {"-p", "-x", "-xp", "-px"} for word in fields)
+    if (
+        printing
+        and len(node.named_children) == len(fields) <= 1
+        and keyword in {"export", "declare", "typeset"}
+    ):
+        crossing = shell.context.boundary.environment("")
+        shell.context.crossed("shell", crossing, shell.place(node), f"{keyword}:")
+    return NOTHING
+
+
+def _unset(shell: Shell, node: Node, stdin: Stream) -> Stream:
+    for child in node.named_children:
+        shell.state.variables.pop(shell.words.text(child), None)
+    return NOTHING
+
+
+HANDLERS: Final[dict[str, NodeHandler]] = {
+    "command": _command,
+    "redirected_statement": _redirected,
+    "variable_assignment": _assignment,
+    "declaration_command": _declaration,
+    "unset_command": _unset,
+}

@@ -1,0 +1,72 @@
+"""The text of a script, as the grammar reads it, and where each node of it stands.
+
+In: any text. Out: its tree over bytes the grammar can bear. What the grammar reads wrongly or crashes on is
+put in other words of the same length first, so that places stay those of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import tree_sitter
+import tree_sitter_bash
+from tree_sitter import Node
+
+from spanproof.sandbox.scanners.source import START, Place
+
+_BRACED_COMMAND = re.compile(r"(?m)(?:^|(?<=[;&|(]))([ \t]{0,8}+)\{([^\s{}]{1,400}+)\}(?=[\s;&|)]|$)")
+"""A command that is one brace expansion, `{cat,file}`: the shell runs it, the grammar does not read it."""
+
+_WIDE = re.compile(r"[^\x00-\xff]")
+"""Characters the grammar's own scanner hands to `isalpha`, which reads outside its table for them and may end
+the process; one letter stands for each, so that columns stay."""
+
+
+@lru_cache(maxsize=1)
+def _language() -> tree_sitter.Language:
+    return tree_sitter.Language(tree_sitter_bash.language())
+
+
+class Script:
+    """A parsed script: its bytes, its tree."""
+
+    __slots__ = ("_lines", "data", "root")
+
+    def __init__(self, text: str) -> None:
+        text = _WIDE.sub("é", text.replace("\0", " "))
+        self.data = text.encode("utf-8", "replace")
+        self.root = _parse(self.data)
+        if self.root.has_error and "{" in text:
+            self.data = _BRACED_COMMAND.sub(_spelled_out, text).encode("utf-8", "replace")
+            self.root = _parse(self.data)
+        self._lines = self.data.split(b"\n")
+
+    def place(self, node: Node) -> Place:
+        """Where a node stands, in characters."""
+        (row, column), (end_row, end_column) = node.start_point, node.end_point
+        return Place(row + 1, self._column(row, column), end_row + 1, self._column(end_row, end_column))
+
+    def first_error(self) -> Place | None:
+        """Where the script first fails to parse; None where it parses."""
+        pending = [self.root] if self.root.has_error else []
+        while pending:
+            node = pending.pop()
+            if node.type == "ERROR" or node.is_missing:
+                return self.place(node)
+            pending.extend(child for child in reversed(node.children) if child.has_error)
+        return START if self.root.has_error else None
+
+    def _column(self, row: int, column: int) -> int:
+        line = self._lines[row] if row < len(self._lines) else b""
+        return column + 1 if line.isascii() else len(line[:column].decode("utf-8", "ignore")) + 1
+
+
+def _parse(data: bytes) -> Node:
+    return tree_sitter.Parser(_language()).parse(data).root_node
+
+
+def _spelled_out(found: re.Match[str]) -> str:
+    """The words of a brace expansion, in as many characters, so that places stay."""
+    inner = found[2]
+    return f"{found[1]} {inner.replace(',', ' ')} " if "," in inner else found[0]
