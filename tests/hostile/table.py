@@ -18,25 +18,23 @@ from __future__ import annotations
 import json
 import os
 import runpy
-import socket
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from machine import SECRET, Machine, exposed
+from reduced_differences import DIFFERENCES
+from snippets import HOSTILE
+
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "plugins"))
-HOSTILE = runpy.run_path(str(HERE / "snippets_hostile.py"), run_name="snippets_hostile")["HOSTILE"]
 ORDINARY = runpy.run_path(str(HERE.parent / "sandbox/jail/test_jail_ordinary.py"), run_name="ordinary")[
     "ORDINARY"
 ]
-DIFFERENCES = runpy.run_path(str(HERE / "reduced_differences.py"))["DIFFERENCES"]
-SECRET = "canary-7d2a"
-ABSTRACT = f"spanproof-table-{os.getpid()}"
 RUN = [sys.executable, "-m", "spanproof.cli", "sandbox", "run", "--jsonl", "--workers", "2"]
 TITLES = {
     "full-root": "jail, full tier, as root",
@@ -51,38 +49,6 @@ TITLES = {
 """Of each wall, in the table."""
 REDUCED = ("reduced-root", "reduced-user")
 SETTINGS = {"runc": (), "runc-default": ("seccomp=default",), "runsc": ("runtime=runsc",), "podman": ()}
-
-
-class Machine:
-    """What of this machine no program may reach: a file, a port, a name."""
-
-    def __init__(self, directory: Path) -> None:
-        self.canary = directory / "canary.txt"
-        self.canary.write_text(SECRET)
-        self.canary.chmod(0o666)
-        self.reached: list[str] = []
-        self._servers = socket.create_server(("127.0.0.1", 0)), socket.socket(socket.AF_UNIX)
-        self._servers[1].bind(f"\0{ABSTRACT}")
-        self._servers[1].listen()
-        for server in self._servers:
-            threading.Thread(target=self._note_callers, args=(server,), daemon=True).start()
-
-    def _note_callers(self, server: socket.socket) -> None:
-        while True:
-            server.accept()
-            self.reached.append(str(server.family))
-
-    def filled(self, text: str, host_pid: int) -> str:
-        """A program's text, with where these are."""
-        port = self._servers[0].getsockname()[1]
-        values = {"canary": self.canary, "port": port, "abstract": ABSTRACT, "host_pid": host_pid}
-        for name, value in values.items():
-            text = text.replace(f"{{{name}}}", str(value))
-        return text
-
-    def is_whole(self) -> bool:
-        """Whether nobody has been here."""
-        return self.canary.read_text() == SECRET and not self.reached
 
 
 @contextmanager
@@ -178,7 +144,7 @@ def row_of(wall: str, machine: Machine) -> str:
             answer = answers.get(f"hostile: {name}") or answers[f"ordinary: {name}"]
             said = answer.get("error") or f"{answer['failure_class']} {answer['stdout'][:100]!r}"
             print(f"{wall}: {what}: {name}: {said}", file=sys.stderr)
-    if not machine.is_whole():
+    if machine.canary.read_text() != SECRET or machine.reached:
         sys.exit(f"{wall}: this machine was reached: {machine.reached}")
     counts = [(len(HOSTILE), escaped), (len(HOSTILE), untold), (len(ORDINARY), harmed)]
     return " | ".join(["", TITLES[wall], *(f"{of - len(bad)} of {of}" for of, bad in counts), ""]).strip()
@@ -193,9 +159,9 @@ def main() -> None:
     print("| where | contained | told as in the full tier | ordinary programs unharmed |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as directory:
         Path(directory).chmod(0o755)
-        machine = Machine(Path(directory))
-        for wall in walls:
-            print(row_of(wall, machine), flush=True)
+        with exposed(Path(directory)) as machine:
+            for wall in walls:
+                print(row_of(wall, machine), flush=True)
 
 
 if __name__ == "__main__":

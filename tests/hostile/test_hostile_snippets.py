@@ -8,36 +8,23 @@ from __future__ import annotations
 
 import json
 import os
-import runpy
-import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from .machine import SECRET, Machine
+from .reduced_differences import DIFFERENCES as REDUCED
+from .snippets import HOSTILE
+
 HERE = Path(__file__).parent
-HOSTILE = runpy.run_path(str(HERE / "snippets_hostile.py"), run_name="snippets_hostile")["HOSTILE"]
-REDUCED = runpy.run_path(str(HERE / "reduced_differences.py"))["DIFFERENCES"]
-SECRET = "canary-5f1c"
-ABSTRACT = f"spanproof-canary-{os.getpid()}"
-"""An abstract socket's name is the whole machine's: another run of these tests may be at work."""
 AS_ROOT = os.geteuid() == 0
 WALLS = ["root", "user", "reduced-root", "reduced-user"] if AS_ROOT else ["user"]
 """Who starts the jail; `reduced`: in a container under Docker's default profile, where it is all there is."""
-
-
-@dataclass
-class Machine:
-    """What of this machine a snippet must not reach."""
-
-    canary: Path
-    port: int
-    reached: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -50,29 +37,6 @@ class Batch:
     machine: Machine
     mounts_before: frozenset[str]
     mounts_after: frozenset[str]
-
-
-@pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    canary = tmp_path_factory.mktemp("host") / "canary.txt"
-    canary.write_text(SECRET)
-    canary.chmod(0o666)
-    with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as abstract:
-        abstract.bind(f"\0{ABSTRACT}")
-        abstract.listen()
-        found = Machine(canary, tcp.getsockname()[1])
-        for server in (tcp, abstract):
-            threading.Thread(target=_note_callers, args=(server, found), daemon=True).start()
-        yield found
-
-
-def _note_callers(server: socket.socket, machine: Machine) -> None:
-    while True:
-        try:
-            server.accept()
-        except OSError:
-            return
-        machine.reached.append(str(server.family))
 
 
 @pytest.fixture(scope="module", params=WALLS)
@@ -88,16 +52,9 @@ def _row(snippet: Any, machine: Machine, host_pid: int) -> dict[str, Any]:
     return {
         "id": snippet.name,
         "language": snippet.language,
-        "source": _filled(snippet.source, machine).replace("{host_pid}", str(host_pid)),
+        "source": machine.filled(snippet.source, host_pid),
         "timeout_s": snippet.timeout_s,
     }
-
-
-def _filled(text: str, machine: Machine) -> str:
-    values = {"canary": machine.canary, "port": machine.port, "abstract": ABSTRACT}
-    for name, value in values.items():
-        text = text.replace(f"{{{name}}}", str(value))
-    return text
 
 
 def _run(rows: list[dict[str, Any]], wall: str) -> tuple[int, dict[str, dict[str, Any]]]:
@@ -129,7 +86,7 @@ def test_a_hostile_snippet_is_contained_and_told(snippet: Any, batch: Batch) -> 
     if difference:
         told, classes = difference.told, difference.classes
     if told:
-        kind, fragment = told[0], _filled(told[1], batch.machine)
+        kind, fragment = told[0], batch.machine.filled(told[1], os.getpid())
         assert [
             attempt
             for attempt in result["attempts"]

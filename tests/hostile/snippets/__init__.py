@@ -1,0 +1,26 @@
+"""Hostile programs, and what containing each of them means.
+
+Every snippet prints `BREACH …` when it got what it must not get. `told` is an attempt the kernel must have
+reported: kind, a part of the target; always refused. `classes` are the failure classes that are right.
+A program that never ends by itself, so that `timeout` is among its classes, is stopped soon; all others end,
+however busy the machine is, and their deadline is there in case they hang.
+`{canary}` is a file of the host, `{port}` a TCP port on which the host listens, `{abstract}` its abstract
+socket, `{host_pid}` the host process.
+"""
+
+from __future__ import annotations
+
+from . import disk, files, network, origins, privileges, processes, races, resources, tampering
+
+HOSTILE = (
+    *resources.SNIPPETS,
+    *processes.SNIPPETS,
+    *disk.SNIPPETS,
+    *files.SNIPPETS,
+    *network.SNIPPETS,
+    *privileges.SNIPPETS,
+    *tampering.SNIPPETS,
+    *races.SNIPPETS,
+    *origins.SNIPPETS,
+)
+"""In the order they run: one may leave what a later one looks for."""
