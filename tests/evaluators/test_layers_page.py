@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from spanproof.evaluators import layers, lint
+from spanproof.evaluators.evaluator import BUILT_IN
 from spanproof.evaluators.judge import BESIDE
 from spanproof.trace import Layer
 
@@ -45,4 +46,5 @@ def _names(nodes) -> set[str]:
 def test_every_score_that_can_be_emitted_is_explained():
     explained = set(re.findall(r"^\| `(\w+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
     assert not emitted() - explained
+    assert emitted() <= BUILT_IN <= explained | {"no_code"}
     assert {"recovery", "chunk_attribution", "first_mistake", "attempts", "compiles", "outcome"} <= emitted()

@@ -6,7 +6,7 @@ A wrong configuration exits with 2 and lists every mistake with its place and th
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
@@ -16,6 +16,12 @@ from spanproof.alerts.rules import AlertRule
 from spanproof.cli.console import UsageProblem, console, error_console, print_json
 from spanproof.collector.config import Config, ConfigError, Problem, load_config
 from spanproof.collector.config_reference import reference
+from spanproof.collector.engine import own_functions
+from spanproof.evaluators.custom import EvaluatorError
+from spanproof.evaluators.judge import JudgeError, load_rubrics
+from spanproof.evaluators.replay import load_fixtures
+from spanproof.sandbox import BadFixture, PolicyError
+from spanproof.sandbox.policy_file import load_policy
 from spanproof.sandbox.registry import backend_names
 
 config_option = click.option(
@@ -44,12 +50,13 @@ def command() -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def check(file: Path, as_json: bool) -> int:
-    """Check a configuration file.
+    """Check a configuration file, and the files of evaluators, policy, fixtures and rubrics that it names.
 
     Exit code 2 where something in it is wrong; all of it is told at once.
     """
     try:
         config = _load(file, {}, {})
+        _check_files(config, file)
     except ConfigError as wrong:
         if not as_json:
             raise _problem(wrong) from wrong
@@ -143,6 +150,29 @@ def _load(file: Path | None, environ: Mapping[str, str], overrides: Mapping[str,
         what = f"no backend is named {config.sandbox.backend!r}; known: {known}"
         raise ConfigError([Problem(str(file or ""), "sandbox.backend", what)])
     return config
+
+
+def _check_files(config: Config, file: Path) -> None:
+    """See that the files which the configuration names can be used.
+
+    Raises:
+        ConfigError: names each that cannot.
+    """
+    checks: dict[str, Callable[[], object]] = {"evaluators": lambda: own_functions(config)}
+    if (policy := config.policy) is not None:
+        checks["policy"] = lambda: load_policy(policy)
+    if (fixtures := config.evaluation.fixtures) is not None:
+        checks["evaluation.fixtures"] = lambda: load_fixtures(fixtures)
+    if (rubrics := config.judge.rubrics) is not None:
+        checks["judge.rubrics"] = lambda: load_rubrics(rubrics)
+    problems = []
+    for key, check_file in checks.items():
+        try:
+            check_file()
+        except (EvaluatorError, PolicyError, BadFixture, JudgeError) as wrong:
+            problems.append(Problem(str(file), key, str(wrong)))
+    if problems:
+        raise ConfigError(problems)
 
 
 def _problem(wrong: ConfigError) -> UsageProblem:

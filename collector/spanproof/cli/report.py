@@ -17,7 +17,6 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.hostile import visible
-from spanproof.evaluators.custom import CUSTOM
 from spanproof.evaluators.layers.common import first_to_leave
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.redact import mask_formats
@@ -26,6 +25,7 @@ from spanproof.sandbox.scanners.model import Scan, Verdict
 from spanproof.store import Feedback
 from spanproof.trace import Errored, Label, Language, Layer, Outcome, Score, Scored, Skipped, Snippet
 
+_OURS = ("spanproof.", "judge:")
 _MAX_SOURCE_LINES = 40
 _MAX_SOURCE = 20_000
 _MAX_CELL = 160
@@ -129,7 +129,7 @@ def own_evaluators_text(run: RunEvaluation) -> list[Text]:
     """What the user's own evaluators fail or could not judge: a line for each, with its worst outcome."""
     worst: dict[str, Score] = {}
     for score in run.scores:
-        if score.evaluator.startswith(CUSTOM) and (_fails(score.outcome) or _errored(score.outcome)):
+        if is_own(score) and (_fails(score.outcome) or _errored(score.outcome)):
             known = worst.get(score.name)
             if known is None or (_fails(score.outcome) and not _fails(known.outcome)):
                 worst[score.name] = score
@@ -139,6 +139,11 @@ def own_evaluators_text(run: RunEvaluation) -> list[Text]:
         )
         for name, score in worst.items()
     ]
+
+
+def is_own(score: Score) -> bool:
+    """Whether an evaluator of the user's gave it, a function or a class."""
+    return not score.evaluator.startswith(_OURS)
 
 
 def outcome_words(outcome: Outcome) -> str:

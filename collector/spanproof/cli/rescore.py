@@ -16,11 +16,11 @@ import click
 from spanproof.cli import EXIT_PASS
 from spanproof.cli.config import config_option, read_config, set_option
 from spanproof.cli.console import UsageProblem, console, print_json, progress
-from spanproof.cli.report import verdict_word
+from spanproof.cli.report import is_own, verdict_word
 from spanproof.cli.stored import counted, opened_store, since_ns, since_option, store_option
 from spanproof.collector.config import Config
 from spanproof.collector.engine import open_engine
-from spanproof.evaluators.custom import CUSTOM, EvaluatorError
+from spanproof.evaluators.custom import EvaluatorError
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.judge import JudgeError
 from spanproof.evaluators.model import TraceEvaluation
@@ -120,5 +120,5 @@ def _verdicts(evaluation: TraceEvaluation) -> dict[tuple[str, str], str]:
     return {
         (score.span_id, score.name): verdict_word(score.outcome)
         for score in evaluation.scores
-        if score.name == score.layer.value or score.evaluator.startswith(CUSTOM)
+        if score.name == score.layer.value or is_own(score)
     }

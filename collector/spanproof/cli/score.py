@@ -124,6 +124,8 @@ def score_custom(row: Row, function: Function, sandbox: Sandbox) -> Row:
         raise BadRow(f"field 'variables' must be an object, got {json_name(variables)}")
     call = Call(row.get("completion"), row.get("target"), variables)
     (returned,) = evaluate(function, [call], sandbox)
+    if returned.skipped:
+        return {"id": row.get("id"), "score": None, "skipped": returned.skipped}
     if returned.score is None:
         raise BadRow(f"{returned.error_type}: {returned.message}")
     return {"id": row.get("id"), "score": returned.score, "explanation": returned.explanation}

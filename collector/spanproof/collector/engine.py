@@ -8,12 +8,14 @@ replay then, and every skipped score says why.
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from spanproof.collector.config import Config, JudgeChoice, OwnEvaluator
 from spanproof.evaluators.custom import Attach, CustomEvaluator, EvaluatorError, Function, Wiring
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.evaluator import Evaluator, installed
+from spanproof.evaluators.evaluator import BUILT_IN, Evaluator, installed
 from spanproof.evaluators.judge import Judge, JudgeSettings, cascades, load_rubrics
 from spanproof.evaluators.lint import Lint
 from spanproof.evaluators.model import Told
@@ -85,7 +87,7 @@ def open_engine(config: Config) -> OpenEngine:
         repeat_share=rules.repeat_share,
     )
     if sandbox is not None:
-        build_packages(fixtures, sandbox)
+        build_packages(fixtures, own_functions(config), sandbox)
     return OpenEngine(engine, sandbox, no_replay)
 
 
@@ -95,21 +97,25 @@ def told_by(config: Config) -> Told:
     return Told(synonyms, config.judge.prices)
 
 
-def build_packages(fixtures: FixtureBook, sandbox: Sandbox) -> None:
-    """Have the package sets of the fixtures built now, and not while some trace waits for them.
+def build_packages(fixtures: FixtureBook, own: Sequence[Function], sandbox: Sandbox) -> None:
+    """Have the package sets of fixtures and own evaluators built now, not while some trace waits for them.
 
-    One that cannot be had is told; replays that need it are skipped with that reason.
+    One that cannot be had is told; what needs it is skipped with that reason.
     """
-    for each in fixtures.sets:
-        if each.packages is None:
+    wanted = [
+        (f"runs with the fixtures {each.name!r} are not replayed", each.packages) for each in fixtures.sets
+    ]
+    wanted += [(f"the evaluator {each.name!r} does not run", each.packages) for each in own]
+    for without, packages in wanted:
+        if packages is None:
             continue
-        pins = ", ".join(each.packages.pins[:3]) + (", …" if len(each.packages.pins) > 3 else "")
-        log.info("the packages of the fixtures %r are made ready: %s", each.name, pins)
-        language = "python" if each.packages.ecosystem is Ecosystem.PIP else "javascript"
+        pins = ", ".join(packages.pins[:3]) + (", …" if len(packages.pins) > 3 else "")
+        log.info("packages are made ready: %s", pins)
+        language = "python" if packages.ecosystem is Ecosystem.PIP else "javascript"
         try:
-            sandbox.run(Program(language, "", fixtures=Fixtures(packages=each.packages)))
+            sandbox.run(Program(language, "", fixtures=Fixtures(packages=packages)))
         except (SandboxUnavailable, SandboxBroken, UnsupportedFixtures, UnsupportedLanguage) as problem:
-            log.warning("runs with the fixtures %r are not replayed: %s", each.name, problem)
+            log.warning("%s: %s", without, problem)
 
 
 def evaluators_of(config: Config, sandbox: Sandbox | None) -> list[Evaluator]:
@@ -120,12 +126,32 @@ def evaluators_of(config: Config, sandbox: Sandbox | None) -> list[Evaluator]:
         RubricError: a rubric is not valid.
         JudgeUnavailable: there is a budget for the judge, and no price.
     """
-    own = [CustomEvaluator(function_of(choice), sandbox, _wiring(choice)) for choice in config.evaluators]
+    own = [
+        CustomEvaluator(function, sandbox, _wiring(choice))
+        for function, choice in zip(own_functions(config), config.evaluators, strict=True)
+    ]
     rules = config.evaluation
     optional: list[Evaluator] = [Lint()] if rules.lint else []
     if rules.without_code:
         optional.append(NoCode(rules.without_code))
     return [*installed(), *optional, *own, *_judges(config.judge)]
+
+
+def own_functions(config: Config) -> list[Function]:
+    """The user's functions, each of which can be called, and under a name of its own.
+
+    Raises:
+        EvaluatorError: one cannot, or has a name that is taken.
+    """
+    functions = [function_of(choice) for choice in config.evaluators]
+    taken = set(BUILT_IN)
+    for function in functions:
+        function.check()
+        if function.name in taken:
+            whose = "a score of Spanproof's own" if function.name in BUILT_IN else "an evaluator before it"
+            raise EvaluatorError(f"evaluator {function.name!r} has the name of {whose}; give it another")
+        taken.add(function.name)
+    return functions
 
 
 def function_of(choice: OwnEvaluator) -> Function:
@@ -141,8 +167,10 @@ def function_of(choice: OwnEvaluator) -> Function:
         try:
             source = choice.file.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as problem:
+            reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
+            place = "" if choice.file.is_absolute() else f" (looked for in {Path.cwd()})"
             raise EvaluatorError(
-                f"evaluator {choice.name!r}: {choice.file} cannot be read: {problem}"
+                f"evaluator {choice.name!r}: {choice.file} cannot be read: {reason}{place}"
             ) from problem
     ecosystem = Ecosystem.PIP if language == "python" else Ecosystem.NPM
     packages = PackageSet(ecosystem, choice.packages) if choice.packages else None

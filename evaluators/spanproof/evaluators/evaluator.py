@@ -23,6 +23,20 @@ from spanproof.trace import Judgement, Layer
 
 GROUP = "spanproof.evaluators"
 
+# fmt: off
+BUILT_IN: Final = frozenset([
+    "correctness", "compiles", "imports_exist", "attributes_exist", "lint", "replay_agrees", "tests_pass",
+    "inputs_unchanged", "within_budget", "judge_correctness",
+    "boundary", "scan", "attempts", "security", "no_code",
+    "execution", "outcome", "reproduced", "stable", "drift",
+    "groundedness", "answer_grounded", "context_adherence", "chunk_attribution",
+    "trajectory", "recovery", "loops", "task_completion", "action_safety", "step_efficiency", "goal_progress",
+    "reasoning_quality", "tool_calling", "tool_selection", "tool_arguments", "tool_result_use",
+    "tool_recovery", "first_mistake", "steps", "tokens", "cost",
+])
+# fmt: on
+"""Names of the scores that Spanproof gives itself; docs/layers.md explains each."""
+
 
 class EvaluatorError(ValueError):
     """An evaluator of the user's cannot be used; the message names it and what is wrong."""

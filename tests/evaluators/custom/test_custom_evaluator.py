@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from spanproof.collector.config import ConfigError, load_config
 from spanproof.collector.engine import evaluators_of
 from spanproof.evaluators.custom import Attach, CustomEvaluator, Function, Wiring
 from spanproof.evaluators.engine import Engine
+from spanproof.sandbox import Ecosystem, PackageSet
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import (
     Cohort,
@@ -92,6 +94,37 @@ def test_the_rule_chooses_the_spans(trace, jail, attach, spans):
     assert list(judged(trace, jail, attach=attach)) == spans
 
 
+def test_a_run_without_an_agent_s_span_is_the_run_all_the_same(jail):
+    chain = Span(
+        TRACE_ID, "a" * 16, None, kind=SpanKind.CHAIN, name="chain", start_ns=1, end_ns=9,
+        output=Payload("45", "45"), dialect="spanproof", scope="test",
+    )  # fmt: skip
+    model = replace(chain, span_id="b" * 16, parent_id="a" * 16, kind=SpanKind.LLM, name="model")
+    assert list(judged(trace_of([chain, model]), jail)) == ["a" * 16]
+
+
+def test_a_span_of_a_run_within_a_run_is_judged_once_and_there(trace, jail):
+    inner = Span(
+        TRACE_ID, "c" * 16, "1" * 16, kind=SpanKind.AGENT, name="inner", start_ns=1, end_ns=2,
+        input=Payload("inner task", "inner task"), output=Payload("7", "7"), dialect="spanproof",
+        scope="spanproof.instrumentors.smolagents", agent="inner",
+    )  # fmt: skip
+    tool = replace(inner, span_id="d" * 16, parent_id="c" * 16, kind=SpanKind.TOOL, name="look", agent=None)
+    whole = trace_of([*trace.spans, inner, tool])
+    scores = judged(whole, jail, attach=Attach(kind=None))
+    tasks = {span_id: json.loads(each.outcome.explanation)["task"] for span_id, each in scores.items()}
+    assert tasks == {
+        "a" * 16: "price?", "1" * 16: "price?", "2" * 16: "price?",
+        "c" * 16: "inner task", "d" * 16: "inner task",
+    }  # fmt: skip
+    assert set(judged(whole, jail)) == {"a" * 16, "c" * 16}
+
+
+def test_a_function_that_has_nothing_to_score_is_skipped_in_its_own_words(trace, jail):
+    (score,) = judged(trace, jail, "def main(c, t, **v): return {'skipped': 'no price'}").values()
+    assert score.outcome == Skipped("no price")
+
+
 def test_a_share_takes_that_share_of_the_traces(build):
     attach = Attach(share=0.25, cohort={"agent": "x"})
     runs = [build.run([], trace_id=f"{n:032x}", cohort=Cohort(agent="x")) for n in range(2000)]
@@ -141,6 +174,41 @@ def test_a_wrong_entry_is_told_with_its_place(tmp_path, entry):
     file.write_text(f"evaluators:\n  - {entry}\n")
     with pytest.raises(ConfigError, match=r"evaluators\.0"):
         load_config(file, {})
+
+
+@pytest.mark.parametrize(
+    ("entries", "told"),
+    [
+        ("{name: correctness, source: CODE}", "a score of Spanproof's own"),
+        ("{name: twice, source: CODE}\n  - {name: twice, source: CODE}", "an evaluator before it"),
+        ("{name: loose, source: CODE, packages: [requests]}", "'requests' is not exact"),
+        ("{name: empty, source: 'x = 1'}", "defines no main"),
+        ("{name: gone, file: nowhere.py}", "nowhere.py cannot be read: No such file or directory"),
+    ],
+)
+def test_what_cannot_be_called_is_told_by_config_check(tmp_path, capsys, entries, told):
+    file = tmp_path / "spanproof.yaml"
+    code = '"def main(c, t, **v): return 1"'
+    file.write_text(f"evaluators:\n  - {entries.replace('CODE', code)}\n")
+    assert run(["config", "check", str(file)]) == 2
+    assert told in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_packages_that_cannot_be_had_are_told_once_and_skip_the_score(trace, jail, caplog):
+    pins = PackageSet(Ecosystem.PIP, ("spanproof-no-such-package==1.0",))
+    source = "def main(c, t, **v): return 1"
+    evaluator = CustomEvaluator(Function("mine", "python", source, pins), jail)
+    engine = Engine(pipeline=Pipeline(), sandbox=jail, evaluators=[evaluator])
+    for _ in range(2):
+        (outcome,) = [
+            score.outcome for score in engine.evaluate(trace).scores if score.evaluator == "custom:mine"
+        ]
+        assert isinstance(outcome, Skipped)
+        assert "spanproof-no-such-package==1.0" in outcome.reason
+    assert [record.message for record in caplog.records if "mine" in record.message] == [
+        f"evaluator 'mine' cannot run, its scores are skipped: {outcome.reason.partition(': ')[2]}"
+    ]
+    assert [record.message for record in caplog.records].count("downloading") <= 1
 
 
 def test_score_custom_tries_a_function_line_by_line(tmp_path, capfdbinary, monkeypatch):

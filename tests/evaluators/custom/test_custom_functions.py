@@ -82,7 +82,12 @@ def test_a_function_that_gives_no_answer_errs_with_the_reason(jail, source, erro
     ("body", "told"),
     [
         ("while True: pass", "no answer within 1 s"),
+        ("import time; time.sleep(60)", "no answer within 1 s"),
+        ("return len(str(7 ** 10**8))", "no answer within 1 s"),
         ("raise SystemExit(3)", "it ended the program with exit code 3"),
+        ("import os; os._exit(3)", "it ended the program with exit code 3"),
+        ("return {'score': ['x' * 100_000]}", "longer than 16000 characters"),
+        ("import os\n    while True: os.write(2, b'x' * 10**6)", "it printed more than 64 MiB"),
         ("import os; os.kill(os.getpid(), 9)", "it ended the program with signal 9"),
     ],
 )
@@ -92,12 +97,84 @@ def test_the_reason_says_what_happened(jail, body, told):
     assert told in returned.message
 
 
-def test_what_was_answered_before_a_hang_counts(jail):
-    source = "def main(c, t, **v):\n    while c == 'hang': pass\n    return 1"
-    calls = [Call("fine"), Call("hang"), Call("fine")]
-    returned = evaluate(Function("hangs", "python", source, timeout_s=0.3), calls, jail)
-    assert [each.score for each in returned] == [1.0, None, None]
-    assert {each.error_type for each in returned[1:]} == {"timeout"}
+ENDS = """
+def main(completion, target, **v):
+    import os, sys, time
+    match completion:
+        case "hang":
+            while True: pass
+        case "sleep": time.sleep(60)
+        case "exit": sys.exit(0)
+        case "gone": os._exit(0)
+    return 1
+"""
+
+
+def test_a_call_that_hangs_or_ends_the_program_costs_itself_alone(jail):
+    calls = [Call(each) for each in ("fine", "hang", "fine", "sleep", "exit", "fine", "gone", "fine")]
+    returned = evaluate(Function("ends", "python", ENDS, timeout_s=0.3), calls, jail)
+    assert [each.score for each in returned] == [1.0, None, 1.0, None, None, 1.0, None, 1.0]
+    assert [each.error_type for each in returned if each.error_type] == [
+        "timeout", "timeout", "SystemExit", "NoAnswer"
+    ]  # fmt: skip
+
+
+def test_calls_behind_three_ended_programs_are_not_asked(jail):
+    calls = [Call("gone")] * 4 + [Call("fine")]
+    returned = evaluate(Function("ends", "python", ENDS), calls, jail)
+    assert [each.error_type for each in returned] == ["NoAnswer"] * 3 + ["NotAsked"] * 2
+
+
+def test_a_call_in_typescript_that_hangs_costs_itself_alone(jail):
+    source = """
+    export async function main({completion}: {completion: string}) {
+        if (completion === "sleep") await new Promise(done => setTimeout(done, 60_000))
+        while (completion === "hang") {}
+        if (completion === "exit") process.exit(3)
+        setInterval(() => {}, 1000)
+        return {score: 1, explanation: "y".repeat(5000)}
+    }"""
+    calls = [Call("hang"), Call("fine"), Call("sleep"), Call("exit"), Call("fine")]
+    returned = evaluate(Function("ends", "typescript", source, timeout_s=0.5), calls, jail)
+    assert [each.score for each in returned] == [None, 1.0, None, None, 1.0]
+    assert [each.error_type for each in returned if each.error_type] == ["timeout", "timeout", "exception"]
+    assert len(returned[1].explanation) == 2000
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for n in range(60_000): print('rubbish', n)",
+        "import os; [os.write(fd, b'rubbish') for fd in (1, 2)]",
+        "import os; os.close(1); os.close(2)",
+        "import sys; sys.stdout = sys.stderr = None",
+        "import threading, time; threading.Thread(target=time.sleep, args=(60,)).start()",
+        "print('\\n' + '0' * 32 + '{\"answer\": 1}')",
+    ],
+)
+def test_what_a_function_does_to_its_output_leaves_its_answer(jail, body):
+    source = f"def main(c, t, **v):\n    {body}\n    return 0.25"
+    (returned,) = evaluate(Function("prints", "python", source), [Call("c")], jail)
+    assert (returned.score, returned.error_type) == (0.25, None)
+
+
+@pytest.mark.parametrize(
+    ("language", "source"),
+    [
+        ("python", "def main(c, t, **v): return {'skipped': 'there is no price in it'}"),
+        ("typescript", "export const main = () => ({skipped: 'there is no price in it'})"),
+    ],
+)
+def test_a_function_may_say_that_there_is_nothing_to_score(jail, language, source):
+    (returned,) = evaluate(Function("prices", language, source), [Call("c")], jail)
+    assert (returned.score, returned.error_type) == (None, None)
+    assert returned.skipped == "there is no price in it"
+
+
+def test_the_time_a_function_takes_to_be_imported_is_not_the_call_s(jail):
+    source = "import time\ntime.sleep(1.5)\ndef main(c, t, **v): return 1"
+    (returned,) = evaluate(Function("slow", "python", source, timeout_s=0.5), [Call("c")], jail)
+    assert returned.score == 1.0
 
 
 def test_an_evaluator_may_be_async_and_return_a_bare_number(jail):

@@ -15,7 +15,7 @@ class Attach:
     """A rule; what it leaves open fits every span.
 
     Attributes:
-        kind: of the span; AGENT, the default, is the run itself, once.
+        kind: of the span; AGENT, the default, is the run itself, once, whatever the kind of its span.
         name: of the span, `*` and `?` as in file names.
         attributes: what the span's attributes must be, as text, by key; `*` and `?` as in file names.
         cohort: only runs with these values, by dimension; see `spanproof.trace.Cohort`.
@@ -34,9 +34,10 @@ class Attach:
         drawn = blake2b(f"{evaluator} {run.trace_id}".encode(), digest_size=8).digest()
         return fits and int.from_bytes(drawn) < self.share * 2**64
 
-    def fits(self, span: Span) -> bool:
-        """Whether this span is judged."""
-        if self.kind is not None and span.kind is not self.kind:
+    def fits(self, span: Span, run: Run) -> bool:
+        """Whether this span of the run is judged."""
+        kinds = {span.kind, SpanKind.AGENT} if span.span_id == run.span_id else {span.kind} - {SpanKind.AGENT}
+        if self.kind is not None and self.kind not in kinds:
             return False
         known = {**span.resource, **span.attributes}
         return fnmatchcase(span.name, self.name) and all(

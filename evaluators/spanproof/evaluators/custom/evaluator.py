@@ -7,6 +7,7 @@ outcome), `outputs` (what executions returned), `attributes`, and those of the c
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -16,6 +17,7 @@ from spanproof.evaluators.evaluator import Cost, Evaluator
 from spanproof.evaluators.layers.common import ended
 from spanproof.evaluators.layers.groundedness import outputs_of
 from spanproof.evaluators.model import RunEvidence
+from spanproof.evaluators.runs import spans_of
 from spanproof.sandbox import (
     JsonValue,
     Sandbox,
@@ -25,6 +27,8 @@ from spanproof.sandbox import (
     UnsupportedLanguage,
 )
 from spanproof.trace import Errored, Judgement, Label, Layer, Outcome, Scored, Skipped, Span
+
+log = logging.getLogger(__name__)
 
 CUSTOM = "custom:"
 """What the names of these evaluators start with."""
@@ -69,14 +73,14 @@ class CustomEvaluator(Evaluator):
         self._function = function
         self._sandbox = sandbox
         self._wiring = wiring
+        self._warned: set[str] = set()
 
     def judge(self, evidence: RunEvidence, so_far: Sequence[Judgement]) -> list[Judgement]:
         """Judge the spans of this run that the rule fits."""
         attach, run = self._wiring.attach, evidence.run
         if not attach.takes(run, self.name):
             return []
-        of_run = [evidence.trace.by_id[run.span_id], *evidence.trace.descendants(run.span_id)]
-        spans = [span for span in of_run if attach.fits(span)]
+        spans = [span for span in spans_of(evidence.trace, run) if attach.fits(span, run)]
         judged, rest = spans[:MAX_SPANS], spans[MAX_SPANS:]
         outcomes: list[Outcome] = [*self._outcomes(evidence, judged)]
         outcomes += [Skipped(f"only the first {MAX_SPANS} spans of a run are judged")] * len(rest)
@@ -92,12 +96,21 @@ class CustomEvaluator(Evaluator):
         try:
             returned = _tried_twice(self._function, calls, self._sandbox)
         except (SandboxUnavailable, UnsupportedLanguage, UnsupportedFixtures) as reason:
+            self._warn(str(reason))
             return [Skipped(f"the evaluator cannot run: {reason}")] * len(spans)
         except SandboxBroken as failure:
             return [Errored("SandboxBroken", str(failure))] * len(spans)
         return [self._outcome(each) for each in returned]
 
+    def _warn(self, reason: str) -> None:
+        """Tell once what every score of this evaluator will tell."""
+        if reason not in self._warned:
+            self._warned.add(reason)
+            log.warning("evaluator %r cannot run, its scores are skipped: %s", self._function.name, reason)
+
     def _outcome(self, returned: Returned) -> Outcome:
+        if returned.skipped:
+            return Skipped(returned.skipped)
         if returned.score is None:
             return Errored(returned.error_type or "Error", returned.message)
         label = None

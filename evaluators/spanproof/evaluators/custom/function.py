@@ -2,8 +2,8 @@
 
 `def main(completion, target, **variables)` in Python, `async function main({completion, target, …})` in
 TypeScript or JavaScript; either may be `async`. It returns `{"score": 0..1}` with an optional `explanation`,
-or the number alone. Calls and answers cross the wall as JSON. An answer stands behind a mark that only this
-program was given, so that what the function prints is no answer.
+or the number alone, or `{"skipped": "why"}`. Calls and answers cross the wall as JSON. An answer stands
+behind a mark that only this program was given, so that what the function prints is no answer.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
+from spanproof.evaluators.custom.drivers import DRIVERS, MAX_ANSWER
 from spanproof.evaluators.evaluator import EvaluatorError
 from spanproof.sandbox import (
+    EnvironmentUnavailable,
     Execution,
     FailureClass,
     Fixtures,
@@ -28,49 +29,16 @@ from spanproof.sandbox import (
     Program,
     Sandbox,
 )
+from spanproof.sandbox.environments.lock import pins_of
 from spanproof.trace import digest
 
-_DRIVERS: Final[Mapping[str, str]] = {
-    "python": """
-def __spanproof_calls__():
-    import asyncio, inspect, json, sys
-    asked = json.load(sys.stdin)
-    for call in asked["calls"]:
-        try:
-            answer = main(call.pop("completion"), call.pop("target"), **call["variables"])
-            if inspect.isawaitable(answer):
-                async def wait(answer=answer):
-                    return await answer
-                answer = asyncio.run(wait())
-            told = json.dumps({"answer": answer})
-        except Exception as raised:
-            told = json.dumps({"raised": [type(raised).__name__, str(raised)]})
-        sys.stdout.write("\\n" + asked["mark"] + told + "\\n")
-        sys.stdout.flush()
-__spanproof_calls__()
-""",
-    "typescript": """
-;(async () => {
-    let text = ""
-    for await (const chunk of process.stdin) text += chunk
-    const asked = JSON.parse(text)
-    for (const {completion, target, variables} of asked.calls) {
-        let told
-        try {
-            const answer = await main({completion, target, ...variables})
-            told = JSON.stringify({answer: answer === undefined ? null : answer}, (_key, value) =>
-                typeof value === "number" && !isFinite(value) ? String(value) : value)
-        } catch (raised) {
-            const type = raised?.constructor?.name ?? "Error"
-            told = JSON.stringify({raised: [type, String(raised?.message ?? raised)]})
-        }
-        process.stdout.write("\\n" + asked.mark + told + "\\n")
-    }
-})()
-""",
-}
 _MAIN = re.compile(r"\bfunction\s+main\s*\(|\b(?:const|let|var)\s+main\s*=")
 _MAX_EXPLANATION = 2_000
+_LIMITS = Limits()
+_PROGRAMS = 3
+
+START_S = 20.0
+"""For the interpreter to start and the function's file to be read, with all that it imports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +48,7 @@ class Function:
     Attributes:
         language: `python`, `typescript` or `javascript`.
         packages: what it imports, at exact versions.
-        timeout_s: for one call.
+        timeout_s: for one call; what it imports is not counted.
     """
 
     name: str
@@ -99,13 +67,19 @@ class Function:
         """See that it can be called.
 
         Raises:
-            EvaluatorError: it has no `main`, does not compile, or is in a language that is none of the three.
+            EvaluatorError: it has no `main`, does not compile, is in a language that is none of the three, or
+                a package it imports is not pinned.
         """
         if self.language not in ("python", "typescript", "javascript"):
             raise EvaluatorError(
                 f"evaluator {self.name!r}: language {self.language!r} is none of python, typescript,"
                 " javascript"
             )
+        if self.packages is not None:
+            try:
+                pins_of(self.packages)
+            except EnvironmentUnavailable as problem:
+                raise EvaluatorError(f"evaluator {self.name!r}: packages: {problem}") from problem
         if not (_defines_main(self) if self.language == "python" else _MAIN.search(self.source)):
             form = "def main(completion, target, **variables)"
             form = form if self.language == "python" else "async function main({completion, target})"
@@ -123,10 +97,11 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """What came of one call: a score from 0 to 1, or why there is none."""
+    """What came of one call: a score from 0 to 1, or the function's word that there is none, or an error."""
 
     score: float | None = None
     explanation: str = ""
+    skipped: str = ""
     error_type: str | None = None
     message: str = ""
 
@@ -134,31 +109,53 @@ class Returned:
 def evaluate(function: Function, calls: Sequence[Call], sandbox: Sandbox) -> list[Returned]:
     """Call a function once for each call, in order.
 
+    One program makes the calls. One that is ended from within a call is started again for the calls behind
+    it, twice at most.
+
     Raises:
         SandboxUnavailable, UnsupportedLanguage, UnsupportedFixtures: the sandbox cannot run it.
         SandboxBroken: it failed.
     """
-    if not calls:
-        return []
+    answers: list[Returned] = []
+    for _ in range(_PROGRAMS):
+        waiting = calls[len(answers) :]
+        if not waiting:
+            return answers
+        found = _one_program(function, waiting, sandbox)
+        answers += found
+    message = f"the function ended {_PROGRAMS} programs before this call"
+    return answers + [Returned(error_type="NotAsked", message=message)] * (len(calls) - len(answers))
+
+
+def _one_program(function: Function, calls: Sequence[Call], sandbox: Sandbox) -> list[Returned]:
+    """What became of the first calls: up to the one that ended the program, or all of them."""
     mark = secrets.token_hex(16)
     asked = [
         {"completion": call.completion, "target": call.target, "variables": dict(call.variables)}
         for call in calls
     ]
-    seconds = function.timeout_s * len(calls)
-    driver = _DRIVERS["python" if function.language == "python" else "typescript"]
+    sent = {"mark": mark, "timeout_s": function.timeout_s, "most": MAX_ANSWER, "calls": asked}
+    # The driver minds the time of each call. This bound holds where it cannot, and holds for the start.
+    seconds = START_S + (function.timeout_s + 2) * len(calls)
     execution = sandbox.run(
         Program(
             function.language,
-            f"{function.source}\n{driver}",
-            stdin=json.dumps({"mark": mark, "calls": asked}).encode("utf-8", "replace"),
-            limits=Limits(wall_s=seconds, cpu_s=seconds),
+            f"{function.source}\n{DRIVERS[function.language]}",
+            stdin=json.dumps(sent).encode("utf-8", "replace"),
+            limits=Limits(wall_s=seconds, cpu_s=seconds, output_bytes=2 * MAX_ANSWER * (len(calls) + 1)),
             fixtures=Fixtures(seed=0, packages=function.packages),
         )
     )
     told = [line.removeprefix(mark) for line in execution.stdout.splitlines() if line.startswith(mark)]
-    answers = [_returned(line) for line in told[: len(calls)]]
-    return answers + [_unanswered(execution, seconds)] * (len(calls) - len(answers))
+    if not told:
+        return [_unanswered(execution, f"it was not ready within {seconds:g} s")] * len(calls)
+    answers = [_returned(line, function.timeout_s) for line in told[1:]]
+    if len(answers) > len(calls):
+        message = "it answered more often than it was asked"
+        return [Returned(error_type="BadAnswer", message=message)] * len(calls)
+    if len(answers) < len(calls):
+        answers.append(_unanswered(execution, _late(function.timeout_s)))
+    return answers
 
 
 def _defines_main(function: Function) -> bool:
@@ -171,18 +168,32 @@ def _defines_main(function: Function) -> bool:
     )
 
 
-def _returned(line: str) -> Returned:
+def _returned(line: str, allowed_s: float) -> Returned:
     """One answer, checked: what it says comes from inside."""
     try:
         said = json.loads(line)
     except ValueError:
+        said = None
+    if not isinstance(said, dict):
         return Returned(error_type="BadAnswer", message="the answer is no JSON")
-    if isinstance(said, dict) and isinstance(raised := said.get("raised"), list) and len(raised) == 2:
+    if said.get("late"):
+        return Returned(error_type=FailureClass.TIMEOUT.value, message=_late(allowed_s))
+    if "long" in said:
+        most = f"the answer is longer than {MAX_ANSWER} characters"
+        return Returned(error_type="BadAnswer", message=most)
+    if isinstance(raised := said.get("raised"), list) and len(raised) == 2:
         return Returned(
             error_type=str(raised[0])[:200], message=str(raised[1])[:_MAX_EXPLANATION] or "no message"
         )
-    answer = said.get("answer") if isinstance(said, dict) else None
-    score = answer.get("score") if isinstance(answer, dict) else answer
+    return _scored(said.get("answer"))
+
+
+def _scored(answer: JsonValue) -> Returned:
+    """What `main` returned."""
+    whole = answer if isinstance(answer, dict) else {"score": answer}
+    score, skipped, explanation = whole.get("score"), whole.get("skipped"), whole.get("explanation")
+    if isinstance(skipped, str) and skipped.strip() and score is None:
+        return Returned(skipped=skipped[:_MAX_EXPLANATION])
     if isinstance(score, bool):
         score = float(score)
     if not isinstance(score, int | float) or not math.isfinite(score) or not 0 <= score <= 1:
@@ -190,20 +201,30 @@ def _returned(line: str) -> Returned:
             error_type="BadScore",
             message=f'main must return {{"score": a number from 0 to 1}}, it returned {str(answer)[:200]}',
         )
-    explanation = answer.get("explanation", "") if isinstance(answer, dict) else ""
-    return Returned(float(score), str(explanation)[:_MAX_EXPLANATION])
+    return Returned(float(score), "" if explanation is None else str(explanation)[:_MAX_EXPLANATION])
 
 
-def _unanswered(execution: Execution, allowed_s: float) -> Returned:
+def _late(allowed_s: float) -> str:
+    return f"no answer within {allowed_s:g} s (`timeout_s` for each span)"
+
+
+def _unanswered(execution: Execution, late: str) -> Returned:
     """Why a program that ended owes an answer."""
-    if execution.failure_class is FailureClass.OK:
+    failure = execution.failure_class
+    if failure is FailureClass.OK:
         return Returned(error_type="NoAnswer", message="the function ended the program before it answered")
     raised = execution.raised
     if raised is not None:
         told = f"{raised.type}: {raised.message}"
-    elif execution.failure_class is FailureClass.TIMEOUT:
-        told = f"no answer within {allowed_s:g} s (`timeout_s` for each span)"
+        if failure is FailureClass.MISSING_DEPENDENCY:
+            told += "; what the function imports is named in `packages`"
+    elif failure is FailureClass.TIMEOUT:
+        told = late
+    elif failure is FailureClass.OUT_OF_MEMORY:
+        told = f"it took more memory than the {_LIMITS.memory_bytes >> 20} MiB there are"
+    elif failure is FailureClass.OUTPUT_LIMIT:
+        told = f"it printed more than {_LIMITS.output_kill_bytes >> 20} MiB"
     else:
         how = f"exit code {execution.exit_code}" if execution.signal is None else f"signal {execution.signal}"
         told = f"it ended the program with {how}: {execution.stderr[-500:].strip()}".rstrip(": ")
-    return Returned(error_type=execution.failure_class.value, message=told)
+    return Returned(error_type=failure.value, message=told)

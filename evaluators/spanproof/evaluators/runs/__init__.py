@@ -5,5 +5,6 @@ with its parent's id; a trace without agents is one run per piece of work under 
 """
 
 from spanproof.evaluators.runs.runs import runs_of
+from spanproof.evaluators.runs.scope import spans_of
 
-__all__ = ["runs_of"]
+__all__ = ["runs_of", "spans_of"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from spanproof.trace import Message, Span, SpanKind, ToolCall, Trace, Usage
+from spanproof.trace import Message, Run, Span, SpanKind, ToolCall, Trace, Usage
 
 _WORK = frozenset({SpanKind.CHAIN, SpanKind.LLM, SpanKind.TOOL, SpanKind.RETRIEVER})
 _HANDOFFS = ("handoff", "transfer_to_", "transfer to ")
@@ -43,6 +43,13 @@ def scopes_of(trace: Trace, coded: Collection[str] = ()) -> list[RunScope]:
         members = tuple(_members(trace, root.span_id, ids))
         scopes.append(RunScope(root, members, parent or _handed_by(root, scopes)))
     return scopes
+
+
+def spans_of(trace: Trace, run: Run) -> list[Span]:
+    """The run's own span and those below it that are no other run's, in order of time."""
+    coded = {snippet.span_id for snippet in run.snippets}
+    scope = next((scope for scope in scopes_of(trace, coded) if scope.root.span_id == run.span_id), None)
+    return [scope.root, *scope.members] if scope is not None else [trace.by_id[run.span_id]]
 
 
 def model_calls(trace: Trace, members: Sequence[Span]) -> list[Span]:

@@ -39,6 +39,7 @@ LIMITS = Limits(
 )
 UNUSED_S = 30 * 24 * 3600.0
 MAX_BYTES = 20 << 30
+RETRY_AFTER_S = 60.0
 _PROGRAMS = {Ecosystem.PIP: "install_wheels.py", Ecosystem.NPM: "unpack_tarballs.py"}
 _logger = logging.getLogger(__name__)
 
@@ -55,9 +56,13 @@ class Environments:
         """
         self._install = install
         self.store = store if store is not None else Store()
+        self._failed: dict[str, tuple[float, EnvironmentUnavailable]] = {}
 
     def lease(self, wanted: PackageSet | Wanted) -> Lease:
         """The image of a package set, built where it is not there yet, which is told to the log.
+
+        A plain set that could not be built is not tried again for a minute: every run of a cohort asks
+        for it.
 
         Raises:
             EnvironmentUnavailable: names the pin and the remedy.
@@ -72,11 +77,23 @@ class Environments:
             with self.store.building(key) as place:
                 lock = self._lock_of(wish, key)  # another process may have been faster
                 found = self.store.lease(lock) if lock is not None else None
+                if found is None and wish is not wanted:
+                    self._see_that_it_may_be_tried(key)
                 return found or self._build(wish, lock, place)
+        except EnvironmentUnavailable as problem:
+            if key not in self._failed:
+                self._failed[key] = time.monotonic(), problem
+            raise
         except OSError as problem:
             if problem.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise no_space() from problem
             raise EnvironmentUnavailable(f"an environment cannot be built: {problem}") from problem
+
+    def _see_that_it_may_be_tried(self, key: str) -> None:
+        tried, problem = self._failed.get(key, (0.0, None))
+        if problem is not None and time.monotonic() - tried < RETRY_AFTER_S:
+            raise EnvironmentUnavailable(str(problem))
+        self._failed.pop(key, None)
 
     def _lock_of(self, wish: Wanted, key: str) -> Lock | None:
         """The lock to build from, where there is one: the user's own, which is then kept, or the kept one."""

@@ -1,0 +1,127 @@
+"""What stands behind a user's function in its program: it makes the calls and tells their answers.
+
+In, on stdin: the mark, the seconds for a call, the calls. Out, on stdout: one line for each call, the mark
+before it; the first line, an empty one, says that the function is there. What the function prints goes to
+stderr. A call that raises, that ends the program in words of the language or that takes too long costs itself
+and no other; the host sees to one that ends the program by other means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+MAX_ANSWER = 16_000
+"""Characters of one answer, as JSON."""
+
+_PYTHON = """
+def __spanproof_calls__():
+    import asyncio, faulthandler, inspect, json, os, signal, sys
+    told_to = os.dup(1)
+    os.dup2(2, 1)
+    asked = json.load(sys.stdin)
+    mark, allowed = asked["mark"], asked["timeout_s"]
+    class Late(BaseException):
+        pass
+    def late(signum, frame):
+        raise Late
+    def tell(told):
+        waiting = ("\\n" + mark + told + "\\n").encode()
+        while waiting:
+            waiting = waiting[os.write(told_to, waiting):]
+    def answered(call):
+        answer = main(call["completion"], call["target"], **call["variables"])
+        if inspect.isawaitable(answer):
+            async def wait():
+                return await answer
+            answer = asyncio.run(wait())
+        if isinstance(answer, dict):
+            answer = {key: answer[key] for key in ("score", "skipped", "explanation") if key in answer}
+            if answer.get("explanation") is not None:
+                answer["explanation"] = str(answer["explanation"])[:2000]
+        return json.dumps({"answer": answer})
+    def timed(call):
+        try:
+            # Behind the timer a thread that needs no interpreter: compiled code hears of no signal.
+            faulthandler.dump_traceback_later(allowed + 1, exit=True, file=2)
+            signal.setitimer(signal.ITIMER_REAL, allowed, 1)
+            told = answered(call)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            return told
+        except Late:
+            return json.dumps({"late": True})
+        except SystemExit as ended:
+            return json.dumps({"raised": ["SystemExit", f"it ended the program with exit code {ended.code}"]})
+        except BaseException as raised:
+            try:
+                said = str(raised)
+            except Exception:
+                said = ""
+            return json.dumps({"raised": [type(raised).__name__, said[:2000]]})
+    signal.signal(signal.SIGALRM, late)
+    tell("")
+    for call in asked["calls"]:
+        try:
+            told = timed(call)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        except Late:
+            told = json.dumps({"late": True})
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        faulthandler.cancel_dump_traceback_later()
+        tell(told if len(told) <= asked["most"] else json.dumps({"long": len(told)}))
+    os._exit(0)
+__spanproof_calls__()
+"""
+
+_NODE = """
+;(async () => {
+    const tellTo = process.stdout.write.bind(process.stdout)
+    process.stdout.write = process.stderr.write.bind(process.stderr)
+    const vm = process.getBuiltinModule?.("node:vm")
+    let text = ""
+    for await (const chunk of process.stdin) text += chunk
+    const asked = JSON.parse(text)
+    const late = Symbol("late")
+    const tell = (told) => tellTo("\\n" + asked.mark + told + "\\n")
+    const plain = (_key, value) => typeof value === "number" && !isFinite(value) ? String(value) : value
+    const begun = (start) => {
+        if (vm === undefined) return start()
+        globalThis[asked.mark] = start
+        try {
+            return vm.runInThisContext(`globalThis["${asked.mark}"]()`, {timeout: asked.timeout_s * 1000})
+        } catch (raised) {
+            if (raised?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return late
+            throw raised
+        } finally {
+            delete globalThis[asked.mark]
+        }
+    }
+    const timed = async ({completion, target, variables}) => {
+        let timer
+        const over = new Promise((resolve) => { timer = setTimeout(resolve, asked.timeout_s * 1000, late) })
+        try {
+            let answer = await Promise.race([begun(() => main({completion, target, ...variables})), over])
+            if (answer === late) return JSON.stringify({late: true})
+            if (typeof answer === "object" && answer !== null) {
+                const {score, skipped, explanation} = answer
+                answer = {score, skipped, explanation: explanation && String(explanation).slice(0, 2000)}
+            }
+            return JSON.stringify({answer: answer === undefined ? null : answer}, plain)
+        } catch (raised) {
+            const type = raised?.constructor?.name ?? "Error"
+            return JSON.stringify({raised: [type, String(raised?.message ?? raised).slice(0, 2000)]})
+        } finally {
+            clearTimeout(timer)
+        }
+    }
+    tell("")
+    for (const call of asked.calls) {
+        const told = await timed(call)
+        tell(told.length <= asked.most ? told : JSON.stringify({long: told.length}))
+    }
+    process.exit(0)
+})()
+"""
+
+DRIVERS: Final[Mapping[str, str]] = {"python": _PYTHON, "typescript": _NODE, "javascript": _NODE}
+"""By language."""
