@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import socket
 import struct
 import subprocess
@@ -17,12 +18,14 @@ from hypothesis import strategies as st
 from spanproof.sandbox.backends.docker.inside import Loopback, Processes, Wiped
 from spanproof.sandbox.jail import addresses, cgroup
 from spanproof.sandbox.jail.arch import this_arch
+from spanproof.sandbox.jail.arming import Forked
 from spanproof.sandbox.jail.guest.tools import exception_named
 from spanproof.sandbox.jail.guest.values import json_form
 from spanproof.sandbox.jail.master import foreign_id
 from spanproof.sandbox.jail.output import Stream
 from spanproof.sandbox.jail.paths import Boundary, Judged
-from spanproof.sandbox.jail.place import Born, Origin, Place
+from spanproof.sandbox.jail.place import Born, Descriptors, Origin, Place
+from spanproof.sandbox.jail.reduced.arming import Passed
 from spanproof.sandbox.jail.run import Armed, Links, Run
 from spanproof.sandbox.jail.watch import Watcher
 from spanproof.sandbox.jail.wire import FROM_HOST, Decoder, Frame
@@ -121,6 +124,23 @@ def test_a_path_is_judged_by_where_it_leads(
 @given(st.text(alphabet=st.characters(exclude_characters="\0", codec="utf-8"), max_size=60))
 def test_any_path_can_be_judged(path: str) -> None:
     Boundary(("/usr",), "/bin").judge(f"/{path}", os.getpid(), writes=False)
+
+
+class _Dying(Passed):
+    def arm(self, control: int) -> None:
+        """Come to nothing."""
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_guest_that_dies_while_it_raises_its_walls_is_told() -> None:
+    ours, theirs = socket.socketpair()
+    ours.settimeout(120)  # a hang
+    given = Descriptors(theirs.detach(), *(os.open(os.devnull, os.O_RDWR) for _ in range(3)))
+    origin = Forked(_Dying(b""), _Dying(b""), "/")
+    with ours, pytest.raises(RuntimeError, match="could not be armed: it ended"):
+        origin.fork(given, ours, seeded=False)
+    os.waitpid(origin._pid, 0)
+    os.close(origin.fileno())
 
 
 V1 = (

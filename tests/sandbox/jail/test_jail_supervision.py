@@ -146,6 +146,42 @@ def test_a_slot_that_dies_is_reported_and_replaced() -> None:
         assert sandbox.run(Program("python", "print(1)")).stdout == "1\n"
 
 
+def test_a_slot_whose_stem_dies_while_it_makes_a_guest_ends_and_is_replaced() -> None:
+    before = descendants(os.getpid())
+    with JailSandbox() as sandbox:
+        # What lies in the box takes a while to be taken away, and only then is the next guest asked for.
+        source = "for number in range(1_000): open(f'{number}', 'w').write('x' * 30_000)"
+        source += "\nimport sys; sys.stdout.write('done')"
+        sandbox.run(Program("python", "pass"))
+        (stem,) = [pid for pid in descendants(os.getpid()) - before if _is_stem(pid)]
+        slot = _slot_beside(stem)
+        assert sandbox.run(Program("python", source, limits=Limits(wall_s=_HANGS_S))).stdout == "done"
+        os.kill(stem, signal.SIGSTOP)
+        time.sleep(0.5)  # for the slot to ask it; one that has not yet done so is told the same
+        os.kill(stem, signal.SIGKILL)
+        assert gone({slot})
+        assert sandbox.run(Program("python", "print(1)")).stdout == "1\n"
+
+
+def _is_stem(pid: int) -> bool:
+    """Whether it is filtered, and sees its guests from outside."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return "Seccomp:\t2" in status and len(_numbers(pid)) == len(_numbers(_parent(pid)))
+
+
+def _slot_beside(stem: int) -> int:
+    """The slot that a stem's keeper keeps: process 1 of the namespace of the stem's guests."""
+    keeper, depth = _parent(stem), len(_numbers(stem))
+    (slot,) = [
+        pid for pid in descendants(keeper) if _parent(pid) == keeper and _numbers(pid)[depth:] == ["1"]
+    ]
+    return slot
+
+
+def _parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 def _slot_of(guest: int) -> int:
     """The process 1 of a guest's process namespace."""
     depth = len(_numbers(guest))

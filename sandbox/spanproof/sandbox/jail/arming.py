@@ -47,6 +47,7 @@ class Forked:
         self._pid = os.fork()
         if self._pid == 0:
             guest_main(lambda: begin_alone(descriptors, self._work, arming.arm, seeded=seeded))
+        descriptors.close()
         self._pidfd = self._end_of(self._pid)
         self._listener = arming.fetch(control, self._pid, self._pidfd)
         return Born(self._pid, self._listener, memory.private_bytes(self._pid))

@@ -6,6 +6,7 @@ process may do (`reduced/`). Whatever runs, watches and judges a program is the 
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -88,6 +89,11 @@ class Descriptors:
     stdout: int
     stderr: int
 
+    def close(self) -> None:
+        """Let go of them: once a guest has them, its end is the end of each."""
+        for fd in (self.control, self.stdin, self.stdout, self.stderr):
+            os.close(fd)
+
 
 @dataclass(frozen=True, slots=True)
 class Born:
@@ -126,7 +132,7 @@ class Origin(Protocol):
         """Have one made.
 
         Args:
-            descriptors: what it is given.
+            descriptors: what it is given; closed here, before anything is waited for.
             control: the other end of its control channel.
             seeded: whether the slot answers its random bytes.
 

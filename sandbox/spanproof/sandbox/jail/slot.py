@@ -148,11 +148,8 @@ class Slot:
         stdout_read, stdout_write = os.pipe()
         stderr_read, stderr_write = os.pipe()
         ours, theirs = socket.socketpair()
-        given = Descriptors(theirs.fileno(), stdin_read, stdout_write, stderr_write)
+        given = Descriptors(theirs.detach(), stdin_read, stdout_write, stderr_write)
         born = self._place.origin.fork(given, ours, seeded=seeded)
-        for fd in (stdin_read, stdout_write, stderr_write):
-            os.close(fd)
-        theirs.close()
         if self._bounds is not None:
             self._bounds.apply(born.pid, self._place.tree)
         return Armed(born, ours, stdin_write, stdout_read, stderr_read, secrets.token_hex(16))

@@ -44,9 +44,11 @@ class Stems:
             self._start(seeded=seeded)
         given = descriptors.stdin, descriptors.stdout, descriptors.stderr, descriptors.control
         socket.send_fds(self._channel, [b"fork"], given)
+        descriptors.close()
         told = control.recv(4096)
         if not told.isdigit():
-            raise RuntimeError(f"a guest could not be armed: {told.decode(errors='replace').strip()}")
+            reason = told.decode(errors="replace").strip() or "it ended, or what it is forked from did"
+            raise RuntimeError(f"a guest could not be armed: {reason}")
         pid = int(told)
         if self._warm_bytes is None:
             self._warm_bytes = memory.private_bytes(pid)

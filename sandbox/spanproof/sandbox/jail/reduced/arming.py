@@ -56,7 +56,8 @@ class Passed:
         """See `Arming`."""
         told, descriptors, _flags, _address = socket.recv_fds(control, 4096, 1)
         if told != b"listener" or len(descriptors) != 1:
-            raise RuntimeError(f"a guest could not be armed: {told.decode(errors='replace').strip()}")
+            reason = told.decode(errors="replace").strip() or "it ended"
+            raise RuntimeError(f"a guest could not be armed: {reason}")
         deadline = time.monotonic() + _ENDS_WITHIN_S
         while len(os.listdir(f"/proc/{pid}/task")) > 1:  # noqa: PTH208 - a count
             if time.monotonic() > deadline:
