@@ -68,10 +68,17 @@ class Availability:
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """A step that will be executed, and the tool calls it will make if it does what it once did."""
+    """A step that will be executed, and the tool calls it will make if it does what it once did.
+
+    Attributes:
+        source: of the step.
+        calls: what it will ask and be answered, whatever the steps before it have asked.
+        lasting: what it does not come to ask, the step after it may.
+    """
 
     source: str
     calls: Sequence[tuple[ToolRequest, ToolAnswer]] = ()
+    lasting: bool = False
 
 
 class Session(ABC):
@@ -92,8 +99,9 @@ class Session(ABC):
         """Tell what will be executed next, in order, for as long as each step ends without an exception.
 
         A hint: a backend that takes it may start a step before it is asked for, and answer a tool call that
-        is made as foreseen, in the order foreseen, before the caller is asked. The caller is asked all the
-        same, in order and before the step's execution is returned, and must answer as foreseen.
+        is made as foreseen, by the step it is foreseen for and in the order foreseen, before the caller is
+        asked. The caller is asked all the same, in order and before the step's execution is returned, and
+        must answer as foreseen. It takes the place of an earlier hint; steps that have started stay.
         """
 
     @property

@@ -180,6 +180,42 @@ class _Silent:
         raise SandboxBroken("no answer")
 
 
+def test_a_child_that_comes_to_the_end_of_its_step_ends_and_the_session_is_its_parents(
+    jail: JailSandbox,
+) -> None:
+    source = "import os\nif os.fork():\n    where = 'parent', os.waitstatus_to_exitcode(os.wait()[1])"
+    with jail.session(SessionSpec(limits=Limits(wall_s=120.0)), answered) as session:
+        assert session.execute(f"{source}\nelse:\n    where = 'child'").failure_class is FailureClass.OK
+        assert session.execute("where").result == ["parent", 0]
+        assert session.execute(f"{source}\nelse:\n    1 / 0").failure_class is FailureClass.OK
+        assert session.execute("where").result == ["parent", 1]
+
+
+_FORGES = """
+import json, os, struct, sys
+frame = sys._getframe()
+while frame.f_code.co_name != "serve_session":
+    frame = frame.f_back
+step, token = frame.f_locals["frame"].header["step"], frame.f_locals["reporter"].token
+told = dict(kind=KIND, token=token, step=step, outcome="ok", call=1, tool="lookup", args=[], kwargs={})
+told |= {FIELD: "deep", "parts": []}
+text = json.dumps(told).replace('"deep"', "[" * DEPTH + "]" * DEPTH).encode()
+os.write(900, struct.pack("!II", len(text), 0) + text)
+while True: __import__("time").sleep(1)
+"""
+
+
+@pytest.mark.parametrize(("kind", "field"), [("call", "args"), ("step", "result")])
+@pytest.mark.parametrize("depth", [100, 980, 5000])
+def test_a_guest_that_nests_what_it_says_breaks_nothing(
+    jail: JailSandbox, kind: str, field: str, depth: int
+) -> None:
+    spec = SessionSpec(tools=FIXED.tools, limits=Limits(wall_s=0.3))
+    with jail.session(spec, answered) as session:
+        told = session.execute(f"KIND, FIELD, DEPTH = {kind!r}, {field!r}, {depth}\n{_FORGES}")
+        assert told.failure_class is FailureClass.TIMEOUT, told
+
+
 def test_a_process_that_ends_between_two_steps_is_no_step_of_the_next_session(jail: JailSandbox) -> None:
     end = "import os, threading; threading.Timer(0.05, os._exit, [7]).start()"
     with jail.session(SessionSpec(limits=Limits(wall_s=120.0)), answered) as session:

@@ -189,8 +189,7 @@ class _Replaying:
                 break
             if after.id in self.plan.names:
                 chain.append(after)
-        calls = self.tape.foreseen([each.id for each in chain])
-        return [Foreseen(_source_of(each), made) for each, made in zip(chain, calls, strict=True)]
+        return self.tape.foreseen([(_source_of(each), each.id) for each in chain])
 
     def _compare(self, snippet: Snippet, execution: Execution) -> None:
         divergences = tuple(self.tape.divergences)

@@ -76,11 +76,7 @@ def replay_sources(
 def _coming(steps: Sequence[str], tape: Tape) -> list[Foreseen]:
     """What runs next without a question in between."""
     asked = next((place for place, source in enumerate(steps) if _is_asked_for(source)), len(steps))
-    chain = steps[: asked + 1]
-    return [
-        Foreseen(source, calls)
-        for source, calls in zip(chain, tape.foreseen([None] * len(chain)), strict=True)
-    ]
+    return tape.foreseen([(source, None) for source in steps[: asked + 1]])
 
 
 def _is_asked_for(source: str) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from spanproof.evaluators.model import Divergence
 from spanproof.evaluators.replay.matching import matches, parameters_seen
-from spanproof.sandbox import JsonValue, ToolAnswer, ToolRequest
+from spanproof.sandbox import Foreseen, JsonValue, ToolAnswer, ToolRequest
 from spanproof.trace import RecordedCall
 
 DIVERGED = "ReplayDivergence"
@@ -97,22 +97,31 @@ class Tape:
                 return told
         return self._diverge(request, EXHAUSTED if matching else UNKNOWN_ARGUMENTS)
 
-    def foreseen(self, snippet_ids: Sequence[str | None]) -> list[list[tuple[ToolRequest, ToolAnswer]]]:
+    def foreseen(self, snippets: Iterable[tuple[str, str | None]]) -> list[Foreseen]:
         """What each of these snippets will ask and be answered, if it calls just as it did on record.
 
-        Calls that no snippet owns stand with the first. Where there are both kinds nothing is foreseen: which
-        of two equal calls answers depends on what the snippets before have used up.
+        Calls that no snippet owns stand with the first, and last. Where there are both kinds nothing is
+        foreseen: which of two equal calls answers depends on what the snippets before have used up.
+
+        Args:
+            snippets: source and id of each, in order.
         """
         left = [entry for entry in self._entries if not entry.used]
         owned = [entry for entry in left if entry.owner is not None]
         if owned and len(owned) < len(left):
-            return [[] for _ in snippet_ids]
+            return [Foreseen(source) for source, _id in snippets]
         of: dict[str | None, list[tuple[ToolRequest, ToolAnswer]]] = {}
         for entry in left:
             asked = ToolRequest(entry.call.tool, tuple(entry.call.args), dict(entry.call.kwargs))
             of.setdefault(entry.owner, []).append((asked, self._recorded(entry.call)))
         unowned = of.pop(None, [])
-        return [of.get(each, []) + (unowned if place == 0 else []) for place, each in enumerate(snippet_ids)]
+        if unowned:
+            first, *rest = snippets
+            return [
+                Foreseen(first[0], unowned, lasting=True),
+                *(Foreseen(each, lasting=True) for each, _ in rest),
+            ]
+        return [Foreseen(source, of.get(each, [])) for source, each in snippets]
 
     def _matching(self, request: ToolRequest, entries: list[_Entry]) -> list[_Entry]:
         parameters = self._parameters.get(request.tool, ())

@@ -113,7 +113,8 @@ class JailSession(Session):
         self._tools = frozenset(stub.name for stub in spec.tools)
         self._coming: deque[Foreseen] = deque()
         self._sent: deque[str] = deque()
-        self._calls: deque[tuple[ToolRequest, ToolAnswer]] = deque()
+        self._calls: list[tuple[ToolRequest, ToolAnswer]] = []
+        """Those the slot may answer, by their numbers."""
         try:
             slot.send(*job)
             ready = slot.receive(_START_S).header
@@ -125,8 +126,8 @@ class JailSession(Session):
             raise SandboxBroken(f"the session did not start: {ready.get('stopped')}")
 
     def foresee(self, steps: Sequence[Foreseen]) -> None:
-        """Take the hint in place of the last one; what was sent ahead stays."""
-        self._coming = deque(steps)
+        """Take the hint in place of the last one; what was sent ahead stays, and comes first."""
+        self._coming = deque(steps[len(self._sent) :])
 
     @property
     def is_ahead(self) -> bool:
@@ -164,8 +165,7 @@ class JailSession(Session):
         self._sent.popleft()
         while True:
             frame = slot.receive(self._spec.limits.wall_s + _GRACE_S)
-            for _ in range(_answered(frame.header)):
-                self._keep_count(*self._calls.popleft())
+            self._keep_count(frame.header)
             if frame.header.get("kind") != "call":
                 break
             slot.send(answer_call(frame.header, self._tools, self._answer))
@@ -173,21 +173,32 @@ class JailSession(Session):
             self._sent.clear()  # the slot has dropped them
         return frame
 
-    def _keep_count(self, asked: ToolRequest, told: ToolAnswer) -> None:
-        """Let whoever answers know of a call that the slot has answered."""
-        if self._answer(asked) != told:
-            raise SandboxBroken(f"a call of {asked.tool} was foreseen to be answered otherwise")
+    def _keep_count(self, header: Header) -> None:
+        """Let whoever answers know of the calls that the slot has answered since it last told."""
+        told_of = header.get("foreseen", [])
+        if type(told_of) is not list or not all(number in range(len(self._calls)) for number in told_of):
+            raise SandboxBroken("a jail slot says that it has answered calls which nobody foresaw")
+        for asked, told in map(self._calls.__getitem__, told_of):
+            if self._answer(asked) != told:
+                raise SandboxBroken(f"a call of {asked.tool} was foreseen to be answered otherwise")
 
     def _hand_over(self, slot: Loan, source: str) -> None:
         """Send a step, and what is foreseen after it as far as it may be sent at once."""
         steps = [Foreseen(source)]
         if self._coming and self._coming[0].source == source:
             steps = _at_once(self._coming)
+        else:
+            self._coming.clear()  # it did not come true
         self._sent.extend(step.source for step in steps)
-        self._calls = deque(call for step in steps for call in step.calls)
-        calls = [[call_key(*_parts(asked)), asdict(told)] for asked, told in self._calls]
+        self._calls.clear()
+        foreseen = [[[self._numbered(*call) for call in step.calls], step.lasting] for step in steps]
         sources = [step.source.encode("utf-8", "surrogatepass") for step in steps]
-        slot.send({"kind": "step", "calls": calls}, sources)
+        slot.send({"kind": "step", "foreseen": foreseen}, sources)
+
+    def _numbered(self, asked: ToolRequest, told: ToolAnswer) -> list[object]:
+        """A foreseen call as the slot knows it: its number, how it is written, and the answer."""
+        self._calls.append((asked, told))
+        return [len(self._calls) - 1, call_key(*_parts(asked)), asdict(told)]
 
 
 def _at_once(coming: deque[Foreseen]) -> list[Foreseen]:
@@ -208,9 +219,3 @@ def _size(step: Foreseen) -> int:
 
 def _parts(asked: ToolRequest) -> tuple[str, list[JsonValue], dict[str, JsonValue]]:
     return asked.tool, list(asked.args), dict(asked.kwargs)
-
-
-def _answered(header: Header) -> int:
-    """How many foreseen calls the slot has answered since it last told."""
-    told = header.get("foreseen")
-    return told if type(told) is int else 0

@@ -39,13 +39,14 @@ class SessionRun(Run):
     """The secret name of the step at hand: a report made up before the step began cannot know it."""
     _calls = 0
     _cpu_told = 0.0
-    _answered = 0
-    """Foreseen calls that were answered and that the host has not heard of."""
+    _lasting = False
+    """Whether foreseen calls that the step at hand does not make are the next one's."""
 
     def start(self, job: Frame) -> None:
         """Set the limits and hand the guest its tools."""
-        self._coming: deque[bytes] = deque()
-        self._foreseen: deque[list[Any]] = deque()  # calls to come, as their key and their answer
+        self._coming: deque[tuple[bytes, list[Any]]] = deque()  # source, and what is foreseen of it
+        self._foreseen: deque[list[Any]] = deque()  # calls to come, as their number, key and answer
+        self._answered: list[int] = []  # those that were answered and that the host has not heard of
         self._muted: list[int] = []
         super().start(job)
 
@@ -73,8 +74,8 @@ class SessionRun(Run):
     def _take(self, frame: Frame) -> None:
         kind = frame.header.get("kind")
         if kind == "step":
-            self._coming = deque(frame.parts)
-            self._foreseen = deque(frame.header["calls"])
+            self._coming = deque(zip(frame.parts, frame.header["foreseen"], strict=True))
+            self._lasting = False
             self._begin_step()
         elif kind == "answer":
             self._resume()
@@ -89,7 +90,12 @@ class SessionRun(Run):
         self._calls = 0
         self._started = time.monotonic()
         self._deadline = self._started + self._limits["wall_s"]
-        self._to_guest(encode({"kind": "step", "step": self._step}, [self._coming.popleft()]))
+        source, (calls, lasting) = self._coming.popleft()
+        if not self._lasting:
+            self._foreseen.clear()
+        self._foreseen.extend(calls)
+        self._lasting = lasting
+        self._to_guest(encode({"kind": "step", "step": self._step}, [source]))
 
     def _turn(self) -> None:
         super()._turn()
@@ -139,9 +145,9 @@ class SessionRun(Run):
             refusal = {"error_type": "RuntimeError", "error_message": reason}
             self._to_guest(encode({"kind": "answer", "call": said.get("call"), **refusal}))
             return
-        if self._foreseen and self._foreseen[0][0] == call_key(*(said.get(key) for key in _OF_A_CALL)):
-            self._answered += 1
-            answer = self._foreseen.popleft()[1]
+        if self._foreseen and self._foreseen[0][1] == call_key(*(said.get(key) for key in _OF_A_CALL)):
+            number, _key, answer = self._foreseen.popleft()
+            self._answered.append(number)
             self._to_guest(encode({**answer, "kind": "answer", "call": said.get("call")}))
             return
         self._foreseen.clear()  # the order is lost: the host knows what follows
@@ -152,8 +158,8 @@ class SessionRun(Run):
     def _facts(self, wall_s: float, cpu_s: float) -> Header:
         return super()._facts(wall_s, cpu_s) | {"foreseen": self._told_answered()}
 
-    def _told_answered(self) -> int:
-        told, self._answered = self._answered, 0
+    def _told_answered(self) -> list[int]:
+        told, self._answered = self._answered, []
         return told
 
     def _resume(self) -> None:

@@ -28,13 +28,15 @@ class BadFrame(ValueError):  # noqa: N818 - names what arrived
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How large the header and all parts together may be, in bytes."""
+    """How large the header and all parts together may be, in bytes, and how deep the header may nest."""
 
     header: int
     parts: int
+    nesting: int | None = None
 
 
-FROM_GUEST = Bounds(header=1024 * 1024, parts=0)
+FROM_GUEST = Bounds(header=1024 * 1024, parts=0, nesting=64)
+"""Deeper than any value that may leave a guest, and not too deep for whoever it is passed on to."""
 FROM_SLOT = Bounds(header=16 * 1024 * 1024, parts=64 * 1024 * 1024)
 FROM_HOST = Bounds(header=64 * 1024 * 1024, parts=1024 * 1024 * 1024)
 
@@ -83,7 +85,7 @@ class Decoder:
         end = start + parts_length
         if len(self._buffer) < end:
             return None
-        header = _object(self._buffer[_LENGTHS.size : start])
+        header = _object(self._buffer[_LENGTHS.size : start], self._bounds.nesting)
         frame = Frame(header, _split(header, bytes(self._buffer[start:end])))
         del self._buffer[:end]
         return frame
@@ -105,7 +107,7 @@ def receive(stream: socket.socket, decoder: Decoder) -> Frame:
     return frame
 
 
-def _object(encoded: bytearray) -> Header:
+def _object(encoded: bytearray, nesting: int | None) -> Header:
     try:
         text = encoded.decode("utf-8", "surrogatepass")
         header, end = _scan(text, 0)
@@ -113,7 +115,20 @@ def _object(encoded: bytearray) -> Header:
         raise BadFrame(f"a frame's header is not JSON: {problem}") from None
     if type(header) is not dict or end != len(text):
         raise BadFrame("a frame's header is no JSON object")
+    if nesting is not None and text.count("[") + text.count("{") > nesting and _nests(header, nesting):
+        raise BadFrame("a frame's header nests too deep")
     return header
+
+
+def _nests(value: Any, levels: int) -> bool:
+    """Whether it nests deeper than that."""
+    level = [value]
+    for _ in range(levels):
+        boxes = [
+            each.values() if type(each) is dict else each for each in level if type(each) in (dict, list)
+        ]
+        level = [each for box in boxes for each in box]
+    return any(type(each) in (dict, list) for each in level)
 
 
 def _split(header: Header, body: bytes) -> tuple[bytes, ...]:

@@ -7,6 +7,7 @@ exception ends the step, not the session.
 from __future__ import annotations
 
 import ast
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +20,7 @@ from spanproof.sandbox.jail.guest.values import json_form
 from spanproof.sandbox.jail.wire import Frame
 
 _RESULT_CHARACTERS = 256 * 1024
-_eval, _exec, _str = eval, exec, str
+_eval, _exec, _str, _getpid = eval, exec, str, os.getpid
 
 
 def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> int:
@@ -28,33 +29,36 @@ def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> int
     toolbox = Toolbox(inbox, reporter)
     for name, parameters in spec["tools"]:
         module.__dict__[name] = toolbox.stub(name, parameters)
+    own = _getpid()
     reporter.send("ready")
     while True:
         try:
             frame = inbox.next("step")
         except EOFError:
             return 0
-        _step(frame, module.__dict__, reporter)
+        report = _step(frame, module.__dict__)
+        _flush()
+        if _getpid() != own:  # a child that the step has forked comes to its end: the steps are its parent's
+            return 0 if report["outcome"] == "ok" else 1
+        reporter.send("step", step=frame.header["step"], **report)
 
 
-def _step(frame: Frame, namespace: dict[str, Any], reporter: Reporter) -> None:
-    name = frame.header["step"]
+def _step(frame: Frame, namespace: dict[str, Any]) -> dict[str, Any]:
+    """Run one; what is told of how it went."""
     source = frame.parts[0].decode("utf-8", "surrogatepass")
     try:
         run = _prepared(source)
     except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as problem:
         print_exception(problem.with_traceback(None))
-        _flush()
-        reporter.send("step", step=name, outcome="syntax", raised=describe(problem, FILENAME))
-        return
+        return {"outcome": "syntax", "raised": describe(problem, FILENAME)}
     try:
         value, is_expression = run(namespace)
-        result = _told(value) if is_expression else {}
+        return {"outcome": "ok", **(_told(value) if is_expression else {})}
     except BaseException as exception:  # noqa: BLE001 - whatever a step raises ends that step only
-        _step_raised(exception, name, reporter)
-        return
-    _flush()
-    reporter.send("step", step=name, outcome="ok", **result)
+        if isinstance(exception, SystemExit) and exit_code_of(exception) == 0:
+            return {"outcome": "ok"}
+        print_exception(exception)
+        return {"outcome": "raised", "raised": describe(exception, FILENAME)}
 
 
 def _prepared(source: str) -> Callable[[dict[str, Any]], tuple[Any, bool]]:
@@ -86,16 +90,6 @@ def _compiled(tree: ast.Module) -> Callable[[dict[str, Any]], tuple[Any, bool]]:
 def _told(value: Any) -> dict[str, Any]:
     form, known = json_form(value, _RESULT_CHARACTERS)
     return {"result": form, "has_json": known, "text": _str(value)[:_RESULT_CHARACTERS]}
-
-
-def _step_raised(exception: BaseException, name: str, reporter: Reporter) -> None:
-    if isinstance(exception, SystemExit) and exit_code_of(exception) == 0:
-        _flush()
-        reporter.send("step", step=name, outcome="ok")
-        return
-    print_exception(exception)
-    _flush()
-    reporter.send("step", step=name, outcome="raised", raised=describe(exception, FILENAME))
 
 
 def _flush() -> None:
