@@ -28,10 +28,11 @@ def run(user: str, *command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.parametrize("suite", ["test_sandbox_contract.py", "test_recorded_http.py"])
 @pytest.mark.parametrize("user", ["root", "user"])
-def test_the_contract_suite_passes_where_only_the_reduced_tier_can_be_had(user: str) -> None:
-    suite = str(ROOT / "tests/contract/test_sandbox_contract.py")
-    done = run(user, "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT), suite)
+def test_the_contract_suites_pass_where_only_the_reduced_tier_can_be_had(user: str, suite: str) -> None:
+    path = str(ROOT / "tests/contract" / suite)
+    done = run(user, "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT), path)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
 
 

@@ -39,10 +39,22 @@ PLACE = "spanproof-docker-"
 """How the name of a daemon's directory begins, which is that of its control groups too."""
 _HANGS_S = 600.0
 _PROGRAMS = (
-    "awk bash sh cat chmod cp dd echo env false find grep head id ls mkdir mount mv readlink rm sed sleep"
-    " sort tail touch tr true uname wc yes"
+    "awk bash sh cat chmod cp curl dd echo env false find grep head id ls mkdir mount mv readlink rm sed"
+    " sleep sort tail touch tr true uname wc yes"
 )
-_PACKAGES = ("numpy", "numpy.libs", "pandas", "dateutil", "pip", "pytz", "six.py", "tzdata")
+_CLIENTS = "requests urllib3 charset_normalizer certifi idna httpx httpcore h11 anyio sniffio".split()  # noqa: SIM905
+_PACKAGES = (
+    "numpy",
+    "numpy.libs",
+    "pandas",
+    "dateutil",
+    "pip",
+    "pytz",
+    "six.py",
+    "tzdata",
+    *_CLIENTS,
+    "typing_extensions.py",
+)
 _LEFT_OUT = {"test", "tests", "idlelib", "lib2to3", "turtledemo", "tkinter", "site-packages"}
 
 
@@ -275,6 +287,7 @@ def _fill(tar: tarfile.TarFile) -> None:
         if path.startswith(f"{installed}/"):
             continue  # a package brings it, and finds it beside itself
         tar.add(Path(path).resolve(), path, filter=_plain)
+    tar.add(installed / "certifi/cacert.pem", "etc/ssl/certs/ca-certificates.crt", filter=_plain)
     _text(tar, "etc/passwd", "root:x:0:0:root:/root:/bin/sh\n")
     _text(tar, "etc/group", "root:x:0:\n")
     _text(tar, "etc/shadow", "root:*:1:0:99999:7:::\n", 0o600)

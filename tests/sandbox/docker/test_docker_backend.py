@@ -208,9 +208,9 @@ def test_an_interrupt_removes_the_container(docker_daemon: DockerDaemon, client:
 
 
 def test_what_cannot_be_given_is_refused_by_name(sandbox: Sandbox) -> None:
-    recorded = Fixtures(http=(Exchange("GET", "http://a/"),))
-    with pytest.raises(UnsupportedFixtures, match=r"fixtures\.http"):
-        sandbox.run(Program("python", "1", fixtures=recorded))
+    large = Fixtures(http=tuple(Exchange("GET", f"http://a/{n}", body=bytes(6_000_000)) for n in range(3)))
+    with pytest.raises(UnsupportedFixtures, match=r"fixtures\.http.*18000000 bytes"):
+        sandbox.run(Program("python", "1", fixtures=large))
     with pytest.raises(UnsupportedLanguage, match="image with Node"):
         sandbox.run(Program("javascript", "1"))
     assert run(sandbox, "print(1)") == "1\n"

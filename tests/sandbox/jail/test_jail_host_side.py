@@ -24,8 +24,9 @@ from spanproof.sandbox.jail.paths import Boundary
 from spanproof.sandbox.jail.place import Born, Origin, Place
 from spanproof.sandbox.jail.reduced.box import Directory
 from spanproof.sandbox.jail.reduced.fence import Fence
+from spanproof.sandbox.jail.reduced.resolver import Ear, NoNetwork
 from spanproof.sandbox.jail.reduced.tree import Descendants
-from spanproof.sandbox.jail.reduced.watch import Ear, GuardedWatcher, NoNetwork
+from spanproof.sandbox.jail.reduced.watch import GuardedWatcher
 from spanproof.sandbox.jail.root import files_under
 from spanproof.sandbox.jail.rules import REFUSED, WATCHED
 from spanproof.sandbox.jail.run import Armed, Links

@@ -71,8 +71,19 @@ def test_without_namespaces_no_socket_is_made_that_can_be_sent_anywhere(arch: Ar
     for family in (2, 10, 17, 40):
         assert call(arch, "socket", family, 1, 0) == seccomp.RET_NOTIFY
     assert call(arch, "socket", 16, 3, 0) == 0x00050000 | errno.EAFNOSUPPORT
-    assert call(arch, "setsockopt", 3, 6, 1) == NOTHING_DONE
-    assert call(arch, "setsockopt", 3, 1, 1) == seccomp.RET_ALLOW
+    for level in (0, 6, 17, 41):
+        assert call(arch, "setsockopt", 3, level, 1) == NOTHING_DONE
+        assert call(arch, "getsockopt", 3, level, 77) == seccomp.RET_NOTIFY
+    for option in (1, 4, 17, 75, 78):
+        assert call(arch, "setsockopt", 3, 1, option) == seccomp.RET_ALLOW
+        assert call(arch, "getsockopt", 3, 1, option) == seccomp.RET_ALLOW
+
+
+@both
+def test_without_namespaces_no_socket_gives_a_descriptor_of_the_slot_s_process(arch: Arch) -> None:
+    no_option = 0x00050000 | errno.ENOPROTOOPT
+    assert call(arch, "getsockopt", 900, 1, 77) == no_option  # SO_PEERPIDFD
+    assert call(arch, "setsockopt", 900, 1, 76) == no_option  # SO_PASSPIDFD
 
 
 @both

@@ -14,6 +14,7 @@ from spanproof.sandbox.jail.network import _answer, _refusal
 from spanproof.sandbox.jail.tape.http1 import BODY_BYTES, BadRequest, Request, RequestReader, answer_bytes
 from spanproof.sandbox.jail.tape.recording import Recording, packed, unpacked
 from spanproof.sandbox.jail.tape.tape import addresses_of
+from spanproof.sandbox.jail.tape.trust import identity_for
 from spanproof.sandbox.jail.tape.urls import read_url
 
 
@@ -57,6 +58,14 @@ def test_calls_are_given_once_in_order_and_by_body() -> None:
 def test_what_is_packed_is_unpacked() -> None:
     tape = [Exchange("GET", "http://a/", 201, (("A", "é"),), b"\x00", b""), Exchange("PUT", "https://b/")]
     assert unpacked(packed(tape, {"authority": "PEM"})) == (tape, {"authority": "PEM"})
+
+
+def test_each_run_has_keys_of_its_own() -> None:
+    hosts = frozenset(("a.example",))
+    first, second = identity_for(hosts), identity_for(hosts)
+    assert "PRIVATE KEY" in first["server"]
+    assert "PRIVATE KEY" not in first["authority"]
+    assert set(first.values()).isdisjoint(second.values())
 
 
 CHUNKED = b"POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -14,7 +14,7 @@ from typing import ClassVar
 from spanproof.sandbox.backend import AnswerTool, Availability, Sandbox, Session
 from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.environments import Environments, Leases
-from spanproof.sandbox.errors import BadSetting, UnsupportedFixtures, UnsupportedLanguage
+from spanproof.sandbox.errors import BadSetting, UnsupportedLanguage
 from spanproof.sandbox.jail import probe
 from spanproof.sandbox.jail.job import check_database_made, here, job_of
 from spanproof.sandbox.jail.outcome import execution_of
@@ -22,7 +22,7 @@ from spanproof.sandbox.jail.pool import Kind, Pool, kind_for, kind_for_session, 
 from spanproof.sandbox.jail.session import JailSession, Loan, job_of_session
 from spanproof.sandbox.jail.wire import Frame, Header
 from spanproof.sandbox.jail.workshop import run_in_workshop
-from spanproof.sandbox.model import Execution, Fixtures, PackageSet, Program, SessionSpec, Tier
+from spanproof.sandbox.model import Execution, PackageSet, Program, SessionSpec, Tier
 
 _GRACE_S = 15.0
 
@@ -51,7 +51,6 @@ class JailSandbox(Sandbox):
     def run(self, program: Program) -> Execution:
         """Run one program; see `Sandbox.run`."""
         header, parts = job_of(program, self._runtimes)
-        self._require_tier_for(program.fixtures)
         kind = self._kind_with(program.fixtures.packages) or kind_for(program)
         with self._workers:
             answer = self._answer(header, parts, program.limits.wall_s, kind)
@@ -76,7 +75,6 @@ class JailSandbox(Sandbox):
             raise UnsupportedLanguage(f"the jail has sessions in python only, not in {spec.language!r}")
         check_files(spec.files)
         job = job_of_session(spec)
-        self._require_tier_for(spec.fixtures)
         kind = kind_for_session(spec, self._kind_with(spec.fixtures.packages))
         slot = self._pool.take(kind)
         loan = Loan(slot, lambda: self._pool.give_back(kind, slot), slot.close)
@@ -86,14 +84,6 @@ class JailSandbox(Sandbox):
         """End every process of it."""
         self._pool.close()
         self._leases.close()
-
-    def _require_tier_for(self, fixtures: Fixtures) -> None:
-        """Recorded calls take a network of the program's own."""
-        if fixtures.http and not self._pool.tier().holds(Tier.FULL):
-            raise UnsupportedFixtures(
-                "the jail has no recorded HTTP calls in its reduced tier, which is all this machine gives;"
-                " `spanproof doctor` says what the full tier needs, and another backend may have them"
-            )
 
     def _kind_with(self, packages: PackageSet | None) -> Kind | None:
         """The interpreter of a package set, which is built at its first use."""

@@ -23,6 +23,8 @@ RET_EPERM = 0x00050000 | errno.EPERM
 _RET_NO_FAMILY = 0x00050000 | errno.EAFNOSUPPORT
 _RET_DONE = 0x00050000
 _INTERNET_LEVELS = (0, 6, 17, 41)  # IP, TCP, UDP, IPv6
+_SOL_SOCKET, _SO_PASSPIDFD, _SO_PEERPIDFD = 1, 76, 77
+_RET_NO_OPTION = 0x00050000 | errno.ENOPROTOOPT
 _RET_NO_PROTOCOL = 0x00050000 | errno.EPROTONOSUPPORT
 
 SEEDED = frozenset(("getrandom",))
@@ -187,7 +189,9 @@ def _without_namespaces() -> dict[str, Callable[[], _Program]]:
         "fcntl": lambda: _one_of(1, (_F_SETOWN, _F_SETOWN_EX), RET_EPERM, RET_ALLOW),
         "ioctl": lambda: _one_of(1, (_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP), RET_EPERM, RET_ALLOW),
         # Options of an internet socket have no meaning for what stands in its place: they hold, to no effect.
-        "setsockopt": lambda: _one_of(1, _INTERNET_LEVELS, _RET_DONE, RET_ALLOW),
+        "setsockopt": lambda: _option(_RET_DONE, _SO_PASSPIDFD),
+        "getsockopt": lambda: _option(RET_NOTIFY, _SO_PEERPIDFD),
+        **dict.fromkeys(("getpeername", "getsockname"), lambda: [_end(RET_NOTIFY)]),
         "setpriority": lambda: _of_oneself(which=0),
         "ioprio_set": lambda: _of_oneself(which=1),
     }
@@ -254,6 +258,22 @@ def _socket_inside() -> _Program:
     pair = _pair(1)
     inside = [_low(0), _Instruction(_JEQ, _AF_UNIX, 0, len(pair)), *pair]
     return [*inside, _Instruction(_JEQ, _AF_NETLINK, 0, 1), _end(_RET_NO_FAMILY), _end(RET_NOTIFY)]
+
+
+def _option(of_the_internet: int, pidfd: int) -> _Program:
+    """No descriptor of the process at the other end, which is the slot's for some: signals go by it."""
+    last = len(_INTERNET_LEVELS) + 4
+    levels = [_Instruction(_JEQ, level, last - index, 0) for index, level in enumerate(_INTERNET_LEVELS)]
+    return [
+        _low(1),
+        *levels,
+        _Instruction(_JEQ, _SOL_SOCKET, 0, 3),
+        _low(2),
+        _Instruction(_JEQ, pidfd, 0, 1),
+        _end(_RET_NO_OPTION),
+        _end(RET_ALLOW),
+        _end(of_the_internet),
+    ]
 
 
 def _pair(type_argument: int) -> _Program:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import socket
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from spanproof.sandbox.jail import kernel
 from spanproof.sandbox.jail.addresses import DNS_PORT, queried_name
@@ -19,7 +19,8 @@ _SIOCSIFFLAGS = 0x8914
 _IFF_UP = 1
 _RESPONSE, _AUTHORITATIVE, _NO_SUCH_NAME, _REFUSED = 0x8000, 0x0400, 3, 5
 _TYPE_A = 1
-_QUERIES_AT_ONCE = 64
+QUERIES_AT_ONCE = 64
+QUERY_BYTES = 512
 
 
 def raise_loopback() -> None:
@@ -35,10 +36,11 @@ class Loopback:
         raise_loopback()
         self.resolver = Resolver()
 
-    def lead(self, names: Mapping[str, str]) -> None:
+    def lead(self, names: Mapping[str, str], ports: Iterable[int]) -> list[socket.socket]:
         """See `Network`."""
         lead_here()
         self.resolver.names = names
+        return [_listener(port) for port in sorted(ports)]
 
     def renew(self) -> None:
         """See `Network`."""
@@ -46,6 +48,14 @@ class Loopback:
         kernel.unshare(kernel.CLONE_NEWNET)
         raise_loopback()
         self.resolver = Resolver()
+
+
+def _listener(port: int) -> socket.socket:
+    """Takes connections to a port of every address."""
+    try:
+        return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True)
+    except OSError:  # this kernel has no IPv6
+        return socket.create_server(("", port))
 
 
 class Resolver:
@@ -64,18 +74,13 @@ class Resolver:
     def serve(self) -> list[str]:
         """Answer what waits; the names asked for that it does not know, in order."""
         names = []
-        for _ in range(_QUERIES_AT_ONCE):
+        for _ in range(QUERIES_AT_ONCE):
             try:
-                query, asker = self._socket.recvfrom(512)
-                name = queried_name(query)
-                if name is None:
-                    continue
-                address = self.names.get(name.lower())
-                if address is None:
-                    names.append(name)
-                    self._socket.sendto(_refusal(query, known=bool(self.names)), asker)
-                else:
-                    self._socket.sendto(_answer(query, address), asker)
+                query, asker = self._socket.recvfrom(QUERY_BYTES)
+                answer, unknown = reply(query, self.names)
+                names += unknown
+                if answer:
+                    self._socket.sendto(answer, asker)
             except OSError:
                 break
         return names
@@ -83,6 +88,20 @@ class Resolver:
     def close(self) -> None:
         """Stop listening."""
         self._socket.close()
+
+
+def reply(query: bytes, names: Mapping[str, str]) -> tuple[bytes, list[str]]:
+    """What a resolver that knows these names says to a query, and the name where it is not one of them.
+
+    Bytes that are no query have no answer.
+    """
+    name = queried_name(query)
+    if name is None:
+        return b"", []
+    address = names.get(name.lower())
+    if address is None:
+        return _refusal(query, known=bool(names)), [name]
+    return _answer(query, address), []
 
 
 def _refusal(query: bytes, *, known: bool) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -53,13 +53,13 @@ class Box(Protocol):
 
 
 class Resolver(Protocol):
-    """Hears which names a guest looks up, and answers none."""
+    """Hears which names a guest looks up, and answers those that were recorded."""
 
     def fileno(self) -> int:
         """For polling."""
 
     def serve(self) -> list[str]:
-        """The names asked for since the last call."""
+        """The names asked for since the last call that it does not know."""
 
 
 class Network(Protocol):
@@ -69,8 +69,12 @@ class Network(Protocol):
     def resolver(self) -> Resolver:
         """The one of now."""
 
-    def lead(self, names: Mapping[str, str]) -> None:
-        """Make every address lead to this machine itself, and these names known, until it is renewed.
+    def lead(self, names: Mapping[str, str], ports: Iterable[int]) -> Iterable[socket.socket]:
+        """Make these names known, and where it can, every address lead to this machine, until it is renewed.
+
+        Returns:
+            What listens on the ports of every address; nothing where no address leads anywhere, and the
+            watcher makes each connection in the guest's place.
 
         Raises:
             OSError: the kernel does not let us.

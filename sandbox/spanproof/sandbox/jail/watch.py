@@ -7,6 +7,7 @@ after we looked can falsify this record of it, never the wall. Runs in the slot;
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import os
@@ -143,6 +144,7 @@ class Watcher:
     def watch(self, listener: int) -> None:
         """Turn to a new run, with a clean record."""
         self.listener = listener
+        self._handed = -1
         self.record = Record()
         self.memory_bytes = 1 << 62
         self.own_execs = 0
@@ -155,7 +157,10 @@ class Watcher:
         """Who read how names are looked up: its next look at the accounts is libc's, and they are ours."""
 
     def serve(self) -> None:
-        """Take one notification and answer it; returns quietly when the caller is gone meanwhile."""
+        """Take one notification and answer it; returns quietly when the caller is gone meanwhile.
+
+        What is handed over is the guest's alone then.
+        """
         buffer = bytearray(_NOTIFICATION.size)
         try:
             fcntl.ioctl(self.listener, _RECV, buffer)
@@ -163,10 +168,16 @@ class Watcher:
             return  # ENOENT: killed before we looked
         id_, pid, _flags, number, arch, _ip, *args = _NOTIFICATION.unpack(buffer)
         answer = self._judge(Notification(id_, pid, number, arch, tuple(args)))
-        try:
+        with contextlib.suppress(OSError):
             self._send(id_, answer)
-        except OSError:
-            return
+        if self._handed >= 0:
+            os.close(self._handed)
+            self._handed = -1
+
+    def _hand_over(self, fd: int, flags: int) -> Answer:
+        """Give the caller a descriptor of ours as what it opened."""
+        self._handed = fd
+        return Answer(descriptor=fd, flags=flags)
 
     def _send(self, id_: int, answer: Answer) -> None:
         if answer.descriptor is not None:
@@ -244,9 +255,9 @@ class Watcher:
         if path is None:
             return GO_ON
         if self.surroundings is not None:
-            device = self.surroundings.device(os.path.realpath(path))
-            if device is not None:
-                return Answer(descriptor=device, flags=flags)
+            given = self.surroundings.in_place_of(os.path.realpath(path), writes=bool(flags & WRITE_FLAGS))
+            if given is not None:
+                return self._hand_over(given, flags)
         return self._opened(path, flags, call)
 
     def _opened(self, path: str, flags: int, call: Notification) -> Answer:
@@ -323,14 +334,20 @@ class Watcher:
         if name == "bind" or (target.loopback and target.port == addresses.DNS_PORT):
             self.record.network_used = True
             return GO_ON  # a query to the slot's own resolver is told by the name it asks for
-        text, served = target.text, False
-        if self.surroundings is not None and not target.loopback:
-            text, served = self.surroundings.place(target)
+        text, served = self._recorded(target)
         self.record.network_used |= served or target.loopback  # what is refused leaves nothing behind
-        if served:
-            return GO_ON  # the call itself will be told
+        if served:  # the call itself will be told
+            return self._bring(call, text, raw) if name == "connect" and target.port else GO_ON
         self.record.note("network", text, allowed=target.loopback)
         return GO_ON if target.loopback else Answer(errno.ENETUNREACH)
+
+    def _recorded(self, target: addresses.Target) -> tuple[str, bool]:
+        """The text to tell of a place, and whether the tape serves there."""
+        return (target.text, False) if self.surroundings is None else self.surroundings.place(target)
+
+    def _bring(self, _call: Notification, _text: str, _address: bytes) -> Answer:
+        """Let a connection arrive at the tape: every address of the namespace leads there."""
+        return GO_ON
 
     def _path(self, call: Notification, directory: int | None, at: int) -> str | None:
         """The absolute path an argument names, None where it is empty (a descriptor alone is meant)."""

@@ -16,7 +16,7 @@ import shutil
 import signal
 import socket
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -29,12 +29,12 @@ from spanproof.sandbox.jail.master import preload, use_packages_of
 from spanproof.sandbox.jail.network import Resolver as Names
 from spanproof.sandbox.jail.node import find_node
 from spanproof.sandbox.jail.paths import Boundary
-from spanproof.sandbox.jail.place import Place, Resolver
+from spanproof.sandbox.jail.place import Place
 from spanproof.sandbox.jail.reduced.arming import Passed
 from spanproof.sandbox.jail.reduced.box import empty
 from spanproof.sandbox.jail.run import Armed
 from spanproof.sandbox.jail.slot import Slot, tell
-from spanproof.sandbox.jail.watch import Watcher
+from spanproof.sandbox.jail.stand_in import BringingWatcher
 from spanproof.sandbox.jail.wire import encode
 
 TMPFS = (root.BOX, "/tmp", "/dev/shm")  # noqa: S108 - the container's
@@ -163,22 +163,27 @@ class Loopback:
     """The container's network: a loopback, and no process left that could hold anything of it."""
 
     def __init__(self) -> None:
-        self.resolver: Resolver
+        self.resolver: Names | Deaf
         try:
             self.resolver = Names()
         except OSError:
             self.resolver = Deaf()
 
-    def lead(self, names: Mapping[str, str]) -> None:
-        """See `Network`; the host asks for no recorded calls here.
+    def lead(self, names: Mapping[str, str], _ports: Iterable[int]) -> tuple[socket.socket, ...]:
+        """See `Network`; a container may not set a route.
 
         Raises:
-            OSError: always.
+            OSError: nobody would hear what names are asked for.
         """
-        raise PermissionError("a container may not set a route")
+        if isinstance(self.resolver, Deaf):
+            raise PermissionError("port 53 cannot be had in this container")
+        self.resolver.names = names
+        return ()
 
     def renew(self) -> None:
         """Sockets end with the processes that hold them."""
+        if not isinstance(self.resolver, Deaf):
+            self.resolver.names = {}
 
 
 class Unwatched:
@@ -288,7 +293,7 @@ def _place(watched: bool) -> Place:
     visible = (*(path for path in _SYSTEM if Path(path).exists()), *root.interpreter_directories())
     arming: Arming = Passed(compile_filter(arch, os.getuid())) if watched else Unwatched()
     seeded: Arming = Passed(compile_filter(arch, os.getuid(), SEEDED)) if watched else arming
-    watcher = Watcher(arch, Boundary(visible, os.environ["PATH"]))
+    watcher = BringingWatcher(arch, Boundary(visible, os.environ["PATH"]))
     return Place(
         tree=Processes(),
         box=Wiped(watched),

@@ -7,6 +7,9 @@ from spanproof.sandbox.backends.docker.workshop import check_fits
 from spanproof.sandbox.errors import UnsupportedFixtures
 from spanproof.sandbox.model import Fixtures
 
+_TAPE_BYTES = 16 * 1024 * 1024
+"""It is held several times while it is unpacked, of the memory that a container has beside its programs'."""
+
 
 def check_fixtures(fixtures: Fixtures, container: Container) -> None:
     """Refuse what cannot be given.
@@ -15,14 +18,28 @@ def check_fixtures(fixtures: Fixtures, container: Container) -> None:
         UnsupportedFixtures: names the one, and a backend that can.
     """
     if fixtures.http:
-        raise UnsupportedFixtures(_refusal("recorded HTTP calls (fixtures.http)"))
+        _check_tape(fixtures, container)
     if fixtures.packages is not None:
         check_fits(container, fixtures.packages.ecosystem)
     if container.watched:
         return
-    for name, value in (("fixtures.seed", fixtures.seed), ("fixtures.clock", fixtures.clock)):
-        if value is not None:
+    given = {
+        "fixtures.seed": fixtures.seed is not None,
+        "fixtures.clock": fixtures.clock is not None,
+        "fixtures.http": bool(fixtures.http),
+    }
+    for name, wanted in given.items():
+        if wanted:
             raise UnsupportedFixtures(_refusal(f"{name} under a runtime that does not notify"))
+
+
+def _check_tape(fixtures: Fixtures, container: Container) -> None:
+    length = sum(len(one.body) + len(one.request_body or b"") for one in fixtures.http)
+    if length > _TAPE_BYTES:
+        raise UnsupportedFixtures(_refusal(f"recorded HTTP calls (fixtures.http) of {length} bytes"))
+    if container.watched and not container.names:
+        what = "recorded HTTP calls (fixtures.http) where port 53 cannot be had to answer for their names"
+        raise UnsupportedFixtures(_refusal(what))
 
 
 def _refusal(what: str) -> str:

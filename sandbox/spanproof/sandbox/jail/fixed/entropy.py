@@ -15,7 +15,7 @@ from hashlib import shake_256
 
 from spanproof.sandbox.jail import kernel
 
-DEVICES = frozenset(("/dev/random", "/dev/urandom"))
+_DEVICES = frozenset(("/dev/random", "/dev/urandom"))
 _AT_ONCE_BYTES = 65536
 
 
@@ -40,14 +40,16 @@ class Entropy:
         data = self._draw(thread - self._guest, min(length, _AT_ONCE_BYTES))
         return kernel.write_memory(thread, pointer, data) if data else 0
 
-    def device(self) -> int:
-        """The end of the pipe that is read in place of the device; stays ours."""
+    def in_place_of(self, path: str) -> int | None:
+        """The end of the pipe that is read in place of a device, the caller's to close."""
+        if path not in _DEVICES:
+            return None
         if self._pipe is None:
             self._pipe = os.pipe()
             os.set_blocking(self._pipe[1], False)
             self.feed()
             self._poll.register(self._pipe[1], select.EPOLLOUT)
-        return self._pipe[0]
+        return os.dup(self._pipe[0])
 
     def feed(self) -> None:
         """Fill the pipe; what finds no room is kept, so that no reader misses a byte."""

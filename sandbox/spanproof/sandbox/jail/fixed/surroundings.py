@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import platform
 import select
+import socket
 import time
 from functools import cache
 from typing import TYPE_CHECKING
 
 from spanproof.sandbox.jail.addresses import Target
 from spanproof.sandbox.jail.fixed import vdso
-from spanproof.sandbox.jail.fixed.entropy import DEVICES, Entropy
+from spanproof.sandbox.jail.fixed.entropy import Entropy
 from spanproof.sandbox.jail.fixed.stubs import STUBS
 from spanproof.sandbox.jail.tape.tape import Tape
 from spanproof.sandbox.jail.wire import Frame, Header
@@ -97,9 +98,17 @@ class Surroundings:
         assert self._entropy is not None, "only a seeded guest's filter asks"
         return self._entropy.answer(pid, pointer, length)
 
-    def device(self, path: str) -> int | None:
-        """A descriptor to hand out in place of a file; None where the file is the kernel's."""
-        return self._entropy.device() if self._entropy is not None and path in DEVICES else None
+    def in_place_of(self, path: str, *, writes: bool) -> int | None:
+        """A descriptor to hand over in place of a file, the caller's to close; None where the file stays."""
+        given = self._entropy.in_place_of(path) if self._entropy is not None else None
+        if given is None and self._tape is not None and not writes:
+            given = self._tape.in_place_of(path)
+        return given
+
+    def take(self, stream: socket.socket, place: str) -> None:
+        """Have one end of a connection served, as if it had come to this place."""
+        assert self._tape is not None, "nobody else has a place that is served"
+        self._tape.take(stream, place)
 
     def fileno(self) -> int:
         """For polling."""

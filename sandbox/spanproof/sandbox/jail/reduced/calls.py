@@ -1,4 +1,4 @@
-"""What the slot does in a guest's stead, so that no path or address is read twice.
+"""What the slot opens in a guest's stead, so that no path is read twice.
 
 A guest may change its memory between our look and the kernel's. Where no other wall stands behind a call, it
 is therefore never let through: the slot does what it asks for, with the arguments it has judged, or refuses.
@@ -7,27 +7,14 @@ is therefore never let through: the slot does what it asks for, with the argumen
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import os
 import struct
 
-_ADDFD = 0x40182103
-_ADDFD_SETFD = 1
 _OPENAT2 = 437  # the same number on every architecture
 _NO_MAGICLINKS, _NO_SYMLINKS, _BENEATH = 2, 4, 8
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
-
-
-def replace(listener: int, call: int, fd: int, theirs: int, *, close_on_exec: bool) -> None:
-    """Put a copy of a descriptor in the place of one of the caller's; the call waits on.
-
-    Raises:
-        OSError: the caller is gone.
-    """
-    flags = os.O_CLOEXEC if close_on_exec else 0
-    fcntl.ioctl(listener, _ADDFD, struct.pack("=QIIII", call, _ADDFD_SETFD, fd, theirs, flags))
 
 
 def open_beneath(directory: str, path: str, flags: int, mode: int = 0, *, links: bool = True) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from spanproof.sandbox.jail import root
 from spanproof.sandbox.jail.paths import PROBED, Boundary, Judged
+from spanproof.sandbox.jail.reduced.calls import open_beneath
 from spanproof.sandbox.jail.reduced.landlock import Walls
 
 _READABLE = (
@@ -78,6 +79,16 @@ class Fence(Boundary):
     def home_of(self, place: str) -> str | None:
         """The one of these directories that it lies in."""
         return next((own for own in self._own if place == own or place.startswith(f"{own}/")), None)
+
+    def opened(self, place: str) -> int:
+        """A descriptor that stands for a path of its own, links within followed.
+
+        Raises:
+            OSError: it leads out meanwhile, or is not there.
+        """
+        home = self.home_of(place)
+        assert home is not None, "only what is its own is opened in its stead"
+        return open_beneath(home, place[len(home) + 1 :], os.O_PATH)
 
     def is_open(self, place: str) -> bool:
         """Whether Landlock lets a resolved path be read or run."""

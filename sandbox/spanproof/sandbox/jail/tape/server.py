@@ -1,6 +1,7 @@
 """The server behind every recorded address: in the slot's own process, out of the program's reach.
 
-In: connections of the program, to any address of its network namespace. Out: recorded answers; what is not
+In: connections of the program: those that arrive at listeners, where every address of a network namespace
+leads here, and those that the slot has made in the program's place. Out: recorded answers; what is not
 recorded is told and reset, which every client reports as a connection that failed. Nothing waits: each turn
 does what can be done at once, so that a client that is slow, or many, holds up itself alone.
 """
@@ -60,7 +61,7 @@ class Server:
         Args:
             recording: what is there.
             context: with the certificate for the names; None where nothing is encrypted.
-            names: of hosts by their address.
+            names: of hosts by their address, for what arrives at a listener.
             note: takes each call, served or not.
         """
         self.recording = recording
@@ -71,19 +72,24 @@ class Server:
         self._listeners: dict[int, socket.socket] = {}
         self._connections: dict[int, _Connection] = {}
 
-    def listen(self, port: int) -> None:
-        """Take connections to a port of every address.
-
-        Raises:
-            OSError: the port is taken.
-        """
-        try:
-            listener = socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True)
-        except OSError:  # this kernel has no IPv6
-            listener = socket.create_server(("", port))
+    def listen(self, listener: socket.socket) -> None:
+        """Take the connections that arrive there."""
         listener.settimeout(0)
         self._listeners[listener.fileno()] = listener
         self._poll.register(listener, select.EPOLLIN)
+
+    def take(self, stream: socket.socket, place: str) -> None:
+        """Serve one end of a connection; the other is the program's.
+
+        Args:
+            stream: ours, from now on.
+            place: where the program believes it leads, for people.
+        """
+        if len(self._connections) >= CONNECTIONS:
+            self._drop(next(iter(self._connections)), reset=True)
+        stream.settimeout(0)
+        self._connections[stream.fileno()] = _Connection(stream, place, self)
+        self._poll.register(stream.fileno(), select.EPOLLIN)
 
     def fileno(self) -> int:
         """For polling."""
@@ -93,7 +99,7 @@ class Server:
         """Bytes of requests that are on their way."""
         return sum(connection.held for connection in self._connections.values())
 
-    def place_of(self, stream: socket.socket) -> str:
+    def _place_of(self, stream: socket.socket) -> str:
         """Where a connection was made to, for people."""
         address, port = stream.getsockname()[:2]
         address = address.removeprefix("::ffff:")
@@ -123,11 +129,7 @@ class Server:
                 stream, _address = listener.accept()
             except OSError:
                 return
-            if len(self._connections) >= CONNECTIONS:
-                self._drop(next(iter(self._connections)), reset=True)
-            stream.settimeout(0)
-            self._connections[stream.fileno()] = _Connection(stream, self)
-            self._poll.register(stream.fileno(), select.EPOLLIN)
+            self.take(stream, self._place_of(stream))
 
     def _go_on(self, fd: int, connection: _Connection) -> None:
         try:
@@ -152,10 +154,10 @@ class Server:
 class _Connection:
     """One connection, from its first byte on."""
 
-    def __init__(self, stream: socket.socket, server: Server) -> None:
+    def __init__(self, stream: socket.socket, place: str, server: Server) -> None:
         self._stream = stream
         self._server = server
-        self.place = server.place_of(stream)
+        self.place = place
         self._reader = RequestReader()
         self._out = memoryview(b"")
         self._scheme: str | None = None

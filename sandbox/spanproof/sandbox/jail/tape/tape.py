@@ -7,20 +7,20 @@ namespace to be replaced and the box to be dropped.
 
 from __future__ import annotations
 
-import contextlib
 import ipaddress
 import os
+import socket
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from spanproof.sandbox.jail import kernel
 from spanproof.sandbox.jail.addresses import Target
 from spanproof.sandbox.jail.place import Network
 from spanproof.sandbox.jail.tape import trust
 from spanproof.sandbox.jail.tape.recording import Recording, unpacked
 from spanproof.sandbox.jail.tape.server import Note, Server, tls_context
 from spanproof.sandbox.jail.tape.urls import DEFAULT_PORTS, Url
+from spanproof.sandbox.jail.texts import SealedText
 
 if TYPE_CHECKING:
     import ssl
@@ -50,13 +50,14 @@ class Tape:
         addresses = addresses_of(recording.urls)
         self._names = {address: name for name, address in addresses.items()}
         self._ports = {url.port for url in recording.urls} | set(DEFAULT_PORTS.values())
-        self._covered: list[str] = []
+        self._own_ports = {url.port for url in recording.urls if _is_own(url.host)}
+        self._authority: SealedText | None = None
+        self._bundles: frozenset[str] = frozenset()
         self.environment: dict[str, str] = {}
         context = self._trusted(identity["authority"], identity["server"], code) if identity else None
-        network.lead(addresses)
         self._server = Server(recording, context, self._names, note)
-        for port in sorted(self._ports):
-            self._server.listen(port)
+        for listener in network.lead(addresses, self._ports):
+            self._server.listen(listener)
 
     def fileno(self) -> int:
         """For polling."""
@@ -66,11 +67,21 @@ class Tape:
         """Do what waits."""
         self._server.serve()
 
+    def take(self, stream: socket.socket, place: str) -> None:
+        """Serve one end of a connection; see `Server`."""
+        self._server.take(stream, place)
+
+    def in_place_of(self, path: str) -> int | None:
+        """What is to be trusted, in place of a bundle of authorities; the caller's to close."""
+        return self._authority.opened() if self._authority is not None and path in self._bundles else None
+
     def place(self, target: Target) -> tuple[str, bool]:
         """An address as the recording names it, and whether somebody answers there.
 
         Port 0 is no place to go to: it is how libc asks for the way.
         """
+        if target.loopback:
+            return target.text, target.port in self._own_ports
         host, _, port = target.text.rpartition(":")
         host = host.strip("[]")
         if host not in self._names:
@@ -80,9 +91,8 @@ class Tape:
     def close(self) -> None:
         """Let go of it."""
         self._server.close()
-        for path in self._covered:
-            with contextlib.suppress(OSError):
-                kernel.umount(path)
+        if self._authority is not None:
+            self._authority.close()
 
     def _trusted(self, authority: str, server: str, code: str) -> ssl.SSLContext:
         """Make our authority the only one a program knows of."""
@@ -91,10 +101,8 @@ class Tape:
             file.write(authority)
         self.environment = dict.fromkeys(trust.VARIABLES, bundle)
         certifi = (f"{directory}/certifi/cacert.pem" for directory in sys.path)
-        for path in {os.path.realpath(path) for path in (*trust.BUNDLES, *certifi)}:
-            if os.path.isfile(path):  # noqa: PTH113
-                kernel.mount(bundle, path, flags=kernel.MS_BIND)
-                self._covered.append(path)
+        self._bundles = frozenset(filter(os.path.isfile, map(os.path.realpath, (*trust.BUNDLES, *certifi))))
+        self._authority = SealedText("authority", authority)
         return tls_context(server.encode("ascii"))
 
 
@@ -106,6 +114,12 @@ def addresses_of(urls: Sequence[Url]) -> dict[str, str]:
         if url.host not in found:
             found[url.host] = _literal(url.host) or str(next(free))
     return found
+
+
+def _is_own(host: str) -> bool:
+    """Whether a name is that of the program's own machine, which libc knows without asking."""
+    literal = _literal(host)
+    return host == "localhost" if literal is None else ipaddress.ip_address(literal).is_loopback
 
 
 def _literal(host: str) -> str | None:

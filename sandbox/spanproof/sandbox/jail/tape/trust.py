@@ -1,4 +1,4 @@
-"""Keys for the tape's server, made on the host: an authority per set of names, whose own key is thrown away.
+"""Keys for the tape's server, made on the host for each run: an authority, whose own key is thrown away.
 
 In: the hosts a recording is encrypted for. Out: the authority's certificate, which programs are to trust,
 and a key with its certificate for the server. Needs trustme, imported when there is something to encrypt.
@@ -7,7 +7,6 @@ and a key with its certificate for the server. Needs trustme, imported when ther
 from __future__ import annotations
 
 import datetime
-from functools import lru_cache
 
 from spanproof.sandbox.errors import UnsupportedFixtures
 from spanproof.sandbox.jail.wire import Header
@@ -23,7 +22,6 @@ BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/ssl/cert.pem", "/etc/pki/
 """Where they look when they are not."""
 
 
-@lru_cache(maxsize=64)
 def identity_for(hosts: frozenset[str]) -> Header:
     """Certificates for a server that is all of these hosts, in PEM.
 

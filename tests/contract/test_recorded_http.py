@@ -1,8 +1,12 @@
-"""Recorded calls, made by unmodified clients inside the jail; what is not recorded is told and fails."""
+"""Recorded calls, made by unmodified clients in each backend that has them; all others are told, and fail.
+
+The jail's reduced tier has a run of its own: see test_reduced_tier.py.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -28,14 +32,27 @@ ITEMS = "https://api.example.com/v1/items?b=2&a=1"
 PAGE = Exchange("GET", ITEMS, 200, JSON, b'{"n": 1}')
 
 
-@pytest.fixture(scope="module")
-def jail() -> Iterator[Sandbox]:
-    with open_sandbox("jail") as sandbox:
-        yield sandbox
+TIER = os.environ.get("SPANPROOF_TESTED_TIER")
 
 
-def run(jail: Sandbox, source: str, *http: Exchange, language: str = "python", **more: object) -> Execution:
-    return jail.run(Program(language, source, fixtures=Fixtures(http=http, **more)))  # type: ignore[arg-type]
+@pytest.fixture(scope="module", params=["jail"] if TIER else ["jail", "docker"])
+def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    settings = {"tier": TIER} if TIER else {}
+    if request.param == "docker":
+        daemon = request.getfixturevalue("docker_daemon")
+        settings = {"host": daemon.host, "image": daemon.image}
+    with open_sandbox(request.param, settings=settings) as opened:
+        yield opened
+
+
+in_the_jail = pytest.mark.parametrize("sandbox", ["jail"], indirect=True)
+"""What the image of the docker tests does not have."""
+
+
+def run(
+    sandbox: Sandbox, source: str, *http: Exchange, language: str = "python", **more: object
+) -> Execution:
+    return sandbox.run(Program(language, source, fixtures=Fixtures(http=http, **more)))  # type: ignore[arg-type]
 
 
 def calls(execution: Execution) -> list[tuple[str, bool]]:
@@ -53,8 +70,6 @@ CLIENTS = {
     "httpx": "import httpx\nprint(httpx.get(URL).json()['n'])",
     "httpx, async": "import asyncio, httpx\nasync def main():\n    async with httpx.AsyncClient() as c:\n"
     "        print((await c.get(URL)).json()['n'])\nasyncio.run(main())",
-    "aiohttp": "import aiohttp, asyncio\nasync def main():\n    async with aiohttp.ClientSession() as s:\n"
-    "        async with s.get(URL) as r: print((await r.json())['n'])\nasyncio.run(main())",
     "certifi's own bundle": "import certifi, httpx, ssl\n"
     "print(httpx.get(URL, verify=ssl.create_default_context(cafile=certifi.where())).json()['n'])",
     "no environment": "import json, os, ssl, urllib.request\nos.environ.clear()\n"
@@ -69,31 +84,46 @@ CLIENTS = {
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_unmodified_clients_are_served(jail: Sandbox, client: str) -> None:
-    execution = run(jail, f"URL = {ITEMS!r}\n{CLIENTS[client]}", PAGE)
+def test_unmodified_clients_are_served(sandbox: Sandbox, client: str) -> None:
+    execution = run(sandbox, f"URL = {ITEMS!r}\n{CLIENTS[client]}", PAGE)
     assert execution.stdout == "1\n", execution.stderr
     assert execution.failure_class is FailureClass.OK
     assert calls(execution) == [(f"GET {ITEMS}", True)]
 
 
-def test_curl_is_served(jail: Sandbox) -> None:
+def test_curl_is_served(sandbox: Sandbox) -> None:
     source = f"curl -sS '{ITEMS}'; echo; curl -sS -o saved http://plain.example.org; cat saved"
     execution = run(
-        jail, source, PAGE, Exchange("GET", "http://plain.example.org/", body=b"plain"), language="bash"
+        sandbox, source, PAGE, Exchange("GET", "http://plain.example.org/", body=b"plain"), language="bash"
     )
     assert execution.stdout == '{"n": 1}\nplain', execution.stderr
     assert calls(execution) == [(f"GET {ITEMS}", True), ("GET http://plain.example.org/", True)]
 
 
-def test_node_is_served(jail: Sandbox) -> None:
-    source = f"fetch({ITEMS!r}).then(answer => answer.json()).then(page => console.log(page.n))"
-    execution = run(jail, source, PAGE, language="javascript")
+@in_the_jail
+def test_aiohttp_is_served(sandbox: Sandbox) -> None:
+    source = f"""
+import aiohttp, asyncio
+async def main():
+    async with aiohttp.ClientSession() as s:
+        async with s.get({ITEMS!r}) as answer: print((await answer.json())["n"])
+asyncio.run(main())
+"""
+    execution = run(sandbox, source, PAGE)
     assert execution.stdout == "1\n", execution.stderr
     assert calls(execution) == [(f"GET {ITEMS}", True)]
 
 
-def test_a_session_s_steps_share_the_tape_and_tell_their_own_calls(jail: Sandbox) -> None:
-    with jail.session(SessionSpec(fixtures=Fixtures(http=(PAGE,))), no_tools) as session:
+@in_the_jail
+def test_node_is_served(sandbox: Sandbox) -> None:
+    source = f"fetch({ITEMS!r}).then(answer => answer.json()).then(page => console.log(page.n))"
+    execution = run(sandbox, source, PAGE, language="javascript")
+    assert execution.stdout == "1\n", execution.stderr
+    assert calls(execution) == [(f"GET {ITEMS}", True)]
+
+
+def test_a_session_s_steps_share_the_tape_and_tell_their_own_calls(sandbox: Sandbox) -> None:
+    with sandbox.session(SessionSpec(fixtures=Fixtures(http=(PAGE,))), no_tools) as session:
         session.execute("import requests")
         first = session.execute(f"requests.get({ITEMS!r}).json()['n']")
         second = session.execute(f"requests.get({ITEMS!r})")
@@ -103,26 +133,26 @@ def test_a_session_s_steps_share_the_tape_and_tell_their_own_calls(jail: Sandbox
     assert calls(second) == [(f"GET {ITEMS}", False)]
 
 
-def test_the_same_call_is_answered_as_often_as_it_was_recorded_in_that_order(jail: Sandbox) -> None:
+def test_the_same_call_is_answered_as_often_as_it_was_recorded_in_that_order(sandbox: Sandbox) -> None:
     source = f"""
 import requests
 for _ in range(3):
     print(requests.get({ITEMS!r}).text)
 """
-    execution = run(jail, source, *(Exchange("GET", ITEMS, body=body) for body in (b"one", b"two")))
+    execution = run(sandbox, source, *(Exchange("GET", ITEMS, body=body) for body in (b"one", b"two")))
     assert execution.stdout == "one\ntwo\n"
     assert execution.failure_class is FailureClass.PERMISSION_DENIED
     assert calls(execution) == [(f"GET {ITEMS}", False)]
 
 
-def test_what_is_sent_decides_where_it_is_recorded(jail: Sandbox) -> None:
+def test_what_is_sent_decides_where_it_is_recorded(sandbox: Sandbox) -> None:
     url = "https://api.example.com/search"
     tape = [Exchange("POST", url, 200, (), word, b'{"q": "%s"}' % word) for word in (b"first", b"second")]
     source = (
         f"import requests\nfor q in ('second', 'first'): print(requests.post({url!r}, json={{'q': q}}).text)"
     )
-    assert run(jail, source, *tape).stdout == "second\nfirst\n"
-    unknown = run(jail, f"import requests\nrequests.post({url!r}, json={{'q': 'third'}})", *tape)
+    assert run(sandbox, source, *tape).stdout == "second\nfirst\n"
+    unknown = run(sandbox, f"import requests\nrequests.post({url!r}, json={{'q': 'third'}})", *tape)
     assert calls(unknown) == [(f"POST {url}", False)]
 
 
@@ -132,22 +162,67 @@ REFUSED = {
     "https://api.example.com:8443/": "api.example.com:8443",
     "https://elsewhere.example.com/": "elsewhere.example.com:53",
     "http://8.8.8.8/": "8.8.8.8:80",
-    "http://[2001:db8::7]/": "[2001:db8::7]:80",
 }
 
 
 @pytest.mark.parametrize("url", REFUSED)
 @pytest.mark.parametrize("client", ["requests.get", "httpx.get", "urllib.request.urlopen"])
 def test_what_is_not_recorded_fails_as_a_connection_does_and_is_told(
-    jail: Sandbox, url: str, client: str
+    sandbox: Sandbox, url: str, client: str
 ) -> None:
-    execution = run(jail, f"import {client.rpartition('.')[0]}\n{client}({url!r})\nprint('data')", PAGE)
+    execution = run(sandbox, f"import {client.rpartition('.')[0]}\n{client}({url!r})\nprint('data')", PAGE)
     assert execution.stdout == ""
     assert calls(execution) == [(REFUSED[url], False)]
     assert execution.failure_class is FailureClass.PERMISSION_DENIED, execution.stderr
 
 
-def test_answers_are_as_recorded(jail: Sandbox) -> None:
+@pytest.mark.parametrize("client", ["httpx.get", "urllib.request.urlopen"])
+def test_an_address_of_ipv6_that_is_not_recorded_is_told(sandbox: Sandbox, client: str) -> None:
+    url = "http://[2001:db8::7]/"
+    execution = run(sandbox, f"import {client.rpartition('.')[0]}\n{client}({url!r})", PAGE)
+    assert calls(execution) == [("[2001:db8::7]:80", False)]
+
+
+@in_the_jail
+def test_requests_is_told_that_there_is_ipv6(sandbox: Sandbox) -> None:
+    execution = run(sandbox, "import requests\nrequests.get('http://[2001:db8::7]/')", PAGE)
+    assert calls(execution) == [("[2001:db8::7]:80", False)]
+
+
+def test_a_connection_says_of_itself_what_clients_ask(sandbox: Sandbox) -> None:
+    source = """
+import asyncio, socket
+with socket.create_connection(("api.example.com", 443)) as s:
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    print(*(s.getsockopt(socket.SOL_SOCKET, option) for option in (socket.SO_ERROR, socket.SO_TYPE)))
+    print([len(name) for name in (s.getpeername(), s.getsockname())], s.getsockname() != s.getpeername())
+    s.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY), len(s.getsockopt(6, socket.TCP_INFO, 104))
+async def main():
+    _, writer = await asyncio.open_connection("api.example.com", 80)
+    print(*map(len, map(writer.get_extra_info, ("peername", "sockname"))))
+asyncio.run(main())
+"""
+    execution = run(sandbox, source, PAGE)
+    assert execution.stdout == "0 1\n[2, 2] True\n2 2\n", execution
+
+
+def test_a_connection_that_does_not_wait_is_there_at_once(sandbox: Sandbox) -> None:
+    source = """
+import errno, select, socket
+s = socket.socket()
+s.setblocking(False)
+print(s.connect_ex((socket.gethostbyname("api.example.com"), 80)) in (0, errno.EINPROGRESS), s.getblocking())
+select.select([], [s], [])
+s.sendall(b"GET /a HTTP/1.1\\r\\nHost: api.example.com\\r\\nConnection: close\\r\\n\\r\\n")
+data = b""
+while select.select([s], [], [])[0] and (piece := s.recv(4096)): data += piece
+print(data.rpartition(b"\\n")[2])
+"""
+    execution = run(sandbox, source, Exchange("GET", "http://api.example.com/a", body=b"here"))
+    assert execution.stdout == "True False\nb'here'\n", execution
+
+
+def test_answers_are_as_recorded(sandbox: Sandbox) -> None:
     tape = [
         Exchange("GET", "https://a.example/moved", 302, (("Location", "/here"), ("Set-Cookie", "a=1"))),
         Exchange(
@@ -168,11 +243,11 @@ with requests.Session() as s:
     print(s.delete("https://a.example/one").status_code)
     print(len(s.get("https://a.example/large").content))
 """
-    execution = run(jail, source, *tape)
+    execution = run(sandbox, source, *tape)
     assert execution.stdout == "404 naïve gone 1 1\n123456\n204\n5000000\n", execution.stderr
 
 
-def test_what_clients_send_in_pieces_arrives_whole(jail: Sandbox) -> None:
+def test_what_clients_send_in_pieces_arrives_whole(sandbox: Sandbox) -> None:
     url, body = "https://up.example/file", b"x" * 3_000_000
     source = f"""
 import httpx, requests, subprocess
@@ -185,51 +260,51 @@ open("file", "wb").write(body)
 curl = ["curl", "-sS", "--data-binary", "@file", {url!r}]
 print(subprocess.run(curl, capture_output=True, text=True).stdout)
 """
-    execution = run(jail, source, *(Exchange("POST", url, 200, (), b"taken", body) for _ in range(3)))
+    execution = run(sandbox, source, *(Exchange("POST", url, 200, (), b"taken", body) for _ in range(3)))
     assert execution.stdout == "taken\ntaken\ntaken\n", execution.stderr
 
 
-def test_addresses_and_ports_of_the_recording_are_served(jail: Sandbox) -> None:
+def test_addresses_and_ports_of_the_recording_are_served(sandbox: Sandbox) -> None:
     urls = [
         "http://10.1.2.3/a",
         "https://[2001:db8::5]/b",
         "http://a.example:8080/c",
         "http://localhost:9000/d",
     ]
-    source = f"import requests\nfor url in {urls!r}: print(requests.get(url).text)"
-    execution = run(jail, source, *(Exchange("GET", url, body=url[-1].encode()) for url in urls))
+    source = f"import httpx\nfor url in {urls!r}: print(httpx.get(url).text)"
+    execution = run(sandbox, source, *(Exchange("GET", url, body=url[-1].encode()) for url in urls))
     assert execution.stdout == "a\nb\nc\nd\n", execution.stderr
     assert [target for target, allowed in calls(execution) if allowed and "GET" in target] == [
         f"GET {url}" for url in urls
     ]
 
 
-def test_a_name_s_address_is_a_public_one_and_has_no_other(jail: Sandbox) -> None:
+def test_a_name_s_address_is_a_public_one_and_has_no_other(sandbox: Sandbox) -> None:
     source = """
 import ipaddress, socket
 found = {info[4][0] for info in socket.getaddrinfo("api.example.com", 443)}
 print(len(found), ipaddress.ip_address(found.pop()).is_global)
 """
-    assert run(jail, source, PAGE).stdout == "1 True\n"
+    assert run(sandbox, source, PAGE).stdout == "1 True\n"
 
 
-def test_the_tape_and_the_clock_go_together(jail: Sandbox) -> None:
+def test_the_tape_and_the_clock_go_together(sandbox: Sandbox) -> None:
     source = f"import datetime, requests\nprint(requests.get({ITEMS!r}).json()['n'], datetime.date.today())"
-    execution = run(jail, source, PAGE, clock=Clock(1_262_304_000.0, 0), seed=1)
+    execution = run(sandbox, source, PAGE, clock=Clock(1_262_304_000.0, 0), seed=1)
     assert execution.stdout == "1 2010-01-01\n", execution.stderr
     with pytest.raises(UnsupportedFixtures, match="2037"):
-        run(jail, source, PAGE, clock=Clock(3_000_000_000.0))
+        run(sandbox, source, PAGE, clock=Clock(3_000_000_000.0))
 
 
-def test_after_a_tape_there_is_no_network_again(jail: Sandbox) -> None:
+def test_after_a_tape_there_is_no_network_again(sandbox: Sandbox) -> None:
     source = f"import os, requests\nprint(os.environ.get('SSL_CERT_FILE'))\nrequests.get({ITEMS!r})"
-    assert run(jail, source, PAGE, PAGE).stdout == "/box/code/authority.pem\n"
-    after = run(jail, source)
+    assert run(sandbox, source, PAGE, PAGE).stdout.endswith("/code/authority.pem\n")
+    after = run(sandbox, source)
     assert after.stdout == "None\n"
     assert calls(after) == [("api.example.com:53", False)]
     read = "import certifi; print(open(certifi.where()).read().count('BEGIN CERTIFICATE') > 50)"
-    assert run(jail, read, PAGE).stdout == "False\n"
-    assert run(jail, read).stdout == "True\n"
+    assert run(sandbox, read, PAGE).stdout == "False\n"
+    assert run(sandbox, read).stdout == "True\n"
 
 
 @pytest.mark.parametrize(
@@ -244,12 +319,12 @@ def test_after_a_tape_there_is_no_network_again(jail: Sandbox) -> None:
     ],
 )
 def test_a_call_that_cannot_be_served_is_refused_before_anything_runs(
-    jail: Sandbox, exchange: Exchange, told: str
+    sandbox: Sandbox, exchange: Exchange, told: str
 ) -> None:
     with pytest.raises(UnsupportedFixtures, match=f"recorded call 1.*{told}"):
-        run(jail, "pass", PAGE, exchange)
+        run(sandbox, "pass", PAGE, exchange)
     with pytest.raises(UnsupportedFixtures, match="recorded call 0"):
-        jail.session(SessionSpec(fixtures=Fixtures(http=(exchange,))), no_tools)
+        sandbox.session(SessionSpec(fixtures=Fixtures(http=(exchange,))), no_tools)
 
 
 @pytest.mark.parametrize(
@@ -260,9 +335,9 @@ def test_a_call_that_cannot_be_served_is_refused_before_anything_runs(
         ([f"https://h{number}.example/" for number in range(1001)], "1001 https hosts"),
     ],
 )
-def test_a_tape_too_wide_is_refused(jail: Sandbox, urls: list[str], told: str) -> None:
+def test_a_tape_too_wide_is_refused(sandbox: Sandbox, urls: list[str], told: str) -> None:
     with pytest.raises(UnsupportedFixtures, match=told):
-        run(jail, "pass", *(Exchange("GET", url) for url in urls))
+        run(sandbox, "pass", *(Exchange("GET", url) for url in urls))
 
 
 HOSTILE = {
@@ -284,7 +359,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_bytes_are_reset_and_told_and_the_next_client_is_served(jail: Sandbox, name: str) -> None:
+def test_hostile_bytes_are_reset_and_told_and_the_next_client_is_served(sandbox: Sandbox, name: str) -> None:
     source = f"""
 import os, requests, socket
 def plain(port=80): return socket.create_connection(("api.example.com", port))
@@ -295,12 +370,12 @@ try:
 except (ConnectionResetError, BrokenPipeError) as e: print("reset")
 print(requests.get({ITEMS!r}).json()["n"])
 """
-    execution = run(jail, source, PAGE)
+    execution = run(sandbox, source, PAGE)
     assert execution.stdout == "reset\n1\n", execution.stderr
     assert next(target for target, allowed in calls(execution) if not allowed).startswith("api.example.com:")
 
 
-def test_thousands_of_connections_and_slow_ones_hold_up_nobody(jail: Sandbox) -> None:
+def test_thousands_of_connections_and_slow_ones_hold_up_nobody(sandbox: Sandbox) -> None:
     source = f"""
 import requests, socket
 slow = []
@@ -311,11 +386,11 @@ for _ in range(3_000): socket.create_connection(place).close()
 print(requests.get({ITEMS!r}).json()["n"])
 """
     limits = Limits(wall_s=60, cpu_s=60)
-    execution = jail.run(Program("python", source, limits=limits, fixtures=Fixtures(http=(PAGE,))))
+    execution = sandbox.run(Program("python", source, limits=limits, fixtures=Fixtures(http=(PAGE,))))
     assert execution.stdout == "1\n", execution.stderr
 
 
-def test_a_program_cannot_write_into_the_account_of_its_calls(jail: Sandbox) -> None:
+def test_a_program_cannot_write_into_the_account_of_its_calls(sandbox: Sandbox) -> None:
     source = """
 import socket
 for line in (b"GET /\\nGET\\thttps://bank.example/ HTTP/1.1", b"GET https://bank.example/?\\x1b[2J HTTP/1.1",
@@ -325,13 +400,13 @@ for line in (b"GET /\\nGET\\thttps://bank.example/ HTTP/1.1", b"GET https://bank
         try: s.recv(1)
         except ConnectionResetError: pass
 """
-    assert calls(run(jail, source, PAGE)) == [
+    assert calls(run(sandbox, source, PAGE)) == [
         ("api.example.com:80", False),
         ("GET https://bank.example/paid", False),
     ]
 
 
-def test_no_key_is_within_reach(jail: Sandbox) -> None:
+def test_no_key_is_within_reach(sandbox: Sandbox) -> None:
     source = """
 import glob, os
 for base in ("/box", "/etc/ssl", "/tmp", "/dev/shm"):
@@ -344,14 +419,14 @@ for place in ("/proc/1/mem", "/proc/1/maps", "/proc/1/environ", "/proc/1/fd/3", 
     try: print(place, open(place, "rb").read(1))
     except OSError: pass
 """
-    execution = run(jail, source, PAGE)
+    execution = run(sandbox, source, PAGE)
     assert execution.stdout == ""
 
 
-def test_a_tape_of_many_calls_in_many_hosts(jail: Sandbox) -> None:
+def test_a_tape_of_many_calls_in_many_hosts(sandbox: Sandbox) -> None:
     tape = [Exchange("GET", f"https://h{n}.example.com/{n}", body=json.dumps(n).encode()) for n in range(300)]
     source = """
 import requests
 print(sum(requests.get(f"https://h{n}.example.com/{n}").json() for n in range(0, 300, 10)))
 """
-    assert run(jail, source, *tape).stdout == f"{sum(range(0, 300, 10))}\n"
+    assert run(sandbox, source, *tape).stdout == f"{sum(range(0, 300, 10))}\n"

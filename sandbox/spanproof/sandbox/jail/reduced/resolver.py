@@ -1,0 +1,89 @@
+"""The network of a guest that has none: nothing leads anywhere, and names are asked of us.
+
+A guest's socket towards its resolver is one end of a pair (see `sockets`), and the other end is here. What is
+asked for is answered as in the other tier: recorded names have an address, others do not exist.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+from collections.abc import Iterable, Mapping
+
+from spanproof.sandbox.jail.network import QUERIES_AT_ONCE, QUERY_BYTES, reply
+
+_LINKS = 64
+
+
+class Ear:
+    """See `Resolver`."""
+
+    def __init__(self) -> None:
+        self._poll = select.epoll()
+        self._links: dict[int, socket.socket] = {}
+        self.names: Mapping[str, str] = {}
+        """Those it knows, with their address: where there are any, there is no other name."""
+
+    def fileno(self) -> int:
+        """For polling."""
+        return self._poll.fileno()
+
+    def listen(self, link: socket.socket) -> None:
+        """Take one end of a pair; a program that holds too many is not heard any more."""
+        if len(self._links) < _LINKS:
+            link.setblocking(False)  # noqa: FBT003
+            self._links[link.fileno()] = link
+            self._poll.register(link, select.EPOLLIN)
+        else:
+            link.close()
+
+    def serve(self) -> list[str]:
+        """See `Resolver`."""
+        unknown: list[str] = []
+        for fd, _events in self._poll.poll(0):
+            try:
+                self._hear(self._links[fd], unknown)
+            except BlockingIOError:
+                continue  # nothing more is asked, or nobody reads what is answered
+            except OSError:
+                self._links.pop(fd).close()
+        return unknown
+
+    def _hear(self, link: socket.socket, unknown: list[str]) -> None:
+        """Answer what waits at one link, and add the names that nobody knows.
+
+        Raises:
+            BlockingIOError: that was all, for now.
+            OSError: the link is at its end.
+        """
+        for _ in range(QUERIES_AT_ONCE):
+            query = link.recv(QUERY_BYTES)
+            if not query:
+                raise ConnectionResetError
+            answer, names = reply(query, self.names)
+            unknown += names
+            if answer:
+                link.send(answer)
+
+    def close(self) -> None:
+        """Forget what is open, and every name."""
+        for link in self._links.values():
+            link.close()
+        self._links.clear()
+        self.names = {}
+
+
+class NoNetwork:
+    """See `Network`."""
+
+    def __init__(self) -> None:
+        self.resolver = Ear()
+
+    def lead(self, names: Mapping[str, str], _ports: Iterable[int]) -> tuple[socket.socket, ...]:
+        """See `Network`; no address leads anywhere."""
+        self.resolver.names = names
+        return ()
+
+    def renew(self) -> None:
+        """See `Network`."""
+        self.resolver.close()
