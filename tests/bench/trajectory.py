@@ -33,10 +33,14 @@ from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.metrics import measure
 from spanproof.evaluators.layers.trajectory.mistake import blamed
 from spanproof.evaluators.layers.trajectory.recovery import fates
+from spanproof.evaluators.layers.trajectory.unsourced import Turn
 from spanproof.trace import Layer, Scored
 
 WRITES = re.compile(r"(?:add|book|cancel|create|delete|exchange|modify|remove|return|send|set|update)_")
 EXIT_CODE = re.compile(r"\Aexitcode: (\d+)")
+OUTPUTS = {"Computer_terminal", "ComputerTerminal", "WebSurfer", "FileSurfer"}
+"""Speakers of the logs whose messages are what a program or a browser showed."""
+
 RUBRIC = Rubric(
     name="FirstMistake",
     layer=Layer.TRAJECTORY,
@@ -186,13 +190,18 @@ def measure_mistakes(rows: Sequence[Mapping[str, Any]], judge: Judge | None) -> 
         ways["first_mistake, else the judge"] = lambda history: (
             found if (found := blame(history, failed=False)) is not None else judged(history, judge)
         )
-    found = {name: hits([way(history) for history, _ in logs], logs) for name, way in ways.items()}
+    named = {name: [way(history) for history, _ in logs] for name, way in ways.items()}
+    found = {name: hits(steps, logs) for name, steps in named.items()}
     found["naive: random"] = {
         "named": len(logs),
         "exact": round(sum(1 / len(history) for history, _ in logs) / len(logs), 3),
         "within_one": round(sum(near(history, step) for history, step in logs) / len(logs), 3),
     }
-    return {"logs": len(logs), "ways": found}
+    halves = {
+        name: [hits(steps[half::2], logs[half::2])["exact"] for half in (0, 1)]
+        for name, steps in named.items()
+    }
+    return {"logs": len(logs), "ways": found, "exact_by_half": halves}
 
 
 def near(history: Sequence[object], step: int) -> float:
@@ -206,16 +215,28 @@ def hits(named: Sequence[int | None], logs: Sequence[tuple[Sequence[object], int
     pairs = [(one, step) for one, step in zip(named, steps, strict=True) if one is not None]
     return {
         "named": len(pairs),
-        "exact": round(sum(one == step for one, step in pairs) / len(steps), 3),
-        "within_one": round(sum(abs(one - step) <= 1 for one, step in pairs) / len(steps), 3),
+        "exact": round(sum(one == step for one, step in pairs) / max(1, len(steps)), 3),
+        "within_one": round(sum(abs(one - step) <= 1 for one, step in pairs) / max(1, len(steps)), 3),
     }
 
 
 def blame(history: Sequence[Mapping[str, Any]], *, failed: bool) -> int | None:
     """The message that `first_mistake` blames."""
     actions = list(log_actions(history))
-    found = blamed(actions, Completion(answered=not failed), fates(actions))
-    return found[0].step if found else None
+    given = "\n".join(str(message.get("content") or "") for message in history[:1])
+    found = blamed(actions, Completion(answered=not failed), fates(actions), list(log_turns(history)), given)
+    return found.step if found else None
+
+
+def log_turns(history: Sequence[Mapping[str, Any]]) -> Iterator[Turn]:
+    """Each message after the task: said by an agent, or shown by one that only runs or fetches things."""
+    for place, message in enumerate(history[1:], 1):
+        text, speaker = str(message.get("content") or ""), str(message.get("name") or message.get("role"))
+        if speaker in OUTPUTS:
+            yield Turn(place, str(place), "", shown=text)
+        else:
+            code = "\n".join(found.source for found in snippets_in(text))
+            yield Turn(place, str(place), thought_of(text, code) or "", code)
 
 
 def log_actions(history: Sequence[Mapping[str, Any]]) -> list[Action]:
@@ -229,13 +250,13 @@ def code_actions(history: Sequence[Mapping[str, Any]]) -> Iterator[Action]:
         text, after = str(message.get("content") or ""), str(answer.get("content") or "")
         exit_code, sources = EXIT_CODE.match(after), [found.source for found in snippets_in(text)]
         if exit_code and sources:
-            failed = exit_code[1] != "0"
+            failed, shown = exit_code[1] != "0", after.partition("Code output:")[2] or after
             yield code_action(
                 place,
                 str(place),
                 "\n".join(sources),
                 error=after if failed else None,
-                observation=None if failed else after,
+                observation=None if failed else shown,
                 scan=None,
                 thought=thought_of(text, sources[0]),
             )
@@ -274,9 +295,13 @@ def table(found: Mapping[str, Any]) -> str:
         ]
     if "mistakes" in found:
         title = f"the annotated step, {found['mistakes']['logs']} logs"
-        lines.append(f"{title:46}{'named':>6}{'exact':>8}{'within 1':>10}")
+        lines.append(f"{title:46}{'named':>6}{'exact':>8}{'within 1':>10}{'one half':>10}{'other half':>12}")
+        halves = found["mistakes"]["exact_by_half"]
         lines += [
             f"  {name:44}{each['named']:6}{each['exact']:8.1%}{each['within_one']:10.1%}"
+            + "".join(
+                f"{half:{width}.1%}" for half, width in zip(halves.get(name, ()), (10, 12), strict=False)
+            )
             for name, each in found["mistakes"]["ways"].items()
         ]
     return "\n".join(lines)

@@ -10,15 +10,17 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from spanproof.evaluators.layers.common import ANSWER_TOOLS, unseen_output
 from spanproof.evaluators.layers.trajectory.causes import signature
+from spanproof.evaluators.layers.trajectory.unsourced import Turn
 from spanproof.evaluators.model import Replay, RunEvidence
+from spanproof.evaluators.runs import spans_of
 from spanproof.sandbox import FailureClass
 from spanproof.sandbox.scanners.model import Scan, Verdict
-from spanproof.trace import JsonValue, RecordedCall, Snippet, SpanError, Step, digest
+from spanproof.trace import JsonValue, Payload, RecordedCall, Snippet, SpanError, SpanKind, Step, digest
 
 CODE, REPLY = "code", "reply"
 """Names of actions that are no tool call: code, and a reply of the model that asked for nothing that ran."""
@@ -86,6 +88,52 @@ class Action:
 def actions_of(evidence: RunEvidence) -> list[Action]:
     """The actions of a run, in order."""
     return [action for step in evidence.run.steps for action in _of_step(step, evidence)]
+
+
+def turns_of(evidence: RunEvidence) -> list[Turn]:
+    """The steps of a run, those in which the model only spoke included."""
+    return [_turn(step, evidence.run.answer) for step in evidence.run.steps]
+
+
+def read_by(evidence: RunEvidence) -> str:
+    """What the model calls were given and did not say themselves: prompts, users' words, tools' answers."""
+    texts: dict[str, None] = {}
+    for span in spans_of(evidence.trace, evidence.run):
+        if span.kind is SpanKind.LLM:
+            texts |= {message.text: None for message in span.input_messages if message.role != "assistant"}
+            if not span.input_messages and span.input is not None:
+                texts[span.input.text] = None
+    return "\n".join(texts)
+
+
+def turns_in(actions: Sequence[Action]) -> list[Turn]:
+    """A turn for each action, where nothing else is known of the steps."""
+    return [
+        Turn(
+            action.step,
+            action.span_id,
+            action.thought or "",
+            action.text,
+            f"{action.result} {action.error_text}",
+        )
+        for action in actions
+    ]
+
+
+def _turn(step: Step, answer: Payload | None) -> Turn:
+    """One step; of the step that answers, the answer is no statement of this layer's."""
+    sources = [snippet.source for snippet in step.snippets]
+    words = thought_of(step.text, "\n".join(sources)) or ""
+    if answer is not None:
+        words = words.replace(answer.text.strip(), " ") if answer.text.strip() else words
+    given = [json.dumps([*call.args, *call.kwargs.values()], default=str) for call in step.calls]
+    shown = [step.observation, _told(step.error)]
+    shown += [text for snippet in step.snippets for text in (snippet.observation, snippet.logs)]
+    shown += [call.result.text for call in step.calls if call.result]
+    shown += [_told(call.error) for call in step.calls]
+    return Turn(
+        step.number, step.span_id, words, "\n".join([*sources, *given]), "\n".join(filter(None, shown))
+    )
 
 
 def code_action(

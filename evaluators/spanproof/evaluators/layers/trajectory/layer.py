@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from spanproof.evaluators.layers.trajectory.actions import actions_of
+from spanproof.evaluators.layers.trajectory.actions import actions_of, read_by, turns_of
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.metrics import measure
 from spanproof.evaluators.layers.trajectory.recovery import is_open
@@ -17,7 +17,7 @@ from spanproof.evaluators.model import RunEvidence
 from spanproof.trace import Ending, Judgement, Layer, Outcome, Skipped, SpanKind
 
 EVALUATOR = "trajectory-rules"
-VERSION = "3"
+VERSION = "4"
 _HIDDEN = "content is hidden: the producer kept inputs and outputs off the trace"
 _NO_ACTION = "no action on the trace: neither code nor a tool call is recorded"
 _NO_AGENT = "a lone tool call: the agent that made it is not on this trace"
@@ -27,7 +27,9 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge how one run went."""
     actions, completion = actions_of(evidence), _completion(evidence)
     answer = evidence.run.answer.text if evidence.run.answer else ""
-    measured = measure(actions, completion, answer, evidence.run.task or "")
+    measured = measure(
+        actions, completion, answer, evidence.run.task or "", turns_of(evidence), read_by(evidence)
+    )
     if not actions:
         measured = _without_actions(measured, completion)
     outcomes = measured | spent(evidence)

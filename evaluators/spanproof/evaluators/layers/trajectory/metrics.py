@@ -8,21 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from spanproof.evaluators.layers.trajectory.actions import Action
+from spanproof.evaluators.layers.trajectory.actions import Action, turns_in
 from spanproof.evaluators.layers.trajectory.calling import tool_calling
 from spanproof.evaluators.layers.trajectory.ending import Completion, task_completion
 from spanproof.evaluators.layers.trajectory.loops import loops
 from spanproof.evaluators.layers.trajectory.mistake import first_mistake
 from spanproof.evaluators.layers.trajectory.reasoning import reasoning_quality
 from spanproof.evaluators.layers.trajectory.recovery import fates, recovery
+from spanproof.evaluators.layers.trajectory.unsourced import Turn
 from spanproof.evaluators.layers.trajectory.weights import FAILING, USUAL_ACTIONS, WEIGHTS
 from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
 
 
 def measure(
-    actions: Sequence[Action], completion: Completion, answer: str = "", task: str = ""
+    actions: Sequence[Action],
+    completion: Completion,
+    answer: str = "",
+    task: str = "",
+    turns: Sequence[Turn] | None = None,
+    given: str = "",
 ) -> dict[str, Outcome]:
-    """Every metric by its name, the composite as `trajectory` first."""
+    """Every metric by its name, the composite as `trajectory` first.
+
+    Args:
+        actions: what the run did, in order.
+        completion: how it ended.
+        answer: what it answered.
+        task: what it was asked.
+        turns: its steps, those without an action included; None takes them from the actions.
+        given: all that the model read beside the task and its steps' outputs.
+    """
     found = fates(actions, task)
     metrics: dict[str, Outcome] = {
         "recovery": recovery(actions, found),
@@ -33,7 +48,9 @@ def measure(
         "goal_progress": goal_progress(actions),
         "reasoning_quality": reasoning_quality(actions),
         **tool_calling(actions, answer, found),
-        "first_mistake": first_mistake(actions, completion, found),
+        "first_mistake": first_mistake(
+            actions, completion, found, turns_in(actions) if turns is None else turns, f"{task}\n{given}"
+        ),
     }
     return {"trajectory": composite(metrics), **metrics}
 

@@ -1,57 +1,139 @@
-"""The first mistake: the step that is to blame, as far as the actions show it.
+"""The first mistake: the step that is to blame, as far as the run shows it.
 
-In: the actions of a run and how it ended. Out: one advisory outcome with the step as evidence. Blamed is the
-earliest of: an action that should not have been done, a failure that nothing mended, the first turn of a
-loop; in a run without an answer and without any of these the first failure, else the last action. A mistake
-that raises nothing (a wrong fact, a wrong reading) is not seen.
+In: the actions of a run, its turns, and how it ended. Out: one advisory outcome with the step as evidence.
+Blamed is the earlier of an action that should not have been done and a turn that states facts out of nowhere;
+where there is neither, the earlier of a failure that nothing mended and the first turn of a loop. In a run
+without an answer it is the earliest of all these and of the first action that failed or came back with
+nothing, else the last action. A mistake that shows in none of these (a misread page, a wrong plan) is not
+seen.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from spanproof.evaluators.layers.trajectory.actions import Action
+from spanproof.evaluators.detect.observation import parts_of
+from spanproof.evaluators.layers.trajectory.actions import CODE, Action
 from spanproof.evaluators.layers.trajectory.causes import in_words
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.loops import find_loop
-from spanproof.evaluators.layers.trajectory.recovery import Came, Fate, failures
+from spanproof.evaluators.layers.trajectory.recovery import Came, Fate
+from spanproof.evaluators.layers.trajectory.unsourced import Turn, unsourced
 from spanproof.trace import Evidence, Outcome, Scored, Skipped
+
+_PRINTS = re.compile(r"\bprint\s*\(|\becho\b|console\.log")
+_NOTHING = frozenset({"", "None", "[]", "{}", "()", "set()", "null"})
+_QUOTED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """The step to blame.
+
+    Attributes:
+        before: actions that came before it.
+        why: in words.
+    """
+
+    step: int
+    span_id: str
+    before: int
+    why: str
 
 
 def blamed(
-    actions: Sequence[Action], completion: Completion, fates: Sequence[Fate]
-) -> tuple[Action, str] | None:
-    """The action to blame, and why; None where nothing speaks against any."""
-    found = sorted(_suspects(actions, fates), key=lambda suspect: actions.index(suspect[0]))
-    if found:
-        return found[0]
-    if not actions or completion.answered or not completion.known:
-        return None
-    failed = failures(actions)
-    if failed:
-        return failed[0], f"the first failure of a run without an answer ({in_words(failed[0].error_text)})"
-    return actions[-1], "the last action of a run without an answer"
+    actions: Sequence[Action],
+    completion: Completion,
+    fates: Sequence[Fate],
+    turns: Sequence[Turn],
+    given: str = "",
+) -> Blame | None:
+    """The step to blame, None where nothing speaks against any.
+
+    Args:
+        actions: what the run did, in order.
+        completion: how it ended.
+        fates: what became of each failure.
+        turns: its steps, those in which the model only spoke included.
+        given: the task, and all else that the model read before it began.
+    """
+    wrong, stuck = list(_wrong(actions, turns, given)), list(_stuck(actions, fates))
+    if completion.answered or not completion.known:
+        return _earliest(wrong) or _earliest(stuck)
+    found = _earliest([*wrong, *stuck, *_fruitless(actions)])
+    if found is None and actions:
+        return _of(actions, actions[-1], "the last action of a run without an answer")
+    return found
 
 
-def first_mistake(actions: Sequence[Action], completion: Completion, fates: Sequence[Fate]) -> Outcome:
+def first_mistake(
+    actions: Sequence[Action],
+    completion: Completion,
+    fates: Sequence[Fate],
+    turns: Sequence[Turn],
+    given: str = "",
+) -> Outcome:
     """The share of actions before the one to blame, 1 where none is; advisory."""
     if not actions:
         return Skipped("the run took no action")
-    found = blamed(actions, completion, fates)
+    found = blamed(actions, completion, fates, turns, given)
     if found is None:
         return Scored(1.0, None, "no step is to blame")
-    action, why = found
-    told = f"step {action.step}: {why}"
-    return Scored(actions.index(action) / len(actions), None, told, (Evidence(told, action.span_id),))
+    told = f"step {found.step}: {found.why}"
+    return Scored(found.before / len(actions), None, told, (Evidence(told, found.span_id),))
 
 
-def _suspects(actions: Sequence[Action], fates: Sequence[Fate]) -> Iterator[tuple[Action, str]]:
-    for action in actions:
+def _wrong(actions: Sequence[Action], turns: Sequence[Turn], given: str) -> Iterator[Blame]:
+    """What is wrong in itself, whatever came of it."""
+    for place, action in enumerate(actions):
         if action.unsafe:
-            yield action, action.unsafe
+            yield Blame(action.step, action.span_id, place, action.unsafe)
+    invention = unsourced(turns, given)
+    if invention is not None:
+        turn, numbers = invention
+        shown = ", ".join(numbers[:_QUOTED]) + (", …" if len(numbers) > _QUOTED else "")
+        why = f"it states {len(numbers)} numbers that neither the task nor any output holds ({shown})"
+        yield Blame(turn.step, turn.span_id, sum(action.step < turn.step for action in actions), why)
+
+
+def _stuck(actions: Sequence[Action], fates: Sequence[Fate]) -> Iterator[Blame]:
+    """Where the run came no further."""
     for fate in fates:
         if fate.came is Came.LOST:
-            yield fate.failure, f"it failed ({in_words(fate.failure.error_text)}), and {fate.why}"
+            why = f"it failed ({in_words(fate.failure.error_text)}), and {fate.why}"
+            yield _of(actions, fate.failure, why)
     loop = find_loop(actions)
     if loop is not None:
-        yield loop.actions[0], f"{loop.what} {len(loop.actions)} times from here on"
+        yield _of(actions, loop.actions[0], f"{loop.what} {len(loop.actions)} times from here on")
+
+
+def _fruitless(actions: Sequence[Action]) -> Iterator[Blame]:
+    """The first action that failed, and the first that came back with nothing."""
+    for action in actions:
+        if action.error is not None:
+            why = f"the first failure of a run without an answer ({in_words(action.error_text)})"
+            yield _of(actions, action, why)
+            break
+    for action in actions:
+        if action.error is None and _came_back_empty(action):
+            yield _of(actions, action, "the first that came back with nothing, in a run without an answer")
+            break
+
+
+def _earliest(suspects: Sequence[Blame]) -> Blame | None:
+    """Of two about the same action, the one named first."""
+    return min(suspects, key=lambda blame: (blame.step, blame.before), default=None)
+
+
+def _came_back_empty(action: Action) -> bool:
+    """Whether it was to show something, and showed nothing."""
+    if action.name != CODE or not _PRINTS.search(action.text):
+        return False
+    logs = parts_of(action.result).logs
+    return (action.result if logs is None else logs).strip() in _NOTHING
+
+
+def _of(actions: Sequence[Action], action: Action, why: str) -> Blame:
+    return Blame(action.step, action.span_id, actions.index(action), why)
