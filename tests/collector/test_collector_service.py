@@ -314,6 +314,14 @@ def test_a_start_that_fails_lets_go_of_everything(tmp_path, taken_port) -> None:
         pass
 
 
+def test_a_start_that_fails_leaves_the_signals_to_whom_they_belonged(tmp_path, taken_port) -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    settings = settings_of(tmp_path, receivers__http__port=str(taken_port), receivers__fallback_port="false")
+    with pytest.raises(PortTaken):
+        collector_for(load_config(None, {}, settings)).run_forever()
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
 def test_json_log_lines_can_be_read_by_machines(tmp_path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "spanproof.cli", "serve", "--json", "--log-format", "json"]

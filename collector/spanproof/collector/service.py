@@ -80,18 +80,25 @@ class Collector:
     def run_forever(self, on_ready: Callable[[Endpoints], None] = lambda _: None) -> bool:
         """Start, and stop gracefully on SIGTERM or SIGINT; to be called in the main thread.
 
+        The process's own answers to those signals are in place again when it returns or raises.
+
         Args:
             on_ready: told where it listens, once it does.
 
         Returns:
             What `stop` does.
         """
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._on_signal)
-        self.start()
-        on_ready(self.endpoints)
-        self._stop_asked.wait()
-        return self.stop()
+        before = {
+            number: signal.signal(number, self._on_signal) for number in (signal.SIGTERM, signal.SIGINT)
+        }
+        try:
+            self.start()
+            on_ready(self.endpoints)
+            self._stop_asked.wait()
+            return self.stop()
+        finally:
+            for number, answer in before.items():
+                signal.signal(number, answer)
 
     @property
     def endpoints(self) -> Endpoints:
