@@ -178,6 +178,48 @@ def _slot_beside(stem: int) -> int:
     return slot
 
 
+def test_what_a_program_tried_is_told_also_when_memory_runs_out() -> None:
+    """Shared pages outlive their owner a little, and meanwhile the kernel looks for somebody else to kill."""
+    program = Program(
+        "python",
+        """
+        import mmap, socket
+        try: socket.create_connection(("192.0.2.1", 443))
+        except OSError: pass
+        shared = [mmap.mmap(-1, 50_000_000) for _ in range(100)]
+        for one in shared: one.write(b"x" * 50_000_000)
+        """.replace("\n        ", "\n"),
+        limits=Limits(memory_bytes=2**27),
+    )
+    with JailSandbox() as sandbox:
+        for _ in range(8):
+            execution = sandbox.run(program)
+            assert execution.failure_class is FailureClass.OUT_OF_MEMORY
+            assert [one.target for one in execution.attempts] == ["192.0.2.1:443"]
+
+
+def test_a_stem_that_is_killed_for_want_of_memory_takes_nothing_along() -> None:
+    """Here before its guest, whose limit the kernel reaches mostly before the meter looks."""
+    source = _NAMED.format(name="a-hog") + textwrap.dedent(
+        """
+        import mmap, time
+        while open("/proc/self/oom_score_adj").read() != "0\\n": time.sleep(0.01)
+        shared = [mmap.mmap(-1, 50_000_000) for _ in range(100)]
+        for one in shared: one.write(b"x" * 50_000_000)
+        """
+    )
+    program = Program("python", source, limits=Limits(memory_bytes=2**28, disk_bytes=2**16))
+    with JailSandbox() as sandbox, ThreadPoolExecutor(1) as pool:
+        for _ in range(4):
+            running = pool.submit(sandbox.run, program)
+            assert comes(lambda: bool(named("a-hog")))
+            (guest,) = named("a-hog")
+            Path(f"/proc/{_parent(guest)}/oom_score_adj").write_text("1000")
+            Path(f"/proc/{guest}/oom_score_adj").write_text("0")
+            assert running.result().failure_class is FailureClass.OUT_OF_MEMORY
+        assert sandbox.run(Program("python", "print(1)")).stdout == "1\n"
+
+
 def _parent(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 

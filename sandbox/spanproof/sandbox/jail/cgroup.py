@@ -10,11 +10,16 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 _NAME = "spanproof-jail"
 _NO_SWAP = "0"
+_NO_LIMIT = 1 << 62
+_SETTLING_TURNS, _SETTLING_TURN_S = 200, 0.005
+_LEFT_BEHIND_BYTES = 16 * 1024 * 1024
+"""Of the slot's own: pages it has touched meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +60,34 @@ class Group:
     usage_fd: int
     events_fd: int
     _kills: int = field(default=0)
+    _began_with: int = field(default=0)
+    _lifted: bool = field(default=False)
 
-    def begin(self, memory_bytes: int) -> None:
-        """Bound what is added from now on."""
-        usage = int(os.pread(self.usage_fd, 64, 0))
+    def begin(self, memory_bytes: int, disk_bytes: int) -> None:
+        """Bound what is added from now on.
+
+        A disk in memory outlives who filled it, and must not fill the group alone: the kernel would kill the
+        slot. That files count as memory is for the meter to see.
+        """
+        if self._lifted:
+            self._settle()
+        self._began_with = self._usage()
         # Pages the slot has touched may be taken back, so the bound is never under what is there.
-        os.pwrite(self.limit_fd, b"%d" % (usage + memory_bytes), 0)
+        os.pwrite(self.limit_fd, b"%d" % (self._began_with + memory_bytes + disk_bytes), 0)
         self._kills = self._count()
+
+    def lift(self) -> None:
+        """Bound nothing until the next `begin`: the kernel would kill those who are left."""
+        os.pwrite(self.limit_fd, b"%d" % _NO_LIMIT, 0)
+        self._lifted = True
+
+    def _settle(self) -> None:
+        """Wait for the memory of the dead, which the kernel gives back some time after they are gone."""
+        for _ in range(_SETTLING_TURNS):
+            if self._usage() <= self._began_with + _LEFT_BEHIND_BYTES:
+                break
+            time.sleep(_SETTLING_TURN_S)
+        self._lifted = False
 
     def close(self) -> None:
         """Let go of it; the group stays."""
@@ -71,6 +97,9 @@ class Group:
     def killed(self) -> bool:
         """Whether the kernel killed in the group, for memory, since `begin`."""
         return self._count() > self._kills
+
+    def _usage(self) -> int:
+        return int(os.pread(self.usage_fd, 64, 0))
 
     def _count(self) -> int:
         found = re.search(rb"oom_kill (\d+)", os.pread(self.events_fd, 4096, 0))

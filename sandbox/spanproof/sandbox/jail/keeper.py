@@ -32,12 +32,21 @@ _OWN = (
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A slot to start: where, as whom, and for which socket of the host's."""
+    """A slot to start.
+
+    Attributes:
+        place: where.
+        guest_id: as whom.
+        channel: the socket of the host's it shall serve.
+        group: bounds all of it.
+        proc: the /proc all of it can be told of by; the one in its root takes no word.
+    """
 
     place: SlotPlace
     guest_id: int | None
     channel: int
     group: Group | None
+    proc: int
 
 
 def keeper_main(order: Order) -> NoReturn:
@@ -134,6 +143,7 @@ def _serve(requests: socket.socket, slot: int, order: Order) -> None:
         pid = os.fork()
         if pid == 0:
             requests.close()
+            _be_killed_second(order.proc)
             stem_main(descriptors[0], lambda: _join(slot, order.guest_id), seccomp, seeded=seeded)
         os.close(descriptors[0])
         pidfd = os.pidfd_open(pid)
@@ -149,6 +159,17 @@ def _join(slot: int, guest_id: int | None) -> None:
     kernel.setns(slot, _OWN)
     kernel.forgo_capabilities()
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _be_killed_second(proc: int) -> None:
+    """When memory runs out, be killed after the guest and before the slot.
+
+    The memory of a dead guest is given back some time after it is gone, and until then the kernel looks for
+    somebody else to kill. What the slot knows of the guest must outlive it; another stem can be had.
+    """
+    file = os.open("self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC, dir_fd=proc)
+    os.write(file, b"900")
+    os.close(file)
 
 
 def _reap(flags: int) -> None:

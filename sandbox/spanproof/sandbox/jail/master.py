@@ -54,6 +54,8 @@ class _Setup:
     place: SlotPlace
     guest_id: int | None
     groups: cgroup.Base | None
+    proc: int
+    """The machine's /proc; the one in the root takes no word."""
 
 
 def main(control_fd: int) -> None:
@@ -102,6 +104,7 @@ def _set_up(options: dict[str, Any], guest_id: int | None) -> _Setup:
             f"a preloaded package started a thread, and forks would inherit its locks: {options['preload']}"
         )
     groups = cgroup.find_base(options["owner"])
+    proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     binds = [root.Bind(*bind) for bind in options["binds"]]
     visible = root.build_root(root.interpreter_directories(), binds)
     sys.path[:] = [path for path in sys.path if path and _visible(path, visible.roots)]
@@ -121,7 +124,7 @@ def _set_up(options: dict[str, Any], guest_id: int | None) -> _Setup:
     gc.collect()
     gc.freeze()
     enlarge()
-    return _Setup(place, guest_id, groups)
+    return _Setup(place, guest_id, groups, proc)
 
 
 def preload(extra: list[str]) -> None:
@@ -231,7 +234,7 @@ class _Starter:
             os.read(ready, 1)
             for fd in (ready, self._control.detach(), self._host):
                 os.close(fd)
-            keeper_main(Order(self._setup.place, self._setup.guest_id, channel, group))
+            keeper_main(Order(self._setup.place, self._setup.guest_id, channel, group, self._setup.proc))
         os.close(ready)
         if groups is not None and group is not None:
             groups.join(name, pid)

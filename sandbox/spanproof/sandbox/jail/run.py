@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import socket
 import time
 from dataclasses import dataclass
@@ -96,7 +97,7 @@ class Run:
         self._err = Stream(limits["output_bytes"])
         self._stdin = job.parts[2]
         if self._group is not None:
-            self._group.begin(limits["memory_bytes"])
+            self._group.begin(limits["memory_bytes"], limits["disk_bytes"])
         self._bound_time(limits)
         self._strays_cpu_before = tree.children_cpu_s()
         self._arming_cpu_s = memory.cpu_s(self.armed.born.pid)
@@ -139,6 +140,8 @@ class Run:
         while not self._ended and self._stopped is None and not self._host_gone:
             self._turn()
         wall_s = time.monotonic() - self._started
+        if self._group is not None and self._killed_for_memory():
+            self._group.lift()
         if self._stopped is None and not self._host_gone:
             self._drain()
             self._hear_the_rest()
@@ -159,7 +162,7 @@ class Run:
         return {
             "tier": self._place.tier,
             "stopped": self._stopped,
-            "oom_killed": self._group is not None and self._group.killed(),
+            "oom_killed": self._killed_for_memory(),
             "wall_s": wall_s,
             "cpu_s": cpu_s,
             "memory_refused": record.memory_refused,
@@ -201,7 +204,11 @@ class Run:
         over = self._memory.over_limit()
         if self._memory.processes >= self._limits["processes"]:
             self.watcher.record.note("process", "fork", allowed=False)
-        return over or (self._group is not None and self._group.killed())
+        return over or self._killed_for_memory()
+
+    def _killed_for_memory(self) -> bool:
+        """Whether the kernel has killed in the group."""
+        return self._group is not None and self._group.killed()
 
     def _serve(self, fd: int, events: int) -> None:
         armed = self.armed
@@ -341,6 +348,13 @@ class Run:
         """Kill and reap all."""
         if not self._ended:
             self._place.tree.kill_others()
-        ended = self._place.origin.ended()
+        try:
+            ended = self._place.origin.ended()
+        except RuntimeError:
+            if not self._killed_for_memory():
+                raise
+            ended = Ended(signal.SIGKILL, 0.0, 0)
         self._place.tree.kill_all()
+        if self._killed_for_memory():
+            self._place.origin.renew()  # it may have gone the same way, or be about to
         return ended

@@ -224,9 +224,12 @@ class Waited(Forked):
 class OwnGroup(cgroup.Group):
     """The container's control group, seen from inside: its limits are fixed, its events can be read."""
 
-    def begin(self, memory_bytes: int) -> None:
+    def begin(self, memory_bytes: int, disk_bytes: int) -> None:
         """Count from now on."""
         self._kills = self._count()
+
+    def lift(self) -> None:
+        """Its bound is the daemon's."""
 
 
 class ContainerSlot(Slot):
