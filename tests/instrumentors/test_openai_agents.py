@@ -1,5 +1,6 @@
 """The OpenAI Agents SDK: trees, failures derived from their parts, hosted code."""
 
+import asyncio
 import json
 
 import agents
@@ -18,7 +19,7 @@ from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from spanproof.instrumentors import instrument_openai_agents, uninstrument
 from spanproof.instrumentors.openai_agents.instrumentor import _processors
 
-from .agents_sdk import Scripted, calls, chat_completions, response_of, says
+from .agents_sdk import Scripted, ScriptedResponses, calls, chat_completions, response_of, says
 from .coders import messages_of
 
 
@@ -111,6 +112,53 @@ async def test_a_models_failure_is_the_runs_with_its_type(recorded):
     run = recorded.named("invoke_agent calculator").attributes
     assert run["spanproof.run.ending"] == "failed"
     assert run["error.type"] == "ConnectionError"
+
+
+@pytest.mark.parametrize("how", ["cancelled", "abandoned"])
+def test_a_stream_that_its_caller_gave_up_is_no_failure(recorded, how):
+    async def run():
+        agent = Agent(
+            name="calculator",
+            tools=[add],
+            model=ScriptedResponses(calls("add", a=1, b=2), says("It is 3.")),
+        )
+        result = Runner.run_streamed(agent, "1 + 2?")
+        async for event in result.stream_events():
+            if event.type == "run_item_stream_event" and how == "abandoned":
+                return  # and the loop is over with it
+            if event.type == "run_item_stream_event":
+                result.cancel()
+
+    asyncio.run(run())
+    _assert_given_up(recorded)
+
+
+async def test_a_run_that_its_caller_had_no_more_time_for_is_no_failure(recorded):
+    begun = asyncio.Event()
+
+    @function_tool
+    async def wait() -> None:
+        """Waits."""
+        begun.set()
+        await asyncio.Event().wait()
+
+    agent = Agent(name="calculator", tools=[wait], model=Scripted(calls("wait")))
+    running = asyncio.create_task(Runner.run(agent, "1 + 2?"))
+    await begun.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    _assert_given_up(recorded)
+    assert recorded.named("execute_tool wait")
+
+
+def _assert_given_up(recorded):
+    """Nothing failed, nothing was answered: as with an abandoned stream of any other framework."""
+    run = recorded.named("invoke_agent calculator")
+    assert "spanproof.run.ending" not in run.attributes
+    for span in recorded.spans:
+        assert (span.status.status_code.name, span.events) == ("UNSET", ()), span.name
+        assert "error.type" not in span.attributes
 
 
 async def test_running_out_of_turns_is_how_the_run_ended(recorded):

@@ -8,6 +8,7 @@ that it failed is told by its own error or by its last turn's.
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from contextvars import Token
 from dataclasses import dataclass, field
@@ -37,6 +38,8 @@ _KINDS = {
     "speech": CHAIN,
     "speech_group": CHAIN,
 }
+_GIVEN_UP = (asyncio.CancelledError, GeneratorExit)
+"""A run that its caller cancels, or a stream nobody reads to its end, has not failed."""
 _OPERATIONS = {
     AGENT: genai.OPERATION_INVOKE_AGENT,
     LLM: genai.OPERATION_CHAT,
@@ -167,17 +170,18 @@ class SpanProcessor(TracingProcessor):
 
     def _close(self, record: Record, error: Any, *, is_turn: bool = False) -> None:
         raised = sys.exc_info()[1]
-        if raised is record.handled:
+        given_up = isinstance(raised, _GIVEN_UP) and raised is not record.handled
+        if given_up or raised is record.handled:
             raised = None
         message = records.error_message(error) or (record.failure if record.kind == AGENT else None)
-        if raised is not None and not isinstance(raised, GeneratorExit):
+        if raised is not None:
             self._tracing.fail(record.opened.span, raised)
         elif message is not None:
             # The SDK keeps a message and loses the type, where it handled the exception itself.
             records.fail_without_type(self._tracing, record.opened.span, message)
         if is_turn and record.agent is not None:
             record.agent.failure = message
-        if record.kind == AGENT:
+        if record.kind == AGENT and (message is not None or not given_up):
             failed = raised is not None or message is not None
             limit = text_or_none(member(error, "message")) == "Max turns exceeded"
             records.describe_ending(record.opened.span, failed=failed, limit=limit)
