@@ -9,6 +9,7 @@
 What goes wrong in here never reaches the host; `diagnostics()` counts it.
 """
 
+from spanproof.instrumentors import environment as _environment  # noqa: F401 - first: it imports the SDK with care
 from spanproof.instrumentors.cohort import set_cohort
 from spanproof.instrumentors.content import ContentPolicy
 from spanproof.instrumentors.diagnostics import Diagnostics, diagnostics

@@ -15,17 +15,15 @@ from typing import Any, Final
 
 from opentelemetry.util.types import AttributeValue
 
+from spanproof.instrumentors.environment import tell
 from spanproof.instrumentors.plain_json import is_plain, json_or_none, plain_json
 from spanproof.instrumentors.redaction import Redaction, Redactor, redactor_of
 from spanproof.instrumentors.serialise import encode, redacted_text
 from spanproof.instrumentors.texts import clip, text_of, type_name, well_formed
+from spanproof.instrumentors.variables import CAPTURE, CAPTURING, reading
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
-CAPTURE_VARIABLE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
-_CAPTURING: Final = {"", "span_only", "span_and_event", "true", "1", "yes", "on"}
-_NOT_CAPTURING: Final = {"no_content", "event_only", "false", "0", "no", "off"}
-_LIMIT_VARIABLES: Final = ("OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT", "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT")
 _FOREIGN: Final = {"tool_call": "arguments", "tool_call_response": "response"}
 """Where in a message's part a value of the host's stands."""
 _TYPES_OF_JSON: Final = frozenset({str, int, float, bool, type(None), list, dict})
@@ -60,7 +58,8 @@ class ContentPolicy:
         if not self.capture:
             return None
         text, redactor = well_formed(text), self.redactor(name)
-        return clip(text if redactor is None else redacted_text(text, redactor), max_chars)
+        most = min(max_chars, self.max_value_chars)
+        return clip(text if redactor is None else redacted_text(text, redactor), most)
 
 
 def policy_from(environ: Mapping[str, str] = os.environ) -> ContentPolicy:
@@ -70,13 +69,18 @@ def policy_from(environ: Mapping[str, str] = os.environ) -> ContentPolicy:
     `EVENT_ONLY`, because nothing but spans is written. An unknown value hides as well: whoever sets the
     variable means to limit something.
     """
-    wish = environ.get(CAPTURE_VARIABLE, "").strip().lower()
-    limits = [int(raw) for name in _LIMIT_VARIABLES if (raw := environ.get(name, "").strip()).isdigit()]
-    ceiling = max(min(limits) - _MARK_CHARS, 1) if limits else None
+    capture = reading(CAPTURE, environ)
+    if capture.remedy is not None:
+        tell(CAPTURE, environ[CAPTURE], capture.remedy)
+    limit = (
+        reading("OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT", environ).value
+        or reading("OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT", environ).value
+    )
+    ceiling = max(int(limit) - _MARK_CHARS, 1) if limit else 1 << 62
     return ContentPolicy(
-        capture=wish in _CAPTURING,
-        max_value_chars=min(_chars(environ, "SPANPROOF_MAX_VALUE_CHARS", 65_536), ceiling or 1 << 62),
-        max_code_chars=min(_chars(environ, "SPANPROOF_MAX_CODE_CHARS", 1_048_576), ceiling or 1 << 62),
+        capture=capture.value.lower() in CAPTURING,
+        max_value_chars=min(_chars(environ, "SPANPROOF_MAX_VALUE_CHARS", 65_536), ceiling),
+        max_code_chars=min(_chars(environ, "SPANPROOF_MAX_CODE_CHARS", 1_048_576), ceiling),
     )
 
 
@@ -260,4 +264,8 @@ class Content:
 
 def _chars(environ: Mapping[str, str], name: str, default: int) -> int:
     raw = environ.get(name, "").strip()
-    return int(raw) if raw.isdigit() and int(raw) > 0 else default
+    if raw.isascii() and raw.isdigit() and int(raw) > 0:
+        return int(raw)
+    if raw:
+        tell(name, raw, f"is no whole number above 0, so {default} holds; write one")
+    return default

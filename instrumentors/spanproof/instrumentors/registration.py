@@ -2,7 +2,7 @@
 
 A process has one instrumentation per framework, whoever asks for it and however often. An SDK provider that
 is already there is joined, never replaced. Every `OTEL_*` variable keeps its meaning, because the SDK and
-its exporters read them; what is passed as an argument wins.
+its exporters read them; what is passed as an argument wins, except over what switches off.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from opentelemetry import trace
-from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+from opentelemetry.sdk.resources import SERVICE_NAME
 from opentelemetry.sdk.trace import TracerProvider
 
 from spanproof.instrumentors.cohort import CohortProcessor
 from spanproof.instrumentors.content import ContentPolicy
 from spanproof.instrumentors.decorating import configure
 from spanproof.instrumentors.diagnostics import swallowed
+from spanproof.instrumentors.environment import apply_log_level, understood
 from spanproof.instrumentors.exporting import add_exporters, protocol_of
+from spanproof.instrumentors.providing import is_disabled, provider_for
 from spanproof.instrumentors.spans import Tracing
 from spanproof.semconv import openinference
 
@@ -35,7 +37,6 @@ _logger = logging.getLogger(__name__)
 _lock = threading.RLock()
 _instrumented: dict[str, _Instrumentor] = {}
 _registered: WeakKeyDictionary[TracerProvider, _Registration] = WeakKeyDictionary()
-_own: TracerProvider | None = None
 
 
 class _Instrumentor(Protocol):
@@ -82,31 +83,36 @@ def register(
         The provider that now receives the spans; `force_flush()` it before a short-lived process ends.
 
     Raises:
-        ValueError: an unknown framework or protocol, or an endpoint that is no URL.
-        ImportError: `grpc` was asked for and its exporter is not installed.
+        ValueError: an argument names an unknown framework or protocol, or an endpoint that is no URL.
+        ImportError: `protocol` is `grpc` and its exporter is not installed.
     """
     _check(endpoint, instrument)
-    spoken = protocol_of(protocol)
+    apply_log_level()
     with _lock:
-        provider, ours = _provider(service_name, project)
-        registration = _registered.get(provider)
-        if registration is None:
-            registration = _registered[provider] = _Registration(CohortProcessor())
-            provider.add_span_processor(registration.cohort)
-        if project is not None:
-            registration.cohort.set_default("project", project)
-        if ours or endpoint is not None:
-            add_exporters(
-                provider.add_span_processor,
-                registration.exports,
-                endpoint,
-                spoken,
-                batch=batch,
-                headers=headers,
-            )
+        with understood():
+            spoken = protocol_of(protocol)
+            provider, ours = provider_for(_resource(service_name, project))
+            if is_disabled():
+                return provider
+            registration = _registered.get(provider)
+            if registration is None:
+                registration = _registered[provider] = _Registration(CohortProcessor())
+                provider.add_span_processor(registration.cohort)
+            if project is not None:
+                registration.cohort.set_default("project", project)
+            if ours or endpoint is not None:
+                add_exporters(
+                    provider.add_span_processor,
+                    registration.exports,
+                    endpoint,
+                    spoken,
+                    batch=batch,
+                    headers=headers,
+                )
         configure(provider, content)
         for framework in instrument:
-            _instrument_if_installed(framework, provider, content)
+            if not _is_switched_off(framework):
+                _instrument_if_installed(framework, provider, content)
     return provider
 
 
@@ -176,24 +182,15 @@ def _check(endpoint: str | None, instrument: Sequence[str]) -> None:
         raise ValueError(f"endpoint={endpoint!r} is no URL; write it like http://127.0.0.1:4318")
 
 
-def _provider(service_name: str | None, project: str | None) -> tuple[TracerProvider, bool]:
-    """The provider to use, and whether it is ours."""
-    global _own
-    current = trace.get_tracer_provider()
-    if isinstance(current, TracerProvider):
-        return current, current is _own
-    if _own is not None:
-        return _own, True
-    attributes: dict[str, str] = {}
-    if service_name is not None:
-        attributes[SERVICE_NAME] = service_name
-    if project is not None:
-        attributes[openinference.PROJECT_NAME] = project
-    _own = TracerProvider(resource=Resource.create(attributes))
-    if isinstance(current, trace.ProxyTracerProvider):
-        # Nobody has set one. A foreign provider that is no SDK's stays the global one.
-        trace.set_tracer_provider(_own)
-    return _own, True
+def _resource(service_name: str | None, project: str | None) -> dict[str, str]:
+    named = {SERVICE_NAME: service_name, openinference.PROJECT_NAME: project}
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def _is_switched_off(framework: str) -> bool:
+    """Whether the environment disables it by its entry point's name, as with `opentelemetry-instrument`."""
+    names = {name.strip() for name in os.environ.get("OTEL_PYTHON_DISABLED_INSTRUMENTATIONS", "").split(",")}
+    return "*" in names or f"spanproof_{framework.replace('-', '_')}" in names
 
 
 def _smolagents(tracing: Tracing) -> _Instrumentor:

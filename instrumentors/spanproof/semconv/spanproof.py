@@ -94,7 +94,10 @@ GUARD_COLUMN: Final = _finding("spanproof.guard.column", "int", "5", "where in t
 STEP_NUMBER: Final = define("spanproof.step.number", "int", "1", "from 1")
 STEP_KIND: Final = define("spanproof.step.kind", "string", "action", "`action`, `planning`, `final_answer`")
 RUN_ENDING: Final = define(
-    "spanproof.run.ending", "string", "answered", "`answered`, `max_steps` or `failed`, none if its caller gave it up; on the AGENT span"
+    "spanproof.run.ending",
+    "string",
+    "answered",
+    "`answered`, `max_steps` or `failed`, none if its caller gave it up; on the AGENT span",
 )
 RUN_MAX_STEPS: Final = define("spanproof.run.max_steps", "int", "20", "the limit the agent ran under")
 RUN_VARIABLES: Final = define(
