@@ -1,12 +1,50 @@
-"""What backends need that this machine does not have by itself."""
+"""The backends that are held to the contract, each with what it needs that this machine has not by itself."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
 
+from spanproof.sandbox import Evidence, FailureClass, Limits, Sandbox
+from spanproof.sandbox.registry import availability, backend_names, open_sandbox
+
 from ..sandbox.e2b.loopback import on_loopback
+
+TIER = os.environ.get("SPANPROOF_TESTED_TIER")
+"""Of the jail alone, where it is given: see test_reduced_tier.py."""
+BACKENDS = ("jail",) if TIER else backend_names()
+"""All of ours: one that cannot run here fails its tests."""
+SHORT = Limits(wall_s=1.0, cpu_s=1.0)
+"""For what never ends by itself; all else ends, however busy the machine is."""
+PATIENT = Limits(wall_s=120.0, cpu_s=120.0)
+
+
+@pytest.fixture(scope="module", params=BACKENDS)
+def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    settings = settings_of(request.param, request)
+    missing = availability(request.param, settings).missing
+    assert not missing, missing
+    with open_sandbox(request.param, workers=2, settings=settings) as opened:
+        yield opened
+
+
+def settings_of(backend: str, request: pytest.FixtureRequest) -> dict[str, str]:
+    """What a backend needs on this machine, started where it must be."""
+    if backend == "docker":
+        daemon = request.getfixturevalue("docker_daemon")
+        return {"host": daemon.host, "image": daemon.image}
+    if backend == "e2b":
+        return dict(request.getfixturevalue("e2b_settings"))
+    return {"tier": TIER} if backend == "jail" and TIER else {}
+
+
+def as_told(sandbox: Sandbox, failure_class: FailureClass) -> FailureClass:
+    """A class that rests on attempts; where they are not told, such a program has failed by itself."""
+    by_attempts = failure_class in (FailureClass.PERMISSION_DENIED, FailureClass.UNSAFE_OPERATION)
+    untold = by_attempts and Evidence.ATTEMPTS not in sandbox.tells
+    return FailureClass.EXCEPTION if untold else failure_class
 
 
 @pytest.fixture(scope="module")

@@ -61,73 +61,62 @@ class Telemetry:
     """The counters of one collector; each collector in a process has its own."""
 
     def __init__(self) -> None:
-        registry = CollectorRegistry()
-        self.registry = registry
-        self.requests = Counter(
-            "spanproof_receive_requests",
-            "Export requests by protocol and outcome.",
-            ["protocol", "outcome"],
-            registry=registry,
+        self.registry = CollectorRegistry()
+        self._count_receiving()
+        self._count_evaluating()
+        self._count_leaving()
+
+    def _count_receiving(self) -> None:
+        self.requests = self._counter(
+            "spanproof_receive_requests", "Export requests by protocol and outcome.", "protocol", "outcome"
         )
-        self.bytes_received = Counter(
-            "spanproof_receive_bytes", "Bytes of request bodies, after decompression.", registry=registry
+        self.bytes_received = self._counter(
+            "spanproof_receive_bytes", "Bytes of request bodies, after decompression."
         )
-        self.spans_received = Counter("spanproof_receive_spans", "Spans acknowledged.", registry=registry)
-        self.spans_refused = Counter(
+        self.spans_received = self._counter("spanproof_receive_spans", "Spans acknowledged.")
+        self.spans_refused = self._counter(
             "spanproof_receive_spans_refused",
             "Spans refused as part of a request that was otherwise taken, by reason.",
-            ["reason"],
-            registry=registry,
+            "reason",
         )
-        self.spans_ignored = Counter(
-            "spanproof_spans_ignored",
-            "Spans acknowledged and left out, by reason.",
-            ["reason"],
-            registry=registry,
+        self.spans_ignored = self._counter(
+            "spanproof_spans_ignored", "Spans acknowledged and left out, by reason.", "reason"
         )
-        self.traces_completed = Counter(
-            "spanproof_traces_completed", "Traces handed to evaluation, by why.", ["why"], registry=registry
+        self.replayed_records = self._counter(
+            "spanproof_wal_replayed_records", "Requests read again from the log at start."
         )
-        self.traces_evaluated = Counter(
-            "spanproof_traces_evaluated", "Traces evaluated and stored.", registry=registry
+
+    def _count_evaluating(self) -> None:
+        self.traces_completed = self._counter(
+            "spanproof_traces_completed", "Traces handed to evaluation, by why.", "why"
         )
-        self.traces_failed = Counter(
-            "spanproof_traces_failed",
-            "Traces set aside because a stage failed on them, by stage.",
-            ["stage"],
-            registry=registry,
-        )
-        self.scores = Counter(
-            "spanproof_scores",
-            "Scores stored, by layer and outcome.",
-            ["layer", "outcome"],
-            registry=registry,
-        )
-        self.store_retries = Counter(
-            "spanproof_store_retries", "Failed attempts to write to the store.", registry=registry
-        )
-        self.forwarded = Counter(
-            "spanproof_forward_requests",
-            "Forwarded requests by signal and outcome.",
-            ["signal", "outcome"],
-            registry=registry,
-        )
-        self.tick_failures = Counter(
-            "spanproof_tick_failures",
-            "Failures of what runs after each write, alerting among it.",
-            registry=registry,
+        self.traces_evaluated = self._counter("spanproof_traces_evaluated", "Traces evaluated and stored.")
+        self.traces_failed = self._counter(
+            "spanproof_traces_failed", "Traces set aside because a stage failed on them, by stage.", "stage"
         )
         self.evaluation_seconds = Histogram(
             "spanproof_evaluation_seconds",
             "Time to evaluate one trace.",
             buckets=_SECONDS,
-            registry=registry,
+            registry=self.registry,
         )
-        self.replayed_records = Counter(
-            "spanproof_wal_replayed_records",
-            "Requests read again from the log at start.",
-            registry=registry,
+
+    def _count_leaving(self) -> None:
+        self.scores = self._counter(
+            "spanproof_scores", "Scores stored, by layer and outcome.", "layer", "outcome"
         )
+        self.store_retries = self._counter(
+            "spanproof_store_retries", "Failed attempts to write to the store."
+        )
+        self.forwarded = self._counter(
+            "spanproof_forward_requests", "Forwarded requests by signal and outcome.", "signal", "outcome"
+        )
+        self.tick_failures = self._counter(
+            "spanproof_tick_failures", "Failures of what runs after each write, alerting among it."
+        )
+
+    def _counter(self, name: str, help_: str, *labels: str) -> Counter:
+        return Counter(name, help_, labels, registry=self.registry)
 
     def gauge(self, name: str, help_: str, read: Callable[[], float]) -> None:
         """Show a value that is read when it is asked for."""

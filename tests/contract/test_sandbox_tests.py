@@ -1,0 +1,134 @@
+# ruff: noqa: E501 - programs keep their lines
+"""A program is judged by its tests, and cannot pass them otherwise than by being right: on each backend."""
+
+from __future__ import annotations
+
+import pytest
+
+from spanproof.sandbox import FailureClass, Program, Sandbox
+
+FORGERIES = [
+    "class E(int):\n    def __eq__(self, other): return True\ndef f(x): return E()",
+    "class E:\n    def __eq__(self, other): return True\n    def __bool__(self): return True\ndef f(x): return E()",
+    "import gc, os\ndef f(x):\n    for o in gc.get_objects():\n        if type(o).__name__ == 'Reporter':\n            for n in (0, 1): o.send('test', number=n, passed=True)\n    os._exit(0)",
+    "import sys\nframe = sys._getframe()\nwhile frame:\n    for o in list(frame.f_locals.values()):\n        if type(o).__name__ == 'Reporter':\n            for n in (0, 1): o.send('test', number=n, passed=True)\n    frame = frame.f_back",
+    "import sys\nm = sys.modules['spanproof.sandbox.jail.guest.testing']\nold = m.Tally.record\nm.Tally.record = lambda s, n, p, /: old(s, n, True)\ndef f(x): return 0",
+    "import sys\ndef f(x):\n    frame = sys._getframe()\n    while frame:\n        for name, o in list(frame.f_globals.items()):\n            if name.startswith('_record'): [o(n, True) for n in (0, 1)]\n        frame = frame.f_back\n    return 0",
+    # the token of another run's report, looked for in every process's memory
+    "import glob, json, os, re, struct\ndef f(x):\n    for path in glob.glob('/proc/[0-9]*'):\n        try: maps = open(path + '/maps').read(); memory = open(path + '/mem', 'rb', 0)\n        except OSError: continue\n        for line in maps.splitlines():\n            low, high = (int(n, 16) for n in line.split()[0].split('-'))\n            try: memory.seek(low); data = memory.read(high - low)\n            except (OSError, ValueError, OverflowError): continue\n            for token in set(re.findall(rb'[0-9a-f]{32}', data)):\n                for n in (0, 1):\n                    text = json.dumps({'kind': 'test', 'token': token.decode(), 'number': n, 'passed': True, 'parts': []}).encode()\n                    os.write(900, struct.pack('!II', len(text), 0) + text)\n    return 0",
+    "import builtins\nbuiltins.abs = lambda x: 0\ndef f(x): return 0",
+    "import os\ndef f(x):\n    os.fork()\n    os._exit(0)",
+]
+
+
+def test_top_level_asserts_and_test_functions_each_count(sandbox: Sandbox) -> None:
+    tests = "assert f(1) == 2\nassert f(2) == 0\ndef test_zero():\n    assert f(0) == 1\ndef test_bad():\n    f('a')\n"
+    execution = sandbox.run(Program("python", "def f(x): return x + 1", tests=tests))
+    assert (execution.tests_passed, execution.tests_total) == (2, 4)
+    assert execution.tests_failed == (1, 3)
+    assert execution.failure_class is FailureClass.ASSERTION_FAILURE
+
+
+def test_a_program_that_breaks_before_its_tests_is_told_by_its_own_exception(sandbox: Sandbox) -> None:
+    execution = sandbox.run(Program("python", "import no_such_module", tests="assert True"))
+    assert (execution.tests_passed, execution.tests_total, execution.tests_failed) == (0, 1, (0,))
+    assert execution.raised is not None
+    assert execution.raised.type == "ModuleNotFoundError"
+    assert execution.failure_class is FailureClass.MISSING_DEPENDENCY
+
+
+def test_every_assert_of_check_counts_and_failing_ones_do_not_hide_the_rest(sandbox: Sandbox) -> None:
+    tests = "def check(c):\n    assert c(1) == 2\n    assert c(2) == 9\n    for i in range(3):\n        assert c(i) == i + 1\n"
+    execution = sandbox.run(Program("python", "def f(x): return x + 1", tests=tests, entry_point="f"))
+    assert (execution.tests_passed, execution.tests_total) == (2, 3)
+
+
+def test_a_check_that_is_called_by_the_tests_themselves_is_not_called_again(sandbox: Sandbox) -> None:
+    tests = "def check(c):\n    print('once')\n    assert c(1) == 2\ncheck(f)\n"
+    execution = sandbox.run(Program("python", "def f(x): return x + 1", tests=tests, entry_point="f"))
+    assert (execution.stdout, execution.tests_passed) == ("once\n", 1)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import os; os._exit(0)",
+        "import sys; sys.exit(0)",
+        "def f(x):\n    import os; os._exit(0)",
+        'print(\'{"kind": "test", "number": 0, "passed": true}\')\ndef f(x): raise SystemExit(0)',
+        "import builtins; builtins.AssertionError = Exception\ndef f(x): return 0",
+        "def f(x): return 0\ndef check(c): pass",
+        "import json, os; json.dumps = os.write = print\ndef f(x): return 0",
+        "def f(x): raise KeyboardInterrupt",
+        *FORGERIES,
+    ],
+)
+def test_a_program_cannot_pass_tests_by_simple_means(sandbox: Sandbox, source: str) -> None:
+    tests = "def check(c):\n    assert c(1) == 2\n    assert c(2) == 3\n"
+    execution = sandbox.run(Program("python", source, tests=tests, entry_point="f"))
+    assert (execution.tests_passed, execution.tests_total) == (0, 2)
+    assert execution.failure_class is not FailureClass.OK
+
+
+def test_no_memory_of_a_program_s_holds_its_tests(sandbox: Sandbox) -> None:
+    source = """
+import re
+def look():
+    with open("/proc/self/mem", "rb", 0) as memory:
+        for line in open("/proc/self/maps"):
+            low, high = (int(n, 16) for n in line.split()[0].split("-"))
+            try:
+                memory.seek(low); data = memory.read(high - low)
+            except (OSError, ValueError, OverflowError):
+                continue
+            print(*set(re.findall(rb"secret-[0-9]{6}|def loo[k]", data)))
+look()
+def f(x): look(); return x
+"""
+    execution = sandbox.run(Program("python", source, tests="assert f(1) == 1  # secret-123456"))
+    assert (execution.tests_passed, execution.tests_total) == (1, 1), execution
+    assert "secret-123456" not in execution.stdout
+    assert execution.stdout.strip(), "it saw none of its memory"
+
+
+@pytest.mark.parametrize(
+    ("source", "tests"),
+    [
+        (
+            "class S(list):\n    def top(self): return self[-1]",
+            "s = S()\ns.append(4)\nassert s.top() == 4\nassert s == [4]",
+        ),
+        ("def f(x): x.sort()", "x = [2, 1]\nf(x)\nassert x == [1, 2]\nassert f([]) is None"),
+        (
+            "class Bad(Exception): pass\ndef f(x): raise Bad('no')",
+            "try: f(1)\nexcept Bad as e: assert str(e) == 'no'\nassert issubclass(Bad, Exception)",
+        ),
+        (
+            "def f(g, x): return [g(i) for i in x]",
+            "assert f(lambda n: n + 1, [1]) == [2]\nassert f(str, range(2)) == ['0', '1']",
+        ),
+        ("def f(n): yield from range(n)", "assert list(f(3)) == [0, 1, 2]\nassert sum(f(4)) == 6"),
+        (
+            "import enum\nclass C(enum.IntEnum): A = 1\ndef f(): return C.A",
+            "assert f() is C.A\nassert f() == 1",
+        ),
+        (
+            "from collections import namedtuple\nP = namedtuple('P', 'a b')\ndef f(): return P(1, 2)",
+            "assert f().a == 1\nassert f() == (1, 2)",
+        ),
+        (
+            "import numpy as np\ndef f(n): return np.arange(n)",
+            "assert (f(3) == [0, 1, 2]).all()\nassert f(2).dtype == np.int64",
+        ),
+        ("def sum(a, b): return a * b", "assert sum(2, 3) == 6\nassert sum(1, 1) == 1"),
+        (
+            "def f(): return input()",
+            "from unittest import mock\nwith mock.patch('builtins.input', return_value='x'):\n    assert f() == 'x'\n    assert f() != 'y'",
+        ),
+    ],
+)
+def test_what_honest_tests_do_with_a_program_s_values_works(
+    sandbox: Sandbox, source: str, tests: str
+) -> None:
+    execution = sandbox.run(Program("python", source, tests=tests))
+    assert (execution.tests_passed, execution.tests_total) == (2, 2), execution
