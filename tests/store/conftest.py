@@ -52,6 +52,18 @@ START_NS = 1_790_000_000_123_456_789
 
 SOURCE = "cents = price_of('tea')\nprint(cents)"
 
+CODE_PATH = "spanproof.code.source"
+RUN, STEP = "a" * 16, "b" * 16
+"""Ids of the spans."""
+
+QUESTION = Payload("What is tea in dollars?", "What is tea in dollars?")
+ANSWER = Payload("$54.00", "$54.00")
+SCAN = Scan(
+    Verdict.REVIEW,
+    (Finding("python.call.unknown", Severity.LOW, Verdict.REVIEW, 1, 9, 1, 24, "price_of is unknown"),),
+    elapsed_us=42,
+)
+
 VERDICTS: dict[Layer, Outcome] = {
     Layer.CORRECTNESS: Scored(1.0, Label.PASS, "compiles and its record is reproduced"),
     Layer.BOUNDARY: Scored(1.0, Label.PASS, "nothing left the sandbox"),
@@ -79,83 +91,89 @@ def make_evaluation(
     sub_score: str = "",
 ) -> TraceEvaluation:
     """A trace of one agent run with one executed snippet, its scan, replay and five scores."""
-    trace_id, run_id, step_id = f"{number:032x}", "a" * 16, "b" * 16
     who = cohort or Cohort(project="shop", service="api", agent="pricer", model="m-1", language="python")
-    spans = [
-        Span(
-            trace_id,
-            run_id,
-            None,
-            "pricer.run",
-            SpanKind.AGENT,
-            start_ns,
-            start_ns + 9_000,
-            input=Payload("What is tea in dollars?", "What is tea in dollars?"),
-            output=Payload("$54.00", "$54.00"),
-            attributes={"raw": b"\x00\xff", "many": ["a", 1, 2.5, None], "huge": 2**70},
-            resource={"service.name": "api"},
-        ),
-        Span(
-            trace_id,
-            step_id,
-            run_id,
-            "Step 1",
-            SpanKind.CHAIN,
-            start_ns + 1_000,
-            start_ns + 5_000,
-            code=ExecutedCode(source, "spanproof.code.source", "python"),
-            observation="4500\n",
-            error=SpanError("ValueError", "lone \ud800 surrogate"),
-            events=(Event("exception", start_ns + 4_000, {"exception.type": "ValueError"}),),
-        ),
+    spans = _spans(f"{number:032x}", start_ns, source)
+    snippet = _snippet(spans[1].trace_id, source)
+    run = _run(snippet, who, start_ns)
+    scores = [
+        _score(run, layer, layer.value, run.span_id, start_ns, outcome, version)
+        for layer, outcome in (verdicts or VERDICTS).items()
     ]
-    snippet = Snippet(
-        id=snippet_id(trace_id, step_id, "spanproof.code.source", source),
+    if sub_score:
+        passed = Scored(1, Label.PASS, "ok")
+        found = _score(run, Layer.CORRECTNESS, sub_score, STEP, start_ns + 1_000, passed, version)
+        scores.append(replace(found, snippet_id=snippet.id))
+    evaluated = RunEvaluation(run, {snippet.id: SCAN}, _replay(snippet), tuple(scores))
+    return TraceEvaluation(trace_of(spans), (evaluated,), (STEP,))
+
+
+def _spans(trace_id: str, start_ns: int, source: str) -> list[Span]:
+    run = Span(
+        trace_id,
+        RUN,
+        None,
+        "pricer.run",
+        SpanKind.AGENT,
+        start_ns,
+        start_ns + 9_000,
+        input=QUESTION,
+        output=ANSWER,
+        attributes={"raw": b"\x00\xff", "many": ["a", 1, 2.5, None], "huge": 2**70},
+        resource={"service.name": "api"},
+    )
+    step = Span(
+        trace_id,
+        STEP,
+        RUN,
+        "Step 1",
+        SpanKind.CHAIN,
+        start_ns + 1_000,
+        start_ns + 5_000,
+        code=ExecutedCode(source, CODE_PATH, "python"),
+        observation="4500\n",
+        error=SpanError("ValueError", "lone \ud800 surrogate"),
+        events=(Event("exception", start_ns + 4_000, {"exception.type": "ValueError"}),),
+    )
+    return [run, step]
+
+
+def _snippet(trace_id: str, source: str) -> Snippet:
+    return Snippet(
+        id=snippet_id(trace_id, STEP, CODE_PATH, source),
         trace_id=trace_id,
-        span_id=step_id,
-        path="spanproof.code.source",
+        span_id=STEP,
+        path=CODE_PATH,
         language=Language.PYTHON,
         source=source,
         executed=True,
         observation="4500\n",
         tape=(RecordedCall("price_of", ("tea",), {}, Payload("4500", 4500, typed=True)),),
     )
-    run = Run(
-        trace_id,
-        run_id,
-        who.agent,
-        "What is tea in dollars?",
-        Payload("$54.00", "$54.00"),
-        (Step(1, step_id, snippets=(snippet,), calls=snippet.tape, observation="4500\n"),),
+
+
+def _run(snippet: Snippet, cohort: Cohort, start_ns: int) -> Run:
+    return Run(
+        snippet.trace_id,
+        RUN,
+        cohort.agent,
+        QUESTION.text,
+        ANSWER,
+        (Step(1, STEP, snippets=(snippet,), calls=snippet.tape, observation="4500\n"),),
         ending=Ending.ANSWERED,
-        cohort=who,
+        cohort=cohort,
         start_ns=start_ns,
         end_ns=start_ns + 9_000,
     )
-    scan = Scan(
-        Verdict.REVIEW,
-        (Finding("python.call.unknown", Severity.LOW, Verdict.REVIEW, 1, 9, 1, 24, "price_of is unknown"),),
-        elapsed_us=42,
-    )
+
+
+def _replay(snippet: Snippet) -> Replay:
     execution = Execution(
         FailureClass.OK,
         stdout="4500\n",
         wall_s=0.01,
         attempts=(Attempt(AttemptKind.NETWORK, "example.org:443", allowed=False),),
     )
-    replay = Replay(run_id, "jail", (ReplayedStep(snippet, execution, agrees=True),))
-    scores = [
-        _score(run, layer, layer.value, run_id, start_ns, outcome, version)
-        for layer, outcome in (verdicts or VERDICTS).items()
-    ]
-    if sub_score:
-        found = _score(
-            run, Layer.CORRECTNESS, sub_score, step_id, start_ns + 1_000, Scored(1, Label.PASS, "ok"), version
-        )
-        scores.append(replace(found, snippet_id=snippet.id))
-    return TraceEvaluation(
-        trace_of(spans), (RunEvaluation(run, {snippet.id: scan}, replay, tuple(scores)),), (step_id,)
-    )
+    return Replay(RUN, "jail", (ReplayedStep(snippet, execution, agrees=True),))
 
 
 def _score(

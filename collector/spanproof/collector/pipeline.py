@@ -85,20 +85,20 @@ class Pipeline:
         self._stopping = threading.Event()
         self._replay = threading.Thread(target=self._read_log, name="spanproof-replay", daemon=True)
         self._intake = threading.Thread(target=self._take_in, name="spanproof-intake", daemon=True)
-        telemetry.gauge(
-            "spanproof_open_traces", "Traces being assembled.", lambda: self._assembler.open_traces
-        )
-        telemetry.gauge(
+        self._show_load()
+
+    def _show_load(self) -> None:
+        gauge, assembler, backlog, wal = self._telemetry.gauge, self._assembler, self._backlog, self._wal
+        gauge("spanproof_open_traces", "Traces being assembled.", lambda: assembler.open_traces)
+        gauge(
             "spanproof_assembly_bytes",
             "Bytes held for traces being assembled and for late spans.",
-            lambda: self._assembler.held_bytes,
+            lambda: assembler.held_bytes,
         )
-        telemetry.gauge(
+        gauge(
             "spanproof_backlog_bytes", "Acknowledged bytes on their way to the store.", lambda: backlog.bytes
         )
-        telemetry.gauge(
-            "spanproof_wal_pending_records", "Log records that are not done.", lambda: wal.pending
-        )
+        gauge("spanproof_wal_pending_records", "Log records that are not done.", lambda: wal.pending)
 
     def start(self) -> None:
         """Begin to work, on what the log still holds too."""
