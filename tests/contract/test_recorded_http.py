@@ -6,7 +6,6 @@ The jail's reduced tier has a run of its own: see test_reduced_tier.py.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -27,21 +26,16 @@ from spanproof.sandbox import (
 )
 from spanproof.sandbox.registry import open_sandbox
 
+from .conftest import TIER, settings_of
+
 JSON = (("Content-Type", "application/json"),)
 ITEMS = "https://api.example.com/v1/items?b=2&a=1"
 PAGE = Exchange("GET", ITEMS, 200, JSON, b'{"n": 1}')
 
 
-TIER = os.environ.get("SPANPROOF_TESTED_TIER")
-
-
 @pytest.fixture(scope="module", params=["jail"] if TIER else ["jail", "docker"])
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    settings = {"tier": TIER} if TIER else {}
-    if request.param == "docker":
-        daemon = request.getfixturevalue("docker_daemon")
-        settings = {"host": daemon.host, "image": daemon.image}
-    with open_sandbox(request.param, settings=settings) as opened:
+    with open_sandbox(request.param, settings=settings_of(request.param, request)) as opened:
         yield opened
 
 
