@@ -1,142 +1,58 @@
 """What instrumentation costs an agent: uninstrumented, with ours, and with OpenInference's, in one run.
 
-Usage: `python tests/bench/instrumentors.py [ROUNDS] [smolagents|langchain]`. OpenInference's figures need
-`openinference-instrumentation-smolagents` and `openinference-instrumentation-langchain` beside Spanproof, in
-an environment of their own if they want other versions. Each way has a process of its own, and the ways
-take turns, so that other load on the machine falls on all of them alike. A turn is a run of a scripted agent
-without and one with the instrumentation, in the same process: of two processes one is always a little faster.
-Measured is CPU time of the process; what is added is told per span (p99 is that of runs). A second run
-without (`nothing`) tells how far two equal runs lie apart: on a busy machine much of any p99 is that.
+Usage: `python tests/bench/instrumentors.py [smolagents|langchain …] [--rounds N]`, some two minutes for both.
+OpenInference's figures need `openinference-instrumentation-smolagents` and
+`openinference-instrumentation-langchain` beside Spanproof, in an environment of their own if they want other
+versions. Answers are scripted, so no figure holds a network, and export is left out, since it happens in the
+background: finished spans are kept, and their size is that of one OTLP request.
+
+Each way of being instrumented has a process of its own, and the ways take turns, so that other load on the
+machine falls on all of them alike. A turn is some runs of the scripted agent without and some with the
+instrumentation, in the same process: of two processes one is always a little faster. Measured is CPU time.
+What a span costs is told by the steps: by how much the median, and the 99th percentile, of the time between
+two calls of the model is more than without, divided by the spans that lie between. `overhead` is of whole runs,
+with the interval that holds its median in 95 of 100 cases. `nothing` instruments nothing: it tells how far
+equal runs lie apart.
 `sdk alone` opens and ends a span of 16 short attributes at the same places, by the OpenTelemetry SDK and
 nothing else: what nobody who uses the SDK can go under. In a tight loop, as printed first, such a span costs
 less: within an agent's work nothing of it is in the processor's caches.
-Export is left out, since it happens in the background: finished spans are kept, and their size is that of one
-OTLP request.
-Answers are scripted, so no figure holds a network.
 """
 
 from __future__ import annotations
 
+import argparse
 import gc
 import importlib.util
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
-STEPS = 12
-FLEETS = 4
+from scripted_agents import RUNS, STEPS
+
+FLEETS = 2
 """Sets of processes, one after the other: where one's memory happens to lie makes it faster or slower."""
-OURS, THEIRS, FLOOR = "spanproof", "openinference", "sdk alone"
-NOTHING = "nothing"
-UNSAMPLED = ", unsampled"
+REPEATS = {"smolagents": 3, "langchain": 8}
+"""Runs in a row, some tenth of a second."""
+SPANS_OF_A_STEP = {"smolagents": 3, "langchain": 2}
+OURS, THEIRS, FLOOR, NOTHING = "spanproof", "openinference", "sdk alone", "nothing"
+UNSAMPLED, HIDDEN = ", unsampled", ", no content"
 PEERS = {
     "smolagents": ("openinference.instrumentation.smolagents", "SmolagentsInstrumentor"),
     "langchain": ("openinference.instrumentation.langchain", "LangChainInstrumentor"),
 }
-
-
-def code_of(step: int) -> str:
-    """A snippet of the length models write: it asks a tool, works on the answer and prints what it found."""
-    return (
-        f"# Step {step}: look at the order, add up what was refunded, and keep the figures for the report.\n"
-        f"lines = order_lines(order_id='A-{step}')\n"
-        "refunded = [line for line in lines if line['status'] == 'refunded']\n"
-        "total = 0\nfor line in refunded:\n    total = total + line['cents']\n"
-        f"print('order A-{step}:', len(refunded), 'of', len(lines), 'lines refunded, in cents', total)\n"
-        "for line in lines:\n    print(line['item'], line['cents'], line['status'])\n"
-    )
-
-
-def lines_of(order_id: str) -> list[dict[str, Any]]:
-    """Lines of an order."""
-    return [
-        {"item": f"lamp {number} of {order_id}", "cents": 1500 * number, "status": status}
-        for number, status in enumerate(("refunded", "paid") * 4)
-    ]
-
-
-def smolagents_run() -> Callable[[], object]:
-    """A CodeAgent with one tool call per step."""
-    import smolagents
-    from smolagents import ChatMessage, CodeAgent, MessageRole, Model, tool
-    from smolagents.monitoring import LogLevel, TokenUsage
-
-    class Scripted(Model):
-        """Exported below as if it came with the framework: OpenInference sees no other models."""
-
-        turn = 0
-
-        def generate(self, messages: Any, **options: Any) -> ChatMessage:
-            self.turn += 1
-            code = code_of(self.turn) if self.turn < STEPS else "final_answer('Refunded: $45.00.')"
-            text = f"Thought: I go on with order {self.turn}.\n<code>\n{code}\n</code>"
-            return ChatMessage(MessageRole.ASSISTANT, text, token_usage=TokenUsage(900, 150))
-
-    smolagents.Scripted = Scripted
-
-    @tool
-    def order_lines(order_id: str) -> list:  # type: ignore[type-arg]
-        """Lines of an order.
-
-        Args:
-            order_id: Number of the order.
-        """
-        return lines_of(order_id)
-
-    def run() -> object:
-        agent = CodeAgent([order_lines], Scripted(), max_steps=STEPS, verbosity_level=LogLevel.OFF)
-        return agent.run("How much was refunded for the orders A-1 to A-11, in dollars?")
-
-    return run
-
-
-def langchain_run() -> Callable[[], object]:
-    """A loop of model and tool within one runnable, through langchain-core alone."""
-    from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessage, HumanMessage
-    from langchain_core.outputs import ChatGeneration, ChatResult
-    from langchain_core.runnables import RunnableLambda
-    from langchain_core.tools import tool
-
-    class Scripted(BaseChatModel):
-        @property
-        def _llm_type(self) -> str:
-            return "scripted"
-
-        def _generate(
-            self, messages: Any, stop: Any = None, run_manager: Any = None, **rest: Any
-        ) -> ChatResult:
-            turn = len(messages) // 2 + 1
-            call = {"name": "run_python", "args": {"code": code_of(turn)}, "id": f"call_{turn}"}
-            answer = AIMessage(f"I go on with order {turn}.", tool_calls=[call] if turn < STEPS else [])
-            return ChatResult(generations=[ChatGeneration(message=answer)])
-
-    @tool
-    def run_python(code: str) -> str:
-        """Run code."""
-        return json.dumps(lines_of(code[:10]))
-
-    model = Scripted()
-
-    def loop(task: str) -> object:
-        messages: list[Any] = [HumanMessage(task)]
-        while True:
-            answer = model.invoke(messages)
-            messages.append(answer)
-            if not answer.tool_calls:
-                return answer.content
-            messages.extend(run_python.invoke(call) for call in answer.tool_calls)
-
-    agent = RunnableLambda(loop, name="refunds")
-    return lambda: agent.invoke("How much was refunded for the orders A-1 to A-11, in dollars?")
-
-
-RUNS = {"smolagents": smolagents_run, "langchain": langchain_run}
+HIDING = {
+    "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "NO_CONTENT",
+    "OPENINFERENCE_HIDE_INPUTS": "true",
+    "OPENINFERENCE_HIDE_OUTPUTS": "true",
+}
 
 
 class Kept:
@@ -259,34 +175,33 @@ class Way:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON
 
-        self._framework, self._ours, self._bare = framework, way.startswith(OURS), None
+        self._framework, self._who = framework, way.partition(",")[0]
         sampler = ALWAYS_OFF if way.endswith(UNSAMPLED) else ALWAYS_ON
         self._provider = TracerProvider(sampler=sampler, shutdown_on_exit=False)
         self.kept = Kept()
         self._provider.add_span_processor(self.kept)  # type: ignore[arg-type]
-        if way == FLOOR:
-            self._bare = Bare(framework, self._provider)
+        self._bare = Bare(framework, self._provider) if self._who == FLOOR else None
 
     def on(self) -> None:
         """Instrument."""
         if self._bare is not None:
             self._bare.on()
-        elif self._ours:
+        elif self._who == OURS:
             from spanproof import instrumentors
 
             getattr(instrumentors, f"instrument_{self._framework}")(self._provider)
-        else:
+        elif self._who == THEIRS:
             self._peer().instrument(tracer_provider=self._provider)
 
     def off(self) -> None:
         """Put the originals back."""
         if self._bare is not None:
             self._bare.off()
-        elif self._ours:
+        elif self._who == OURS:
             from spanproof.instrumentors import uninstrument
 
             uninstrument()
-        else:
+        elif self._who == THEIRS:
             self._peer().uninstrument()
 
     def _peer(self) -> Any:
@@ -294,80 +209,93 @@ class Way:
         return getattr(importlib.import_module(module), name)()
 
 
-def work(framework: str, name: str) -> None:
-    """A worker: for each line that comes in, a run without and one with the instrumentation.
+@dataclass
+class Turn:
+    """Seconds of runs without and with instrumentation, each the whole run's and then its steps'."""
 
-    Out go the CPU seconds of two without and of the one with, how many spans there were, and their bytes.
-    """
+    plain: list[list[float]] = field(default_factory=list)
+    instrumented: list[list[float]] = field(default_factory=list)
+    spans: int = 0
+    bytes: int = 0
+
+
+def work(framework: str, name: str) -> None:
+    """A worker: for each line that comes in, a turn goes out."""
     from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 
-    if hasattr(os, "sched_setaffinity"):  # threads that change their core make two equal runs differ most
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    run = RUNS[framework]()
-    way = Way(framework, name)
+    marks: list[float] = []
+    run, way, repeats = RUNS[framework](marks), Way(framework, name), REPEATS[framework]
 
-    def timed() -> float:
-        for _ in range(2):  # what is looked at once, and caches that another process has emptied
-            run()
+    def timed() -> list[float]:
         way.kept.spans.clear()
         gc.collect()
+        marks.clear()
         began = time.process_time()
         run()
-        return time.process_time() - began
+        spent = time.process_time() - began
+        return [spent, *(later - earlier for earlier, later in pairwise(marks))]
 
-    timed()
+    def block(runs: int) -> list[list[float]]:
+        timed()  # what is looked at once, and caches that another process has emptied
+        return [timed() for _ in range(runs)]
+
+    block(1)
     gc.freeze()  # the libraries' own objects are no part of what a run costs
+    if hasattr(os, "sched_setaffinity"):  # threads that change their core make two equal runs differ most
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     print(flush=True)
     for _ in sys.stdin:
-        plain, again = timed(), timed()
-        assert not way.kept.spans
+        turn = Turn(plain=block(repeats))
         way.on()
-        spent = timed()
-        size = encode_spans(way.kept.spans).ByteSize() if way.kept.spans else 0
-        print(json.dumps([plain, again, spent, len(way.kept.spans), size]), flush=True)
+        turn.instrumented = block(2 * repeats)
+        turn.spans, turn.bytes = len(way.kept.spans), encode_spans(way.kept.spans).ByteSize()
         way.off()
+        turn.plain += block(repeats)
+        print(json.dumps(vars(turn)), flush=True)
 
 
-Measured = list[tuple[float, float, float, int, int]]
-
-
-def measured(framework: str, ways: list[str], rounds: int) -> dict[str, Measured]:
-    """Runs of each way, in turns; the order of a round is turned as well."""
-    found: dict[str, Measured] = {way: [] for way in ways}
+def measured(framework: str, ways: list[str], rounds: int) -> dict[str, list[Turn]]:
+    """Turns of each way; the order of a round is turned as well."""
+    found: dict[str, list[Turn]] = {way: [] for way in ways}
     for _ in range(FLEETS):
         workers = {way: worker(framework, way) for way in ways}
+        for each in workers.values():
+            answer(each)  # it is warm
         for number in range(rounds // FLEETS):
             for way in ways if number % 2 else reversed(ways):
-                found[way].append(tuple(json.loads(asked(workers[way]))))
+                found[way].append(Turn(**json.loads(asked(workers[way]))))
         for each in workers.values():
             each.communicate()
     return found
 
 
 def worker(framework: str, way: str) -> subprocess.Popen[str]:
-    """A process for one way, warm."""
-    started = subprocess.Popen(
+    """A process for one way."""
+    return subprocess.Popen(
         [sys.executable, __file__, "--work", framework, way],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        env={**os.environ, **(HIDING if way.endswith(HIDDEN) else {})},
     )
-    assert started.stdout is not None
-    started.stdout.readline()
-    return started
 
 
 def asked(worker: subprocess.Popen[str]) -> str:
     """What a worker answers to a line."""
     assert worker.stdin is not None
-    assert worker.stdout is not None
     worker.stdin.write("\n")
     worker.stdin.flush()
+    return answer(worker)
+
+
+def answer(worker: subprocess.Popen[str]) -> str:
+    """The next line of a worker."""
+    assert worker.stdout is not None
     return worker.stdout.readline()
 
 
-def sdk_floor(rounds: int) -> float:
-    """Microseconds of a span of the SDK's with 16 short attributes: what nobody can go under."""
+def sdk_in_a_loop(rounds: int) -> float:
+    """Microseconds of a span of the SDK's with 16 short attributes, with all it needs in the caches."""
     from opentelemetry.sdk.trace import TracerProvider
 
     provider = TracerProvider(shutdown_on_exit=False)
@@ -383,45 +311,64 @@ def sdk_floor(rounds: int) -> float:
     return statistics.median(times) * 1e6
 
 
+def added_per_span(turns: list[Turn], spans_of_a_step: int) -> tuple[float, float]:
+    """Microseconds that steps take longer, per span of a step: of the median and of the 99th percentile."""
+    plain, instrumented = list[float](), list[float]()
+    for turn in turns:
+        usual = [statistics.median(times) for times in zip(*turn.plain, strict=True)]
+        for runs, found in ((turn.plain, plain), (turn.instrumented, instrumented)):
+            # Later steps take longer: each is compared with the same one.
+            found += [time - base for run in runs for time, base in list(zip(run, usual, strict=True))[1:]]
+    median, high = (
+        1e6 * (quantile(instrumented) - quantile(plain)) / spans_of_a_step
+        for quantile in (statistics.median, lambda values: statistics.quantiles(values, n=100)[98])
+    )
+    return median, high
+
+
+def overhead(turns: list[Turn]) -> tuple[float, float, float]:
+    """Per cent that a run takes longer: the median of the turns, and the interval that holds it."""
+    shares = [
+        100 * (statistics.median(run[0] for run in turn.instrumented) / base - 1)
+        for turn in turns
+        for base in [statistics.median(run[0] for run in turn.plain)]
+    ]
+    draw = random.Random(0)
+    medians = sorted(statistics.median(draw.choices(shares, k=len(shares))) for _ in range(1000))
+    return statistics.median(shares), medians[25], medians[975]
+
+
 def table(framework: str, rounds: int) -> None:
     """Measure one framework and print it."""
-    ways = [FLOOR, OURS, OURS + UNSAMPLED]
+    ways = [NOTHING, FLOOR, OURS, OURS + HIDDEN, OURS + UNSAMPLED]
     if _installed(PEERS[framework][0]):
-        ways += [THEIRS, THEIRS + UNSAMPLED]
+        ways += [THEIRS, THEIRS + HIDDEN, THEIRS + UNSAMPLED]
     else:
         package = f"openinference-instrumentation-{framework}"
         print(f"{framework}: no peer to compare with; pip install {package}", file=sys.stderr)
     found = measured(framework, ways, rounds)
-    plain = 1000 * statistics.median(base for runs in found.values() for base, *_ in runs)
-    print(f"\n{framework}: {STEPS} steps, {rounds} rounds; {plain:.2f} ms uninstrumented")
-    print(f"{'way':26}{'spans':>6}{'added µs/span p50':>19}{'p99':>8}{'kB/run':>9}{'overhead':>10}")
-    added: dict[str, float] = {}
-    of_ours = found[OURS][-1][3]
-    equal = sorted(1e6 * abs(again - base) for runs in found.values() for base, again, *_ in runs)
-    apart = [f"{value / of_ours:.1f}" for value in _ends(equal)]
-    print(f"{NOTHING:26}{'':6}{apart[0]:>19}{apart[1]:>8}")
-    for way in ways:
-        *_, spans, size = found[way][-1]
-        extra = sorted(1e6 * (spent - base) for base, _, spent, *_ in found[way])
-        added[way] = statistics.median(extra)
-        shown = [f"{value / spans:.1f}" if spans else "–" for value in _ends(extra)]
-        share = added[way] / plain / 10
-        print(f"{way:26}{spans:6}{shown[0]:>19}{shown[1]:>8}{size / 1000:9.1f}{share:9.1f}%")
-    if THEIRS in ways:
-        ours, theirs = found[OURS][-1], found[THEIRS][-1]
-        time_ratio = added[OURS] / added[THEIRS]
-        per_span = time_ratio * theirs[3] / ours[3]
+    plain = 1000 * statistics.median(
+        run[0] for turns in found.values() for turn in turns for run in turn.plain
+    )
+    runs = rounds * 2 * REPEATS[framework]
+    print(f"\n{framework}: {STEPS} steps, {plain:.2f} ms uninstrumented; {runs} runs of each way")
+    print(f"{'':26}{'spans':>6}{'added µs/span: p50':>20}{'p99':>7}{'kB/run':>9}{'overhead %':>12}")
+    middle: dict[str, float] = {}
+    for way, turns in found.items():
+        last = turns[-1]
+        middle[way], high = added_per_span(turns, SPANS_OF_A_STEP[framework])
+        share, least, most = overhead(turns)
         print(
-            f"ours to theirs: time per run {time_ratio:.2f}, per span {per_span:.2f},"
-            f" bytes {ours[4] / theirs[4]:.2f}"
+            f"{way:26}{last.spans:6}{middle[way]:20.1f}{high:7.1f}{last.bytes / 1000:9.1f}"
+            f"{share:12.1f} [{least:.1f}, {most:.1f}]"
         )
-    floor = added[FLOOR] / found[FLOOR][-1][3]
-    print(f"of ours the SDK alone: {floor:.1f} µs per span; above it: {added[OURS] / of_ours - floor:.1f}")
-
-
-def _ends(values: list[float]) -> tuple[float, float]:
-    """Median and 99th percentile of sorted values."""
-    return statistics.median(values), values[int(len(values) * 0.99)]
+    for how in ("", HIDDEN):
+        ours, theirs = found[OURS + how][-1], found.get(THEIRS + how)
+        said = f"{OURS + how}: above the SDK alone {middle[OURS + how] - middle[FLOOR]:.1f} µs per span"
+        if theirs:
+            ratio, size = middle[OURS + how] / middle[THEIRS + how], ours.bytes / theirs[-1].bytes
+            said += f"; to OpenInference's, time per span {ratio:.3f}, bytes {size:.3f}"
+        print(said)
 
 
 def _installed(module: str) -> bool:
@@ -431,11 +378,19 @@ def _installed(module: str) -> bool:
         return False
 
 
+def main() -> None:
+    """Print a table for each framework."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("framework", nargs="*", choices=[*RUNS, []], help="all of them when not named")
+    parser.add_argument("--rounds", type=int, default=10, help="turns of each way")
+    arguments = parser.parse_args()
+    print(f"{FLOOR}, in a tight loop: {sdk_in_a_loop(50):.1f} µs for a span of 16 attributes")
+    for framework in arguments.framework or RUNS:
+        table(framework, arguments.rounds)
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--work"]:
         work(*sys.argv[2:4])
     else:
-        count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-        print(f"{FLOOR}, in a tight loop: {sdk_floor(50):.1f} µs for a span of 16 attributes")
-        for each in sys.argv[2:] or RUNS:
-            table(each, count)
+        main()
