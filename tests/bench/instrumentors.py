@@ -10,9 +10,9 @@ Each way of being instrumented has a process of its own, and the ways take turns
 machine falls on all of them alike. A turn is some runs of the scripted agent without and some with the
 instrumentation, in the same process: of two processes one is always a little faster. Measured is CPU time.
 What a span costs is told by the steps: by how much the median, and the 99th percentile, of the time between
-two calls of the model is more than without, divided by the spans that lie between. `overhead` is of whole runs,
-with the interval that holds its median in 95 of 100 cases. `nothing` instruments nothing: it tells how far
-equal runs lie apart.
+two calls of the model is more than without, divided by the spans that lie between. `overhead` is of whole
+runs, with the interval that holds its median in 95 of 100 cases. `nothing` instruments nothing: it tells how
+far equal runs lie apart.
 `sdk alone` opens and ends a span of 16 short attributes at the same places, by the OpenTelemetry SDK and
 nothing else: what nobody who uses the SDK can go under. In a tight loop, as printed first, such a span costs
 less: within an agent's work nothing of it is in the processor's caches.

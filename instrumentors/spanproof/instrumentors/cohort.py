@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
-from opentelemetry.context import Context, attach, create_key, detach, get_value, set_value
+from opentelemetry.context import Context, attach, create_key, detach, get_current, set_value
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 
 from spanproof.instrumentors.diagnostics import shielded
@@ -56,7 +56,7 @@ def set_cohort(
 
 def cohort_attributes(context: Context | None = None) -> Mapping[str, str]:
     """The cohort attributes of a context (the current one when None)."""
-    value = get_value(_KEY, context)
+    value = (get_current() if context is None else context).get(_KEY)
     return value if isinstance(value, dict) else _NOTHING
 
 

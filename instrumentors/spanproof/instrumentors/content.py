@@ -215,8 +215,8 @@ class Content:
         if mime_name in self._json_shown or not issubclass(type(value), str):
             self._json_shown = (*self._json_shown, mime_name)
             self.document(name, mime_name, value)
-        elif self.visible:
-            self._put(name, text_of(value), self._policy.max_value_chars)
+        else:
+            self.text(name, value if type(value) is str else text_of(value))
 
     def _twice(self, name: str, shown: str, mime_name: str, value: object) -> None:
         if not self.visible:

@@ -32,6 +32,8 @@ RETRIEVER: Final = "RETRIEVER"
 
 _MAX_MESSAGE_CHARS: Final = 16_384
 _MAX_STACK_CHARS: Final = 16_384
+(_SPAN_KEY,) = trace.set_span_in_context(trace.INVALID_SPAN, Context())
+"""Under which the API keeps a context's span: `set_span_in_context` copies the whole context twice."""
 
 
 @dataclass(slots=True)
@@ -90,7 +92,7 @@ class Tracing:
             name = well_formed(name)
         otel_kind = SpanKind.CLIENT if kind == LLM else SpanKind.INTERNAL
         span = self._tracer.start_span(name, context, otel_kind, attributes, links, start_ns)
-        return Opened(span, trace.set_span_in_context(span, context), Content(self.policy))
+        return Opened(span, Context({**context, _SPAN_KEY: span}), Content(self.policy))
 
     def content(self) -> Content:
         """An empty set of attributes under this tracer's policy."""
