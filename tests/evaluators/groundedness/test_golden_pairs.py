@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from spanproof.evaluators.layers.groundedness import ground
+from spanproof.evaluators.layers.groundedness import Grounding, ground
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "groundedness"
 
@@ -24,12 +24,16 @@ def pairs() -> list[tuple[str, str, dict, str]]:
     return found
 
 
+def grounding_of(scenario: dict, answer: str) -> Grounding:
+    return ground(scenario["outputs"], answer, scenario.get("task"), now=scenario.get("now"))
+
+
 @pytest.mark.parametrize(
     ("verdict", "kind", "scenario", "answer"),
     [pytest.param(*pair, id=f"{pair[2]['about']}-{pair[1]}-{pair[3][:40]}") for pair in pairs()],
 )
 def test_the_verdict_is_the_golden_one(verdict, kind, scenario, answer):
-    grounding = ground(scenario["outputs"], answer, scenario.get("task"))
+    grounding = grounding_of(scenario, answer)
     assert grounding.verdict == verdict, [(c.text, c.verdict.value, c.reason) for c in grounding.claims]
 
 
@@ -41,7 +45,7 @@ def test_there_are_enough_kinds_of_corruption():
 
 def test_every_claim_quotes_the_answer_and_gives_a_reason():
     for _, _, scenario, answer in pairs():
-        for claim in ground(scenario["outputs"], answer, scenario.get("task")).claims:
+        for claim in grounding_of(scenario, answer).claims:
             assert claim.text == answer[claim.start : claim.end]
             assert claim.reason
             if claim.evidence is not None and claim.evidence.output is not None:

@@ -1,10 +1,9 @@
-"""How numbers are written: ranges, dashes, durations, dozens, sizes, areas, telephone numbers, zeros."""
+"""How numbers are written: ranges, dashes, durations, dozens, sizes, areas."""
 
 from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.layers.groundedness import Verdict, ground
 from spanproof.evaluators.layers.groundedness.language.quantities import quantities_in
 
 
@@ -33,22 +32,3 @@ def read(text):
 )
 def test_quantities(text, found):
     assert read(text) == [(pytest.approx(value), unit) for value, unit in found]
-
-
-PERSON = '{"name": "Lena", "phone": "+49 30 5557 2210", "customer_no": "0048812", "points": 1250}'
-
-
-@pytest.mark.parametrize(
-    ("answer", "verdict"),
-    [
-        ("Lena's phone number is +49 30 5557 2210.", Verdict.GROUNDED),
-        ("Lena's phone number is +49 30 55572210.", Verdict.GROUNDED),
-        ("Lena's phone number is +49 30 5557 2110.", Verdict.CONTRADICTED),
-        ("Her customer number is 0048812.", Verdict.GROUNDED),
-        ("Her customer number is 0048821.", Verdict.CONTRADICTED),
-        ("Her points changed by +1,250.", Verdict.GROUNDED),
-    ],
-)
-def test_numbers_that_are_names(answer, verdict):
-    grounding = ground([PERSON], answer)
-    assert grounding.verdict is verdict, [(claim.text, claim.reason) for claim in grounding.claims]
