@@ -85,7 +85,7 @@ def told_and_untold(*of_a_run):
 A, B = RECORDED[:2]
 
 
-@settings(suppress_health_check=list(HealthCheck), max_examples=150)
+@settings(suppress_health_check=list(HealthCheck), max_examples=60)
 @given(
     steps,
     calls.map(lambda made: sorted(made, key=lambda pair: pair[1])),

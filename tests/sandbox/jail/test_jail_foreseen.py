@@ -120,7 +120,7 @@ def outcome_of(jail: JailSandbox, sources: list[str], hint: list[Foreseen], rene
     return seen
 
 
-@settings(suppress_health_check=list(HealthCheck), max_examples=150)
+@settings(suppress_health_check=list(HealthCheck), max_examples=60)
 @given(steps, hints, st.booleans(), st.integers(0, 2))
 @example(
     ["look('a')\nlook('a')", "look('a')"],

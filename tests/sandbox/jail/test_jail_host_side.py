@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from spanproof.sandbox.jail import testimony
 from spanproof.sandbox.jail.arch import this_arch
 from spanproof.sandbox.jail.paths import Boundary
-from spanproof.sandbox.jail.place import Born, Origin, Place
+from spanproof.sandbox.jail.place import Armed, Born, Origin, Place
 from spanproof.sandbox.jail.reduced.box import Directory
 from spanproof.sandbox.jail.reduced.fence import Fence
 from spanproof.sandbox.jail.reduced.resolver import Ear, NoNetwork
@@ -29,7 +29,7 @@ from spanproof.sandbox.jail.reduced.tree import Descendants
 from spanproof.sandbox.jail.reduced.watch import GuardedWatcher
 from spanproof.sandbox.jail.root import files_under
 from spanproof.sandbox.jail.rules import REFUSED, WATCHED
-from spanproof.sandbox.jail.run import Armed, Links
+from spanproof.sandbox.jail.run import Links
 from spanproof.sandbox.jail.steps import SessionRun
 from spanproof.sandbox.jail.watch import Notification, Watcher
 from spanproof.sandbox.jail.wire import FROM_GUEST, FROM_HOST, BadFrame, Decoder, Frame, encode
@@ -203,21 +203,41 @@ class _Never:
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> SessionRun:
     """A session that has begun, seen from its slot."""
+    return begun_in(tmp_path_factory.mktemp("box"))[0]
+
+
+@pytest.fixture
+def fresh_session(tmp_path: Path) -> tuple[SessionRun, socket.socket]:
+    """Another one, and the guest's end of its control channel."""
+    return begun_in(tmp_path)
+
+
+def begun_in(directory: Path) -> tuple[SessionRun, socket.socket]:
     assert ARCH is not None
     (out, _), (err, _), (listener, _), (_, stdin) = (os.pipe() for _ in range(4))
     tree = _Alone(own_user=False)
-    box = Directory(str(tmp_path_factory.mktemp("box")), tree)
+    box = Directory(str(directory), tree)
     watcher = Watcher(ARCH, Boundary((), ""))
     place = Place(tree, box, NoNetwork(), watcher, cast(Origin, _Never()))
     control, guest = socket.socketpair()
     channel, host = socket.socketpair()
+    control.setblocking(False)
     for link in (guest, host):
         threading.Thread(target=_swallow, args=(link,), daemon=True).start()
+    for fd in (out, err):
+        os.set_blocking(fd, False)
     armed = Armed(Born(os.getpid(), listener, 0), control, stdin, out, err, "right")
-    run = SessionRun(armed, watcher, Links(channel, Decoder(FROM_HOST), place), None)
-    limits = {"memory_bytes": 1 << 40, "output_bytes": 9, "output_kill_bytes": 9, "wall_s": 3600.0}
-    run.start(Frame({"limits": limits}, (b"", b"", b"")))
-    return run
+    limits = {
+        "memory_bytes": 1 << 40,
+        "output_bytes": 9,
+        "output_kill_bytes": 9,
+        "processes": 9,
+        "wall_s": 3600.0,
+    }
+    job = Frame({"limits": limits}, (b"", b"", b""))
+    run = SessionRun(job, armed, Links(channel, Decoder(FROM_HOST), place, None))
+    run.start()
+    return run, guest
 
 
 def _swallow(link: socket.socket) -> None:
@@ -243,8 +263,43 @@ def test_a_session_may_be_told_anything_and_no_step_ends_for_it(
     running = session._in_step
     for message in messages:
         session._hear(message)
-    session._resume()
+    session._clock.go_on()
     assert session._in_step is running  # the secret name of the step was never told
+
+
+TWO_STEPS = Frame({"kind": "step", "foreseen": [[[], False]] * 2}, (b"1", b"2"))
+
+
+def end_of(step: str) -> dict[str, object]:
+    return {"kind": "step", "token": "right", "step": step, "outcome": "ok"}
+
+
+@pytest.mark.parametrize("ended", [True, False])
+def test_a_step_that_ended_while_its_slot_was_kept_from_looking_is_not_late_nor_is_the_next(
+    fresh_session: tuple[SessionRun, socket.socket], ended: bool
+) -> None:
+    session, guest = fresh_session
+    session._take(TWO_STEPS)
+    first = session._step
+    if ended:
+        guest.sendall(encode(end_of(first)))
+    session._clock.deadline = 0.0  # it is long past
+    session._turn()
+    assert (session._step != first, session._stopped) == ((True, None) if ended else (False, "timeout"))
+
+
+def test_a_step_begins_when_what_the_one_before_it_asked_is_answered(
+    fresh_session: tuple[SessionRun, socket.socket],
+) -> None:
+    session, _guest = fresh_session
+    session._take(TWO_STEPS)
+    first = session._step
+    session._hear({"kind": "call", "token": "right", "call": 1, "tool": "asks", "args": [], "kwargs": {}})
+    session._hear(end_of(first))  # a thread of it had asked, and the step did not wait for the answer
+    assert not session._in_step
+    session._take(Frame({"kind": "answer", "call": 1}, ()))
+    assert session._in_step
+    assert session._step != first
 
 
 names = st.text(st.characters(blacklist_characters="/\0", max_codepoint=0x2FFF), min_size=1, max_size=20)

@@ -24,9 +24,9 @@ from spanproof.sandbox.jail.guest.values import json_form
 from spanproof.sandbox.jail.master import foreign_id
 from spanproof.sandbox.jail.output import Stream
 from spanproof.sandbox.jail.paths import Boundary, Judged
-from spanproof.sandbox.jail.place import Born, Descriptors, Origin, Place
+from spanproof.sandbox.jail.place import Armed, Born, Descriptors, Origin, Place
 from spanproof.sandbox.jail.reduced.arming import Passed
-from spanproof.sandbox.jail.run import Armed, Links, Run
+from spanproof.sandbox.jail.run import Links, Run
 from spanproof.sandbox.jail.watch import Watcher
 from spanproof.sandbox.jail.wire import FROM_HOST, Decoder, Frame
 
@@ -256,9 +256,10 @@ def test_a_deadline_is_for_what_still_runs_when_the_slot_looks(ended: bool, stop
         watcher = Watcher(arch, Boundary((), ""))
         place = Place(Processes(), Wiped(watched=True), Loopback(), watcher, cast(Origin, _Born(guest.pid)))
         armed = Armed(Born(guest.pid, listener, 0), control, stdin, out, err, "")
-        run = Run(armed, watcher, Links(channel, Decoder(FROM_HOST), place), None)
-        limits = {"memory_bytes": 1, "output_bytes": 9, "output_kill_bytes": 9, "wall_s": 0.0, "cpu_s": 1}
-        run.start(Frame({"limits": limits}, (b"", b"", b"")))
+        limits = {"memory_bytes": 1, "output_bytes": 9, "output_kill_bytes": 9, "processes": 9}
+        job = Frame({"limits": limits | {"wall_s": 0.0, "cpu_s": 1}}, (b"", b"", b""))
+        run = Run(job, armed, Links(channel, Decoder(FROM_HOST), place, None))
+        run.start()
         if ended:
             guest.kill()
             select.select([place.origin], [], [])

@@ -114,6 +114,29 @@ class Born:
     warm_bytes: int
 
 
+@dataclass(slots=True)
+class Armed:
+    """A guest that waits for code, and its slot's ends of its descriptors, none of which blocks.
+
+    Attributes:
+        token: what its own messages bear.
+    """
+
+    born: Born
+    control: socket.socket
+    stdin: int
+    stdout: int
+    stderr: int
+    token: str
+
+    def close(self) -> None:
+        """Close our ends."""
+        for fd in (self.stdin, self.stdout, self.stderr):
+            if fd >= 0:
+                os.close(fd)
+        self.control.close()
+
+
 @dataclass(frozen=True, slots=True)
 class Ended:
     """How a guest's main process ended.

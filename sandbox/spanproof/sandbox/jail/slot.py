@@ -21,8 +21,8 @@ from spanproof.sandbox.jail.arch import Arch
 from spanproof.sandbox.jail.cgroup import Group
 from spanproof.sandbox.jail.fixed.surroundings import Surroundings, surrounded
 from spanproof.sandbox.jail.paths import Boundary
-from spanproof.sandbox.jail.place import Descriptors, Place
-from spanproof.sandbox.jail.run import Armed, Links, Run
+from spanproof.sandbox.jail.place import Armed, Descriptors, Place
+from spanproof.sandbox.jail.run import Links, Run
 from spanproof.sandbox.jail.stem import Stems
 from spanproof.sandbox.jail.steps import SessionRun
 from spanproof.sandbox.jail.watch import Watcher
@@ -56,9 +56,9 @@ class Slot:
         self._place = place
         self._box = place.box
         self._watcher = place.watcher
-        self._group = group
         self._channel = channel
         self._decoder = Decoder(FROM_HOST)
+        self._links = Links(channel, self._decoder, place, group)
         self._bounds: tree.Bounds | None = None
         self._has_box = False
 
@@ -76,10 +76,10 @@ class Slot:
             armed = self._bounded(armed, tree.Bounds.of(frame.header))
             self._watcher.watch(armed.born.listener)
             self._surround(frame, armed)
-            kind = SessionRun if frame.header["language"] == "session" else Run
-            run = kind(armed, self._watcher, self._links(), self._group)
             self._prepare(frame)
-            run.start(frame)
+            kind = SessionRun if frame.header["language"] == "session" else Run
+            run = kind(frame, armed, self._links)
+            run.start()
             header, parts = run.finish()  # everything the program started is dead now
             self._channel.sendall(encode(header, parts))
             if self._watcher.surroundings is not None:
@@ -118,9 +118,6 @@ class Slot:
         if surrounded(job.header):
             self._watcher.surroundings = Surroundings(job, armed.born.pid, self._place)
 
-    def _links(self) -> Links:
-        return Links(self._channel, self._decoder, self._place)
-
     def _prepare(self, frame: Frame) -> None:
         """Lay the program's files into the box."""
         names = frame.header.get("files", [])
@@ -150,6 +147,8 @@ class Slot:
         ours, theirs = socket.socketpair()
         given = Descriptors(theirs.detach(), stdin_read, stdout_write, stderr_write)
         born = self._place.origin.fork(given, ours, seeded=seeded)
+        for fd in (ours.fileno(), stdin_write, stdout_read, stderr_read):
+            os.set_blocking(fd, False)
         if self._bounds is not None:
             self._bounds.apply(born.pid, self._place.tree)
         return Armed(born, ours, stdin_write, stdout_read, stderr_read, secrets.token_hex(16))

@@ -8,16 +8,14 @@ turn. Everything else is as in any run.
 
 from __future__ import annotations
 
-import contextlib
 import secrets
 import select
-import time
 from collections import deque
 from typing import Any
 
-from spanproof.sandbox.jail import memory
-from spanproof.sandbox.jail.output import Stream
-from spanproof.sandbox.jail.run import TICK_S, Run
+from spanproof.sandbox.jail.oversight import TICK_S
+from spanproof.sandbox.jail.place import Armed
+from spanproof.sandbox.jail.run import Links, Run
 from spanproof.sandbox.jail.watch import Record
 from spanproof.sandbox.jail.wire import Frame, Header, call_key, encode
 
@@ -25,6 +23,8 @@ _CALLS_A_STEP = 10_000
 """Tool calls: their time is not the step's, so their number must be bounded."""
 _MUTE_S = 0.002
 """So long into a step nobody looks at its output; most steps are over then, and fill no pipe."""
+_PIECE_BYTES = 4096
+"""What a host that has room at all has room for, be it a socket or a pipe."""
 _OF_A_CALL = ("tool", "args", "kwargs")
 _OF_A_STEP = ("result", "has_json", "text", "raised", "outcome")
 
@@ -32,35 +32,41 @@ _OF_A_STEP = ("result", "has_json", "text", "raised", "outcome")
 class SessionRun(Run):
     """One session, from its first step to its last."""
 
-    _in_step = False
-    _paused_at: float | None = None
-    _ready = False
-    _step = ""
-    """The secret name of the step at hand: a report made up before the step began cannot know it."""
-    _calls = 0
-    _cpu_told = 0.0
-    _lasting = False
-    """Whether foreseen calls that the step at hand does not make are the next one's."""
+    def __init__(self, job: Frame, armed: Armed, links: Links) -> None:
+        super().__init__(job, armed, links)
+        self._ready = self._in_step = False
+        self._step = ""
+        """The secret name of the step at hand: a report made up before the step began cannot know it."""
+        self._coming: deque[tuple[bytes, list[Any]]] = deque()
+        """Steps that the host has sent: source, and what is foreseen of it."""
+        self._foreseen: deque[list[Any]] = deque()
+        """Calls of the step at hand: number, key and answer."""
+        self._lasting = False
+        """Whether those that it does not make are the next step's."""
+        self._answered: list[int] = []
+        """Numbers of those that were answered and that the host has not heard of."""
+        self._calls = 0
+        self._cpu_told = 0.0
+        self._untold = b""
 
-    def start(self, job: Frame) -> None:
-        """Set the limits and hand the guest its tools."""
-        self._coming: deque[tuple[bytes, list[Any]]] = deque()  # source, and what is foreseen of it
-        self._foreseen: deque[list[Any]] = deque()  # calls to come, as their number, key and answer
-        self._answered: list[int] = []  # those that were answered and that the host has not heard of
-        self._muted: list[int] = []
-        super().start(job)
+    def finish(self) -> tuple[Header, list[bytes]]:
+        """See `Run`; a frame that was cut off by the end is completed."""
+        result = super().finish()
+        if self._untold:
+            self._channel.sendall(self._untold)
+        return result
 
-    def _bound_time(self, limits: Header) -> None:
+    def _bound_time(self) -> None:
         """CPU time is bounded by the wall time of each step: the kernel's limit is for a whole process."""
 
-    def _host_s_turn(self) -> bool:
-        return not self._in_step or self._paused_at is not None
+    def _is_timed(self) -> bool:
+        return self._in_step and not self._clock.stands
 
-    def _done(self) -> bool:
+    def _is_over(self) -> bool:
         return self._ended or not self._in_step
 
     def _hear(self, said: Header) -> None:
-        if said.get("token") != self.armed.token:
+        if said.get("token") != self._armed.token:
             return
         kind = said.get("kind")
         if kind == "call":
@@ -76,70 +82,57 @@ class SessionRun(Run):
         if kind == "step":
             self._coming = deque(zip(frame.parts, frame.header["foreseen"], strict=True))
             self._lasting = False
-            self._begin_step()
+            self._next_step()
         elif kind == "answer":
-            self._resume()
+            self._clock.go_on()  # the time a tool takes is the host's, not the step's
             self._to_guest(encode(frame.header))
+            self._next_step()
         elif kind == "end":
             self._stopped = "closed"
 
-    def _begin_step(self) -> None:
-        self._mute()
-        self._in_step = True
-        self._step = secrets.token_hex(8)
-        self._calls = 0
-        self._started = time.monotonic()
-        self._deadline = self._started + self._limits["wall_s"]
+    def _next_step(self) -> None:
+        """Begin it, where there is one, the one before is over, and no call of that waits for its answer."""
+        if not self._coming or self._in_step or self._clock.stands or self._stopped is not None:
+            return
         source, (calls, lasting) = self._coming.popleft()
         if not self._lasting:
             self._foreseen.clear()
         self._foreseen.extend(calls)
         self._lasting = lasting
+        self._streams.mute()
+        self._tick_s = _MUTE_S
+        self._in_step = True
+        self._step = secrets.token_hex(8)
+        self._calls = 0
+        self._clock.start()
         self._to_guest(encode({"kind": "step", "step": self._step}, [source]))
 
     def _turn(self) -> None:
         super()._turn()
-        if self._muted and time.monotonic() - self._started >= _MUTE_S:
-            self._unmute()
-
-    def _mute(self) -> None:
-        """Leave output in its pipes for now: a write that wakes nobody costs the guest next to nothing."""
-        for fd in (self.armed.stdout, self.armed.stderr):
-            with contextlib.suppress(KeyError):  # it has ended, or is muted
-                self._poll.unregister(fd)
-                self._muted.append(fd)
-        self._tick_s = _MUTE_S
-
-    def _unmute(self) -> None:
-        for fd in self._muted:
-            self._poll.register(fd, select.POLLIN)
-        self._muted.clear()
-        self._tick_s = TICK_S
+        if self._clock.passed_s() >= _MUTE_S and self._streams.unmute():
+            self._tick_s = TICK_S
 
     def _end_step(self, said: Header) -> None:
         """Gather what the step did, tell the host, and start the next one's account."""
-        self._drain()
-        wall_s = time.monotonic() - self._started
-        self._memory.sample()
-        header = self._facts(wall_s, self._cpu_s())
+        self._streams.drain()
+        header = self._facts(self._clock.passed_s(), self._cpu_s())
         header |= {key: said.get(key) for key in _OF_A_STEP}
         header |= {"kind": "step", "ready": said["kind"] == "ready", "files": self._place.box.files_left()}
-        header["peak"] = self._memory.peak_bytes
-        self._channel.sendall(encode(header, [self._out.kept(), self._err.kept()]))
+        header["peak"] = self._oversight.peak_bytes()
         self._in_step = False
-        self._out, self._err = Stream(self._limits["output_bytes"]), Stream(self._limits["output_bytes"])
-        self.watcher.record = Record(network_used=self.watcher.record.network_used)
+        self._to_host(encode(header, self._streams.kept()))
+        self._streams.begin_anew()
+        self._watcher.record = Record(network_used=self._watcher.record.network_used)
         if said.get("outcome") != "ok":
             self._coming.clear()
-        elif self._coming:
-            self._begin_step()
+        self._next_step()
 
     def _forward(self, said: Header) -> None:
         self._calls += 1
         if self._calls > _CALLS_A_STEP:
             self._stopped = "timeout"
             return
-        if not self._in_step or self._paused_at is not None:
+        if not self._in_step or self._clock.stands:
             # One call at a time: a host that answers and a slot that forwards would wait for each other.
             reason = "no step is running" if not self._in_step else "another call waits for its answer"
             refusal = {"error_type": "RuntimeError", "error_message": reason}
@@ -152,8 +145,8 @@ class SessionRun(Run):
             return
         self._foreseen.clear()  # the order is lost: the host knows what follows
         call = {"kind": "call", "call": said.get("call"), **{key: said.get(key) for key in _OF_A_CALL}}
-        self._paused_at = time.monotonic()
-        self._channel.sendall(encode(call | {"foreseen": self._told_answered()}))
+        self._clock.stop()
+        self._to_host(encode(call | {"foreseen": self._told_answered()}))
 
     def _facts(self, wall_s: float, cpu_s: float) -> Header:
         return super()._facts(wall_s, cpu_s) | {"foreseen": self._told_answered()}
@@ -162,13 +155,20 @@ class SessionRun(Run):
         told, self._answered = self._answered, []
         return told
 
-    def _resume(self) -> None:
-        """The time a tool takes is the host's, not the step's."""
-        if self._paused_at is not None:
-            self._deadline += time.monotonic() - self._paused_at
-            self._paused_at = None
+    def _to_host(self, data: bytes) -> None:
+        """Tell the host, who may be long in reading: what the guest has started is looked after meanwhile."""
+        view = memoryview(data)
+        waiting = select.poll()
+        waiting.register(self._channel, select.POLLOUT)
+        while view and self._stopped is None:
+            if waiting.poll(TICK_S * 1000):
+                self._channel.sendall(view[:_PIECE_BYTES])
+                view = view[_PIECE_BYTES:]
+            else:
+                self._stopped = self._oversight.look()
+        self._untold += view
 
     def _cpu_s(self) -> float:
-        spent = memory.cpu_s(self.armed.born.pid) + self._strays_cpu_s()
+        spent = self._oversight.cpu_s_so_far()
         step, self._cpu_told = spent - self._cpu_told, spent
         return max(0.0, step)

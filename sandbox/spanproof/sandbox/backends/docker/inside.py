@@ -29,10 +29,9 @@ from spanproof.sandbox.jail.master import preload, use_packages_of
 from spanproof.sandbox.jail.network import Resolver as Names
 from spanproof.sandbox.jail.node import find_node
 from spanproof.sandbox.jail.paths import Boundary
-from spanproof.sandbox.jail.place import Place
+from spanproof.sandbox.jail.place import Armed, Place
 from spanproof.sandbox.jail.reduced.arming import Passed
 from spanproof.sandbox.jail.reduced.box import empty
-from spanproof.sandbox.jail.run import Armed
 from spanproof.sandbox.jail.slot import Slot, tell
 from spanproof.sandbox.jail.stand_in import BringingWatcher
 from spanproof.sandbox.jail.wire import encode

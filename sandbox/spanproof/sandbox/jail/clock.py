@@ -1,0 +1,43 @@
+"""How long a program may take: a clock that starts with it, and that can be made to stand."""
+
+from __future__ import annotations
+
+import time
+
+
+class Clock:
+    """Runs from when it is made or started again.
+
+    Attributes:
+        started: when it was, as `time.monotonic` tells.
+        deadline: when the time is up, unless the clock stands.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._stood_at: float | None = None
+        self.start()
+
+    def start(self) -> None:
+        """Start again, with all the time."""
+        self.started = time.monotonic()
+        self.deadline = self.started + self._seconds
+
+    @property
+    def stands(self) -> bool:
+        """Whether it was stopped and has not gone on."""
+        return self._stood_at is not None
+
+    def stop(self) -> None:
+        """Let it stand."""
+        self._stood_at = time.monotonic()
+
+    def go_on(self) -> None:
+        """Count from where it was stopped, where it was."""
+        if self._stood_at is not None:
+            self.deadline += time.monotonic() - self._stood_at
+            self._stood_at = None
+
+    def passed_s(self) -> float:
+        """Seconds since it was started, whether it stood meanwhile or not."""
+        return time.monotonic() - self.started
