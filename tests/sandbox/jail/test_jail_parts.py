@@ -21,12 +21,12 @@ from spanproof.sandbox.jail.arch import this_arch
 from spanproof.sandbox.jail.arming import Forked
 from spanproof.sandbox.jail.guest.tools import exception_named
 from spanproof.sandbox.jail.guest.values import json_form
-from spanproof.sandbox.jail.master import foreign_id
 from spanproof.sandbox.jail.output import Stream
 from spanproof.sandbox.jail.paths import Boundary, Judged
 from spanproof.sandbox.jail.place import Armed, Born, Descriptors, Origin, Place
 from spanproof.sandbox.jail.reduced.arming import Passed
 from spanproof.sandbox.jail.run import Links, Run
+from spanproof.sandbox.jail.users import foreign_id
 from spanproof.sandbox.jail.watch import Watcher
 from spanproof.sandbox.jail.wire import FROM_HOST, Decoder, Frame
 

@@ -369,3 +369,15 @@ ARCHES: dict[str, Arch] = {arch.machine: arch for arch in (X86_64, AARCH64)}
 def this_arch() -> Arch | None:
     """The running machine's, None where the jail has no table for it."""
     return ARCHES.get(platform.machine())
+
+
+def required_arch() -> Arch:
+    """The running machine's.
+
+    Raises:
+        OSError: the jail has no table for it.
+    """
+    arch = this_arch()
+    if arch is None:
+        raise OSError(f"the jail has no system call table for {platform.machine()}")
+    return arch

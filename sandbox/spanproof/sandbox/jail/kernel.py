@@ -11,7 +11,7 @@ import errno
 import os
 from collections.abc import Iterator
 
-from spanproof.sandbox.jail.arch import this_arch
+from spanproof.sandbox.jail.arch import required_arch
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWCGROUP = 0x02000000
@@ -345,14 +345,8 @@ _libc.process_vm_writev.restype = ctypes.c_ssize_t
 
 
 def _seccomp_number() -> int:
-    arch = this_arch()
-    if arch is None:
-        raise OSError("the jail has no system call table for this machine")
-    return _SYS_SECCOMP[arch.machine]
+    return _SYS_SECCOMP[required_arch().machine]
 
 
 def _pivot_number() -> int:
-    arch = this_arch()
-    if arch is None:
-        raise OSError("the jail has no system call table for this machine")
-    return arch.number("pivot_root")
+    return required_arch().number("pivot_root")

@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from spanproof.sandbox.jail.job import here, job_of
-from spanproof.sandbox.jail.master import foreign_id
 from spanproof.sandbox.jail.outcome import execution_of
 from spanproof.sandbox.jail.pool import Kind, Pool
 from spanproof.sandbox.jail.root import Bind
+from spanproof.sandbox.jail.users import foreign_id
 from spanproof.sandbox.model import Execution, Program, Tier
 
 _GRACE_S = 15.0

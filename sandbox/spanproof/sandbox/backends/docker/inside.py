@@ -25,7 +25,6 @@ from spanproof.sandbox.jail.arch import this_arch
 from spanproof.sandbox.jail.arming import Arming, Forked
 from spanproof.sandbox.jail.filter import SEEDED, compile_filter
 from spanproof.sandbox.jail.fixed.surroundings import own_image
-from spanproof.sandbox.jail.master import preload, use_packages_of
 from spanproof.sandbox.jail.network import Resolver as Names
 from spanproof.sandbox.jail.node import find_node
 from spanproof.sandbox.jail.paths import Boundary
@@ -34,6 +33,7 @@ from spanproof.sandbox.jail.reduced.arming import Passed
 from spanproof.sandbox.jail.reduced.box import empty
 from spanproof.sandbox.jail.slot import Slot, tell
 from spanproof.sandbox.jail.stand_in import BringingWatcher
+from spanproof.sandbox.jail.warm import preload, use_packages_of
 from spanproof.sandbox.jail.wire import encode
 
 TMPFS = (root.BOX, "/tmp", "/dev/shm")  # noqa: S108 - the container's

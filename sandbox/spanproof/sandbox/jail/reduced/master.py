@@ -1,6 +1,6 @@
 """The jail's own process in the reduced tier: starts slots, each in a directory (as root, a user) of its own.
 
-In: one socket from the host, over which come requests for slots. Out: slots. Two processes: a keeper that
+In: one socket from the host (see `spanproof.sandbox.jail.starter`). Out: slots. Two processes: a keeper that
 only waits, and the master below it. What loses its parent falls to the nearest of them, which ends it:
 so whoever of them dies, nothing of a program stays. Started as the full tier's master is.
 """
@@ -8,116 +8,121 @@ so whoever of them dies, nothing of a program stays. Started as the full tier's 
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import gc
-import json
+import itertools
 import linecache
 import os
 import secrets
-import select
 import signal
 import socket
-import sys
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from spanproof.sandbox.jail import cgroup, kernel, root
-from spanproof.sandbox.jail.arch import this_arch
-from spanproof.sandbox.jail.layout import enlarge
-from spanproof.sandbox.jail.master import foreign_id, preload, say_failed, use_packages_of
+from spanproof.sandbox.jail.arch import required_arch
 from spanproof.sandbox.jail.reduced import landlock
 from spanproof.sandbox.jail.reduced.box import empty
+from spanproof.sandbox.jail.reduced.home import new_home, remove
 from spanproof.sandbox.jail.reduced.slot import Site, serve
 from spanproof.sandbox.jail.reduced.tree import Descendants
+from spanproof.sandbox.jail.starter import Starter, greet
+from spanproof.sandbox.jail.users import foreign_id
+from spanproof.sandbox.jail.warm import settle, use_packages_of, warm_up
 
-_PREFIX = "spanproof-jail"
-_PROCESSES = 1024
 _USERS = 16384
 _CHOWN, _SETGID, _SETUID = 0, 6, 7
 
 
 def main(control_fd: int) -> None:
     """Start slots until the host is gone; does not return."""
-    control = socket.socket(fileno=control_fd)
-    host = os.pidfd_open(os.getppid())
-    options = json.loads(control.recv(65536))
-    if os.getppid() != options["owner"]:
-        return  # the host died before we could watch it
+    host = greet(control_fd)
+    if host is None:
+        return
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
-    home = _new_home(Path(options["base"]))
+    home = new_home(Path(host.options["base"]))
     child = os.fork()
     if child:
-        control.close()
-        os.close(host)
+        host.let_go()
         os.waitpid(child, 0)
         Descendants(own_user=False).kill_all()
-        _remove(home)
+        remove(home)
         return
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     try:
-        starter = _set_up(options, control, host, home)
+        boxes = _set_up(host.options, home)
+        groups = cgroup.find_base(host.options["owner"])
+        settle()
     except Exception as failure:  # noqa: BLE001 - told to the host, in full
-        say_failed(control, failure)
+        host.say_failed(failure)
         return
-    starter.serve()
+    Starter(host, boxes, groups).serve()
 
 
-def _set_up(options: dict[str, Any], control: socket.socket, host: int, home: Path) -> _Starter:
-    arch = this_arch()
-    if arch is None:
-        raise OSError(f"the jail has no system call table for {os.uname().machine}")
+def _set_up(options: dict[str, Any], home: Path) -> _Boxes:
+    required_arch()
     if landlock.abi() == 0:
         raise OSError("this kernel has no Landlock, or the container's profile forbids it")
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    binds = tuple(root.Bind(*bind) for bind in options["binds"])
-    preload(options["preload"])
-    if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208 - a count
-        raise RuntimeError(
-            f"a preloaded package started a thread, and forks would inherit its locks: {options['preload']}"
-        )
-    sys.dont_write_bytecode = True
+    warm_up(options["preload"])
     linecache.clearcache()
+    binds = tuple(root.Bind(*bind) for bind in options["binds"])
     interpreter = root.interpreter_directories()
     user = _another_user(interpreter, binds)
     if options["site"] is not None:
         use_packages_of(_at_its_own_path(options["site"], binds))
-    groups = cgroup.find_base(options["owner"])
-    gc.collect()
-    gc.freeze()
-    enlarge()
-    control.send(json.dumps({"ready": True, "cgroups": groups.paths if groups is not None else ()}).encode())
-    return _Starter(control, host, home, user, groups, (interpreter, binds))
+    return _Boxes(home, user, interpreter, binds)
 
 
-def _new_home(base: Path) -> Path:
-    """A directory for all boxes, locked as long as anyone of us lives; those of the dead are removed."""
-    for path in base.glob(f"{_PREFIX}-*"):
+@dataclass(frozen=True, slots=True)
+class _Boxes:
+    """What the slots of this tier stand on: directories in one that is theirs.
+
+    Attributes:
+        first_user: of a range of users nobody else is, None where slots stay who we are.
+        interpreter, binds: see `Site`.
+    """
+
+    home: Path
+    first_user: int | None
+    interpreter: tuple[str, ...]
+    binds: tuple[root.Bind, ...]
+    tree: Descendants = field(default_factory=lambda: Descendants(own_user=False))
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def lot(self) -> _Box:
+        """See `Ground`."""
+        box = str(self.home / str(next(self.numbers)))
+        user = None if self.first_user is None else self.first_user + secrets.randbelow(_USERS)
+        os.mkdir(box, 0o700)  # noqa: PTH102
+        if user is not None:
+            for own in (box, *(bind.source for bind in self.binds if bind.writable)):
+                os.chown(own, user, user)
+        return _Box(Site(required_arch(), box, user, self.interpreter, self.binds), self.tree)
+
+    def end_all(self) -> None:
+        """See `Ground`; what their programs left has become ours, and ends too."""
+        self.tree.kill_all()
+        empty(str(self.home))
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    """One of them."""
+
+    site: Site
+    tree: Descendants
+
+    def become_slot(self, channel: int, group: cgroup.Group | None) -> NoReturn:
+        """See `Lot`."""
+        serve(self.site, socket.socket(fileno=channel), group)
+
+    def clear(self, others: Container[int]) -> None:
+        """See `Lot`; what it left running has become our child, and ends too."""
+        self.tree.kill_children(but=others)
         with contextlib.suppress(OSError):
-            if path.lstat().st_uid == os.geteuid():
-                os.close(_locked(path))
-                _remove(path)
-    home = base / f"{_PREFIX}-{secrets.token_hex(6)}"
-    home.mkdir()
-    home.chmod(0o711)
-    _locked(home)  # held by this process and those it forks, until the last of them is gone
-    return home
-
-
-def _locked(path: Path) -> int:
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(fd)
-        raise
-    return fd
-
-
-def _remove(home: Path) -> None:
-    with contextlib.suppress(OSError):
-        empty(str(home))
-        home.rmdir()
+            empty(self.site.box)
+            os.rmdir(self.site.box)  # noqa: PTH106
 
 
 def _at_its_own_path(place: str, binds: tuple[root.Bind, ...]) -> str:
@@ -161,103 +166,3 @@ def _status(name: str) -> str:
         if line.startswith(f"{name}:"):
             return line.split()[1]
     return "0"
-
-
-class _Starter:
-    """Starts slots on request, and cleans up behind those that ended."""
-
-    def __init__(
-        self,
-        control: socket.socket,
-        host: int,
-        home: Path,
-        first_user: int | None,
-        groups: cgroup.Base | None,
-        seen: tuple[tuple[str, ...], tuple[root.Bind, ...]],
-    ) -> None:
-        self._control = control
-        self._host = host
-        self._home = home
-        self._first_user = first_user
-        self._groups = groups
-        self._interpreter, self._binds = seen
-        self._tree = Descendants(own_user=False)
-        self._slots: dict[int, tuple[str, str]] = {}
-        """Box and control group by process."""
-        self._made = 0
-
-    def serve(self) -> None:
-        """Until the host closes its socket or dies; then end every slot."""
-        waiting = select.poll()
-        waiting.register(self._control, select.POLLIN)
-        waiting.register(self._host, select.POLLIN)
-        while True:
-            ready = dict(waiting.poll(200))
-            self._reap()
-            if self._host in ready or (self._control.fileno() in ready and not self._request()):
-                break
-        self._tree.kill_all()
-        empty(str(self._home))
-        if self._groups is not None:
-            for _box, group in self._slots.values():
-                self._groups.remove(group)
-            self._groups.remove_itself()
-
-    def _request(self) -> bool:
-        message, descriptors, _flags, _address = socket.recv_fds(self._control, 65536, 4)
-        if not message:
-            return False
-        try:
-            self._start(descriptors[0])
-        except OSError as failure:
-            say_failed(self._control, failure)
-        else:
-            self._control.send(b'{"started": true}')
-        finally:
-            os.close(descriptors[0])
-        return True
-
-    def _start(self, channel: int) -> None:
-        self._made += 1
-        arch = this_arch()
-        assert arch is not None
-        box = str(self._home / str(self._made))
-        user = None if self._first_user is None else self._first_user + secrets.randbelow(_USERS)
-        os.mkdir(box, 0o700)  # noqa: PTH102
-        if user is not None:
-            for own in (box, *(bind.source for bind in self._binds if bind.writable)):
-                os.chown(own, user, user)
-        name, group = self._groups.make(_PROCESSES) if self._groups is not None else ("", None)
-        ready, go = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            os.close(go)
-            os.read(ready, 1)
-            os.close(ready)
-            os.close(self._control.detach())
-            os.close(self._host)
-            serve(Site(arch, box, user, self._interpreter, self._binds), socket.socket(fileno=channel), group)
-        os.close(ready)
-        self._slots[pid] = (box, name)
-        if self._groups is not None and group is not None:
-            self._groups.join(name, pid)
-            for fd in (group.limit_fd, group.usage_fd, group.events_fd):
-                os.close(fd)
-        os.close(go)
-
-    def _reap(self) -> None:
-        """Clean up behind slots that ended; what they left running has become our child, and ends too."""
-        try:
-            while (pid := os.waitpid(-1, os.WNOHANG)[0]) != 0:
-                if pid in self._slots:
-                    self._clean(*self._slots.pop(pid))
-        except ChildProcessError:
-            return
-
-    def _clean(self, box: str, group: str) -> None:
-        self._tree.kill_children(but=self._slots)
-        with contextlib.suppress(OSError):
-            empty(box)
-            os.rmdir(box)  # noqa: PTH106
-        if self._groups is not None:
-            self._groups.remove(group)

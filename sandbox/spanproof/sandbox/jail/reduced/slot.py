@@ -8,6 +8,7 @@ import signal
 import socket
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from spanproof.sandbox.jail import kernel
 from spanproof.sandbox.jail.arch import Arch
@@ -45,7 +46,7 @@ class Site:
     binds: tuple[Bind, ...] = ()
 
 
-def serve(site: Site, channel: socket.socket, group: Group | None) -> None:
+def serve(site: Site, channel: socket.socket, group: Group | None) -> NoReturn:
     """Be a slot; does not return."""
     status = 1
     try:
