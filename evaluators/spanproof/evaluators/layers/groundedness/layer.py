@@ -168,14 +168,18 @@ def _attribution(grounding: Grounding, returned: Returned) -> Outcome:
         return Skipped("the run has no output of its own: the answer rests on earlier turns")
     rests: dict[int, list[str]] = {}
     for claim in _with(grounding, Verdict.GROUNDED):
-        if claim.evidence is not None and claim.evidence.output is not None:
-            rests.setdefault(claim.evidence.output, []).append(_quoted(claim))
+        bound = claim.evidence
+        for output in (bound.output, *bound.others) if bound is not None else ():
+            if output is not None:
+                rests.setdefault(output, []).append(_quoted(claim))
     evidence = tuple(
         Evidence(f"step {output.step} bears out {', '.join(rests[place][:5])}", output.span_id)
         for place, output in enumerate(returned.outputs)
         if place in rests and output.turn == returned.turn
     )
     told = f"{len(evidence)} of {len(returned.own)} outputs bear out a claim"
+    if len(evidence) < len(returned.own):
+        told += "; the answer states nothing that the others hold"
     return Scored(len(evidence) / len(returned.own), None, told, evidence[:_MAX_EVIDENCE])
 
 

@@ -46,11 +46,13 @@ class ClaimEvidence:
         text: the place in the output, as `key: value`, or the task's words.
         derivation: how the claim follows from it (`4500 / 100 = 45`, `sum of qty = 1379`), empty where it
             is simply said there.
+        others: further outputs that say the same, or hold a part of what it is derived from.
     """
 
     output: int | None
     text: str
     derivation: str = ""
+    others: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

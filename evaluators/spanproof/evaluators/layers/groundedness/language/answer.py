@@ -38,12 +38,14 @@ _STRUCTURAL_BEFORE = re.compile(
     r"(?:\b(?:steps?|options?|figures?|fig|tables?|sections?|sec|chapters?|pages?|lines?|parts?|notes?|phase|no|top|first|last|next|previous|appendix)\.?\s+|#|^\s*(?:[-*•]\s+)?\[|\[)$",
     re.IGNORECASE,
 )
+_NOUN_ENDS = re.compile(r"[,.;:()]|\s(?:an?|per|each)\s")
 _LIST_MARK = re.compile(r"^\s*(?:\*\*)?\(?\d{1,3}[.)]\s", re.MULTILINE)
 _IDENTIFIER = re.compile(
     r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)+(?![\w-])|(?<![\w.-])[A-Za-z]{2,}\d{2,}\w*(?![\w-])"
     r"|(?<![\w.,-])(?!\d{1,3}\.\d{3}\.\d{3}(?![\w.]))(?:v?\d+(?:\.\d+){2,}|v\d+\.\d+)(?![\w-]|\.\d|,\d)"
     r"|(?<![\w+])\+(?=(?:[ ()-]{0,2}\d){8})\d{1,3}(?:[ -]?\(?\d{1,5}\)?){2,6}(?![\w-])"
     r"|(?<![\w.,-])\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}(?![\w-])"
+    r"|(?<![\w./-])[a-z][\w-]{0,40}/v?\d+(?:\.\d+)*(?![\w/-])"
     r"|(?<![\w./-])[a-z][\w./-]{0,80}:v?\d+(?:\.\d+)+(?![\w-])"
     r"|(?<![\w.,:/-])0\d{2,}(?![\w:/-]|[.,]\d)"
     r"|(?<![\w.-])(?=[0-9a-f]{0,39}\d)(?=\d{0,39}[a-f])[0-9a-f]{7,40}(?![\w-])"
@@ -139,7 +141,7 @@ def _place(answer: AnswerText, values: list[Quantity | DateMention | TimeMention
             if at + 1 < len(inside) and inside[at + 1].start < stop and isinstance(value, Quantity):
                 stop = _verb_between(answer.text, value.end, inside[at + 1].start) or stop
             after = answer.text[value.end : min(value.end + 40, sentence.segments[segment][1])]
-            noun = tuple(words_of(re.split(r"[,.;:()]", after, maxsplit=1)[0])[:3])
+            noun = tuple(words_of(_NOUN_ENDS.split(after, maxsplit=1)[0])[:3])
             words = words_of(answer.text[begin : value.start]) + words_of(answer.text[value.end : stop])
             answer.stated.append(Stated(value, number, segment, frozenset(words), noun))
 

@@ -37,7 +37,11 @@ _WEEKDAY = re.compile(r"\b(Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sun
 _TIME = re.compile(
     r"(?:(?<![\w:.+-])|(?<=[\s(]\d:\d\d[-–])|(?<=[\s(]\d\d:\d\d[-–]))(?P<h>\d{1,2}):(?P<m>\d{2})(?::(?P<s>\d{2})(?:\.\d{1,6})?)?\s?(?P<p>[ap]\.?m\.?)?(?!(?!z\b)\w|:)"
     r"|(?<![\w:.$-])(?P<h2>\d{1,2})\s?(?P<p2>[ap]\.?m\.?)(?!\w)"
-    r"|(?<=\d{4}-\d\d-\d\d[T ])(?P<h3>\d{2}):(?P<m3>\d{2})(?::(?P<s3>\d{2})(?:\.\d{1,6})?)?",
+    r"|(?<=\d{4}-\d\d-\d\d[T ])(?P<h3>\d{2}):(?P<m3>\d{2})(?::(?P<s3>\d{2})(?:\.\d{1,6})?)?"
+    r"|\b(?P<h4>\d{1,2})(?=\s?(?:to|until|[-–])\s?\d{1,2}(?::\d\d)?\s?(?P<p4>[ap])\.?m\b)"
+    r"|(?<!before\s)(?<!after\s)(?<!past\s)\b(?P<word>noon|midday|midnight)\b"
+    r"|\b(?P<spelled>one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s(?:o['’]clock\s)?"
+    r"(?:in\sthe\s(?:(?P<am>morning)|afternoon|evening)|at\snight)\b",
     re.IGNORECASE,
 )
 _ZONES = {
@@ -48,7 +52,9 @@ _ZONE = re.compile(
     rf"\s?(?:(?P<zone>{'|'.join(_ZONES)})\b|(?P<sign>[+-])(?P<zh>\d{{2}}):?(?P<zm>\d{{2}})(?!\d))",
     re.IGNORECASE,
 )
+_HOURS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _DATED = re.compile(r"\d{4}-\d\d-\d\d[T ]$")
+_DAY = 86_400
 _LEAP_YEAR = 2000
 """Stands for a year that nothing tells."""
 
@@ -104,6 +110,16 @@ class TimeMention:
         """Seconds since midnight."""
         return self.hour * 3600 + (self.minute or 0) * 60 + self.second
 
+    def is_at(self, clock: int | None, offset: int | None) -> bool:
+        """Whether this is that time, in seconds since midnight, as far as it is written."""
+        if clock is None:
+            return False
+        if self.offset is not None and offset is not None:
+            clock = (clock + (self.offset - offset) * 60) % _DAY
+        if self.minute is None:
+            return clock // 3600 == self.hour and clock % 3600 < 60
+        return clock // 60 == self.seconds // 60 and (not self.second or clock == self.seconds)
+
 
 def dates_in(text: str, *, prose: bool = True) -> Iterator[DateMention]:
     """Every date of a text in order; weekdays and relative words only in prose."""
@@ -133,9 +149,12 @@ def dates_in(text: str, *, prose: bool = True) -> Iterator[DateMention]:
 def times_in(text: str) -> Iterator[TimeMention]:
     """Every time of day of a text in order."""
     for match in _TIME.finditer(text):
-        hour = int(match["h"] or match["h2"] or match["h3"])
+        if match["word"] or match["spelled"]:
+            yield _worded(match)
+            continue
+        hour = int(match["h"] or match["h2"] or match["h3"] or match["h4"])
         minute = match["m"] or match["m3"]
-        half = (match["p"] or match["p2"] or "").lower()[:1]
+        half = (match["p"] or match["p2"] or match["p4"] or "").lower()[:1]
         if hour > 23 or (minute is not None and int(minute) > 59) or (half and not 1 <= hour <= 12):
             continue
         hour = hour % 12 + (12 if half == "p" else 0) if half else hour
@@ -149,6 +168,15 @@ def times_in(text: str) -> Iterator[TimeMention]:
             int(match["s"] or match["s3"] or 0),
             _offset(zone) if zone and (zone["zone"] or _is_stamp(text, match)) else None,
         )
+
+
+def _worded(match: re.Match[str]) -> TimeMention:
+    """A time in words: "noon", "six in the evening"; noon is its minute, "six" its hour."""
+    text, start, end = match.group(), match.start(), match.end()
+    if match["word"]:
+        return TimeMention(text, start, end, 0 if match["word"].lower() == "midnight" else 12, 0)
+    hour = _HOURS.index(match["spelled"].lower()) + 1
+    return TimeMention(text, start, end, hour % 12 + (0 if match["am"] else 12), None)
 
 
 def _is_stamp(text: str, match: re.Match[str]) -> bool:
@@ -234,9 +262,9 @@ def _read_date(match: re.Match[str]) -> DateMention | None:
     if match["sa"]:
         year = int(match["sy"]) + (2000 if len(match["sy"]) == 2 else 0)
         first, second = int(match["sa"]), int(match["sb"])
-        if first > 12:
-            first, second = second, first
-        other = (second, first) if second <= 12 and first != second else None
+        if first > 12 or "." in text:
+            first, second = second, first  # with points the day comes first
+        other = (second, first) if "/" in text and second <= 12 and first != second else None
         return _checked(DateMention(text, start, end, year, first, second, other))
     if match["m3"]:
         return DateMention(text, start, end, int(match["y3"]), _MONTHS[match["m3"][:3].lower()])

@@ -12,12 +12,13 @@ from spanproof.evaluators.layers.groundedness.language.words import canonical_se
 
 _UP = (
     r"increases|increased|increasing|rose|rises|risen|rising|grew|grow|grows|grown|growing|climbed"
-    r"|gained|jumped|surged|soared|went up|gone up|up by|up from|up(?=\s+\d)"
+    r"|gained|gains|jumped|jumps|widened|widens|surged|soared|went up|gone up|up by|up from|up(?=\s+\d)"
     r"|(?:gets?|got|becomes?|became|turns?)\s+(?:warmer|hotter|higher|bigger|larger|longer)"
 )
 _DOWN = (
     r"decreases|decreased|decreasing|fell|falls|fallen|falling|dropped|drops|declined|declines"
-    r"|declining|shrank|shrunk|slipped|plunged|plummeted|reduced|went down|gone down|down by|down"
+    r"|declining|shrank|shrinks|shrink|shrunk|slipped|dipped|dips|narrowed|narrows"
+    r"|plunged|plummeted|reduced|went down|gone down|down by|down"
     r" from|down(?=\s+\d)"
     r"|(?:gets?|got|becomes?|became|turns?)\s+(?:cooler|colder|lower|smaller|shorter|cheaper)"
 )

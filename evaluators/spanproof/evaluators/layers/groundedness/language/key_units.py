@@ -88,6 +88,8 @@ def read_key(key: str) -> Key:
 def unit_of_key(words: Iterable[str]) -> Unit | None:
     """The unit a key's words declare: `amount_cents` cents, `latency_ms` milliseconds, `pct_free` percent."""
     ordered = tuple(words)
+    if "per" in ordered[1:]:
+        ordered = ordered[: ordered.index("per")]  # what follows is the period, and no unit of the value
     if ordered[-1] in _SHORT and not _MEASURED[ordered[-1]].isdisjoint(ordered[:-1]):
         return _SHORT[ordered[-1]]
     if ordered[-1] in _DEGREES and not _THERMAL.isdisjoint(ordered):

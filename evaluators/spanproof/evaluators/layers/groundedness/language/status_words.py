@@ -22,15 +22,20 @@ FAMILIES: tuple[dict[str, str], ...] = (
         "completed": (
             "completed|complete|done|finished|processed|succeeded|successful|success"
             "|resolved|fulfilled|settled|issued|delivered|went through|ok|passed|executed"
+            "|successfully|arrived"
         ),
         "failed": (
             "failed|failure|unsuccessful|error|errored|crashed|aborted|did not go through|timed"
             " out|timeout"
         ),
+        "skipped": "skipped|never run|not run|was not executed",
         "cancelled": "cancelled|canceled|voided|withdrawn",
         "rejected": "rejected|declined|denied|refused|disapproved",
         "approved": "approved|accepted|authorized|authorised|granted|confirmed",
-        "shipped": "shipped|dispatched|sent|on its way|on the way|in transit|in_transit|out for delivery",
+        "shipped": (
+            "shipped|dispatched|sent|on its way|on the way|in transit|in_transit|out for delivery|under way"
+            "|en route"
+        ),
         "expired": "expired|lapsed|overdue",
         "refunded": "refunded|reimbursed|returned",
         "paid": "paid|charged",

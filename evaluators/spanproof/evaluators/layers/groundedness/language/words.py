@@ -49,6 +49,17 @@ _SYNONYMS = {
     "accuracy": "acc",
     "validation": "val",
     "available": "avail",
+    "growth": "grew grow grows grown growing",
+    "use": "used uses using usage",
+    "loss": "losses lost lose loses losing",
+    "fail": "failed fails failing failure failures",
+    "pass": "passed passes passing",
+    "miss": "missing missed misses",
+    "add": "added adds adding insertion insertions inserted",
+    "remove": (
+        "removed removes removing removal deletion deletions delete deleted deletes"
+        " destroy destroyed destroys"
+    ),
     "position": "pos",
     "distance": "dist",
     "size": "big",
@@ -90,6 +101,7 @@ _COMPOUNDS = {
 }  # fmt: skip
 """Keys written as one word that prose writes as two."""
 
+_QUARTERS = {"first": "q1", "second": "q2", "third": "q3", "fourth": "q4", "last": "q4", "final": "q4"}
 PERCENTILES = {"25%": "q1", "50%": "median", "75%": "q3"}
 """How pandas heads its quartiles."""
 
@@ -125,6 +137,8 @@ def _stem(word: str) -> str:
         if word.endswith(ending) and not word.endswith(_NO_PLURALS):
             word = word[: -len(ending)] + ("y" if ending == "ies" else "e" if ending == "es" else "")
             break
+    if word.endswith("ied") and len(word) > len("tried"):
+        return word[:-3] + "y"
     for ending in ("ing", "ed"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             word = word[: -len(ending)]
@@ -185,6 +199,8 @@ def _words(text: str) -> list[str]:
             found.extend(key_words(word))
         if word.isdigit() and before.isalpha():
             found.append(before.lower() + word)
+        if word.lower() == "quarter" and before.lower() in _QUARTERS:
+            found.append(_QUARTERS[before.lower()])
         before = word
     return found
 

@@ -63,24 +63,19 @@ class Fact:
     """Minutes from UTC of that time, where the output says."""
     words: frozenset[str] = field(init=False, compare=False, repr=False)
     """Everything that names it."""
+    dimension: Dimension | None = field(init=False, compare=False, repr=False)
+    """What it measures, as far as its unit or its key says."""
 
     def __post_init__(self) -> None:
-        """Join the words once: every rule asks for them, of every fact."""
+        """Work out once what every rule asks of every fact."""
         object.__setattr__(self, "words", self.scope.union(self.key))
+        kept = Dimension.FRACTION if self.fraction else Dimension.MONEY if self.money else None
+        object.__setattr__(self, "dimension", self.unit.dimension if self.unit is not None else kept)
 
     @property
     def clause(self) -> frozenset[str]:
         """Of a value found in prose, the words of its own clause and of what its sentence is about."""
         return self.said() if self.said is not None else frozenset()
-
-    @property
-    def dimension(self) -> Dimension | None:
-        """What it measures, as far as its unit or its key says."""
-        if self.unit is not None:
-            return self.unit.dimension
-        if self.fraction:
-            return Dimension.FRACTION
-        return Dimension.MONEY if self.money else None
 
 
 @dataclass(slots=True)

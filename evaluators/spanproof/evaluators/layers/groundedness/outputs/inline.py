@@ -28,7 +28,10 @@ _NAMED = re.compile(
     rf"(?P<name>[^\W\d_][\w.&'’ -]{{0,40}}?)\s*\((?P<value>{_AMOUNT})(?:\s+(?P<unit>[A-Za-z]{{2,20}}))?\)"
 )
 _STATED = re.compile(rf"(?P<name>[^\W\d_][\w.&'’-]{{0,40}})\s+(?P<value>{_AMOUNT})")
-_TALLIED = re.compile(r"(?P<value>\d[\d,]*)\s+(?P<name>[a-z]{3,20})")
+_TALLIED = re.compile(
+    r"(?:[A-Z][a-z]{1,12}:\s+)?(?P<value>\d[\d,]*%?)\s+(?:to\s+)?(?P<name>[a-z]{3,20}(?:\s[a-z]{2,20}){0,2})(?:\([+-]\))?\.?"
+)
+_TIMED = re.compile(r"(?P<name>[a-z]{3,20})\s+(?P<value>\d[\d,.]*\s?[a-z]{1,5})")
 _IN = re.compile(r"\s+in\s+(?P<value>[\d.]+\s?(?:ms|s|sec|seconds|min|minutes))\b.*$")
 _FRAME = " =.*-#\t"
 
@@ -61,8 +64,8 @@ def list_in(line: str) -> dict[str, Any] | list[dict[str, Any]] | None:
     body = line.strip(_FRAME)
     lasting = _IN.search(body)
     parts = [part.strip() for part in _PARTS.split(body[: lasting.start()] if lasting else body)]
-    tallied = [_TALLIED.fullmatch(part) for part in parts]
-    if len(parts) > 1 and all(tallied):
+    tallied = [_TALLIED.fullmatch(part) or _TIMED.fullmatch(part) for part in parts]
+    if len(parts) > 1 and all(tallied) and _TALLIED.fullmatch(parts[0]):
         return {found["name"]: _plain(found["value"]) for found in tallied if found}
     bare = [part.rpartition(": ")[2] for part in parts]
     for form, texts in ((_NAMED, bare), (_STATED, [bare[0], *parts[1:]])):

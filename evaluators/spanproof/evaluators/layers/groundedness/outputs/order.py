@@ -19,9 +19,10 @@ _EARLY = canonical_set(
     " opening past original from"
 )
 _LATE = canonical_set(
-    "after new current this end final latest now post today close closing present updated to"
+    "after new current today this end final latest now post today close closing present updated to"
 )
 _NUMBERED = re.compile(r"^(?P<stem>[a-z]{1,12}?)(?P<number>\d{1,4})$")
+_YEAR_DIGITS = 4
 _PERIODS = frozenset(
     (
         "q",
@@ -88,7 +89,7 @@ def _numbered(fact: Fact) -> float | None:
         found = _NUMBERED.match(word)
         if found and found["stem"] in _PERIODS:
             return float(found["number"])
-        if word.isdigit() and place and words[place - 1] in _PERIODS:
+        if word.isdigit() and len(word) < _YEAR_DIGITS and place and words[place - 1] in _PERIODS:
             return float(word)
     return None
 

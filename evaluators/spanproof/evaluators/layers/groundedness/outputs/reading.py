@@ -17,9 +17,11 @@ from typing import Any
 from spanproof.evaluators.layers.groundedness.language.dates import dates_in
 from spanproof.evaluators.layers.groundedness.language.status_words import is_status
 from spanproof.evaluators.layers.groundedness.language.words import words_of
+from spanproof.evaluators.layers.groundedness.outputs.aligned import read_aligned, read_headless
 from spanproof.evaluators.layers.groundedness.outputs.facts import Facts
 from spanproof.evaluators.layers.groundedness.outputs.inline import lasting_in, list_in, pairs_in
 from spanproof.evaluators.layers.groundedness.outputs.literal import read_literal
+from spanproof.evaluators.layers.groundedness.outputs.logs import read_log
 from spanproof.evaluators.layers.groundedness.outputs.prose import read_prose, read_strings
 from spanproof.evaluators.layers.groundedness.outputs.tables import Lines, read_table
 from spanproof.evaluators.layers.groundedness.outputs.tree import (
@@ -37,6 +39,8 @@ _KEY_VALUE = re.compile(
     r"(?P<key>[^\W\d][^:=|,{}\[\]]{0,60}?|[\w .%/-]{1,40}?)(?:\*\*)?[ \t]*"
     r"(?::(?![/\d])|(?<![!<>])=(?!=)|->|=>|→)(?:\*\*)?[ \t]*(?P<value>\S.*)$"
 )
+_SNAKE = re.compile(r"(?P<key>[a-z][a-z0-9]*(?:_[a-z0-9]+)+):(?P<value>\S.*)$")
+"""`used_memory:1209600`, which without its underscore could be a host with its port."""
 _ENDS_A_SENTENCE = re.compile(r"[a-z)][.!?]\s")
 _EMPTY = re.compile(
     r"^\s*(?:\[\s*\]|\{\s*\}|\(\s*\)|null|none|nan|n/?a|set\(\)|\"\"|''|empty"
@@ -50,6 +54,13 @@ _IN_SCALE = re.compile(
     re.IGNORECASE,
 )
 _SCALE = {"th": 1e3, "00": 1e3, "k": 1e3, "mi": 1e6, "mn": 1e6, "m": 1e6, "bi": 1e9, "bn": 1e9}
+_DIMENSIONS = re.compile(r"\s*\((?P<rows>\d+), (?P<columns>\d+)\)\s*")
+"""What `df.shape` prints."""
+_LABELLED = re.compile(
+    r"\s*(?P<key>[A-Z][^\W\d_]+(?:[ /-][^\W\d_]+){0,3})\s+"
+    r"(?P<value>(?:[A-Z]{3}\s|[$€£])?[-+]?\d[\d,]*(?:\.\d+)?(?:\s?%|\s[A-Za-z]{1,4})?)\s*"
+)
+"""A line of a bill: `Subtotal 68.00`, `Total due NOK 85.00`."""
 _SHAPE = re.compile(r"\[(?P<rows>\d+) rows x (?P<columns>\d+) columns\]")
 _DTYPE = re.compile(r"^(?:Name: (?P<name>[^,]+), )?(?:Length: \d+, )?dtype: \w+")
 _DATED = re.compile(
@@ -148,13 +159,19 @@ def _read_lines(facts: Facts, output: int, text: str) -> None:
         if not line.strip() or _PREAMBLE.match(line):
             place += 1
             continue
+        shape = _DIMENSIONS.fullmatch(line) if len(lines) > 1 else None
+        if shape is not None:
+            _add(facts, output, {"rows": int(shape["rows"]), "columns": int(shape["columns"])})
+            place += 1
+            continue
         table = read_table(source, place)
         if table is not None:
             _add(facts, output, table.rows, table.name)
             place = table.end
             continue
         consumed = (
-            _dated_rows(facts, output, lines, place)
+            _shaped_rows(facts, output, lines, place)
+            or _dated_rows(facts, output, lines, place)
             or _tuple_rows(facts, output, lines, place)
             or _literal_block(facts, output, lines, place)
         )
@@ -163,6 +180,17 @@ def _read_lines(facts: Facts, output: int, text: str) -> None:
             continue
         _read_line(facts, output, line)
         place += 1
+
+
+def _shaped_rows(facts: Facts, output: int, lines: list[str], place: int) -> int:
+    """Read a log, or a table that only the edges or the shape of its rows tell; how many lines it took."""
+    following = lines[place : place + MAX_FACTS]
+    rows, taken = read_log(following)
+    found = (rows, taken) if rows else read_aligned(following) or read_headless(following)
+    if found is None:
+        return 0
+    _add(facts, output, found[0])
+    return found[1]
 
 
 def _dated_rows(facts: Facts, output: int, lines: list[str], place: int) -> int:
@@ -225,7 +253,11 @@ def _read_line(facts: Facts, output: int, line: str) -> None:
         if lasting is not None:
             add_value(facts, output, lasting, "duration", "duration", frozenset())
         return
-    match = _KEY_VALUE.match(line) if len(line) < _MAX_PROSE_LINE else None
+    match = (
+        (_SNAKE.match(line) or _LABELLED.fullmatch(line) or _KEY_VALUE.match(line))
+        if len(line) < _MAX_PROSE_LINE
+        else None
+    )
     if match is None or _is_prose(match["key"]):
         read_prose(facts, output, line)
         return

@@ -107,7 +107,7 @@ def _spoken_currency(facts: Facts, output: int, label: str) -> str:
     """The currency of the innermost object around a value that names one."""
     path = label
     while path:
-        path = path.rpartition(".")[0]
+        path = path[: max(path.rfind("."), path.rfind("["), 0)]
         if (output, path) in facts.currencies:
             return facts.currencies[output, path]
     return ""

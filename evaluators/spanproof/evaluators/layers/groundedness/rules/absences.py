@@ -26,6 +26,11 @@ _ABSENT = re.compile(
     r"|\b(?P<nothing>nothing|none)\s+(?:was|were|has been)\s+(?:found|returned)",
     re.IGNORECASE,
 )
+_NOTHING = re.compile(
+    r"\b(?P<what>(?:[\w-]+\s+){0,2}[\w-]+)\s+(?:is|was|are|were)\s+(?:currently\s+|now\s+|completely\s+)?"
+    r"(?:free(?: of charge)?|empty|zero|nil|none|waived)(?=\s*(?:[.,;!]|$))",
+    re.IGNORECASE,
+)
 _GENERIC = canonical_set(
     "items item rows records entries results result data products customers orders order elements"
     " files users matches matching"
@@ -63,7 +68,23 @@ def absence_claims(binding: Binding) -> list[Claim]:
         and (found := _absent(match, binding)) is not None
     ]
     claims.extend(_flags(binding))
+    claims.extend(_nothing(binding))
     return claims
+
+
+def _nothing(binding: Binding) -> Iterator[Claim]:
+    """What is said to be free, empty or zero, where one value bears its name."""
+    for match in islice(_NOTHING.finditer(binding.answer.text), MAX_CLAIMS):
+        what = set(content_words(words_of(match["what"])))
+        named = [fact for fact in binding.numbers if not fact.weak and fact.key and fact.key[0] in what]
+        if len(named) != 1:
+            continue
+        place = (binding, match.start(), match.end(), ClaimKind.ABSENCE)
+        if named[0].number == 0:
+            yield claim(*place, Verdict.GROUNDED, "an output says so", evidence_of(named[0]))
+        elif set(named[0].key) <= what:
+            reason = f"`{named[0].text}` is what the outputs say"
+            yield claim(*place, Verdict.CONTRADICTED, reason, evidence_of(named[0]))
 
 
 def all_empty(binding: Binding) -> bool:
@@ -89,7 +110,8 @@ def _absent(match: re.Match[str], binding: Binding) -> Claim | None:
         absent = fact.null or fact.number == 0 or fact.flag is False
         if absent:
             return claim(*place, Verdict.GROUNDED, "an output says so", evidence_of(fact))
-        if (fact.records < 0 or one_row) and (fact.number or fact.flag):
+        alone = fact.records < 0 or binding.facts.records[fact.records].rows < 0
+        if (alone or one_row) and (fact.number or fact.flag):
             return claim(
                 *place, Verdict.CONTRADICTED, f"`{fact.text}` is what the outputs say", evidence_of(fact)
             )
@@ -115,13 +137,17 @@ def _absent(match: re.Match[str], binding: Binding) -> Claim | None:
 
 def _called(what: AbstractSet[str], match: re.Match[str], binding: Binding) -> tuple[list[Fact], bool]:
     """The facts that bear the name, of the row that the clause names where it names one."""
+    sentence = next(each for each in binding.answer.sentences if each.start <= match.start() <= each.end)
+    start, end = sentence.piece_at(match.start())
+    said = what | set(words_of(binding.answer.text[match.end() : end]))
     found = [
         fact
         for fact in binding.facts.facts
-        if not fact.weak and fact.key and set(fact.key) - _FLAG_PREFIXES <= what
+        if not fact.weak
+        and fact.key
+        and set(fact.key) - _FLAG_PREFIXES <= said
+        and not what.isdisjoint(fact.key)
     ]
-    sentence = next(each for each in binding.answer.sentences if each.start <= match.start() <= each.end)
-    start, end = sentence.piece_at(match.start())
     rows = best_named(found, frozenset(words_of(binding.answer.text[start:end])))
     if rows and len(rows) < len(found):
         return rows, len(rows) == 1

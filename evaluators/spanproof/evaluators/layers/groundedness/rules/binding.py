@@ -14,8 +14,9 @@ from datetime import date
 from functools import cached_property
 
 from spanproof.evaluators.layers.groundedness.language.answer import AnswerText, Stated, read_answer
-from spanproof.evaluators.layers.groundedness.language.dates import DateMention, dates_in, day_of
+from spanproof.evaluators.layers.groundedness.language.dates import DateMention, TimeMention, dates_in, day_of
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, quantities_in
+from spanproof.evaluators.layers.groundedness.language.segments import Sentence
 from spanproof.evaluators.layers.groundedness.language.status_words import StateWords, state_words
 from spanproof.evaluators.layers.groundedness.language.words import canonical_set, content_words, words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
@@ -131,7 +132,7 @@ class Binding:
         Its segment's, those of the row last spoken of, and for a bare answer the task's.
         """
         words = self._respective(stated) or self._set_beside(stated) or stated.words
-        words = words | self.day_spoken_of(stated)
+        words = words | self.day_spoken_of(stated) | self.time_spoken_of(stated)
         if self.is_short:
             return words | self.task_words
         if self.row_words and words.isdisjoint(self.row_words) and not self.is_another(stated):
@@ -180,6 +181,39 @@ class Binding:
             return frozenset()
         days = {fact.day for fact in self.dated if self.is_day(told[0].what, fact)}
         return frozenset(str(day) for day in days) if len(days) == 1 else frozenset()
+
+    @cached_property
+    def timed(self) -> list[Fact]:
+        """Facts with a time of day."""
+        return [fact for fact in self.facts.facts if fact.clock is not None]
+
+    def moments_in(self, sentence: Sentence) -> frozenset[str]:
+        """The words of rows whose time of day the sentence tells: "at 3 pm" of `15:00`."""
+        if not self.timed:
+            return frozenset()
+        told = [
+            other.what
+            for other in self.answer.stated
+            if isinstance(other.what, TimeMention) and sentence.start <= other.what.start < sentence.end
+        ]
+        return frozenset(
+            word
+            for fact in self.timed
+            if fact.string and any(mention.is_at(fact.clock, fact.offset) for mention in told)
+            for word in words_of(fact.string)
+        )
+
+    def time_spoken_of(self, stated: Stated) -> frozenset[str]:
+        """The time of day that dates a value, as rows are known by it, where the sentence tells only one."""
+        if isinstance(stated.what, TimeMention) or not self.timed:
+            return frozenset()
+        sentence = self.answer.sentences[stated.sentence]
+        told = [each for each in self.answer.stated if isinstance(each.what, TimeMention)]
+        own = [each for each in told if (each.sentence, each.segment) == (stated.sentence, stated.segment)]
+        alone = [each for each in told if each.sentence == stated.sentence]
+        if not own and len(alone) != 1:
+            return frozenset()
+        return self.moments_in(sentence)
 
     def _respective(self, stated: Stated) -> frozenset[str]:
         """Each number with the name in its place: "the min and max are 4 and 19 respectively"."""

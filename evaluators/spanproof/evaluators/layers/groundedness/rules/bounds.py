@@ -73,7 +73,7 @@ def bound_claim(asked: Asked) -> Claim | None:
 def _comparison_fails(asked: Asked) -> Claim | None:
     over, under = OVER.search(asked.before), UNDER.search(asked.before)
     subject = subject_of(asked)
-    if subject is None or not (over or under):
+    if subject is None or not (over or under) or subject.dimension is not asked.quantity.dimension:
         return None
     value = in_unit(asked.quantity, subject)
     if value == asked.quantity.value or (value > asked.quantity.value) == bool(over):

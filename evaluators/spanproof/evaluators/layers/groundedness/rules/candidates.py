@@ -10,17 +10,21 @@ import re
 from dataclasses import replace
 
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
+from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.language.words import STOP_WORDS, canonical_set, content_words
 from spanproof.evaluators.layers.groundedness.model import Claim, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
-from spanproof.evaluators.layers.groundedness.outputs.order import is_later
+from spanproof.evaluators.layers.groundedness.outputs.order import before_after, is_later
 from spanproof.evaluators.layers.groundedness.rules.asked import (
     Asked,
 )
 from spanproof.evaluators.layers.groundedness.rules.binding import evidence_of
+from spanproof.evaluators.layers.groundedness.rules.derive import Derived
+from spanproof.evaluators.layers.groundedness.rules.derive.cues import SPENDING
 from spanproof.evaluators.layers.groundedness.rules.matching import binds, comparable
 from spanproof.evaluators.layers.groundedness.rules.naming import named_instead, told_instead
 from spanproof.evaluators.layers.groundedness.rules.superlatives import column_of, extreme_asked, is_extreme
+from spanproof.evaluators.layers.groundedness.rules.told_periods import is_for_another
 
 _MAX_MATCHES = 40
 """Facts of the right value that are looked at, the best named first."""
@@ -58,6 +62,7 @@ def matches_of(asked: Asked) -> list[tuple[Fact, str]]:
         how = binds(asked.quantity, fact, coarse=asked.coarse)
         if (
             how is not None
+            and not asked.coarse
             and _counts(asked)
             and not (fact.number or 0.0).is_integer()
             and not _names(asked, fact)
@@ -65,7 +70,7 @@ def matches_of(asked: Asked) -> list[tuple[Fact, str]]:
             continue  # "32 lamps" is no rounding of a price of 31.5
         if how is None and fact.number and (fact.number < 0) != (asked.quantity.value < 0):
             how = _with_sign_in_words(asked, fact)
-        if how is not None:
+        if how is not None and not is_for_another(asked, fact):
             found.append((fact, how))
     if len(found) > _MAX_MATCHES:
         found.sort(key=lambda pair: -len(pair[0].words & asked.words))
@@ -87,7 +92,8 @@ def _with_sign_in_words(asked: Asked, fact: Fact) -> str | None:
     """A negative fact told as a "loss of 500", or a negative change of what the key calls a decrease."""
     assert fact.number is not None
     lowering = asked.words if asked.quantity.value > 0 else frozenset(fact.key)
-    if lowering.isdisjoint(_LOWERING):
+    outflow = fact.number < 0 and asked.quantity.dimension is Dimension.MONEY
+    if lowering.isdisjoint(_LOWERING) and not (outflow and not lowering.isdisjoint(SPENDING)):
         return None
     flipped = replace(asked.quantity, value=-asked.quantity.value)
     how = binds(flipped, fact, coarse=asked.coarse)
@@ -104,6 +110,7 @@ def rivals_of(asked: Asked, fact: Fact) -> list[Fact]:
         if rival is not fact
         and rival.key != _INDEX
         and (fact.unit is None or rival.unit is not None or asked.quantity.unit is None)
+        and not (rival.dimension is Dimension.FRACTION and fact.dimension is asked.quantity.dimension is None)
         and _is_named_instead(asked, rival, fact)
         and comparable(asked.quantity, rival)
         and binds(asked.quantity, rival, coarse=asked.coarse) is None
@@ -119,6 +126,8 @@ def _is_named_instead(asked: Asked, rival: Fact, fact: Fact) -> bool:
         return not rival.weak and named_instead(rival, fact, asked.words)
     if rival.weak:
         alike = rival.dimension is fact.dimension and not asked.binding.is_another(asked.stated)
+        if fact.clause <= rival.clause and not fact.clause.isdisjoint(asked.stated.noun):
+            return False  # its clause lies within the other's: only what is counted can name it, and does
         return alike and told_instead(rival, fact, asked.words)
     return _bears_noun(asked, rival, fact)
 
@@ -161,6 +170,30 @@ def of_another_day(asked: Asked, fact: Fact) -> bool:
     said = asked.binding.day_spoken_of(asked.stated)
     dated = {word for word in fact.clause if _ISO.fullmatch(word)} if fact.weak and said else set()
     return bool(dated) and dated.isdisjoint(said)
+
+
+def is_elsewhere(asked: Asked, derived: Derived) -> bool:
+    """Whether a derivation takes its values from another row, or another time, than the words name."""
+    used = [fact for fact in derived.operands if not fact.weak and fact.key]
+    return bool(used) and all(_another_is_named(asked, fact, used) for fact in used)
+
+
+def _another_is_named(asked: Asked, fact: Fact, used: list[Fact]) -> bool:
+    """Whether the words name a like value of another row, or of the row at another time, and not this one."""
+    if not asked.words.isdisjoint(fact.scope) and not asked.words.isdisjoint(fact.key):
+        return False
+    for other in asked.binding.numbers:
+        if other.weak or any(other is each for each in used):
+            continue
+        if other.key == fact.key and other.scope != fact.scope:
+            ours, theirs = fact.scope - other.scope, other.scope - fact.scope
+        elif other.scope == fact.scope and before_after(other, fact) is not None:
+            ours, theirs = frozenset(fact.key) - set(other.key), frozenset(other.key) - set(fact.key)
+        else:
+            continue
+        if not theirs.isdisjoint(asked.words) and ours.isdisjoint(asked.words):
+            return True
+    return False
 
 
 def overtaken_claim(asked: Asked, named: list[tuple[Fact, str]]) -> Claim | None:

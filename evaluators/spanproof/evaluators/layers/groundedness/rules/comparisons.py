@@ -15,7 +15,7 @@ from spanproof.evaluators.layers.groundedness.language.words import words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim
-from spanproof.evaluators.layers.groundedness.rules.derive import scaled_value
+from spanproof.evaluators.layers.groundedness.rules.derive import measured_value
 from spanproof.evaluators.layers.groundedness.rules.matching import number_text
 
 _MORE = "farther|higher|greater|more|larger|bigger|older|longer|slower|warmer|hotter|heavier|above|pricier"
@@ -87,7 +87,7 @@ def _settle(match: re.Match[str], start: int, binding: Binding) -> Claim | None:
     more = match["more"] is not None
     if _NOT.search(text[max(0, match.start() - 5) : match.start()]):
         return None
-    first, second = scaled_value(one), scaled_value(other)
+    first, second = measured_value(one), measured_value(other)
     right_way = first > second if more else first < second
     sign = ">" if first > second else "<" if first < second else "="
     return claim(
@@ -117,7 +117,12 @@ def facts_set_beside(binding: Binding, left: set[str], right: set[str]) -> tuple
             ours, theirs = one.words - other.words, other.words - one.words
             if not ours & left or not theirs & right or not (ours & right).issubset(left):
                 continue
-            if one.dimension is not other.dimension and one.dimension and other.dimension:
+            across = one.records == other.records >= 0 and one.row != other.row and one.key != other.key
+            if across:
+                continue
+            if one.dimension is not other.dimension and (
+                one.key != other.key or (one.dimension and other.dimension)
+            ):
                 continue
             like = 2 * (one.key == other.key) + ((one.records, one.row) == (other.records, other.row))
             score = (
@@ -133,5 +138,5 @@ def facts_set_beside(binding: Binding, left: set[str], right: set[str]) -> tuple
                 best, top = [(one, other)], score
             elif score == top:
                 best.append((one, other))
-    signs = {scaled_value(one) > scaled_value(other) for one, other in best}
+    signs = {measured_value(one) > measured_value(other) for one, other in best}
     return best[0] if len(signs) == 1 else None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from spanproof.evaluators.layers.groundedness.language.answer import Stated
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
-from spanproof.evaluators.layers.groundedness.language.words import canonical, words_of
+from spanproof.evaluators.layers.groundedness.language.words import canonical, canonical_set, words_of
 from spanproof.evaluators.layers.groundedness.model import ClaimEvidence
 from spanproof.evaluators.layers.groundedness.outputs.facts import Records
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding
@@ -46,6 +46,8 @@ _GENERIC = frozenset(
         "groups",
     ]
 )
+_MEASURES = canonical_set("points point percent degrees degree times hours minutes seconds days weeks years")
+"""What is measured rather than counted in entries."""
 _DISTINCT = frozenset(("uniqu", "distinct", "different"))
 
 
@@ -111,7 +113,13 @@ def _counts(records: Records, stated: Stated, quantity: Quantity) -> list[Count]
         not nouns.isdisjoint(words_of(name)) and any(fact.number is not None for fact in column)
         for name, column in records.columns.items()
     )
-    if not nouns.isdisjoint(_GENERIC) or not (found or measured):
+    of_a_row = any(
+        fact.string and set(words_of(fact.string)) <= nouns
+        for column in records.columns.values()
+        for fact in column
+    )
+    unnamed = not (found or measured or of_a_row) and nouns.isdisjoint(_MEASURES)
+    if not nouns.isdisjoint(_GENERIC) or unnamed:
         add(records.rows, f"entries of {label}", specific=False)
     for name, column in records.columns.items():
         flags = [fact.flag for fact in column]

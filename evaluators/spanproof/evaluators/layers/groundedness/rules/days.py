@@ -72,14 +72,27 @@ def date_claim(stated: Stated, binding: Binding) -> Claim | None:
         )
     if mention.weekday is not None and not binding.facts.todays and all(fact.yearless for fact in dated):
         return _claim(mention, binding, Verdict.UNCERTAIN, "the outputs' dates have no year")
-    nearest = (best_named(dated, words) or dated)[0]
-    return _claim(
-        mention,
-        binding,
-        Verdict.CONTRADICTED,
-        f"no output gives this date; `{nearest.text}` is what they say",
-        evidence_of(nearest),
-    )
+    misquoted = _misquoted(mention, dated, words)
+    if misquoted is None:
+        return _claim(
+            mention, binding, Verdict.UNCERTAIN, "no output gives this date, or names what it dates"
+        )
+    reason = f"no output gives this date; `{misquoted.text}` is what they say"
+    return _claim(mention, binding, Verdict.CONTRADICTED, reason, evidence_of(misquoted))
+
+
+def _misquoted(mention: DateMention, dated: list[Fact], words: frozenset[str]) -> Fact | None:
+    """The date it stands in for: the only one, the one the words name, or one with a part in common."""
+    named = best_named(dated, words)
+    if named or len({fact.day for fact in dated}) == 1:
+        return (named or dated)[0]
+    own = (mention.year, mention.month, mention.day)
+    for fact in dated:
+        assert fact.day is not None
+        parts = (fact.day.year, fact.day.month, fact.day.day)
+        if sum(one == other for one, other in zip(own, parts, strict=True)) > 1:
+            return fact
+    return None
 
 
 def _claim(

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, whole_quantity
 from spanproof.evaluators.layers.groundedness.language.units import PERCENT, Dimension
 from spanproof.evaluators.layers.groundedness.language.words import canonical_set, content_words
-from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts
 from spanproof.evaluators.layers.groundedness.rules.asked import (
     Asked,
 )
@@ -24,7 +24,8 @@ from spanproof.evaluators.layers.groundedness.rules.derive import (
     further_steps,
 )
 from spanproof.evaluators.layers.groundedness.rules.derive.cues import CHANGE_CUES
-from spanproof.evaluators.layers.groundedness.rules.matching import binds, fits, number_text
+from spanproof.evaluators.layers.groundedness.rules.derive.rates import HOURS
+from spanproof.evaluators.layers.groundedness.rules.matching import Probe, binds, fits, number_text
 
 _ADDING = frozenset(("add", "together"))
 """Words that ask for a sum wherever they stand in the sentence."""
@@ -39,7 +40,7 @@ _RECKONED = canonical_set(
 _LEVEL = re.compile(r"\b(?:to|from)\s+$", re.IGNORECASE)
 _OUT_OF = re.compile(
     r"(?:\d\s+(?:\w+\s+)?|\b(?:half|third|quarter|tenth|most|all|some|rest)\s+|%\s*)"
-    r"(?:out\s+)?of\s+(?:the\s+|all\s+|our\s+|a\s+total\s+of\s+)?$",
+    r"(?:out\s+)?of\s+(?:the\s+|all\s+|our\s+|its\s+|their\s+|these\s+|a\s+total\s+of\s+)?$",
     re.IGNORECASE,
 )
 _EQUATION = re.compile(r"([$€£]?\d[\d,.]*%?)\s*([-+−–×x*/÷])\s*([$€£]?\d[\d,.]*%?)\s*=\s*$")
@@ -47,13 +48,59 @@ _EQUATION = re.compile(r"([$€£]?\d[\d,.]*%?)\s*([-+−–×x*/÷])\s*([$€£
 
 def derived_value(asked: Asked) -> Derived | None:
     """The first derivation that gives the quantity in one of its readings."""
-    if asked.quantity.spelled and asked.quantity.unit is None and "than" not in _sentence_words(asked):
+    small = asked.quantity.spelled and asked.quantity.unit is None and not asked.quantity.scaled
+    if small and "than" not in _sentence_words(asked):
         return None
     for search in _searches(asked):
         found = derive(search)
         if found is not None:
             return found
     return _equation(asked)
+
+
+def asked_results(asked: Asked) -> list[tuple[float, Quantity]]:
+    """What the derivations that the words ask for come to, each with the reading of the quantity it is in."""
+    own = {each.name: getattr(asked.quantity, each.name) for each in fields(asked.quantity)}
+    probe = Probe(**own)
+    named = _named_facts(asked)
+    for search in _searches(replace(asked, quantity=probe)):
+        derive(replace(search, facts=named) if named is not None else search)
+    return probe.tried
+
+
+def _named_facts(asked: Asked) -> Facts | None:
+    """The facts of the rows that the words name, or of the keys where they name no row; None for neither."""
+    facts = asked.binding.facts
+    strong = [fact for fact in asked.binding.numbers if not fact.weak]
+    rows = {
+        id(fact): fact
+        for fact in strong
+        if not (fact.scope & asked.words).isdisjoint(asked.binding.row_words)
+    }
+    if len(rows) == len(strong):
+        rows = {}
+    named = rows or {id(fact): fact for fact in strong if not asked.words.isdisjoint(fact.key)}
+    if not named:
+        return None
+    kept = [
+        fact
+        for fact in facts.facts
+        if id(fact) in named or fact.number is None or fact.dimension is Dimension.TIME
+    ]
+    return replace(facts, facts=kept)
+
+
+def given_pair(asked: Asked) -> tuple[Fact, Fact] | None:
+    """The two values that the sentence itself sets against each other, where each end is one value."""
+    bases = _bases(asked)
+    if bases is None or any(len({fact.number for fact in side}) > 1 for side in bases):
+        return None
+    return bases[0][0], bases[1][0]
+
+
+def is_whole(asked: Asked) -> bool:
+    """Whether the quantity is what something is a part of: "98 of 105", "60 % of the two million rows"."""
+    return _OUT_OF.search(asked.before) is not None
 
 
 def further_value(asked: Asked) -> Derived | None:
@@ -109,11 +156,18 @@ def _searches(asked: Asked) -> Iterator[Search]:
         for each in (*asked.binding.task_quantities, *_beside(asked))
         if each.unit is None and each.value.is_integer()
     )
+    amounts = tuple(
+        each.value
+        for each in (*asked.binding.task_quantities, *_beside(asked))
+        if each.dimension in (None, Dimension.MONEY)
+    )
+    told = told_beside(asked)
     taken = _names_of_facts(asked)
     cues, near = _meant(cues, asked) - taken, asked.words - taken
     bases = _bases(asked)
     for quantity in _readings(asked):
-        yield Search(quantity, cues, words, asked.binding.facts, near, given, _reckoned(asked), bases)
+        facts, reckoned = asked.binding.facts, _reckoned(asked)
+        yield Search(quantity, cues, words, facts, near, given, amounts, told, reckoned, bases)
 
 
 def _meant(cues: frozenset[str], asked: Asked) -> frozenset[str]:
@@ -122,7 +176,7 @@ def _meant(cues: frozenset[str], asked: Asked) -> frozenset[str]:
         cues = cues - {"up", "down"}
     if asked.quantity.dimension is Dimension.FRACTION and _LEVEL.search(asked.before):
         cues = cues - CHANGE_CUES  # "shrank to 15.3 %" tells where it ended, not how far it went
-    return cues | {"total"} if _OUT_OF.search(asked.before) else cues
+    return cues | {"total"} if is_whole(asked) else cues
 
 
 def _names_of_facts(asked: Asked) -> frozenset[str]:
@@ -136,6 +190,7 @@ def _names_of_facts(asked: Asked) -> frozenset[str]:
         and (fact.records < 0 or records[fact.records].rows < 0)
         and asked.words.issuperset(fact.key)
         for word in fact.key
+        if word not in HOURS
     )
 
 
@@ -177,6 +232,17 @@ def _beside(asked: Asked) -> Iterator[Quantity]:
             and isinstance(other.what, Quantity)
         ):
             yield other.what
+
+
+def told_beside(asked: Asked) -> tuple[Fact, ...]:
+    """The facts that the other numbers of the sentence tell, where each can be only one."""
+    if asked.quantity.dimension is not Dimension.FRACTION:
+        return ()
+    found: list[Fact] = []
+    for other in _beside(asked):
+        bound = [fact for fact in asked.binding.numbers if fact.number and binds(other, fact) is not None]
+        found += bound if len({fact.number for fact in bound}) == 1 else []
+    return tuple(found)
 
 
 def _bases(asked: Asked) -> tuple[tuple[Fact, ...], tuple[Fact, ...]] | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
@@ -32,6 +31,8 @@ from spanproof.evaluators.layers.groundedness.rules.binding import Binding, clai
 from spanproof.evaluators.layers.groundedness.rules.derive import scaled_value
 from spanproof.evaluators.layers.groundedness.rules.matching import number_text
 from spanproof.evaluators.layers.groundedness.rules.naming import best_named
+from spanproof.evaluators.layers.groundedness.rules.periods import from_period
+from spanproof.evaluators.layers.groundedness.rules.said import Said
 from spanproof.evaluators.layers.groundedness.rules.told_changes import told_change, told_order
 
 _OBJECT = re.compile(r"\s+[\d,.]+\s+[a-z]", re.IGNORECASE)
@@ -44,22 +45,6 @@ _CHANGE_KEYS = canonical_set(
     " loss pct_change yoy mom qoq"
 )
 _FALLING_KEYS = canonical_set("decrease decline drop loss reduction")
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """A word of direction and where it stands."""
-
-    match: re.Match[str]
-    binding: Binding
-    upward: bool
-
-    def claim(self, change: float, why: str, evidence: ClaimEvidence | None) -> Claim:
-        """The claim, given the change the outputs show."""
-        right = change > 0 if self.upward else change < 0
-        verdict = Verdict.GROUNDED if right else Verdict.CONTRADICTED
-        start, end = self.match.start(), self.match.end()
-        return claim(self.binding, start, end, ClaimKind.DIRECTION, verdict, why, evidence)
 
 
 def direction_claims(binding: Binding) -> list[Claim]:
@@ -84,7 +69,7 @@ def _relative(sentence: Sentence, binding: Binding) -> Iterator[Claim]:
     for quantity in _quantities(sentence, binding):
         match = RELATIVE.match(binding.answer.text, quantity.end, sentence.end)
         if match is not None and quantity.start in binding.derived:
-            found = _from_derived([quantity], binding, _Said(match, binding, match["up"] is not None))
+            found = _from_derived([quantity], binding, Said(match, binding, match["up"] is not None))
             if found is not None:
                 yield found
 
@@ -102,7 +87,7 @@ def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim
     if _NOT.search(binding.answer.text[max(0, match.start() - 24) : match.start()]):
         return None  # "did not increase" leaves both "fell" and "stayed": nothing to hold it to
 
-    said = _Said(match, binding, upward)
+    said = Said(match, binding, upward)
     quantities = _quantities(sentence, binding)
     nearest = sorted(quantities, key=lambda quantity: abs(quantity.start - match.end()))
     ends = _stated_ends(match, quantities, binding)
@@ -118,6 +103,7 @@ def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim
     return (
         _from_derived(nearest, binding, said)
         or _from_signed(nearest, binding, said)
+        or from_period(match, nearest, sentence, said)
         or _from_named(sentence, binding, said)
         or _from_prose(nearest, binding, said)
         or _unsettled(match, binding)
@@ -173,7 +159,7 @@ def _derivation(first: float, last: float) -> ClaimEvidence:
     )
 
 
-def _from_derived(quantities: list[Quantity], binding: Binding, said: _Said) -> Claim | None:
+def _from_derived(quantities: list[Quantity], binding: Binding, said: Said) -> Claim | None:
     for quantity in quantities:
         derived = binding.derived.get(quantity.start)
         if derived is None or len(derived.operands) != 2:
@@ -191,7 +177,7 @@ def _from_derived(quantities: list[Quantity], binding: Binding, said: _Said) -> 
     return None
 
 
-def _from_signed(quantities: list[Quantity], binding: Binding, said: _Said) -> Claim | None:
+def _from_signed(quantities: list[Quantity], binding: Binding, said: Said) -> Claim | None:
     for quantity in quantities:
         for fact in binding.bound.get(quantity.start, ()):
             if fact.weak or _CHANGE_KEYS.isdisjoint(fact.key) or _is_measured_again(fact, binding):
@@ -207,19 +193,19 @@ def _is_measured_again(fact: Fact, binding: Binding) -> bool:
     return ("loss" in fact.key and fact.records >= 0) or len(binding.by_label.get(fact.label, ())) > 1
 
 
-def _from_named(sentence: Sentence, binding: Binding, said: _Said) -> Claim | None:
+def _from_named(sentence: Sentence, binding: Binding, said: Said) -> Claim | None:
     family = ordered_family(sentence, binding)
     if family is None:
         return None
     first, last = family
     return said.claim(
-        scaled_value(last) - scaled_value(first),
+        said.grown(first, last),
         f"`{first.text}` to `{last.text}`",
         ClaimEvidence(last.output, f"{first.text}; {last.text}"),
     )
 
 
-def _from_prose(quantities: list[Quantity], binding: Binding, said: _Said) -> Claim | None:
+def _from_prose(quantities: list[Quantity], binding: Binding, said: Said) -> Claim | None:
     """What the output's own sentence says of the value that is told."""
     for quantity in quantities:
         derived = binding.derived.get(quantity.start)

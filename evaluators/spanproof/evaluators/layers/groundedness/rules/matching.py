@@ -8,6 +8,8 @@ readings are allowed that the form itself suggests (an integer of money behind a
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import CENTS, Dimension, readings
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
@@ -18,11 +20,21 @@ _DURATION_KEYS = frozenset(
 _SIZE_KEYS = frozenset(("size", "byte", "memory", "disk", "file", "rss", "heap"))
 
 
+@dataclass(frozen=True, slots=True)
+class Probe(Quantity):
+    """A quantity that fits nothing and notes what it is held against, with the step it is told in."""
+
+    tried: list[tuple[float, Quantity]] = field(default_factory=list)
+
+
 def fits(quantity: Quantity, value: float, *, coarse: bool = False) -> bool:
     """Whether the quantity is this value as far as its own precision tells.
 
     With `coarse`, where the answer says "about", trailing zeros of an integer are not claimed.
     """
+    if isinstance(quantity, Probe):
+        quantity.tried.append((value, quantity))
+        return False
     ulp = quantity.ulp
     if coarse and not quantity.decimals and not quantity.scaled and quantity.value:
         written = str(abs(int(quantity.value)))
@@ -56,6 +68,13 @@ def _in_scale(quantity: Quantity, value: float, scale: float) -> str | None:
     return f"{number_text(value)} × {number_text(scale)} = {number_text(value * scale)}"
 
 
+def currencies_clash(quantity: Quantity, fact: Fact) -> bool:
+    """Whether the two are amounts of different currencies."""
+    mine = quantity.unit.currency if quantity.unit else ""
+    its = (fact.unit.currency if fact.unit else "") or fact.currency
+    return bool(mine and its and mine != its)
+
+
 def comparable(quantity: Quantity, fact: Fact) -> bool:
     """Whether the quantity could be a statement of this fact at all: no clash of dimensions."""
     mine, its = quantity.dimension, fact.dimension
@@ -84,15 +103,13 @@ def _bare(quantity: Quantity, fact: Fact, value: float, coarse: bool) -> str | N
 def _money(quantity: Quantity, fact: Fact, value: float, coarse: bool) -> str | None:
     unit = quantity.unit
     assert unit is not None
+    if currencies_clash(quantity, fact):
+        return None
     if fact.unit is not None:
         if fact.unit.dimension is not Dimension.MONEY:
             return None
-        if unit.currency and fact.unit.currency and unit.currency != fact.unit.currency:
-            return None
         return _converted(quantity, value, fact.unit.factor, (unit.factor,), coarse)
     if fact.counted and not fact.money:
-        return None
-    if unit.currency and fact.currency and unit.currency != fact.currency:
         return None
     if fits(quantity, value * (100 if unit.factor == 0.01 and fact.money else 1), coarse=coarse):
         return ""
@@ -141,7 +158,7 @@ def _measured(quantity: Quantity, fact: Fact, value: float, coarse: bool) -> str
         return None
     if fact.money or (fact.counted and unit.dimension is not Dimension.BYTES):
         return None
-    if fits(quantity, value, coarse=coarse):
+    if fits(quantity, value, coarse=coarse) and not fact.weak:
         return ""
     words = fact.words
     if unit.dimension is Dimension.BYTES and not _SIZE_KEYS.isdisjoint(words):

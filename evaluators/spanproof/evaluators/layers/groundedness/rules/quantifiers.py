@@ -16,7 +16,9 @@ from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
 
 _ALL = re.compile(
-    r"\b(?:all|every|each of|both)\b(?P<what>[^.;,\n]{1,50}?)\s+(?P<state>[\w-]+)(?=\s*(?:[.;,!]|$))", re.I
+    r"\b(?:all|every|each of|both)\b(?P<what>[^.;,\n]{1,50}?)\s+(?P<state>[\w-]+)"
+    r"(?:\s+(?:now|again|successfully))?(?=\s*(?:[.;,!]|$))",
+    re.IGNORECASE,
 )
 _NOT = re.compile(r"\b(?:not|almost|nearly)\s+$|n['’]t\b[^.;]*$", re.IGNORECASE)
 _WELL = canonical_set("passed succeeded completed successful ok healthy running green fine")

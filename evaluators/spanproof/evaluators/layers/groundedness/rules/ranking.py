@@ -18,6 +18,7 @@ from spanproof.evaluators.layers.groundedness.language.words import canonical, c
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
+from spanproof.evaluators.layers.groundedness.rules.derive import measured_value
 
 _IN_ORDER = re.compile(
     r"\b(?:followed by|first\b[^.;\n]{0,40}\bthen|ahead of|in that order|ranked)\b", re.IGNORECASE
@@ -26,7 +27,9 @@ _PLACE = re.compile(
     r"\b(?:(?:came|comes|finished|ranks?|ranked|is|was|in|placed|takes?|took)\s+(?:in\s+)?(?:the\s+)?"
     r"(?P<place>first|second|third|fourth|fifth|last)(?:\s+place)?(?=\s*(?:[,.;:!]|$|in\b|with\b|at\b|by\b|behind\b"
     r"|and\b|place\b))"
-    r"|(?P<won>won|wins)\b(?!\s+by\b))",
+    r"|(?P<won>(?:leads?|led|tops?|topped|heads?|headed) the"
+    r" (?:table|ranking|list|standings|leaderboard|league|field)|won|wins)\b"
+    r"(?!\s+(?:by|as|\d|most|more|fewer|all|one|two|three|four|five|six|seven|eight|nine|ten|once|twice)\b))",
     re.IGNORECASE,
 )
 _PLACES = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "last": -1}
@@ -47,8 +50,7 @@ class _Row:
 
     @property
     def value(self) -> float:
-        assert self.fact.number is not None
-        return self.fact.number
+        return measured_value(self.fact)
 
 
 def ranking_claims(binding: Binding) -> list[Claim]:

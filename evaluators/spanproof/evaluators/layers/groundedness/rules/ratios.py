@@ -17,7 +17,7 @@ from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence,
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim
 from spanproof.evaluators.layers.groundedness.rules.comparisons import facts_set_beside
-from spanproof.evaluators.layers.groundedness.rules.derive import scaled_value
+from spanproof.evaluators.layers.groundedness.rules.derive import measured_value
 from spanproof.evaluators.layers.groundedness.rules.directions import ordered_family
 from spanproof.evaluators.layers.groundedness.rules.matching import number_text
 
@@ -25,7 +25,7 @@ _TIMES = {"two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0, "six": 6.0, "ten":
 _WORDS = {
     "twice": 2.0, "double": 2.0, "doubled": 2.0, "doubles": 2.0, "triple": 3.0, "tripled": 3.0,
     "triples": 3.0, "thrice": 3.0, "quadruple": 4.0, "quadrupled": 4.0, "half": 0.5, "halved": 0.5,
-    "a third": 1 / 3,
+    "a third": 1 / 3, "one and a half times": 1.5,
     "two thirds": 2 / 3, "two-thirds": 2 / 3, "a quarter": 0.25, "three quarters": 0.75, "tenfold": 10.0,
 }  # fmt: skip
 _CHANGES = frozenset(("doubled", "doubles", "tripled", "triples", "quadrupled", "halved"))
@@ -75,7 +75,7 @@ def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim
     if pair is None:
         return None
     one, other = pair
-    first, second = scaled_value(one), scaled_value(other)
+    first, second = measured_value(one), measured_value(other)
     if not second or one.dimension is not other.dimension:
         return None
     ratio = first / second

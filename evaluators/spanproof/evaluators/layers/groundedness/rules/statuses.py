@@ -97,6 +97,8 @@ def _is_said(match: re.Match[str], binding: Binding) -> bool:
         return False
     if set(words_of(match[1])) & binding.key_words:
         return False
+    if match[1].lower() == "successfully":
+        return True
     if _SAID_OF.search(before) or not before.strip() or _NOT.search(before):
         return True
     subject = words_of(before)[-1:]
@@ -112,7 +114,12 @@ def _counts_something(match: re.Match[str], binding: Binding) -> bool:
     """Whether a number in the clause says how many: "2 tests failed" counts, and says nothing of one."""
     sentence = next(each for each in binding.answer.sentences if each.start <= match.start() < each.end)
     start, end = sentence.piece_at(match.start())
-    return any(start <= stated.what.start < min(end, match.start()) for stated in binding.answer.stated)
+    text = binding.answer.text
+    return any(
+        start <= stated.what.start < min(end, match.start())
+        and not (text[stated.what.end : match.start()].isspace() and text[start : stated.what.start].strip())
+        for stated in binding.answer.stated
+    )  # "pipeline 90412 succeeded" counts nothing
 
 
 def _settle(match: re.Match[str], binding: Binding, known: list[_Status]) -> Claim | None:
@@ -143,11 +150,17 @@ def _settle(match: re.Match[str], binding: Binding, known: list[_Status]) -> Cla
             "the outputs say otherwise, as the answer does",
             evidence_of(rivals[0].fact),
         )
+    own = _of_the_named_row(match, binding, same)
+    if own is not None:
+        return claim(
+            *place, Verdict.CONTRADICTED, f"`{own.text}` is what the outputs say of it", evidence_of(own)
+        )
     if same:
         return claim(*place, Verdict.GROUNDED, "an output says so", evidence_of(same[0].fact))
     if told_as_past and earlier and not negated:
         return claim(*place, Verdict.GROUNDED, "an earlier output says so", evidence_of(earlier[0].fact))
-    if any(frozenset((head, status.head)) in COMPATIBLE for _, head in meanings for status in rivals):
+    stated = {head for _, head in meanings}
+    if any(stated & _may_hold_beside(status, rivals) for status in rivals):
         return None
     return claim(
         *place,
@@ -155,6 +168,39 @@ def _settle(match: re.Match[str], binding: Binding, known: list[_Status]) -> Cla
         f"`{rivals[0].fact.text}` is what the outputs say",
         evidence_of(rivals[0].fact),
     )
+
+
+def _of_the_named_row(match: re.Match[str], binding: Binding, same: list[_Status]) -> Fact | None:
+    """The state of the row that the clause names, where every state of this name is another row's."""
+    start, end = _piece(match, binding)
+    said = frozenset(words_of(binding.answer.text[start:end])) - set(words_of(match[1]))
+    rival: Fact | None = None
+    for status in same:
+        rows = [
+            fact
+            for fact in binding.facts.facts
+            if fact.records == status.fact.records >= 0 and fact.key == status.fact.key and fact.string
+        ]
+        if len(rows) < 2 or not (status.fact.scope - _shared(rows)).isdisjoint(said):
+            return None
+        named = [
+            fact for fact in rows if not (fact.scope - _shared(rows) - status.fact.scope).isdisjoint(said)
+        ]
+        if len(named) != 1:
+            return None
+        rival = named[0]
+    return rival
+
+
+def _shared(rows: list[Fact]) -> frozenset[str]:
+    return frozenset.intersection(*(fact.scope for fact in rows))
+
+
+def _may_hold_beside(status: _Status, rivals: list[_Status]) -> set[str]:
+    """States that may hold beside all that the fact's word may mean: in transit is not delivered."""
+    heads = {other.head for other in rivals if other.fact is status.fact}
+    found = [{next(iter(pair - {head})) for pair in COMPATIBLE if head in pair} for head in heads]
+    return set.intersection(*found)
 
 
 def _piece(match: re.Match[str], binding: Binding) -> tuple[int, int]:

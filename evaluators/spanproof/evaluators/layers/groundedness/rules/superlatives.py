@@ -14,22 +14,30 @@ from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
 from spanproof.evaluators.layers.groundedness.language.segments import Sentence
-from spanproof.evaluators.layers.groundedness.language.words import canonical, words_of
+from spanproof.evaluators.layers.groundedness.language.words import canonical, canonical_set, words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Records
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
+from spanproof.evaluators.layers.groundedness.rules.derive import measured_value
+from spanproof.evaluators.layers.groundedness.rules.derive.cues import SPENDING
 
 _MAX = (
-    "highest|largest|biggest|greatest|most|maximum|top|longest|slowest|oldest|priciest|busiest"
-    "|heaviest|hottest|warmest"
+    "highest|largest|biggest|greatest|most(?!\\s+of\\b)|maximum|top|longest|slowest|oldest|priciest|busiest"
+    "|heaviest|hottest|warmest|peaked|peaks"
 )
-_MIN = "lowest|smallest|least|fewest|minimum|shortest|fastest|youngest|cheapest|lightest|coldest|coolest"
+_MIN = (
+    "lowest|smallest|least|fewest|minimum|shortest|fastest|youngest|cheapest|lightest|coldest|coolest"
+    "|bottomed out"
+)
 _CUE = re.compile(
-    rf"\b(?:(?P<max>{_MAX}|the (?:higher|larger|bigger|greater))|(?P<min>{_MIN}|the (?:lower|smaller"
-    rf"|fewer)))\b"
+    rf"\b(?:(?P<nth>second|third|fourth)[- ])?(?:(?P<max>{_MAX}|the (?:higher|larger|bigger|greater))"
+    rf"|(?P<min>{_MIN}|the (?:lower|smaller|fewer)))\b"
     r"(?!\s+(?:of\s+all\b(?!\s*[.,;])|likely|recent|often|\d))(?P<after>(?:\s+\w+){0,2})",
     re.IGNORECASE,
 )
+_PLACES = {"second": 1, "third": 2, "fourth": 3}
+_TOTALS = canonical_set("total overall sum") | {"."}
+"""Names of rows that hold what the others come to."""
 _MOST_OF = re.compile(r"(?:most|least)\s+[a-z]+(?:id|ive|ous|ful|al|ed|ing|ent|ant|ar)\b", re.IGNORECASE)
 """Behind "most" an adjective names what is compared, or nothing here does."""
 _LEAST_STEM = 5
@@ -62,8 +70,8 @@ def extreme_asked(words: AbstractSet[str]) -> int:
 
 def is_extreme(fact: Fact, column: list[Fact], asked: int) -> bool:
     """Whether the fact is the column's maximum (1) or minimum (-1)."""
-    values = [each.number for each in column if each.number is not None]
-    return not values or fact.number == (max(values) if asked > 0 else min(values))
+    values = [measured_value(each) for each in column if each.number is not None]
+    return not values or measured_value(fact) == (max(values) if asked > 0 else min(values))
 
 
 def column_of(fact: Fact, binding: Binding) -> list[Fact]:
@@ -72,37 +80,61 @@ def column_of(fact: Fact, binding: Binding) -> list[Fact]:
         return []
     for column in binding.facts.records[fact.records].columns.values():
         if any(each is fact for each in column):
-            return [each for each in column if each.number is not None]
+            numbers = [each for each in column if each.number is not None]
+            return [each for each in numbers if each is fact or _TOTALS.isdisjoint(each.scope)]
     return []
 
 
 def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim | None:
-    cue = words_of(match.group())
-    meant = {_MEANT[word] for word in (*cue, match.group().split()[0].lower()) if word in _MEANT}
-    after = set(words_of(match["after"]))
-    lowering = match["min"] is not None
-    words = set(sentence.words)
-    columns = _columns(binding, after | meant)
-    if not columns and not _MOST_OF.match(match.group()):
-        columns = _columns(binding, words | meant)
-    for column in columns or _stated_columns(sentence, binding):
-        telling = words - frozenset.intersection(*(fact.words for fact in column))
-        rows = [fact for fact in column if not fact.words.isdisjoint(telling)]
-        if len(rows) != 1:
+    """The claim where one row of a column is said to be its extreme; a guessed column accuses nobody."""
+    words = frozenset(sentence.words) | binding.moments_in(sentence)
+    for columns, sure in _meant_columns(match, sentence, words, binding):
+        found = [pair for column in columns if (pair := _row_and_extreme(match, column, words)) is not None]
+        if not found:
             continue
-        row = rows[0]
-        extreme = (min if lowering else max)(column, key=lambda fact: fact.number or 0.0)
+        row, extreme = next((pair for pair in found if pair[0].number == pair[1].number), found[0])
         right = row.number == extreme.number
-        verdict = Verdict.GROUNDED if right else Verdict.CONTRADICTED
-        reason = (
-            "it is the extreme of its column"
-            if right
-            else f"`{extreme.text}` is the extreme, not `{row.text}`"
-        )
-        return claim(
-            binding, match.start(), match.end(), ClaimKind.SUPERLATIVE, verdict, reason, evidence_of(extreme)
-        )
+        verdict = Verdict.GROUNDED if right else Verdict.CONTRADICTED if sure else Verdict.UNCERTAIN
+        reason = "it is the extreme of its column"
+        if not right:
+            reason = f"`{extreme.text}` is the extreme, not `{row.text}`"
+        place = (binding, match.start(), match.end(), ClaimKind.SUPERLATIVE)
+        return claim(*place, verdict, reason, evidence_of(extreme))
     return None
+
+
+def _meant_columns(
+    match: re.Match[str], sentence: Sentence, words: frozenset[str], binding: Binding
+) -> Iterator[tuple[list[list[Fact]], bool]]:
+    """The columns that may be meant, the best known first, and whether that is sure."""
+    first = match.group().split()[0].lower()
+    meant = {_MEANT[word] for word in (*words_of(match.group()), first) if word in _MEANT}
+    yield _columns(binding, set(words_of(match["after"])) | meant), True
+    yield list(_stated_columns(sentence, binding)), True
+    if not _MOST_OF.match(match.group()):
+        yield _columns(binding, words | meant), True
+    yield _lone_columns(binding), False
+
+
+def _row_and_extreme(
+    match: re.Match[str], column: list[Fact], words: frozenset[str]
+) -> tuple[Fact, Fact] | None:
+    """The row that the words name, and the one that is the extreme."""
+    if not words.isdisjoint(SPENDING):
+        column = [fact for fact in column if (fact.number or 0.0) < 0] or column
+    telling = words - frozenset.intersection(*(fact.words for fact in column))
+    rows = [fact for fact in column if not fact.words.isdisjoint(telling)]
+    if len(rows) != 1:
+        return None
+    ranked = sorted(column, key=lambda fact: _size(fact, column), reverse=match["min"] is None)
+    place = _PLACES.get((match["nth"] or "").lower(), 0)
+    return (rows[0], ranked[place]) if place < len(ranked) else None
+
+
+def _size(fact: Fact, column: list[Fact]) -> float:
+    """How large a value is; of amounts that all went out, how much that was."""
+    number = measured_value(fact)
+    return abs(number) if all((each.number or 0.0) < 0 for each in column) else number
 
 
 def _stated_columns(sentence: Sentence, binding: Binding) -> Iterator[list[Fact]]:
@@ -115,15 +147,19 @@ def _stated_columns(sentence: Sentence, binding: Binding) -> Iterator[list[Fact]
 
 
 def _columns(binding: Binding, words: AbstractSet[str]) -> list[list[Fact]]:
-    """The numeric columns the words name; a table's only numeric column needs no naming."""
+    """The numeric columns the words name."""
     named: list[list[Fact]] = []
-    lone: list[list[Fact]] = []
     for records in binding.facts.records:
-        numeric = list(_numeric(records))
-        named += [column for name, column in numeric if _is_called(_column_words(name, records), words)]
-        if len(numeric) == 1:
-            lone.append(numeric[0][1])
-    return named or lone
+        for name, column in _numeric(records):
+            if _is_called(_column_words(name, records), words):
+                named.append(column)
+    return named
+
+
+def _lone_columns(binding: Binding) -> list[list[Fact]]:
+    """Columns that are their table's only one with numbers."""
+    found = (list(_numeric(records)) for records in binding.facts.records)
+    return [numeric[0][1] for numeric in found if len(numeric) == 1]
 
 
 def _is_called(names: AbstractSet[str], words: AbstractSet[str]) -> bool:
@@ -136,7 +172,8 @@ def _is_called(names: AbstractSet[str], words: AbstractSet[str]) -> bool:
 def _numeric(records: Records) -> Iterator[tuple[str, list[Fact]]]:
     for name, column in records.columns.items():
         numbers = [fact for fact in column if fact.number is not None]
-        if len(numbers) > 1 and len(numbers) == sum(not fact.null for fact in column):
+        numbers = [fact for fact in numbers if _TOTALS.isdisjoint(fact.scope)] or numbers
+        if len(numbers) > 1 and all(fact.null or fact.number is not None for fact in column):
             yield name, numbers
 
 

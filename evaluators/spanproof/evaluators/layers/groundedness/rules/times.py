@@ -73,14 +73,7 @@ def _named(rival: Fact, fact: Fact, words: frozenset[str]) -> bool:
 
 def is_time(mention: TimeMention, fact: Fact) -> bool:
     """Whether the mention tells this time, as far as it is written."""
-    clock = fact.clock
-    if clock is None:
-        return False
-    if mention.offset is not None and fact.offset is not None:
-        clock = (clock + (mention.offset - fact.offset) * 60) % _DAY
-    if mention.minute is None:
-        return clock // 3600 == mention.hour and clock % 3600 < 60
-    return clock // 60 == mention.seconds // 60 and (not mention.second or clock == mention.seconds)
+    return fact.clock is not None and mention.is_at(fact.clock, fact.offset)
 
 
 def _time_between(mention: TimeMention, timed: list[Fact]) -> tuple[Fact, Fact] | None:

@@ -6,16 +6,24 @@ silent.
 
 from __future__ import annotations
 
+import re
+
 from spanproof.evaluators.layers.groundedness.language.direction_words import DIRECTION, FROM_TO
 from spanproof.evaluators.layers.groundedness.language.quantities import quantities_in
 from spanproof.evaluators.layers.groundedness.language.segments import sentences_of
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+
+_ARROW = re.compile(r"\d\s*(?:->|=>|→)\s*[$€£]?\d")
 
 
 def told_order(first: Fact, last: Fact) -> int | None:
     """1 where the output's own "from" stands before the first of two values of a line, -1 before the last."""
     if not first.weak or first.line != last.line:
         return None
+    if first.text == last.text and _ARROW.search(first.text):
+        places = [each.value for each in quantities_in(first.text)]
+        if {first.number, last.number} <= set(places):
+            return 1 if places.index(first.number or 0.0) < places.index(last.number or 0.0) else -1
     from_first, from_last = _stands_behind_from(first), _stands_behind_from(last)
     return None if from_first == from_last else 1 if from_first else -1
 

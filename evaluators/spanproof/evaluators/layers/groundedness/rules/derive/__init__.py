@@ -30,7 +30,11 @@ from spanproof.evaluators.layers.groundedness.rules.derive.cues import (
     SUM_CUES,
     WITH_CUES,
 )
-from spanproof.evaluators.layers.groundedness.rules.derive.products import given_products, products
+from spanproof.evaluators.layers.groundedness.rules.derive.products import (
+    conversions,
+    given_products,
+    products,
+)
 from spanproof.evaluators.layers.groundedness.rules.derive.rates import (
     MULTIPLE_CUES,
     PERIOD_CUES,
@@ -38,7 +42,12 @@ from spanproof.evaluators.layers.groundedness.rules.derive.rates import (
     per_time,
     periods,
 )
-from spanproof.evaluators.layers.groundedness.rules.derive.search import Derived, Search, scaled_value
+from spanproof.evaluators.layers.groundedness.rules.derive.search import (
+    Derived,
+    Search,
+    measured_value,
+    scaled_value,
+)
 from spanproof.evaluators.layers.groundedness.rules.derive.spans import (
     clock_differences,
     day_differences,
@@ -72,7 +81,7 @@ def _asked_by_unit(attempt: Callable[[Search], Derived | None], quantity: Quanti
     """A percentage asks for a share, a number of days for the time between two dates."""
     if attempt is shares:
         return quantity.dimension is Dimension.FRACTION
-    if attempt is portions:
+    if attempt in (portions, conversions):
         return quantity.dimension is Dimension.MONEY
     if attempt is named_sums:
         return quantity.dimension is not Dimension.FRACTION
@@ -100,7 +109,8 @@ _ATTEMPTS: tuple[tuple[frozenset[str], Callable[[Search], Derived | None]], ...]
     (PRODUCT_CUES, products),
     (PRODUCT_CUES, given_products),
     (SUM_CUES, told_sums),
+    (frozenset(), conversions),
     (frozenset(), named_sums),
 )
 
-__all__ = ["Derived", "Search", "derive", "further_steps", "scaled_value"]
+__all__ = ["Derived", "Search", "derive", "further_steps", "measured_value", "scaled_value"]

@@ -87,7 +87,36 @@ def shares(search: Search) -> Derived | None:
                     f"{number_text(part)} / {number_text(whole)}{mark} = {number_text(part / whole * scale)}"
                 )
                 return Derived(text, (first, second), part / whole)
-    return None if changed else _share_of_column(search, scale) or _complement(search, scale)
+    if changed:
+        return None
+    return _of_what_is_beside(search, scale) or _share_of_column(search, scale) or _complement(search, scale)
+
+
+def _of_what_is_beside(search: Search, scale: float) -> Derived | None:
+    """A share of the whole that the sentence tells ("8 % of the 3,100"), or of a like pair together."""
+    for whole in search.beside:
+        column = [
+            fact for fact in operands(search) if fact.key == whole.key and fact.records == whole.records
+        ]
+        for part in column:
+            one, other = scaled_value(part), scaled_value(whole)
+            if 0 < one < other and fits(search.quantity, one / other * scale):
+                text = f"{number_text(one)} / {number_text(other)} × 100 = {number_text(one / other * scale)}"
+                return Derived(text, (part, whole), one / other)
+    if "rat" not in search.near and "share" not in search.near:
+        return None
+    for first, second in pairs(search):
+        if not set(first.key).isdisjoint(second.key) and first.key != second.key:
+            for part, rest in ((first, second), (second, first)):
+                one, both = scaled_value(part), scaled_value(part) + scaled_value(rest)
+                if (
+                    both
+                    and not search.near.isdisjoint(part.key)
+                    and fits(search.quantity, one / both * scale)
+                ):
+                    text = f"{number_text(one)} / ({number_text(one)} + {number_text(both - one)}) × 100"
+                    return Derived(f"{text} = {number_text(one / both * scale)}", (part, rest), one / both)
+    return None
 
 
 def _share_of_column(search: Search, scale: float) -> Derived | None:
@@ -97,10 +126,8 @@ def _share_of_column(search: Search, scale: float) -> Derived | None:
             continue  # revenue, costs and profit of one object are measures, not parts of a whole
         if not total or len(column) > 500 or abs(total - 1) < 0.01 or abs(total - 100) < 1:
             continue
-        for fact in column:
+        for fact in _named_parts(column, search):
             share = scaled_value(fact) / total * scale
-            if _another_is_named(fact, column, search):
-                continue
             if fits(search.quantity, share) and (
                 len(column) <= 12 or not fact.scope.isdisjoint(search.words)
             ):
@@ -120,11 +147,10 @@ def _share_of_column(search: Search, scale: float) -> Derived | None:
     return None
 
 
-def _another_is_named(fact: Fact, column: list[Fact], search: Search) -> bool:
-    """Whether the words beside the number name another part of the whole, and not this one."""
-    shared = frozenset.intersection(*(each.words for each in column))
-    named = [each for each in column if not (each.words - shared).isdisjoint(search.near)]
-    return bool(named) and not any(each is fact for each in named)
+def _named_parts(column: list[Fact], search: Search) -> list[Fact]:
+    """The parts of the whole that the words beside the number name; all where they name none."""
+    telling = search.near - frozenset.intersection(*(each.words for each in column))
+    return [each for each in column if not each.words.isdisjoint(telling)] or column
 
 
 def _value_counts(records: Records) -> Iterator[tuple[str, int]]:

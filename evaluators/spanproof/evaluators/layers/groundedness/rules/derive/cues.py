@@ -11,7 +11,8 @@ MINUS_CUES = canonical_set("minus subtract subtracted subtracting")
 
 
 SUM_CUES = canonical_set(
-    "total sum combined overall together altogether across aggregate whole hold add adds comes come all"
+    "total sum combined overall together altogether across aggregate whole hold add adds comes come came all"
+    " spent spend earned income received"
 )
 
 
@@ -65,3 +66,36 @@ AVERAGE_CUES = canonical_set("mean median typical per")
 PRODUCT_CUES = canonical_set(
     "come comes came total value worth revenue price for times sum amount overall all"
 )
+
+
+RECKONING_CUES = (
+    CHANGE_CUES
+    | MINUS_CUES
+    | canonical_set(
+        "total sum combined overall together altogether aggregate difference differ gap remaining left spread"
+        " range margin extra additional ahead behind older younger longer shorter faster slower later earlier"
+        " than lead leads trails beat beats won ratio fold twice double doubled triple half third"
+        " quarter per each every apiece share portion percent proportion rate rest other mean median typical"
+        " hour day week month year daily weekly monthly yearly second minute plus without including average"
+    )
+)
+"""Words with which a number may be reckoned in one way or another: it is then not simply the value named."""
+
+
+SPENDING = canonical_set(
+    "spend spent expense expenses cost costs paid pay payment charge charged bill billed debit debited"
+    " withdrawal withdrew fee rent bought purchase outflow transfer transferred sent"
+)
+"""Words that say where money went: its sign in a ledger is told with them."""
+
+
+INCOME = canonical_set("income earned earn received receive deposit deposited credited inflow salary")
+"""Words that say that money came in."""
+
+
+MULTIPLYING = canonical_set(
+    "per each every apiece times twice double doubled triple half third quarter times x hour hourly day daily"
+    " night nightly week weekly month monthly year yearly annual annually minute second return round tax vat"
+    " discount"
+)
+"""Words with which a number may be reckoned of one value alone."""

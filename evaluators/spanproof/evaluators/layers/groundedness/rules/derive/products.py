@@ -30,6 +30,21 @@ def given_products(search: Search) -> Derived | None:
     return None
 
 
+def conversions(search: Search) -> Derived | None:
+    """An amount the task or the answer gives, at the rate that stands under the other currency's code."""
+    unit = search.quantity.unit
+    code = (unit.currency or "").lower() if unit is not None else ""
+    for fact in operands(search) if code else ():
+        if fact.weak or code not in fact.words or not fact.number:
+            continue
+        for amount in search.amounts:
+            for value, sign in ((amount * fact.number, "×"), (amount / fact.number, "/")):
+                if fits(search.quantity, value):
+                    text = f"{number_text(amount)} {sign} {number_text(fact.number)} = {number_text(value)}"
+                    return Derived(text, (fact,), value)
+    return None
+
+
 def products(search: Search) -> Derived | None:
     """A count times a price, in one row or over a whole table."""
     rows: dict[tuple[int, int, int], list[Fact]] = {}

@@ -22,12 +22,14 @@ from spanproof.evaluators.layers.groundedness.rules.derive.search import (
 from spanproof.evaluators.layers.groundedness.rules.matching import fits, number_text
 
 _PERIODS = {
+    "second": 1 / 3600, "minute": 1 / 60,
     "hour": 1.0, "hourly": 1.0, "day": 24.0, "daily": 24.0, "night": 24.0, "nightly": 24.0, "week": 168.0,
     "weekly": 168.0, "month": 730.0, "monthly": 730.0, "mrr": 730.0, "quarter": 2190.0, "quarterly": 2190.0,
     "year": 8760.0, "yearly": 8760.0, "annual": 8760.0, "annually": 8760.0, "annum": 8760.0, "arr": 8760.0,
 }  # fmt: skip
 """Hours of each period, as people reckon: twelve months a year."""
-_BY_WORD = {canonical(word): hours for word, hours in _PERIODS.items()}
+HOURS = {canonical(word): hours for word, hours in _PERIODS.items()}
+"""The same by canonical words."""
 _WHOLE = {(730.0, 168.0): (4.0, 52 / 12), (730.0, 24.0): (30.0, 31.0, 365 / 12), (8760.0, 168.0): (52.0,)}
 """Where a period is no whole number of the other: the numbers in use."""
 _MULTIPLES = {
@@ -39,7 +41,7 @@ _MULTIPLES = {
 }
 _RETURN = canonical_set("round return both")
 _TRIP = canonical_set("trip way ways there back journey")
-PERIOD_CUES = frozenset(_BY_WORD)
+PERIOD_CUES = frozenset(HOURS)
 MULTIPLE_CUES = frozenset(_MULTIPLES) | _RETURN
 
 
@@ -47,8 +49,8 @@ def periods(search: Search) -> Derived | None:
     """An amount for one period told for another; of several amounts for one period also their sum."""
     if search.quantity.dimension is Dimension.TIME:
         return None
-    wanted = {_BY_WORD[word] for word in search.near if word in _BY_WORD} or {
-        _BY_WORD[word] for word in search.cues if word in _BY_WORD
+    wanted = {HOURS[word] for word in search.near if word in HOURS} or {
+        HOURS[word] for word in search.cues if word in HOURS
     }
     rated = [(fact, hours) for fact in operands(search)[:_MAX_RATED] for hours in _periods_of(fact)]
     rated = [(fact, hours) for fact, hours in rated if agrees(search, fact)]
@@ -75,7 +77,7 @@ _MAX_RATED = 24
 
 def _periods_of(fact: Fact) -> set[float]:
     words = fact.clause if fact.weak else fact.words
-    return {_BY_WORD[word] for word in words if word in _BY_WORD}
+    return {HOURS[word] for word in words if word in HOURS}
 
 
 def _factors(wanted: float, own: float) -> tuple[float, ...]:

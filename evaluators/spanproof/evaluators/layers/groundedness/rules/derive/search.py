@@ -14,7 +14,8 @@ from spanproof.evaluators.layers.groundedness.language.quantities import Quantit
 from spanproof.evaluators.layers.groundedness.language.units import CENTS, Dimension, readings
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts, Records
 from spanproof.evaluators.layers.groundedness.outputs.order import before_after
-from spanproof.evaluators.layers.groundedness.rules.matching import fits
+from spanproof.evaluators.layers.groundedness.rules.derive.cues import INCOME, SPENDING
+from spanproof.evaluators.layers.groundedness.rules.matching import currencies_clash, fits
 
 MAX_PAIRS = 4_000
 
@@ -52,6 +53,10 @@ class Search:
     """Words of the claim's own segment."""
     given: tuple[float, ...] = ()
     """Whole numbers of the task and of the sentence."""
+    amounts: tuple[float, ...] = ()
+    """Amounts of money that the task or the sentence gives."""
+    beside: tuple[Fact, ...] = ()
+    """Facts that the other numbers of the clause tell."""
     reckoned: tuple[Fact, ...] = ()
     """What the answer itself has derived before: it may go on reckoning with it."""
     bases: tuple[tuple[Fact, ...], tuple[Fact, ...]] | None = None
@@ -62,6 +67,13 @@ def scaled_value(fact: Fact) -> float:
     """A fact's number in the unit people state it in: cents as currency units, shares as they are."""
     assert fact.number is not None
     return fact.number / 100 if fact.unit is CENTS else fact.number
+
+
+def measured_value(fact: Fact) -> float:
+    """A fact's number in the base unit of what it measures, so that values of one kind can be compared."""
+    return scaled_value(fact) * (
+        fact.unit.factor if fact.unit and fact.dimension is not Dimension.MONEY else 1.0
+    )
 
 
 def columns(search: Search, *, least: int = 2) -> Iterator[tuple[Records, str, list[Fact]]]:
@@ -101,13 +113,17 @@ def agrees(search: Search, fact: Fact) -> bool:
     if mine is None or mine is Dimension.FRACTION:
         return True
     if mine is Dimension.MONEY:
-        return its is Dimension.MONEY or (its is None and not fact.counted)
+        return not currencies_clash(search.quantity, fact) and (
+            its is Dimension.MONEY or (its is None and not fact.counted)
+        )
     return its is mine or its is None
 
 
 def fits_operand(search: Search, value: float, operand: Fact) -> bool:
     """Whether the quantity is the value, in the operand's unit or in the quantity's."""
     quantity, unit = search.quantity, operand.unit
+    if value < 0 < quantity.value and quantity.dimension is Dimension.MONEY:
+        value = -value  # what a ledger writes with a sign, people say with a verb
     if quantity.unit is CENTS and unit is CENTS:
         value = value * 100
     if quantity.unit is None or unit is None or unit.dimension is not quantity.dimension or unit is CENTS:
@@ -121,7 +137,20 @@ def groups(search: Search, column: list[Fact]) -> list[list[Fact]]:
     """The rows of a column that the words name, where they name some, before the whole column."""
     telling = search.words - _common_scope(column)
     named = [fact for fact in column if not fact.scope.isdisjoint(telling)]
-    return [named, column] if 1 < len(named) < len(column) else [column]
+    found = [named, column] if 1 < len(named) < len(column) else [column]
+    return [*_sides(search, column), *found]
+
+
+def _sides(search: Search, column: list[Fact]) -> list[list[Fact]]:
+    """Of a ledger what went out, or what came in, where the words say which."""
+    out = [fact for fact in column if (fact.number or 0.0) < 0]
+    if not 0 < len(out) < len(column):
+        return []
+    if not search.words.isdisjoint(SPENDING):
+        return [out]
+    return (
+        [[fact for fact in column if (fact.number or 0.0) > 0]] if not search.words.isdisjoint(INCOME) else []
+    )
 
 
 def _common_scope(column: Sequence[Fact]) -> frozenset[str]:

@@ -22,6 +22,8 @@ def day_differences(search: Search) -> Derived | None:
     """The days between two dates, or between today and one."""
     if search.quantity.dimension not in (None, Dimension.TIME):
         return None
+    if search.quantity.unit is not None and search.quantity.unit.factor < _DAY:
+        return None  # dates say nothing of hours
     days = [fact for fact in search.facts.facts[:2000] if fact.day is not None][:_FEW_DATED]
     factor = search.quantity.unit.factor / _DAY if search.quantity.unit else 1.0
     for place, first in enumerate(days):
@@ -46,8 +48,9 @@ def clock_differences(search: Search) -> Derived | None:
     timed = [fact for fact in search.facts.facts[:2000] if fact.clock is not None][:_FEW_TIMED]
     for place, first in enumerate(timed):
         for second in timed[place + 1 :]:
+            of_a_log = first.day is not None and first.key == second.key and second.day is not None
             if first.records >= 0 and (
-                first.row != second.row or another_row_is_named(first, second, search)
+                not (first.row == second.row or of_a_log) or another_row_is_named(first, second, search)
             ):
                 continue
             apart = _seconds_between(first, second)

@@ -48,6 +48,7 @@ def sums(search: Search) -> Derived | None:
                 families.setdefault((word,), []).append(fact)
     if len(named) <= 24 and len({fact.output for fact in named}) == 1:
         families[("",)] = [fact for fact in named if not fact.weak]
+    families[("row",)] = _counts_of_a_row(search, named)
     families[()] = [fact for fact in named if not fact.words.isdisjoint(search.words)]
     for family in families.values():
         if 2 <= len(family) <= 24 and agrees(search, family[0]) and _of_one_kind(family):
@@ -60,6 +61,16 @@ def sums(search: Search) -> Derived | None:
                     value,
                 )
     return None
+
+
+def _counts_of_a_row(search: Search, facts: Sequence[Fact]) -> list[Fact]:
+    """The whole numbers of the one row that the words name, as a pivot has them."""
+    rows: dict[tuple[int, int], list[Fact]] = {}
+    for fact in facts:
+        if fact.records >= 0 and not fact.scope.isdisjoint(search.words) and fact.dimension is None:
+            rows.setdefault((fact.records, fact.row), []).append(fact)
+    whole = [row for row in rows.values() if all((fact.number or 0.0).is_integer() for fact in row)]
+    return whole[0] if len(rows) == len(whole) == 1 else []
 
 
 def _of_one_kind(family: Sequence[Fact]) -> bool:

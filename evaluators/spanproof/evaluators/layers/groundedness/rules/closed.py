@@ -1,0 +1,123 @@
+"""Closed sums: where the words say of which values a number is reckoned.
+
+In: an `Asked`. Out: what those values come to, and the values, or None where it is open which are meant. Four
+ways leave no choice: "from A to B" and "A … than B"; two values that the sentence names in full; two values
+in all; a total or mean of the one column that is named, or that there is.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Callable
+
+from spanproof.evaluators.layers.groundedness.language.units import Dimension
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+from spanproof.evaluators.layers.groundedness.outputs.order import before_after
+from spanproof.evaluators.layers.groundedness.rules.asked import Asked
+from spanproof.evaluators.layers.groundedness.rules.derive import scaled_value
+from spanproof.evaluators.layers.groundedness.rules.derive.cues import DIFFERENCE_CUES
+from spanproof.evaluators.layers.groundedness.rules.deriving import given_pair, told_beside
+from spanproof.evaluators.layers.groundedness.rules.matching import comparable, number_text
+from spanproof.evaluators.layers.groundedness.rules.naming import best_named, coverage
+
+_BY = re.compile(
+    r"\b(?:by|of|difference|gap|lead|margin|change|is|was|only|just)\s+(?:just\s+|about\s+|only\s+)?$", re.I
+)
+_MORE = re.compile(
+    r"\s+(?:\w+\s+){0,2}(?:more|less|fewer|higher|lower|greater|longer|shorter|warmer|cooler|colder|older|younger"
+    r"|cheaper|faster|slower|ahead|behind|apart|above|below|clear|short|than)\b",
+    re.IGNORECASE,
+)
+_MEASURES: dict[str, Callable[[list[float]], float]] = {
+    "total": sum,
+    "mean": statistics.fmean,
+    "max": max,
+    "min": min,
+}
+_MAX_COLUMN = 500
+Closed = tuple[str, list[Fact]]
+
+
+def closed_result(asked: Asked) -> Closed | None:
+    """What the values that the words leave no doubt about come to."""
+    return _of_a_column(asked) or _of_a_pair(asked)
+
+
+def _of_a_pair(asked: Asked) -> Closed | None:
+    sentence = frozenset(asked.binding.answer.sentences[asked.stated.sentence].words)
+    percent = asked.quantity.dimension is Dimension.FRACTION
+    if not percent and (sentence.isdisjoint(DIFFERENCE_CUES) or not _tells_a_change(asked)):
+        return None
+    pair = _pair(asked, sentence)
+    if pair is None:
+        return None
+    first, second = (scaled_value(fact) for fact in pair)
+    told = f"{number_text(first)} and {number_text(second)}"
+    if not percent:
+        return f"{told} are {number_text(abs(second - first))} apart", list(pair)
+    if not first or not second:
+        return None
+    share = f"{100 * min(first, second) / max(first, second):.4g} %"
+    change = f"{100 * (second - first) / first:.4g} %"
+    return f"of {told} one is {share} of the other, and the change {change}", list(pair)
+
+
+def _tells_a_change(asked: Asked) -> bool:
+    """Whether the number itself is how far two values are apart: "over 5 epochs" tells something else."""
+    text = asked.binding.answer.text
+    behind = text[asked.quantity.end : asked.quantity.end + 40]
+    return _BY.search(asked.before) is not None or _MORE.match(behind) is not None
+
+
+def _pair(asked: Asked, sentence: frozenset[str]) -> tuple[Fact, Fact] | None:
+    given = given_pair(asked)
+    if given is not None:
+        return given
+    numbers = [fact for fact in asked.binding.numbers if not fact.weak]
+    beside = told_beside(asked)
+    if len(beside) == 2:
+        return beside[0], beside[1]
+    over_time = best_named(numbers, sentence)
+    if len(over_time) == 2 and before_after(*over_time) is not None:
+        earlier, later = over_time if (before_after(*over_time) or 0) > 0 else over_time[::-1]
+        return earlier, later
+    if len(asked.binding.numbers) > 2:
+        alone = [
+            fact for fact in numbers if fact.records < 0 or asked.binding.facts.records[fact.records].rows < 0
+        ]
+        numbers = [fact for fact in alone if coverage(fact, sentence) == 1.0]
+    if len(numbers) != 2 or numbers[0].dimension is not numbers[1].dimension:
+        return None
+    return numbers[0], numbers[1]
+
+
+def _of_a_column(asked: Asked) -> Closed | None:
+    """The total, mean or extreme of the only column that can be meant, where no row of it is."""
+    wanted = next((word for word in _MEASURES if word in asked.words), None)
+    percent = asked.quantity.dimension is Dimension.FRACTION
+    if wanted is None or (percent and wanted in ("total", "mean")):
+        return None
+    columns = _columns(asked)
+    meant = [column for column in columns if not asked.words.isdisjoint(column[0].key)] or columns
+    if len(meant) != 1 or any(wanted in fact.words for fact in asked.binding.numbers):
+        return None
+    column = meant[0]
+    shared = frozenset.intersection(*(fact.words for fact in column))
+    if any(not (fact.words - shared).isdisjoint(asked.words) for fact in column):
+        return None
+    value = _MEASURES[wanted]([scaled_value(fact) for fact in column])
+    told = ", ".join(number_text(scaled_value(fact)) for fact in column[:4]) + (
+        ", …" if len(column) > 4 else ""
+    )
+    return f"the {wanted} of {told} is {number_text(value)}", column
+
+
+def _columns(asked: Asked) -> list[list[Fact]]:
+    found: list[list[Fact]] = []
+    for records in asked.binding.facts.records:
+        for column in records.columns.values():
+            numbers = [fact for fact in column if fact.number is not None and fact.day is None]
+            if 1 < len(numbers) <= _MAX_COLUMN and comparable(asked.quantity, numbers[0]):
+                found.append(numbers)
+    return found

@@ -1,0 +1,87 @@
+"""Slips: how a stated number may come of a value that is another.
+
+In: a `Quantity` and a value in its unit. Out: what went wrong, in words, or nothing. A slip is evidence only
+where few values are about: among many some is a slip away from anything, which `coincides` tells.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from spanproof.evaluators.layers.groundedness.language.quantity import Quantity
+from spanproof.evaluators.layers.groundedness.language.units import BY_NAME
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+from spanproof.evaluators.layers.groundedness.rules.matching import fits
+
+_SURE_DIGITS = 3
+"""Digits from which one that differs is a slip and no other number."""
+_SLIPS_PER_DIGIT = 10
+_CHANCE = 0.2
+"""How likely it may be that one of the values is a slip away by chance."""
+OTHER_SIGN = "the other sign"
+_POWERS = frozenset((1, -1, 2, -2, 3, -3, 6, -6))
+
+
+def slip(quantity: Quantity, value: float) -> str:
+    """How the quantity is one slip away from the value; empty where it is not."""
+    if not value or not quantity.value:
+        return ""
+    stated, exact = _digits(quantity.value, quantity), _digits(value, quantity)
+    if stated == exact:
+        return "" if (quantity.value < 0) == (value < 0) else OTHER_SIGN
+    told = quantity.digits if quantity.decimals else len(stated.rstrip("0"))
+    if told >= _SURE_DIGITS and len(stated) == len(exact):
+        if sum(one != other for one, other in zip(stated, exact, strict=True)) == 1:
+            return "another digit"
+        if sorted(stated) == sorted(exact):
+            return "its digits in another order"
+    power = round(math.log10(abs(quantity.value / value)))
+    off = power in _POWERS and len(stated.strip("0")) > 1 and _digits(value * 10.0**power, quantity) == stated
+    return "a power of ten off" if off else ""
+
+
+def _digits(value: float, quantity: Quantity) -> str:
+    return f"{round(abs(value) / quantity.ulp):d}"
+
+
+def as_told(quantity: Quantity, *, coarse: bool) -> Quantity:
+    """The quantity with the step it is told in: "about 510" says tens."""
+    zeros = len(quantity.text.rstrip()) - len(quantity.text.rstrip().rstrip("0")) if coarse else 0
+    if not zeros or quantity.decimals or quantity.scaled:
+        return quantity
+    return replace(quantity, ulp=quantity.ulp * 10.0**zeros)
+
+
+def is_as_long(quantity: Quantity, value: float) -> bool:
+    """Whether the value has as many digits, told as the quantity is: only then can one of them be wrong."""
+    return len(_digits(value, quantity)) == len(_digits(quantity.value, quantity))
+
+
+def another_unit(quantity: Quantity, fact: Fact, *, coarse: bool) -> str:
+    """Whether the fact's own number is told in a unit that is not the fact's."""
+    unit = fact.unit
+    if unit is None or fact.number is None or quantity.unit is None or quantity.digits < _SURE_DIGITS - 1:
+        return ""
+    if (unit.dimension, unit.factor, unit.currency) == (
+        quantity.unit.dimension,
+        quantity.unit.factor,
+        quantity.unit.currency,
+    ):
+        return ""
+    told = (fact.number, *_in_units_of(quantity, fact))
+    return "another unit" if any(fits(quantity, value, coarse=coarse) for value in told) else ""
+
+
+def _in_units_of(quantity: Quantity, fact: Fact) -> list[float]:
+    """The fact in every unit of what the quantity measures: "14 hours" of what is 14 days."""
+    if fact.unit is None or fact.number is None or fact.dimension is not quantity.dimension:
+        return []
+    factors = {unit.factor for unit in BY_NAME.values() if unit.dimension is fact.dimension}
+    return [fact.number * fact.unit.factor / factor for factor in factors]
+
+
+def coincides(quantity: Quantity, values: int) -> bool:
+    """Whether one of so many values is likely to be a slip away by mere chance."""
+    slips = _SLIPS_PER_DIGIT * quantity.digits
+    return values * slips / (9 * 10.0 ** (quantity.digits - 1)) > _CHANCE

@@ -1,0 +1,156 @@
+"""The rule for numbers that no output gives: given by the task, told another way, reckoned, wrong, or open.
+
+In: an `Asked` that is bound to nothing and follows from nothing. Out: its claim, None for a figure of speech.
+What is contradicted rests on `evidence`; everything else is left open, with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+
+from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
+from spanproof.evaluators.layers.groundedness.language.units import BY_NAME, Dimension
+from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, Verdict
+from spanproof.evaluators.layers.groundedness.rules.absences import all_empty
+from spanproof.evaluators.layers.groundedness.rules.asked import (
+    Asked,
+    same_value,
+    subject_of,
+)
+from spanproof.evaluators.layers.groundedness.rules.binding import evidence_of
+from spanproof.evaluators.layers.groundedness.rules.deriving import further_value
+from spanproof.evaluators.layers.groundedness.rules.evidence import misstated
+from spanproof.evaluators.layers.groundedness.rules.matching import fits
+from spanproof.evaluators.layers.groundedness.rules.naming import coverage
+
+_EXISTS = re.compile(
+    r"\b(?:there (?:are|were|is)|found|returned|contains?|lists?|listed)\s+(?:a total of\s+)?$", re.IGNORECASE
+)
+
+
+_STRETCH = re.compile(
+    r"\b(?:over|across|during|in|for|of|throughout)\s+(?:the|these|those|all|past|last)\s+(?:last\s+|past\s+)?$",
+    re.IGNORECASE,
+)
+"""What a stretch of time is told with that only says what the outputs cover."""
+_ALL_OF = re.compile(r"\b(?:of|all)\s+(?:the\s+|our\s+|your\s+|these\s+|those\s+)?$", re.IGNORECASE)
+_PART = re.compile(r"\s+(?:out\s+)?of\s+(?:the|all|these|those|its|their|your|our|\d+)\b", re.IGNORECASE)
+_SAID = re.compile(r"(?:\b(?:is|was|are|were|of|at|=)|[:=])\s*$", re.IGNORECASE)
+
+
+def unsupported_claim(asked: Asked) -> Claim | None:
+    """The claim of a number that is bound to nothing."""
+    quantity, binding = asked.quantity, asked.binding
+    given = _given_by_task(asked)
+    if given is not None:
+        return given
+    if (
+        quantity.spelled
+        and asked.words.isdisjoint(binding.vocabulary)
+        and not (binding.facts.records and _EXISTS.search(asked.before))
+    ):
+        return None  # "two options are open to you": a figure of speech more often than a claim
+    if all_empty(binding):
+        right = quantity.value == 0
+        return asked.claim(
+            Verdict.GROUNDED if right else Verdict.CONTRADICTED,
+            "the outputs are empty",
+            ClaimEvidence(0, binding.facts.texts[0][:60]),
+        )
+    if not binding.numbers and not binding.facts.records and not _between_days(asked):
+        return asked.claim(Verdict.UNCERTAIN, "the outputs hold no numbers to compare it with")
+    if binding.facts.cut:
+        return asked.claim(Verdict.UNCERTAIN, "not found in the part of the outputs that was read")
+    if quantity.dimension is Dimension.TIME and _STRETCH.search(asked.before):
+        covered = _covers(asked)
+        if covered is not None:
+            return asked.claim(Verdict.GROUNDED, "the outputs cover so many", covered)
+        if not any(fact.dimension is Dimension.TIME for fact in binding.numbers):
+            return asked.claim(Verdict.UNCERTAIN, "how long a time the outputs cover, nothing in them tells")
+    if _PART.match(binding.answer.text, quantity.end) and _could_be_a_part(asked):
+        return asked.claim(Verdict.UNCERTAIN, "how many of them, nothing in the outputs tells")
+    if _ALL_OF.search(asked.before) and (listed := _list_of(asked)) is not None:
+        return asked.claim(Verdict.GROUNDED, "the outputs list so many", listed)
+    retold = _retold(asked)
+    if retold is not None:
+        return asked.claim(Verdict.GROUNDED, "the answer says the same in another unit", retold)
+    further = None if _says_a_fact(asked) else further_value(asked)
+    if further is not None:
+        return asked.claim(
+            Verdict.UNCERTAIN,
+            f"no output gives {quantity.text}, but {further.text}: whether that is meant, nothing tells",
+        )
+    found = misstated(asked)
+    if found is None:
+        reason = f"no output gives {quantity.text}, and whether it is reckoned of them is open"
+        return asked.claim(Verdict.UNCERTAIN, reason)
+    return asked.claim(Verdict.CONTRADICTED, found.reason, found.evidence)
+
+
+def _retold(asked: Asked) -> ClaimEvidence | None:
+    """What the sentence has said of it in another unit: "120 seconds (2 minutes)"."""
+    mine = asked.quantity
+    for other in asked.binding.answer.stated:
+        told = other.what
+        if not isinstance(told, Quantity) or told.unit is None or mine.unit is None or told.unit == mine.unit:
+            continue
+        value = told.value * told.unit.factor / mine.unit.factor
+        alike = told.dimension is mine.dimension and other.sentence == asked.stated.sentence
+        if alike and told.start in asked.binding.bound and fits(mine, value, coarse=asked.coarse):
+            return evidence_of(asked.binding.bound[told.start][0], f"{told.text} = {mine.text}")
+    return None
+
+
+def _covers(asked: Asked) -> ClaimEvidence | None:
+    """The table with so many rows or columns of numbers: "over the three months"."""
+    years = sorted(int(word) for word in asked.binding.vocabulary if len(word) == 4 and word.isdigit())
+    in_years = asked.quantity.unit is not None and asked.quantity.unit.factor == BY_NAME["years"].factor
+    if in_years and len(years) > 1 and asked.quantity.value == years[-1] - years[0]:
+        return ClaimEvidence(0, f"{years[0]} to {years[-1]}", f"{years[-1]} - {years[0]}")
+    for records in asked.binding.facts.records:
+        columns = sum(column[0].number is not None for column in records.columns.values() if column)
+        if asked.quantity.value in (records.rows, columns):
+            return ClaimEvidence(
+                records.output, records.label or "the table", f"{asked.quantity.value:g} of them"
+            )
+    return None
+
+
+def _list_of(asked: Asked) -> ClaimEvidence | None:
+    """The list with so many entries, where the words speak of all of them."""
+    for records in asked.binding.facts.records:
+        if asked.quantity.unit is None and asked.quantity.value == records.rows:
+            return ClaimEvidence(records.output, records.label or "the list", f"entries = {records.rows}")
+    return None
+
+
+def _could_be_a_part(asked: Asked) -> bool:
+    """Whether some list has more entries than are told: "two of the three flights"."""
+    rows = max((records.rows for records in asked.binding.facts.records), default=0)
+    return asked.quantity.unit is None and asked.quantity.value.is_integer() and asked.quantity.value <= rows
+
+
+def _says_a_fact(asked: Asked) -> bool:
+    """Whether the words name one fact in full, of this dimension: then its value is told, and wrong."""
+    subject = subject_of(asked)
+    if subject is None or subject.dimension is not asked.quantity.dimension:
+        return False
+    return coverage(subject, asked.words) == 1.0
+
+
+def _between_days(asked: Asked) -> bool:
+    """Whether the outputs hold days or times and the quantity could be the time between two."""
+    if asked.quantity.dimension is not Dimension.TIME:
+        return False
+    facts = asked.binding.facts.facts
+    return max(sum(fact.day is not None for fact in facts), sum(fact.clock is not None for fact in facts)) > 1
+
+
+def _given_by_task(asked: Asked) -> Claim | None:
+    for quantity in asked.binding.task_quantities:
+        if same_value(asked, quantity):
+            subject = subject_of(asked) if _SAID.search(asked.before) else None
+            if subject is not None and not asked.coarse and coverage(subject, asked.words) == 1.0:
+                return None  # the words name a fact of the outputs, and its value is another
+            return asked.claim(Verdict.GROUNDED, "the task gives it", ClaimEvidence(None, quantity.text))
+    return None
