@@ -169,6 +169,35 @@ def test_an_existing_provider_is_joined_and_its_exporters_kept():
     assert exporters == []
 
 
+def test_an_endpoint_that_is_exported_to_already_gets_no_span_twice():
+    joined, own = run(
+        "from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter\n"
+        "from opentelemetry.sdk.trace.export import BatchSpanProcessor\n"
+        "p = register()\n"
+        "register(endpoint='http://c:4318/')\n"
+        "own = TracerProvider()\n"
+        "own.add_span_processor(BatchSpanProcessor(OTLPSpanExporter('http://c:4318/v1/traces')))\n"
+        "trace._TRACER_PROVIDER = own\n"
+        "for endpoint in ('http://c:4318', 'http://c:4318/', 'http://other:4318'):\n"
+        "    register(endpoint=endpoint)\n"
+        "print(json.dumps([exporters(own), exporters(p)]))",
+        OTEL_EXPORTER_OTLP_ENDPOINT="http://c:4318",
+    )
+    assert own == [["OTLPSpanExporter", "http://c:4318/v1/traces"]]
+    assert joined == [["OTLPSpanExporter", "http://other:4318/v1/traces"]], "beside the one it had"
+
+
+def test_a_name_that_a_joined_provider_does_not_take_is_told():
+    told = run(
+        "import logging, io\nsaid = io.StringIO()\nlogging.basicConfig(stream=said)\n"
+        "trace.set_tracer_provider(TracerProvider())\nregister(service_name='refunds')\n"
+        "register(service_name='refunds')\nprint(json.dumps(said.getvalue()))",
+        OTEL_SERVICE_NAME="shop",
+    )
+    assert told.count("service_name='refunds' has no effect: the tracer provider that is there already") == 1
+    assert "names the service 'shop'; set OTEL_SERVICE_NAME" in told
+
+
 def test_project_and_cohort_are_on_the_applications_own_spans():
     attributes = run(
         "p = register(project='shop')\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.instrumentors import diagnostics, instrumented, uninstrument, zero_code
+from spanproof.instrumentors import diagnostics, instrumented, releases, uninstrument
 from spanproof.instrumentors.diagnostics import reset_diagnostics
 from spanproof.instrumentors.zero_code import LangChain, OpenAIAgents, Smolagents
 
@@ -30,8 +30,23 @@ def test_a_framework_that_is_missing_is_left_out(monkeypatch):
     Smolagents().instrument()
 
 
+_OLD_SMOLAGENTS = """
+from importlib.metadata import version
+from spanproof.instrumentors import instrumented, register, releases
+releases.version = lambda name: "1.2.0" if name == "smolagents" else version(name)
+register()
+print(*instrumented())
+"""
+
+
+def test_register_leaves_a_release_out_of_range_alone_too():
+    ended = run_program(sys.executable, "-c", _OLD_SMOLAGENTS, OTEL_TRACES_EXPORTER="none")
+    assert (ended.returncode, ended.stdout) == (0, "langchain\n"), ended.stderr
+    assert "smolagents 1.2.0 is installed, smolagents>=1.24 is needed" in ended.stderr
+
+
 def test_a_release_out_of_range_is_told_and_the_others_go_on(monkeypatch, caplog):
-    monkeypatch.setattr(zero_code, "version", lambda name: "1.2.0" if name == "smolagents" else version(name))
+    monkeypatch.setattr(releases, "version", lambda name: "1.2.0" if name == "smolagents" else version(name))
     reset_diagnostics()
     try:
         Smolagents().instrument()

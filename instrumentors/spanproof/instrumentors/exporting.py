@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import (
     BatchSpanProcessor,
     SimpleSpanProcessor,
@@ -87,7 +87,7 @@ def protocol_of(given: str | None) -> str:
 
 
 def add_exporters(
-    add: Callable[[SpanProcessor], None],
+    provider: TracerProvider,
     present: set[tuple[str | None, str]],
     endpoint: str | None,
     protocol: str,
@@ -95,7 +95,10 @@ def add_exporters(
     batch: bool,
     headers: dict[str, str] | None,
 ) -> None:
-    """Add a processor for each exporter asked for that is not `present` yet; what cannot be made is told."""
+    """Add a processor for each exporter asked for that is not `present` yet; what cannot be made is told.
+
+    An `endpoint` that anybody's exporter of this provider sends to already gets nothing twice.
+    """
     wished = os.environ.get(_EXPORTERS, "").split(",")
     names = [name.strip() for name in wished if name.strip()]
     if endpoint is not None or not names:
@@ -103,7 +106,11 @@ def add_exporters(
     for name in names:
         spoken = {"otlp_proto_grpc": GRPC, "otlp_proto_http": HTTP}.get(name, protocol)
         key = (endpoint, spoken) if name in OTLP_EXPORTERS else (name, "")
-        if name == "none" or key in present:
+        if (
+            name == "none"
+            or key in present
+            or (endpoint and _address(endpoint, spoken) in _sent_to(provider))
+        ):
             continue
         try:
             made = _otlp(endpoint, spoken, headers, batch=batch) if name in OTLP_EXPORTERS else _named(name)
@@ -116,7 +123,9 @@ def add_exporters(
             continue
         if made is not None:
             exporter = Watched(made, endpoint or f"the {name} exporter")
-            add(BatchSpanProcessor(exporter) if batch else SimpleSpanProcessor(exporter))
+            provider.add_span_processor(
+                BatchSpanProcessor(exporter) if batch else SimpleSpanProcessor(exporter)
+            )
             present.add(key)
 
 
@@ -243,6 +252,22 @@ def _variable(what: str, prefix: str = "OTEL_EXPORTER_OTLP_") -> tuple[str, str]
 def _credential_provider(protocol: str) -> tuple[str, str]:
     spoken = "GRPC" if protocol == GRPC else "HTTP"
     return _variable("CREDENTIAL_PROVIDER", f"OTEL_PYTHON_EXPORTER_OTLP_{spoken}_")
+
+
+def processors_of(provider: TracerProvider) -> tuple[SpanProcessor, ...]:
+    """What spans of a provider go through; the SDK has no word for it."""
+    processors = getattr(getattr(provider, "_active_span_processor", None), "_span_processors", ())
+    return tuple(processors)
+
+
+def _sent_to(provider: TracerProvider) -> set[str]:
+    """The addresses of the OTLP exporters that a provider has, as those hold them."""
+    exporters = [getattr(each, "span_exporter", None) for each in processors_of(provider)]
+    return {getattr(getattr(each, "wrapped", each), "_endpoint", "") for each in exporters}
+
+
+def _address(endpoint: str, protocol: str) -> str:
+    return urlsplit(endpoint).netloc if protocol == GRPC else _traces_url(endpoint)
 
 
 def _traces_url(endpoint: str) -> str:

@@ -15,6 +15,8 @@ from spanproof.instrumentors.texts import well_formed
 
 _MAX_MEMBERS = 2_000
 """Members up to which a value is looked at as a whole; a circular one gets no further either."""
+_MAX_DEPTH = 254
+"""How deep orjson writes lists and dictionaries within each other."""
 
 
 def plain_json(value: object, max_chars: int) -> str | None:
@@ -77,8 +79,30 @@ def _make_encoder() -> Callable[[object], str]:
     try:
         from orjson import dumps
     except ImportError:
-        return standard_encoder()
+        return _as_shallow(standard_encoder())
     return lambda document: dumps(document).decode()
+
+
+def _as_shallow(encode: Callable[[object], str]) -> Callable[[object], str]:
+    """An encoder that refuses what orjson does, so that a value is recorded alike with it and without."""
+
+    def encode_shallow(document: object) -> str:
+        text = encode(document)
+        # The brackets are counted first, because that takes next to no time and is mostly all.
+        if text.count("[") + text.count("{") > _MAX_DEPTH and _depth(document) > _MAX_DEPTH:
+            raise RecursionError
+        return text
+
+    return encode_shallow
+
+
+def _depth(document: object) -> int:
+    level: list[Any] = [document]
+    depth = 0
+    while level := [each for each in level if type(each) in (dict, list, tuple)]:
+        members = (each.values() if type(each) is dict else each for each in level)
+        level, depth = [member for each in members for member in each], depth + 1
+    return depth
 
 
 def standard_encoder() -> Callable[[object], str]:

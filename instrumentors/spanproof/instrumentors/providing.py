@@ -17,6 +17,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider, sampling
 
 from spanproof.instrumentors.environment import tell
+from spanproof.instrumentors.exporting import processors_of
 from spanproof.instrumentors.variables import SDK_SAMPLERS
 
 _CONFIG_FILE = "OTEL_CONFIG_FILE"
@@ -64,8 +65,7 @@ def _current() -> trace.TracerProvider:
 
 def _loaded_by_variable(provider: TracerProvider) -> bool:
     """Whether it is the SDK's own as the API loads it by name: as good as none, for it exports nothing."""
-    processors = getattr(getattr(provider, "_active_span_processor", None), "_span_processors", None)
-    return os.environ.get(_PROVIDER) == "sdk_tracer_provider" and processors == ()
+    return os.environ.get(_PROVIDER) == "sdk_tracer_provider" and not processors_of(provider)
 
 
 def _from_file(path: str) -> trace.TracerProvider:

@@ -12,6 +12,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from importlib.metadata import PackageNotFoundError
 from typing import Protocol
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
@@ -27,6 +28,7 @@ from spanproof.instrumentors.diagnostics import swallowed
 from spanproof.instrumentors.environment import apply_log_level, understood
 from spanproof.instrumentors.exporting import add_exporters, protocol_of
 from spanproof.instrumentors.providing import is_disabled, provider_for
+from spanproof.instrumentors.releases import check_release
 from spanproof.instrumentors.spans import Tracing
 from spanproof.semconv import openinference
 
@@ -69,10 +71,11 @@ def register(
 
     Args:
         service_name: the resource's `service.name`; else `OTEL_SERVICE_NAME` or `OTEL_RESOURCE_ATTRIBUTES`.
+            A provider that is already there has a name of its own, and keeps it.
         project: the project the scores belong to, on every span.
         endpoint: of a collector, `http://127.0.0.1:4318`; else `OTEL_EXPORTER_OTLP_ENDPOINT` and its kin.
             When an SDK provider is already there, its exporters are kept, and one is added only for an
-            endpoint given here.
+            endpoint given here that they do not export to.
         protocol: `http/protobuf` or `grpc`; else `OTEL_EXPORTER_OTLP_PROTOCOL`, else `http/protobuf`.
         instrument: frameworks to instrument; those not installed are left out.
         batch: export in the background; False exports each span as it ends.
@@ -98,11 +101,13 @@ def register(
             if registration is None:
                 registration = _registered[provider] = _Registration(CohortProcessor())
                 provider.add_span_processor(registration.cohort)
+                if not ours:
+                    _tell_name(provider, service_name)
             if project is not None:
                 registration.cohort.set_default("project", project)
             if ours or endpoint is not None:
                 add_exporters(
-                    provider.add_span_processor,
+                    provider,
                     registration.exports,
                     endpoint,
                     spoken,
@@ -182,6 +187,17 @@ def _check(endpoint: str | None, instrument: Sequence[str]) -> None:
         raise ValueError(f"endpoint={endpoint!r} is no URL; write it like http://127.0.0.1:4318")
 
 
+def _tell_name(provider: TracerProvider, wished: str | None) -> None:
+    name = provider.resource.attributes.get(SERVICE_NAME)
+    if wished not in (None, name):
+        _logger.warning(
+            "service_name=%r has no effect: the tracer provider that is there already names the service %r;"
+            " set OTEL_SERVICE_NAME, or name it where that provider is made",
+            wished,
+            name,
+        )
+
+
 def _resource(service_name: str | None, project: str | None) -> dict[str, str]:
     named = {SERVICE_NAME: service_name, openinference.PROJECT_NAME: project}
     return {name: value for name, value in named.items() if value is not None}
@@ -243,6 +259,9 @@ def _instrument(
 
 def _instrument_if_installed(framework: str, provider: TracerProvider, content: ContentPolicy | None) -> None:
     try:
+        if framework not in _instrumented:
+            with suppress(PackageNotFoundError):  # it may be on the path without being installed
+                check_release(framework)
         _instrument(framework, provider, content)
     except ModuleNotFoundError as missing:
         # Our own modules are always there: only the framework's absence is no error.

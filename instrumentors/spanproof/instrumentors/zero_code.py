@@ -6,7 +6,7 @@ it, so nothing does. Their names are unique: a name shared with another vendor's
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError
 from typing import ClassVar
 
 from spanproof.instrumentors.registration import (
@@ -16,10 +16,7 @@ from spanproof.instrumentors.registration import (
     told,
     uninstrument,
 )
-
-
-class VersionConflict(Exception):  # noqa: N818 - says what is the matter; it is told, never raised further
-    """A framework is installed in a release that this instrumentor does not know."""
+from spanproof.instrumentors.releases import check_release
 
 
 class _EntryPoint:
@@ -29,7 +26,7 @@ class _EntryPoint:
     def instrument(self, **_options: object) -> None:
         """Instrument the framework with the global provider, if the framework is installed."""
         try:
-            _check_version(self.extra)
+            check_release(self.extra)
             type(self).instrument_framework()
         except (PackageNotFoundError, ModuleNotFoundError):
             return
@@ -57,26 +54,3 @@ class OpenAIAgents(_EntryPoint):
 
     extra: ClassVar[str] = "openai-agents"
     instrument_framework: ClassVar = staticmethod(instrument_openai_agents)
-
-
-def _check_version(extra: str) -> None:
-    """Compare the installed framework with what the extra of its name asks for.
-
-    The loader's own check would be of no use: it knows requirements of a distribution, not of one
-    instrumentor, and one framework's conflict would switch off all of ours.
-
-    Raises:
-        PackageNotFoundError: the framework is not installed.
-        VersionConflict: it is, in a release out of range.
-    """
-    from packaging.requirements import Requirement  # the loader brings it along
-
-    for text in requires("spanproof") or ():
-        wanted = Requirement(text)
-        if wanted.marker is None or not wanted.marker.evaluate({"extra": extra}):
-            continue
-        found = version(wanted.name)
-        if not wanted.specifier.contains(found, prereleases=True):
-            raise VersionConflict(
-                f"{wanted.name} {found} is installed, {wanted.name}{wanted.specifier} is needed"
-            )
