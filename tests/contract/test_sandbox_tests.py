@@ -7,6 +7,8 @@ import pytest
 
 from spanproof.sandbox import FailureClass, Program, Sandbox
 
+from .conftest import PATIENT
+
 FORGERIES = [
     "class E(int):\n    def __eq__(self, other): return True\ndef f(x): return E()",
     "class E:\n    def __eq__(self, other): return True\n    def __bool__(self): return True\ndef f(x): return E()",
@@ -85,7 +87,8 @@ def look():
 look()
 def f(x): look(); return x
 """
-    execution = sandbox.run(Program("python", source, tests="assert f(1) == 1  # secret-123456"))
+    tests = "assert f(1) == 1  # secret-123456"
+    execution = sandbox.run(Program("python", source, tests=tests, limits=PATIENT))
     assert (execution.tests_passed, execution.tests_total) == (1, 1), execution
     assert "secret-123456" not in execution.stdout
     assert execution.stdout.strip(), "it saw none of its memory"
