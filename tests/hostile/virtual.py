@@ -29,7 +29,6 @@ PACKAGES = """
     libgcc-s1 libgmp10 liblzma5 libpcre2-8-0 libpython3.11-minimal libpython3.11-stdlib libselinux1
     libsqlite3-0 libssl3 libtinfo6 libuuid1 python3.11-minimal zlib1g
 """
-BOOT_S = 1800
 INIT = """#!/usr/bin/busybox sh
 b=/usr/bin/busybox
 if [ "$1" != again ]; then  # no root can be put in the place of the first one: move to another

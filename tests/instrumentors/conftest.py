@@ -19,7 +19,13 @@ from spanproof.collector.receive.admission import Admission, Backlog
 from spanproof.collector.receive.server import Endpoints, Receiver
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal import Wal
-from spanproof.instrumentors import diagnostics, instrument_langchain, instrument_smolagents, uninstrument
+from spanproof.instrumentors import (
+    diagnostics,
+    instrument_langchain,
+    instrument_smolagents,
+    trace,
+    uninstrument,
+)
 from spanproof.instrumentors.diagnostics import reset_diagnostics
 from spanproof.semconv import attributes
 
@@ -232,3 +238,13 @@ def answer():
 """
 RUN_KINDS = ["AGENT", "CHAIN", "LLM", "TOOL"]
 """Of the spans of one `answer()`."""
+
+
+@pytest.fixture(scope="module")
+def tracer() -> Iterator[Any]:
+    """An application's tracer, and every framework instrumented; the spans are `hostile_hosts.exported()`."""
+    from .hostile_hosts import instrument  # loads all three frameworks
+
+    yield instrument()
+    uninstrument()
+    trace.configure()

@@ -224,13 +224,6 @@ def test_code_of_the_hosted_interpreter_is_a_tool_call_with_its_logs(recorded):
     assert recorded.parent(call).attributes["openinference.span.kind"] == "LLM"
 
 
-class OtherProcessor(agents.TracingProcessor):
-    def _nothing(self, *_):
-        pass
-
-    on_trace_start = on_trace_end = on_span_start = on_span_end = shutdown = force_flush = _nothing
-
-
 def test_the_sdks_own_processors_stay_or_make_room_as_asked(recorded):
     uninstrument()
     other = type(

@@ -20,7 +20,7 @@ from spanproof.instrumentors.redaction import redactor_of
 from spanproof.instrumentors.serialise import encode
 
 from .coders import ScriptedChatModel, coder
-from .trees.langchain import calls
+from .graphs import calls
 
 _SECRET = "DE89370400440532013000"
 _HIDDEN = "[redacted]"

@@ -18,6 +18,8 @@ _SCENARIOS = (
     "test_smolagents_steps.py",
     "test_smolagents_calls.py",
     "test_langchain.py",
+    "test_langchain_calls.py",
+    "test_langchain_unsampled.py",
     "test_openai_agents.py",
     "test_golden_trees.py",
     "test_lifecycle.py",

@@ -5,63 +5,24 @@ import threading
 from contextlib import suppress
 
 from langchain_core.language_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import MemorySaver
 from langgraph.errors import GraphRecursionError
-from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode, create_react_agent, tools_condition
+from langgraph.graph import MessagesState
+from langgraph.prebuilt import create_react_agent
 from langgraph.types import Command, interrupt
 
 from ..coders import ScriptedChatModel
-
-
-@tool
-def add(a: int, b: int = 1) -> int:
-    """Add two numbers."""
-    return a + b
-
-
-@tool
-def failing(reason: str) -> str:
-    """Always fails."""
-    raise ValueError(reason)
+from ..graphs import add, asked, calculator, calls, turns
 
 
 class BindableChatModel(ScriptedChatModel):
     def bind_tools(self, tools, **options):
         return self
-
-
-def calls(*given):
-    return AIMessage("", tool_calls=[{"name": n, "args": a, "id": f"c{i}"} for i, (n, a) in enumerate(given)])
-
-
-def asked():
-    return {"messages": [HumanMessage("What is 1 + 2?")]}
-
-
-def turns():
-    """Made anew each time: an agent writes its name into the messages it gets."""
-    return [calls(("add", {"a": 1, "b": 2})), AIMessage("It is 3.")]
-
-
-def graph(*answers, tools=(add, failing), node=None, **compiled):
-    model = ScriptedChatModel(answers=list(answers or turns()))
-
-    def ask(state: MessagesState):
-        return {"messages": [model.invoke(state["messages"])]}
-
-    made = StateGraph(MessagesState)
-    made.add_node("model", node or ask)
-    made.add_node("tools", ToolNode(list(tools), handle_tool_errors=False))
-    made.add_edge(START, "model")
-    made.add_conditional_edges("model", tools_condition)
-    made.add_edge("tools", "model")
-    return made.compile(name=compiled.pop("name", "calculator"), **compiled)
 
 
 def chain(_):
@@ -71,15 +32,15 @@ def chain(_):
 
 
 def agent(_):
-    graph().invoke(asked())
+    calculator().invoke(asked())
 
 
 def agent_async(_):
-    asyncio.run(graph().ainvoke(asked()))
+    asyncio.run(calculator().ainvoke(asked()))
 
 
 def agent_streamed(_):
-    list(graph().stream(asked(), stream_mode="updates"))
+    list(calculator().stream(asked(), stream_mode="updates"))
 
 
 def agent_prebuilt(_):
@@ -87,38 +48,38 @@ def agent_prebuilt(_):
 
 
 def tools_side_by_side(_):
-    graph(calls(("add", {"a": 1}), ("add", {"a": 2})), AIMessage("done")).invoke(asked())
+    calculator(calls(("add", {"a": 1}), ("add", {"a": 2})), AIMessage("done")).invoke(asked())
 
 
 def tool_failed(_):
     with suppress(ValueError):
-        graph(calls(("failing", {"reason": "on purpose"}))).invoke(asked())
+        calculator(calls(("failing", {"reason": "on purpose"}))).invoke(asked())
 
 
 def out_of_steps(_):
     with suppress(GraphRecursionError):
-        graph(*[calls(("add", {"a": n})) for n in range(9)]).invoke(asked(), {"recursion_limit": 4})
+        calculator(*[calls(("add", {"a": n})) for n in range(9)]).invoke(asked(), {"recursion_limit": 4})
 
 
 def interrupted_and_resumed(_):
     def ask(state: MessagesState):
         return {"messages": [AIMessage(f"You said {interrupt('sure?')}.")]}
 
-    waiting = graph(node=ask, checkpointer=MemorySaver())
+    waiting = calculator(node=ask, checkpointer=MemorySaver())
     thread = {"configurable": {"thread_id": "1"}}
     waiting.invoke(asked(), thread)
     waiting.invoke(Command(resume="yes"), thread)
 
 
 def stream_abandoned(_):
-    stream = graph().stream(asked())
+    stream = calculator().stream(asked())
     next(stream)
     stream.close()
 
 
 def graph_in_a_graph(_):
-    inner = graph(name="inner")
-    graph(node=lambda state: {"messages": [inner.invoke(state)["messages"][-1]]}, name="outer").invoke(
+    inner = calculator(name="inner")
+    calculator(node=lambda state: {"messages": [inner.invoke(state)["messages"][-1]]}, name="outer").invoke(
         asked()
     )
 
@@ -161,4 +122,4 @@ def within_an_application(recorded):
             return 1
 
     with tracer.start_as_current_span("request"):
-        graph(calls(("asking", {})), AIMessage("done"), tools=(asking,)).invoke(asked())
+        calculator(calls(("asking", {})), AIMessage("done"), tools=(asking,)).invoke(asked())

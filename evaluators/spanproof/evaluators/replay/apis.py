@@ -28,13 +28,9 @@ from spanproof.sandbox import (
 )
 from spanproof.trace import Language, Run
 
-FOUND, MISSING_MODULE, MISSING_ATTRIBUTE, NOT_INSTALLED, UNKNOWN = (
-    "found",
-    "module",
-    "attribute",
-    "package",
-    "?",
-)
+_MISSING_MODULE, _MISSING_ATTRIBUTE, _NOT_INSTALLED, _UNKNOWN = "module", "attribute", "package", "?"
+"""What `_LOOK_UP` says of a name, where that is not `found`."""
+
 _MAX_NAMES = 2_000
 """Kept answers; beyond it the oldest half is dropped."""
 
@@ -137,7 +133,7 @@ class ApiIndex:
                     for old in list(self._known)[: _MAX_NAMES // 2]:
                         del self._known[old]
                 self._known.update({(packages, name): answer for name, answer in answers.items()})
-        return dict.fromkeys(wanted, UNKNOWN) | found
+        return dict.fromkeys(wanted, _UNKNOWN) | found
 
     def _look_up(self, names: list[str], packages: PackageSet | None) -> dict[str, str]:
         source = _LOOK_UP % json.dumps(names)
@@ -148,7 +144,7 @@ class ApiIndex:
         if execution.failure_class is not FailureClass.OK:
             raise SandboxBroken(f"the look-up of names ended with {execution.failure_class}")
         found = json.loads(execution.stdout)
-        return {name: str(found.get(name, UNKNOWN)) for name in names}
+        return {name: str(found.get(name, _UNKNOWN)) for name in names}
 
 
 def _uses_of(run: Run) -> dict[str, list[Use]]:
@@ -167,9 +163,9 @@ def _report(uses: list[Use], known: Mapping[str, str]) -> ApiReport:
     not_installed: list[str] = []
     for use in uses:
         status = known[use.name]
-        if status == NOT_INSTALLED and use.name.split(".")[0] not in not_installed:
+        if status == _NOT_INSTALLED and use.name.split(".")[0] not in not_installed:
             not_installed.append(use.name.split(".")[0])
-        if status in (MISSING_MODULE, MISSING_ATTRIBUTE):
+        if status in (_MISSING_MODULE, _MISSING_ATTRIBUTE):
             entry = MissingName(use.name.replace("()", ""), use.line, use.name == use.module)
             if all(entry.name != known_missing.name for known_missing in missing):
                 missing.append(entry)

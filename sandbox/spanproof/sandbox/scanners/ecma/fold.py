@@ -11,8 +11,7 @@ import urllib.parse
 from collections.abc import Callable, Sequence
 
 from spanproof.sandbox.scanners.ecma.values import UNKNOWN, Array, Text, Value, pieces_of, text, text_of
-
-_MAX_TEXT = 262_144
+from spanproof.sandbox.scanners.pieces import MAX_TEXT
 
 
 def method(owner: Value, name: str, arguments: Sequence[Value]) -> Value | None:
@@ -134,11 +133,11 @@ def _split(known: str, given: list[str]) -> Value:
 
 def _repeat(known: str, given: list[str]) -> Value:
     times = int(float(given[0]))
-    return Text((known * times,)) if 0 <= times * len(known) <= _MAX_TEXT else UNKNOWN
+    return Text((known * times,)) if 0 <= times * len(known) <= MAX_TEXT else UNKNOWN
 
 
 def _replace_all(known: str, given: list[str]) -> Value:
-    bounded = (len(known) + 1) * (len(given[1]) + 1) <= 16 * _MAX_TEXT
+    bounded = (len(known) + 1) * (len(given[1]) + 1) <= 16 * MAX_TEXT
     return text([known.replace(given[0], given[1])]) if bounded else UNKNOWN
 
 

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Pieces
+from spanproof.sandbox.scanners.pieces import merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,6 @@ Value: TypeAlias = "Unknown | Text | Ref | Array | Object | Function | Method | 
 
 UNKNOWN: Final = Unknown()
 _MAX_OPTIONS = 8
-_MAX_TEXT = 262_144
 
 
 @dataclass(slots=True, eq=False)
@@ -124,16 +124,5 @@ def text_of(value: Value | None) -> str | None:
 
 def text(pieces: list[str | None]) -> Value:
     """A text of pieces, neighbours joined; unknown when it grows too large."""
-    if sum(len(piece) for piece in pieces if piece is not None) > _MAX_TEXT:
-        return UNKNOWN
-    kept: list[str | None] = []
-    for piece in pieces:
-        if kept and piece is not None and kept[-1] is not None:
-            kept[-1] += piece
-        elif piece is not None or not kept or kept[-1] is not None:
-            kept.append(piece)
-    if len(kept) > 1 and kept[0] == "":
-        kept.pop(0)
-    if len(kept) > 1 and kept[-1] == "":
-        kept.pop()
-    return Text(tuple(kept)) if kept != [None] and kept else UNKNOWN if kept else Text(("",))
+    found = merged(pieces)
+    return UNKNOWN if found == (None,) else Text(found)

@@ -12,10 +12,10 @@ import re
 import zlib
 from collections.abc import Sequence
 
+from spanproof.sandbox.scanners.pieces import MAX_TEXT
 from spanproof.sandbox.scanners.shell.state import ENTRY, HOLE, Stream, Words, joined, known
 from spanproof.sandbox.words import words
 
-_MAX_TEXT = 262_144
 _ENCODED = frozenset({"encoded"})
 _NAMES = words(
     "date seq wc basename nproc id whoami hostname uname pwd expr bc factor cal uuidgen arch tty"
@@ -123,11 +123,11 @@ def _coded(program: str, text: str | None, options: set[str | None], stdin: Stre
             result = base64.b64decode(data) if decodes else base64.b64encode(data)
     except (ValueError, zlib.error):
         return Stream(HOLE, origin)
-    return Stream(((result[:_MAX_TEXT].decode("utf-8", "replace"),),), origin)
+    return Stream(((result[:MAX_TEXT].decode("utf-8", "replace"),),), origin)
 
 
 def _translate(text: str, operands: Sequence[str | None], options: set[str | None]) -> str | None:
-    if not operands or any(one is None for one in operands) or len(text) > _MAX_TEXT:
+    if not operands or any(one is None for one in operands) or len(text) > MAX_TEXT:
         return None
     old = _characters(operands[0] or "")
     if "-d" in options:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from spanproof.sandbox.scanners.boundary import Action, Pieces
+from spanproof.sandbox.scanners.pieces import merged
 from spanproof.sandbox.scanners.shell import files, interpreters, network
 from spanproof.sandbox.scanners.shell.catalogue import (
     DENIED,
@@ -168,21 +169,15 @@ def _find(shell: Shell, program: str, arguments: list[Words], stdin: Stream, nod
             )
             rest = [(found or ((ENTRY,),)) if known(one) == "{}" else one for one in arguments[start:stop]]
             if rest:
-                run(shell, [tuple(_merged(p) for p in one) for one in rest], UNKNOWN_STREAM, node)
+                run(shell, [tuple(merged(p) for p in one) for one in rest], UNKNOWN_STREAM, node)
     for flag in ("-fprint", "-fprintf", "-fls"):
         if flag in texts and texts.index(flag) + 1 < len(arguments):
             shell.judge_path(Action.WRITE, arguments[texts.index(flag) + 1], program, node)
     return (
         Stream((("./" + ENTRY,),))
         if not roots
-        else Stream(tuple(_merged((*p, "/" + ENTRY)) for p in roots[0]))
+        else Stream(tuple(merged((*p, "/" + ENTRY)) for p in roots[0]))
     )
-
-
-def _merged(pieces: tuple[str | None, ...]) -> tuple[str | None, ...]:
-    from spanproof.sandbox.scanners.shell.state import merged
-
-    return merged(list(pieces))
 
 
 def _kill(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Pieces
+from spanproof.sandbox.scanners.pieces import merged
 
 Words = tuple[Pieces, ...]
 """The alternatives of one word."""
 
 if TYPE_CHECKING:
     from spanproof.sandbox.scanners.shell.walk import Shell
-
-_MAX_TEXT = 262_144
-"""Characters of a word that is followed."""
 
 MAX_ALTERNATIVES = 8
 
@@ -92,23 +90,6 @@ def joined(parts: list[Words]) -> Words:
     for part in parts:
         rows = [[*row, *pieces] for row in rows for pieces in part][:MAX_ALTERNATIVES]
     return tuple(merged(row) for row in rows)
-
-
-def merged(pieces: list[str | None]) -> Pieces:
-    """Pieces with neighbours joined; never empty, and not known when they grow too large."""
-    if sum(len(piece) for piece in pieces if piece is not None) > _MAX_TEXT:
-        return (None,)
-    kept: list[str | None] = []
-    for piece in pieces:
-        if kept and piece is not None and kept[-1] is not None:
-            kept[-1] += piece
-        elif piece is not None or not kept or kept[-1] is not None:
-            kept.append(piece)
-    if len(kept) > 1 and kept[0] == "":
-        kept.pop(0)
-    if len(kept) > 1 and kept[-1] == "":
-        kept.pop()
-    return tuple(kept) or ("",)
 
 
 def either(first: Words, second: Words) -> Words:

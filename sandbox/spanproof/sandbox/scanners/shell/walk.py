@@ -14,6 +14,7 @@ from tree_sitter import Node
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
+from spanproof.sandbox.scanners.pieces import merged
 from spanproof.sandbox.scanners.shell import commands, flow
 from spanproof.sandbox.scanners.shell.state import (
     NOTHING,
@@ -22,7 +23,6 @@ from spanproof.sandbox.scanners.shell.state import (
     State,
     Stream,
     Words,
-    merged,
     one_after_another,
 )
 from spanproof.sandbox.scanners.shell.syntax import Script
