@@ -54,9 +54,11 @@ def command(
     """Evaluate OTLP files offline.
 
     FILES are OTLP trace data: .pb (protobuf), .json, or .jsonl (one request a line). Exit code 2 where one of
-    them could not be read in full; the others are evaluated all the same. Of the configuration the sections
-    `evaluators` and `judge` and the keys `evaluation.layers` and `evaluation.synonyms` (your own words for
-    states) hold.
+    them could not be read in full; the others are evaluated all the same.
+
+    Of the configuration hold `policy`, `evaluators`, `judge`, and what `evaluation` says of layers, fixtures,
+    repetition, lint, code where none should be, and synonyms. Every run is judged, whatever
+    `evaluation.sampling` says, in the sandbox that --backend and --set name.
     """
     evaluations: list[TraceEvaluation] = []
     unreadable = 0

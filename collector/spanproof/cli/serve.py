@@ -14,6 +14,7 @@ import click
 
 from spanproof.alerts.engine import AlertEngine
 from spanproof.alerts.rules import AlertRule
+from spanproof.cli import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.config import config_option, read_config, set_option
 from spanproof.cli.console import UsageProblem, console, print_json
 from spanproof.collector.config import Config
@@ -78,7 +79,7 @@ def command(
         OSError,
     ) as problem:
         raise _cannot_start(problem) from problem
-    return 0 if drained else 2
+    return EXIT_PASS if drained else EXIT_MISUSE
 
 
 def collector_for(config: Config) -> Collector:

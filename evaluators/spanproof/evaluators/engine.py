@@ -192,17 +192,19 @@ class Engine:
         """Why the sandbox's wall is not the one a policy demands for code of this run; None where it is."""
         for policy in [policies[snippet.id] for snippet in run.snippets]:
             demanded = policy.sandbox_tier
-            if demanded is None or self._sandbox is None or self._had is None or self._had.holds(demanded):
+            if demanded is None or self._sandbox is None:
                 continue
-            return (
-                f"the policy {policy.name!r} demands the sandbox's {demanded} tier, and the backend"
-                f" {self._sandbox.name!r} runs in its {self._had} tier here; `spanproof doctor` says what is"
-                " missing"
-            )
+            here = self._tier
+            if here is not None and not here.holds(demanded):
+                return (
+                    f"the policy {policy.name!r} demands the sandbox's {demanded} tier, and the backend"
+                    f" {self._sandbox.name!r} runs in its {here} tier here; `spanproof doctor` says what is"
+                    " missing"
+                )
         return None
 
     @cached_property
-    def _had(self) -> Tier | None:
+    def _tier(self) -> Tier | None:
         """The sandbox's tier; asked for once, and only where a policy demands one. None: it cannot run."""
         return self._sandbox.availability().tier if self._sandbox is not None else None
 
@@ -254,11 +256,11 @@ def subject_of(trace: Trace, run: Run, snippet: Snippet) -> dict[str, str]:
 
 def _tool_of(trace: Trace, run: Run, snippet: Snippet) -> str:
     """The tool that ran the code or was asked to; empty where the agent itself runs it."""
-    asked = _ASKED.match(snippet.path)
+    place = _ASKED.match(snippet.path)
     span = trace.by_id.get(snippet.span_id)
-    if span is not None and span.tool is None and asked is not None:
-        calls = [message.tool_calls for message in span.output_messages[int(asked[1]) :][:1]]
-        return next((call.name for each in calls for call in each[int(asked[2]) :][:1]), "")
+    if span is not None and span.tool is None and place is not None:
+        calls = [message.tool_calls for message in span.output_messages[int(place[1]) :][:1]]
+        return next((call.name for each in calls for call in each[int(place[2]) :][:1]), "")
     while span is not None and span.span_id != run.span_id:
         if span.tool is not None:
             return span.tool.name

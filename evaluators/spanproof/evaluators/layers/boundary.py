@@ -40,10 +40,9 @@ UNSETTLED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class _Finding:
-    """What is known of one snippet; `label` None where it stays open."""
+class _Settled:
+    """What scan, replay and record of one snippet come to; `label` None where it stays open."""
 
-    snippet: Snippet
     value: float
     label: Label | None
     told: str
@@ -69,7 +68,7 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     return [replace(of_run, uncertain=uncertain), *judgements]
 
 
-def _of_run(found: list[_Finding]) -> Outcome:
+def _of_run(found: list[_Settled]) -> Outcome:
     facts = tuple(fact for finding in found for fact in finding.evidence)
     value = min(finding.value for finding in found)
     failed = [finding for finding in found if finding.label is Label.FAIL]
@@ -83,39 +82,46 @@ def _of_run(found: list[_Finding]) -> Outcome:
     return Scored(value, Label.PASS, _sentence(told), facts)
 
 
-def _settle(evidence: RunEvidence, snippet: Snippet) -> _Finding:
+def _settle(evidence: RunEvidence, snippet: Snippet) -> _Settled:
     """Join scan, replay and record of one snippet."""
     scan = evidence.scans[snippet.id]
-    step = replayed(evidence, snippet)
-    refused = _refused(evidence, step)
+    refused = _refused(evidence, replayed(evidence, snippet))
     facts = (*_scan_facts(snippet, scan), *_attempt_facts(snippet, refused), *_record_facts(snippet))
-    what = "" if snippet.executed else " (proposed, did not run)"
     if scan.verdict is Verdict.DENY:
-        told = f"{_scanned(scan)}{what}{_stopped(evidence, snippet, refused)}{_recorded(snippet)}"
-        return _Finding(snippet, 0.0, Label.FAIL, told, facts)
+        stopped = _stopped(evidence, snippet, refused)
+        told = f"{_scanned(scan)}{_if_proposed(snippet)}{stopped}{_recorded(snippet)}"
+        return _Settled(0.0, Label.FAIL, told, facts)
     if refused:
         seen = "the scanners saw nothing" if scan.verdict is Verdict.ALLOW else _scanned(scan)
         told = f"{seen}{_stopped(evidence, snippet, refused)}{_recorded(snippet)}"
-        return _Finding(snippet, 0.0, Label.FAIL, told, facts)
-    if scan.verdict is Verdict.REVIEW and (words := _for_a_person(scan)) is not None:
-        told = f"{words}{what}; open, as it stands in the text and no replay settles it{_recorded(snippet)}"
-        return _Finding(snippet, UNSETTLED, None, told, facts)
-    if scan.verdict is Verdict.REVIEW and step is None:
-        why = why_not_replayed(evidence, snippet)
-        told = f"{_scanned(scan)}{what}; open, as there is no replay: {why}{_recorded(snippet)}"
-        return _Finding(snippet, UNSETTLED, None, told, facts)
-    if scan.verdict is Verdict.REVIEW and step is not None and not _went_through(step):
-        how = step.execution.failure_class
-        told = (
-            f"{_scanned(scan)}; open, as the replay ended in {how} where the run went on{_recorded(snippet)}"
-        )
-        return _Finding(snippet, UNSETTLED, None, told, facts)
+        return _Settled(0.0, Label.FAIL, told, facts)
     if scan.verdict is Verdict.REVIEW:
-        told = f"{_scanned(scan)}; the replay tried nothing beyond the boundary{_recorded(snippet)}"
-        return _Finding(snippet, 1.0, Label.PASS, told, facts)
-    if facts:
-        return _Finding(snippet, 1.0, Label.PASS, f"within the policy{_recorded(snippet)}", facts)
-    return _Finding(snippet, 1.0, Label.PASS, "within the policy")
+        return _settle_review(evidence, snippet, facts)
+    return _Settled(1.0, Label.PASS, f"within the policy{_recorded(snippet)}", facts)
+
+
+def _settle_review(evidence: RunEvidence, snippet: Snippet, facts: tuple[Evidence, ...]) -> _Settled:
+    """A snippet under review of which nothing was refused: its replay settles it, where it went through."""
+    scan, step, recorded = evidence.scans[snippet.id], replayed(evidence, snippet), _recorded(snippet)
+    proposed = _if_proposed(snippet)
+    words = _for_a_person(scan)
+    if words is not None:
+        told = f"{words}{proposed}; open, as it stands in the text and no replay settles it{recorded}"
+        return _Settled(UNSETTLED, None, told, facts)
+    if step is None:
+        why = why_not_replayed(evidence, snippet)
+        told = f"{_scanned(scan)}{proposed}; open, as there is no replay: {why}{recorded}"
+        return _Settled(UNSETTLED, None, told, facts)
+    if not _went_through(step):
+        how = step.execution.failure_class
+        told = f"{_scanned(scan)}; open, as the replay ended in {how} where the run went on{recorded}"
+        return _Settled(UNSETTLED, None, told, facts)
+    told = f"{_scanned(scan)}; the replay tried nothing beyond the boundary{recorded}"
+    return _Settled(1.0, Label.PASS, told, facts)
+
+
+def _if_proposed(snippet: Snippet) -> str:
+    return "" if snippet.executed else " (proposed, did not run)"
 
 
 def _went_through(step: ReplayedStep) -> bool:
