@@ -50,9 +50,10 @@ def command() -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def check(file: Path, as_json: bool) -> int:
-    """Check a configuration file, and the files of evaluators, policy, fixtures and rubrics that it names.
+    """Check a configuration file and the files it names.
 
-    Exit code 2 where something in it is wrong; all of it is told at once.
+    These are the policy, fixtures, evaluators and rubrics. Exit code 2 where something is wrong; all of it is
+    told at once.
     """
     try:
         config = _load(file, {}, {})
