@@ -88,6 +88,7 @@ def rows_for(machine: Machine, wall: str) -> list[dict[str, Any]]:
             "language": one.language,
             "source": machine.filled(one.source, host_pid),
             "timeout_s": one.timeout_s,
+            "http": one.recorded,
         }
         for one in HOSTILE
     ]

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from docker_daemon import DockerDaemon
 
-from spanproof.sandbox import Execution, Limits, Program
+from spanproof.sandbox import Execution, Fixtures, Limits, Program
+from spanproof.sandbox.har import exchanges_of
 from spanproof.sandbox.registry import open_sandbox
 
 from .machine import SECRET, Machine
@@ -30,9 +31,10 @@ def results(machine: Machine, docker_daemon: DockerDaemon) -> dict[str, Executio
 
         def run(snippet: Any) -> Execution:
             limits = Limits(wall_s=snippet.timeout_s, cpu_s=snippet.timeout_s)
-            return sandbox.run(
-                Program(snippet.language, machine.filled(snippet.source, os.getpid()), limits=limits)
-            )
+            calls = exchanges_of(snippet.recorded, snippet.name) if snippet.recorded else ()
+            source = machine.filled(snippet.source, os.getpid())
+            program = Program(snippet.language, source, limits=limits, fixtures=Fixtures(http=calls))
+            return sandbox.run(program)
 
         return dict(zip((one.name for one in HOSTILE), pool.map(run, HOSTILE), strict=True))
 

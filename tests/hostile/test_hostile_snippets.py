@@ -54,6 +54,7 @@ def _row(snippet: Any, machine: Machine, host_pid: int) -> dict[str, Any]:
         "language": snippet.language,
         "source": machine.filled(snippet.source, host_pid),
         "timeout_s": snippet.timeout_s,
+        "http": snippet.recorded,
     }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from spanproof.sandbox import (
+    Attempt,
+    AttemptKind,
     Execution,
     FailureClass,
     Program,
@@ -13,6 +15,8 @@ from spanproof.sandbox import (
     ToolAnswer,
     ToolRequest,
 )
+from spanproof.sandbox.backends.promises import check_one
+from spanproof.sandbox.backends.recorded import RECORDED
 from spanproof.sandbox.backends.scripted import ScriptedSandbox, ScriptedStep
 from spanproof.sandbox.errors import SandboxUnavailable
 from spanproof.sandbox.registry import availability, backend_names, open_sandbox
@@ -27,6 +31,34 @@ def test_a_program_gets_its_execution() -> None:
         assert [program.source for program in sandbox.programs] == ["print(1)"]
         with pytest.raises(SandboxBroken, match="no execution"):
             sandbox.run(Program("python", "print(2)"))
+
+
+class Always(dict[str, Execution]):
+    """One execution for every source."""
+
+    def __init__(self, execution: Execution) -> None:
+        super().__init__()
+        self._execution = execution
+
+    def __contains__(self, _source: object) -> bool:
+        return True
+
+    def __getitem__(self, _source: str) -> Execution:
+        return self._execution
+
+
+def test_the_promises_of_recorded_calls_find_out_a_backend_that_does_not_keep_them() -> None:
+    promises = {one.name: one for one in RECORDED}
+    url = "http://api.example.com/{}".format
+    told = tuple(Attempt(AttemptKind.NETWORK, f"GET {url(path)}", path == "a") for path in ("a", "other"))
+    executions = {
+        "recorded TLS": Execution(OK.failure_class, stdout="secret\n"),
+        "no other call": Execution(FailureClass.EXCEPTION, stdout="recorded\n"),
+        "calls told": Execution(FailureClass.PERMISSION_DENIED, stdout="recorded\n", attempts=told),
+    }
+    for name, kept in executions.items():
+        for execution, outcome in ((kept, "kept"), (Execution(OK.failure_class, stdout="live\n"), "broken")):
+            assert check_one(promises[name], ScriptedSandbox(Always(execution))).outcome == outcome
 
 
 def test_a_step_makes_its_calls_first() -> None:

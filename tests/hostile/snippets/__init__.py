@@ -10,7 +10,7 @@ socket, `{host_pid}` the host process.
 
 from __future__ import annotations
 
-from . import disk, files, network, origins, privileges, processes, races, resources, tampering
+from . import disk, files, network, origins, privileges, processes, races, resources, tampering, tape
 
 HOSTILE = (
     *resources.SNIPPETS,
@@ -21,6 +21,7 @@ HOSTILE = (
     *privileges.SNIPPETS,
     *tampering.SNIPPETS,
     *races.SNIPPETS,
+    *tape.SNIPPETS,
     *origins.SNIPPETS,
 )
 """In the order they run: one may leave what a later one looks for."""

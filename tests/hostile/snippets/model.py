@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from textwrap import dedent
+from typing import Any
 
 CALL = """
     import ctypes, errno, os
@@ -32,6 +33,8 @@ class Hostile:
     classes: frozenset[str]
     language: str
     timeout_s: float
+    recorded: dict[str, Any] | None = None
+    """Calls it finds answered, as a HAR document."""
 
 
 def hostile(

@@ -14,7 +14,13 @@ def test_only_promises_about_attempts_do_not_apply() -> None:
     without = {
         promise.name for promise in PROMISES if promise.needs and promise.needs not in E2BSandbox.tells
     }
-    assert without == {"class permission_denied 8", "class unsafe_operation 9", "network", "outside files"}
+    assert without == {
+        "class permission_denied 8",
+        "class unsafe_operation 9",
+        "network",
+        "outside files",
+        "calls told",
+    }
 
 
 @pytest.mark.skipif(

@@ -12,15 +12,14 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Literal
 
 from spanproof.sandbox.backend import Evidence, Sandbox
+from spanproof.sandbox.backends.promise import PATIENT, Broken, Finding, Promise, require
+from spanproof.sandbox.backends.recorded import RECORDED
 from spanproof.sandbox.errors import UnsupportedFixtures, UnsupportedLanguage
 from spanproof.sandbox.model import (
     AttemptKind,
     Clock,
-    Exchange,
     Execution,
     FailureClass,
     Fixtures,
@@ -32,39 +31,10 @@ from spanproof.sandbox.model import (
     ToolStub,
 )
 
+__all__ = ["PROMISES", "Broken", "Finding", "Promise", "check", "check_one"]
+
 _SHORT = Limits(wall_s=1.0, cpu_s=1.0)
 """For what never ends by itself."""
-_PATIENT = Limits(wall_s=60.0, cpu_s=60.0)
-"""For all else: it ends soon, however busy the machine is, unless a promise is broken."""
-
-
-@dataclass(frozen=True, slots=True)
-class Promise:
-    """One promise; `check` raises `Broken` where it is not kept.
-
-    Attributes:
-        needs: what a backend must be able to tell of a run for the promise to apply to it.
-    """
-
-    name: str
-    text: str
-    language: str
-    check: Callable[[Sandbox], None]
-    needs: Evidence | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """How a backend stands to one promise."""
-
-    name: str
-    text: str
-    outcome: Literal["kept", "broken", "not_applicable"]
-    detail: str = ""
-
-
-class Broken(Exception):  # noqa: N818 - says what became of the promise
-    """A promise is not kept; the message says what came instead."""
 
 
 def check(sandbox: Sandbox) -> Iterator[Finding]:
@@ -91,17 +61,12 @@ def check_one(promise: Promise, sandbox: Sandbox) -> Finding:
     return Finding(promise.name, promise.text, "kept")
 
 
-def _require(holds: bool, found: object) -> None:
-    if not holds:
-        raise Broken(str(found)[:1000])
-
-
 def _ends(language: str, source: str, wanted: FailureClass) -> Callable[[Sandbox], None]:
-    limits = _SHORT if wanted is FailureClass.TIMEOUT else _PATIENT
+    limits = _SHORT if wanted is FailureClass.TIMEOUT else PATIENT
 
     def verify(sandbox: Sandbox) -> None:
         execution = sandbox.run(Program(language, source, limits=limits))
-        _require(
+        require(
             execution.failure_class is wanted, f"{execution.failure_class} instead of {wanted}: {execution}"
         )
 
@@ -111,7 +76,7 @@ def _ends(language: str, source: str, wanted: FailureClass) -> Callable[[Sandbox
 def _prints(source: str, wanted: str, **fields: object) -> Callable[[Sandbox], None]:
     def verify(sandbox: Sandbox) -> None:
         execution = sandbox.run(Program("python", source, **fields))  # type: ignore[arg-type]
-        _require(
+        require(
             execution.stdout == wanted, f"printed {execution.stdout!r} instead of {wanted!r}: {execution}"
         )
 
@@ -121,14 +86,14 @@ def _prints(source: str, wanted: str, **fields: object) -> Callable[[Sandbox], N
 def _streams_apart(sandbox: Sandbox) -> None:
     execution = sandbox.run(Program("python", "import sys; print('out'); print('err', file=sys.stderr)"))
     found = (execution.exit_code, execution.signal, execution.stdout, execution.stderr)
-    _require(found == (0, None, "out\n", "err\n"), execution)
-    _require(execution.failure_class is FailureClass.OK and not execution.attempts, execution)
+    require(found == (0, None, "out\n", "err\n"), execution)
+    require(execution.failure_class is FailureClass.OK and not execution.attempts, execution)
 
 
 def _files_listed(sandbox: Sandbox) -> None:
     source = "import os; os.mkdir('out'); open('out/b', 'w').write(open('in/a').read() * 2)"
     execution = sandbox.run(Program("python", source, files={"in/a": b"12"}))
-    _require(dict(execution.files) == {"in/a": 2, "out/b": 4}, execution)
+    require(dict(execution.files) == {"in/a": 2, "out/b": 4}, execution)
 
 
 def _paths_checked(sandbox: Sandbox) -> None:
@@ -142,7 +107,7 @@ def _paths_checked(sandbox: Sandbox) -> None:
 
 def _output_bounded(sandbox: Sandbox) -> None:
     execution = sandbox.run(Program("python", "print('a' * 50000)", limits=Limits(output_bytes=1000)))
-    _require(execution.stdout_cut and len(execution.stdout) < 2000, execution)
+    require(execution.stdout_cut and len(execution.stdout) < 2000, execution)
 
 
 def _nothing_shared(sandbox: Sandbox) -> None:
@@ -157,14 +122,14 @@ def _nothing_shared(sandbox: Sandbox) -> None:
 def _threads(sandbox: Sandbox) -> None:
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda n: sandbox.run(Program("python", f"print({n})")).stdout, range(8)))
-    _require(found == [f"{n}\n" for n in range(8)], found)
+    require(found == [f"{n}\n" for n in range(8)], found)
 
 
 def _refused(source: str, kind: AttemptKind, target: str) -> Callable[[Sandbox], None]:
     def verify(sandbox: Sandbox) -> None:
         execution = sandbox.run(Program("python", source))
         told = [a for a in execution.attempts if a.kind is kind and target in a.target and not a.allowed]
-        _require("BREACH" not in execution.stdout and len(told) == 1, execution)
+        require("BREACH" not in execution.stdout and len(told) == 1, execution)
 
     return verify
 
@@ -172,22 +137,22 @@ def _refused(source: str, kind: AttemptKind, target: str) -> Callable[[Sandbox],
 def _memory_told(sandbox: Sandbox) -> None:
     source = "import time; x = bytearray(50_000_000); time.sleep(0.3)"
     execution = sandbox.run(Program("python", source))
-    _require(40_000_000 < execution.peak_memory_bytes < 150_000_000, execution)
+    require(40_000_000 < execution.peak_memory_bytes < 150_000_000, execution)
 
 
 def _survivors_die(sandbox: Sandbox) -> None:
     source = "import os, time\nif os.fork() == 0:\n    os.setsid(); time.sleep(3600)"
     started = time.monotonic()
-    execution = sandbox.run(Program("python", source, limits=_PATIENT))
+    execution = sandbox.run(Program("python", source, limits=PATIENT))
     took_s = time.monotonic() - started
-    _require(took_s < 3600 and execution.failure_class is FailureClass.OK, f"{took_s:.1f} s: {execution}")
+    require(took_s < 3600 and execution.failure_class is FailureClass.OK, f"{took_s:.1f} s: {execution}")
 
 
 def _unknown_language(sandbox: Sandbox) -> None:
     try:
         execution = sandbox.run(Program("no-such-language", "x"))
     except UnsupportedLanguage as problem:
-        _require("python" in str(problem), f"the error does not name the languages known: {problem}")
+        require("python" in str(problem), f"the error does not name the languages known: {problem}")
         return
     raise Broken(f"it ran: {execution}")
 
@@ -195,8 +160,8 @@ def _unknown_language(sandbox: Sandbox) -> None:
 def _tests(source: str, passed: int, tests: str, entry_point: str | None = None) -> Callable[[Sandbox], None]:
     def verify(sandbox: Sandbox) -> None:
         execution = sandbox.run(Program("python", source, tests=tests, entry_point=entry_point))
-        _require((execution.tests_passed, execution.tests_total) == (passed, 2), execution)
-        _require((execution.failure_class is FailureClass.OK) == (passed == 2), execution)
+        require((execution.tests_passed, execution.tests_total) == (passed, 2), execution)
+        require((execution.failure_class is FailureClass.OK) == (passed == 2), execution)
 
     return verify
 
@@ -209,9 +174,9 @@ def _session_keeps(sandbox: Sandbox) -> None:
     with sandbox.session(SessionSpec(), _no_tool) as session:
         session.execute("x = [1, 2]")
         failed: Execution = session.execute("x.append(3)\n1 / 0")
-        _require(failed.failure_class is FailureClass.EXCEPTION, failed)
+        require(failed.failure_class is FailureClass.EXCEPTION, failed)
         step = session.execute("x")
-        _require(step.result == [1, 2, 3] and step.exit_code is None, step)
+        require(step.result == [1, 2, 3] and step.exit_code is None, step)
 
 
 def _session_repeats(sandbox: Sandbox) -> None:
@@ -220,7 +185,7 @@ def _session_repeats(sandbox: Sandbox) -> None:
     for _ in range(2):
         with sandbox.session(SessionSpec(fixtures=Fixtures(seed=7, clock=Clock(1.7e9))), _no_tool) as session:
             found.append(session.execute(source).result)
-    _require(found[0] is not None and found[0] == found[1], found)
+    require(found[0] is not None and found[0] == found[1], found)
 
 
 def _run_repeats(sandbox: Sandbox) -> None:
@@ -228,16 +193,7 @@ def _run_repeats(sandbox: Sandbox) -> None:
     source += "print(0 <= time.time() - 1.7e9 < 60)"
     program = Program("python", source, fixtures=Fixtures(seed=7, clock=Clock(1.7e9)))
     found = [sandbox.run(program).stdout for _ in range(2)]
-    _require(found[0] == found[1] and found[0].endswith("True\n"), found)
-
-
-def _recorded_calls(sandbox: Sandbox) -> None:
-    source = "import urllib.request\nfor path in ('a', 'b'):\n"
-    source += "    print(urllib.request.urlopen('http://api.example.com/' + path).read())"
-    recorded = Exchange("GET", "http://api.example.com/a", body=b"recorded")
-    execution = sandbox.run(Program("python", source, fixtures=Fixtures(http=(recorded,))))
-    _require(execution.stdout == "b'recorded'\n", execution)
-    _require(execution.failure_class is not FailureClass.OK, execution)
+    require(found[0] == found[1] and found[0].endswith("True\n"), found)
 
 
 def _tools_answered(sandbox: Sandbox) -> None:
@@ -249,7 +205,7 @@ def _tools_answered(sandbox: Sandbox) -> None:
 
     with sandbox.session(SessionSpec(tools=(ToolStub("t", ("key",)),)), answer) as session:
         step = session.execute("t('a')['rows']")
-    _require(step.result == [1] and asked == [ToolRequest("t", (), {"key": "a"})], (step, asked))
+    require(step.result == [1] and asked == [ToolRequest("t", (), {"key": "a"})], (step, asked))
 
 
 _CHECK = "def check(c):\n    assert c(1) == 2\n    assert c(2) == 3\n"
@@ -353,7 +309,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise("session", "a session keeps its names over steps and exceptions", "python", _session_keeps),
     Promise("determinism", "a session with a seed and a clock repeats itself", "python", _session_repeats),
     Promise("seed and clock", "a program with a seed and a clock repeats itself", "python", _run_repeats),
-    Promise("recorded calls", "recorded HTTP calls are answered, and no other", "python", _recorded_calls),
+    *RECORDED,
     Promise("tools", "tool calls reach the host, and its answers the program", "python", _tools_answered),
 )
 """In the order they are checked."""
