@@ -235,7 +235,7 @@ def begun_in(directory: Path) -> tuple[SessionRun, socket.socket]:
         "wall_s": 3600.0,
     }
     job = Frame({"limits": limits}, (b"", b"", b""))
-    run = SessionRun(job, armed, Links(channel, Decoder(FROM_HOST), place, None))
+    run = SessionRun(job, armed, Links(channel, Decoder(FROM_HOST), place, None, channel.fileno()))
     run.start()
     return run, guest
 

@@ -28,12 +28,17 @@ _FOR_THE_GUEST = ("language", "argv", "has_tests", "entry_point", "tools", "seed
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What a slot has besides its guest."""
+    """What a slot has besides its guest.
+
+    Attributes:
+        way_out: the descriptor by which the channel is written to: a container's has two.
+    """
 
     channel: socket.socket
     from_host: Decoder
     place: Place
     group: Group | None
+    way_out: int
 
 
 class Run:
@@ -47,6 +52,7 @@ class Run:
         self._limits: Header = job.header["limits"]
         self._armed = armed
         self._channel = links.channel
+        self._way_out = links.way_out
         self._from_host = links.from_host
         self._place = place = links.place
         self._watcher = watcher = place.watcher

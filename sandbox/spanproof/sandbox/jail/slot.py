@@ -52,13 +52,16 @@ class SlotPlace:
 class Slot:
     """Serves one host socket until it closes."""
 
-    def __init__(self, place: Place, channel: socket.socket, group: Group | None) -> None:
+    def __init__(
+        self, place: Place, channel: socket.socket, group: Group | None, way_out: int | None = None
+    ) -> None:
         self._place = place
         self._box = place.box
         self._watcher = place.watcher
         self._channel = channel
         self._decoder = Decoder(FROM_HOST)
-        self._links = Links(channel, self._decoder, place, group)
+        way_out = channel.fileno() if way_out is None else way_out
+        self._links = Links(channel, self._decoder, place, group, way_out)
         self._bounds: tree.Bounds | None = None
         self._has_box = False
 

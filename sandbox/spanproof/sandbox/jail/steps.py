@@ -159,7 +159,7 @@ class SessionRun(Run):
         """Tell the host, who may be long in reading: what the guest has started is looked after meanwhile."""
         view = memoryview(data)
         waiting = select.poll()
-        waiting.register(self._channel, select.POLLOUT)
+        waiting.register(self._way_out, select.POLLOUT)
         while view and self._stopped is None:
             if waiting.poll(TICK_S * 1000):
                 self._channel.sendall(view[:_PIECE_BYTES])

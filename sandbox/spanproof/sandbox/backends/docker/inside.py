@@ -53,7 +53,7 @@ class Channel:
     """The container's standard streams, as the socket a slot speaks to its host by."""
 
     def __init__(self) -> None:
-        self._in, self._out = os.dup(0), os.dup(1)
+        self._in, self.way_out = os.dup(0), os.dup(1)
         nothing = os.open(os.devnull, os.O_RDWR)
         for fd in (0, 1):
             os.dup2(nothing, fd)
@@ -71,7 +71,7 @@ class Channel:
         """Send to the host."""
         view = memoryview(data)
         while view:
-            view = view[os.write(self._out, view) :]
+            view = view[os.write(self.way_out, view) :]
 
 
 class Processes(tree.Namespace):
@@ -256,7 +256,8 @@ def main() -> None:
         watched = _notifies()
         place = _place(watched)
         channel.sendall(encode(_hello(watched, place)))
-        ContainerSlot(place, channel, _group()).serve()  # type: ignore[arg-type] # all of a socket a slot uses
+        slot = ContainerSlot(place, channel, _group(), channel.way_out)  # type: ignore[arg-type] # all it uses
+        slot.serve()
         status = 0
     except BaseException as failure:  # noqa: BLE001 - told to the host, which starts another container
         tell(channel, failure)  # type: ignore[arg-type]
