@@ -23,6 +23,29 @@ def test_a_trace_that_is_not_there_is_none(store):
     assert store.evaluation("f" * 32) is None
 
 
+def test_many_evaluations_come_back_in_the_order_they_are_asked_for(store, evaluation):
+    written = [evaluation(number) for number in range(1, 6)]
+    store.write(written)
+    ids = [each.trace.trace_id for each in written]
+    assert store.evaluations([ids[3], "f" * 32, ids[0]]) == [written[3], written[0]]
+    assert store.evaluations([]) == []
+
+
+def test_ids_are_told_by_project_and_time(store, evaluation):
+    written = [evaluation(number) for number in range(1, 6)]
+    store.write(written)
+    rows = store.traces(limit=100)
+    start = sorted(row.start_ns for row in rows)[2]
+    newest_first = [row.trace_id for row in rows]
+    assert store.trace_ids(limit=100) == newest_first
+    later = [row.trace_id for row in rows if row.start_ns >= start]
+    assert store.trace_ids(limit=100, since_ns=start) == later
+    assert store.trace_ids(limit=100, project="another") == []
+    assert store.trace_ids(limit=100, project=rows[0].project) == [
+        row.trace_id for row in rows if row.project == rows[0].project
+    ]
+
+
 def test_scores_come_back_as_they_were_written(store, evaluation):
     written = evaluation()
     store.write([written])

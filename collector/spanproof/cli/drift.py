@@ -45,8 +45,8 @@ def drift(
     """
     with opened_store(location) as store:
         ids = store.traces_of_changed_code(project=project, since_ns=since_ns(since), limit=limit)
-        evaluations = [store.evaluation(each) for each in ids]
-    found = drifts(run.run for evaluation in evaluations if evaluation for run in evaluation.runs)
+        evaluations = store.evaluations(ids)
+    found = drifts(run.run for evaluation in evaluations for run in evaluation.runs)
     if as_json:
         print_json({"drifts": [_row(each) for each in found]})
     elif found:

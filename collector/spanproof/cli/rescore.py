@@ -29,7 +29,7 @@ from spanproof.sandbox import BadFixture, PolicyError
 from spanproof.store import Store
 from spanproof.trace import Layer
 
-_BATCH = 32
+_BATCH = 128
 _MOST = 1_000_000
 
 
@@ -72,8 +72,7 @@ def command(
     traces = 0
     try:
         with opened_store(location, writing=True) as store:
-            rows = store.traces(project=project, since_ns=since_ns(since), limit=_MOST)
-            ids = [row.trace_id for row in rows]
+            ids = store.trace_ids(limit=_MOST, project=project, since_ns=since_ns(since))
             with progress() as bar:
                 task = bar.add_task("scoring again", total=len(ids))
                 for before, after in _rescored(store, opened.engine, ids, chosen, config):
@@ -98,8 +97,7 @@ def _rescored(
     """Each trace as it was and as it is now, once it is stored."""
     with ThreadPoolExecutor(config.evaluation.workers) as pool:
         for first in range(0, len(ids), _BATCH):
-            read = (store.evaluation(trace_id) for trace_id in ids[first : first + _BATCH])
-            stored = [evaluation for evaluation in read if evaluation is not None]
+            stored = store.evaluations(ids[first : first + _BATCH])
             fresh = list(pool.map(lambda each: rescored(engine, each, layers), stored))
             store.write(fresh)
             yield from zip(stored, fresh, strict=True)

@@ -106,14 +106,14 @@ def failing_rows(client: Client, database: str, chosen: Filter, limit: int) -> l
     )
 
 
-def document(client: Client, database: str, trace_id: str) -> tuple[str, int] | None:
-    """The newest document of a trace, with its format."""
+def documents(client: Client, database: str, trace_ids: Sequence[str]) -> dict[str, tuple[str, int]]:
+    """The newest document of each of these traces, with its format, by trace id."""
     rows = client.query(
-        f"SELECT document, document_format FROM {database}.traces FINAL"  # noqa: S608
-        " WHERE trace_id = {id:String} ORDER BY evaluated_ns DESC LIMIT 1",
-        parameters={"id": trace_id},
+        f"SELECT trace_id, document, document_format FROM {database}.traces FINAL"  # noqa: S608
+        " WHERE trace_id IN {ids:Array(String)} ORDER BY evaluated_ns DESC LIMIT 1 BY trace_id",
+        parameters={"ids": list(trace_ids)},
     ).result_rows
-    return (rows[0][0], int(rows[0][1])) if rows else None
+    return {row[0]: (row[1], int(row[2])) for row in rows}
 
 
 def traces_of_changed_code(
@@ -147,12 +147,15 @@ def traces_of_changed_code(
     return list(dict.fromkeys(row[0] for row in rows))
 
 
-def trace_ids(client: Client, database: str, prefix: str, limit: int) -> list[str]:
-    """Ids that start with a prefix, newest first."""
+def trace_ids(
+    client: Client, database: str, prefix: str, limit: int, *, project: str | None, since_ns: int | None
+) -> list[str]:
+    """Ids that start with a prefix, newest first; see `Store.trace_ids`."""
+    condition, bound = _which_traces(database, project, since_ns, None)
     rows = client.query(
-        f"SELECT trace_id FROM {database}.traces FINAL"  # noqa: S608
-        " WHERE startsWith(trace_id, {prefix:String}) ORDER BY start DESC, trace_id LIMIT {limit:UInt32}",
-        parameters={"prefix": prefix, "limit": limit},
+        f"SELECT trace_id FROM {database}.traces FINAL WHERE {condition}"  # noqa: S608
+        " AND startsWith(trace_id, {prefix:String}) ORDER BY start DESC, trace_id LIMIT {limit:UInt32}",
+        parameters={**bound, "prefix": prefix, "limit": limit},
     ).result_rows
     return [row[0] for row in rows]
 

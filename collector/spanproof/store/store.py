@@ -126,10 +126,26 @@ class Store:
                 client, self._database, project=project, since_ns=since_ns, failing=failing, limit=limit
             )
 
-    def trace_ids(self, prefix: str, limit: int = 10) -> list[str]:
-        """Ids of stored traces that start with this prefix, newest first."""
+    def trace_ids(
+        self,
+        prefix: str = "",
+        limit: int = 10,
+        *,
+        project: str | None = None,
+        since_ns: int | None = None,
+    ) -> list[str]:
+        """Ids of stored traces that start with this prefix, newest first.
+
+        Args:
+            prefix: of the id; empty is every trace.
+            limit: at most so many.
+            project: only this one.
+            since_ns: only traces that started at this time (Unix nanoseconds) or later.
+        """
         with self._connections.lease() as client:
-            return queries.trace_ids(client, self._database, prefix, limit)
+            return queries.trace_ids(
+                client, self._database, prefix, limit, project=project, since_ns=since_ns
+            )
 
     def traces_of_changed_code(
         self, *, project: str | None = None, since_ns: int | None = None, limit: int = 100
@@ -152,20 +168,17 @@ class Store:
         Raises:
             StoreError: what is stored cannot be read by this Spanproof.
         """
+        return next(iter(self.evaluations([trace_id])), None)
+
+    def evaluations(self, trace_ids: Sequence[str]) -> list[TraceEvaluation]:
+        """The latest evaluations of these traces, in this order; without those the store does not have.
+
+        Raises:
+            StoreError: what is stored cannot be read by this Spanproof.
+        """
         with self._connections.lease() as client:
-            found = queries.document(client, self._database, trace_id)
-        if found is None:
-            return None
-        document, document_format = found
-        if document_format > DOCUMENT_FORMAT:
-            raise StoreError(
-                f"trace {trace_id}: stored in format {document_format}, this Spanproof reads"
-                f" {DOCUMENT_FORMAT}: upgrade spanproof"
-            )
-        try:
-            return decode(TraceEvaluation, document)
-        except MalformedDocument as problem:
-            raise StoreError(f"trace {trace_id}: what is stored cannot be read: {problem}") from problem
+            found = queries.documents(client, self._database, trace_ids)
+        return [_read(each, *found[each]) for each in trace_ids if each in found]
 
     def scores(
         self,
@@ -259,3 +272,15 @@ class Store:
         for first in range(0, len(rows), size):
             data: list[list[Any]] = columns(rows[first : first + size], names)
             client.insert(f"{self._database}.{table.name}", data, column_names=names)
+
+
+def _read(trace_id: str, document: str, document_format: int) -> TraceEvaluation:
+    if document_format > DOCUMENT_FORMAT:
+        raise StoreError(
+            f"trace {trace_id}: stored in format {document_format}, this Spanproof reads"
+            f" {DOCUMENT_FORMAT}: upgrade spanproof"
+        )
+    try:
+        return decode(TraceEvaluation, document)
+    except MalformedDocument as problem:
+        raise StoreError(f"trace {trace_id}: what is stored cannot be read: {problem}") from problem
