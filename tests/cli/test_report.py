@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from spanproof.cli.detail import run_detail
 from spanproof.cli.hostile import visible
-from spanproof.cli.report import plain, run_detail, runs_table
+from spanproof.cli.report import plain, runs_table
 from spanproof.evaluators.model import Divergence, Replay, ReplayedStep, RunEvaluation, TraceEvaluation
 from spanproof.sandbox import Attempt, AttemptKind, Execution, FailureClass
 from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict

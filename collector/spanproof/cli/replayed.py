@@ -14,8 +14,9 @@ from rich.text import Text
 from spanproof.cli import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.config import read_config
 from spanproof.cli.console import console, print_json
+from spanproof.cli.detail import left_the_record
 from spanproof.cli.evaluate import opened_engine, traces_in
-from spanproof.cli.report import left_the_record, plain
+from spanproof.cli.report import plain
 from spanproof.collector.config import Config
 from spanproof.evaluators.layers.common import first_to_leave, number_in
 from spanproof.evaluators.model import NoReplay, RunEvaluation

@@ -1,4 +1,4 @@
-"""How evaluations look to people: a table with a row per run, and one run in detail.
+"""How evaluations look to people: a table with a row per run, and the words for what came out.
 
 Takes evaluations; gives rich renderables. Everything out of a trace is hostile text: it is put into `Text`
 objects, which read no markup, and control characters are made visible, so that no snippet can move the
@@ -10,20 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli.hostile import visible
-from spanproof.evaluators.layers.common import first_to_leave
-from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
+from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.evaluators.redact import mask_formats
-from spanproof.evaluators.replay.record import record_of
-from spanproof.sandbox.scanners.model import Scan, Verdict
-from spanproof.store import Feedback
-from spanproof.trace import Errored, Label, Language, Layer, Outcome, Score, Scored, Skipped, Snippet
+from spanproof.sandbox.scanners.model import Verdict
+from spanproof.trace import Errored, Label, Layer, Outcome, Score, Scored, Skipped
 
 _OURS = ("spanproof.", "judge:")
 _MAX_SOURCE_LINES = 40
@@ -68,22 +63,6 @@ def _cells(name: Text, trace: Text, verdicts: Iterable[Text]) -> Table:
         row.add_column(no_wrap=True, min_width=width, width=width)
     row.add_row(name, trace, *verdicts)
     return row
-
-
-def run_detail(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableType:
-    """One run: each snippet with findings, recorded beside replayed outcome, then the evidence per score."""
-    parts: list[RenderableType] = [_head(evaluation, run)]
-    for snippet in run.run.snippets:
-        parts.append(Text())
-        parts.append(_snippet_detail(run, snippet))
-    parts += [Text(), Text("Scores", style="bold"), _scores_detail(run)]
-    return Group(*parts)
-
-
-def feedback_text(told: Feedback) -> Text:
-    """What a user told of a run, in one line."""
-    text = Text.assemble(("the user told ", "bold"), plain(told.kind))
-    return text if told.comment is None else Text.assemble(text, ": ", plain(told.comment))
 
 
 def layer_scores(run: RunEvaluation) -> Mapping[Layer, Score]:
@@ -180,161 +159,3 @@ def _errored(outcome: Outcome) -> bool:
 
 def _open(outcome: Outcome) -> bool:
     return isinstance(outcome, Scored) and outcome.label is None
-
-
-def left_the_record(run: RunEvaluation) -> str | None:
-    """At which step the replay left the record first, and how; None where it kept to it."""
-    first = first_to_leave(run.run, run.replay)
-    if first is None:
-        return None
-    number, step = first
-    off_tape = [f"its call of {call.tool} is not on the tape ({call.reason})" for call in step.divergences]
-    how = step.difference if step.agrees is False or not off_tape else off_tape[0]
-    return f"step {number}: {how}"
-
-
-def _head(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableType:
-    grid = Table.grid(padding=(0, 2))
-    grid.add_row(Text("run", style="bold"), plain(run.run.name))
-    grid.add_row(Text("trace"), Text(f"{evaluation.trace.trace_id}  span {run.run.span_id}", style="dim"))
-    grid.add_row(Text("task"), plain(run.run.task or "not on the trace"))
-    grid.add_row(Text("answer"), plain(run.run.answer.text if run.run.answer else "none"))
-    grid.add_row(Text("ended"), Text(f"{run.run.ending} after {len(run.run.steps)} steps"))
-    if isinstance(run.replay, NoReplay):
-        grid.add_row(Text("replay"), plain(run.replay.reason))
-    else:
-        told = (
-            f"{len(run.replay.steps)} replayed, {len(run.replay.unreplayed)} not, in {run.replay.backend!r}"
-        )
-        grid.add_row(Text("replay"), Text(told))
-        left = left_the_record(run)
-        if left is not None:
-            grid.add_row(Text(), plain(f"left the record first at {left}"))
-    return grid
-
-
-def _snippet_detail(run: RunEvaluation, snippet: Snippet) -> RenderableType:
-    ran = "ran" if snippet.executed else "proposed, did not run"
-    title = Text.assemble(
-        (f"{snippet.language} ", "bold"),
-        (f"{ran}, span {snippet.span_id}, ", "dim"),
-        plain(snippet.path, style="dim"),
-    )
-    source = visible(mask_formats(snippet.source[:_MAX_SOURCE]))
-    lines = source.splitlines()
-    if len(lines) > _MAX_SOURCE_LINES:
-        source = "\n".join(lines[:_MAX_SOURCE_LINES])
-    lexer = snippet.language.value if snippet.language is not Language.OTHER else "text"
-    code = Syntax(source, lexer, line_numbers=True, word_wrap=True, background_color="default")
-    parts: list[RenderableType] = [title, Padding(code, (0, 0, 0, 2))]
-    if len(lines) > _MAX_SOURCE_LINES:
-        parts.append(Text(f"    … {len(lines) - _MAX_SOURCE_LINES} more lines", style="dim"))
-    parts.append(Padding(_findings(run.scans[snippet.id]), (0, 0, 0, 2)))
-    if snippet.executed:
-        parts.append(Padding(_side_by_side(run, snippet), (0, 0, 0, 2)))
-    return Group(*parts)
-
-
-def _findings(scan: Scan) -> RenderableType:
-    head = Text.assemble("scan: ", (scan.verdict.value, _VERDICT_STYLE[scan.verdict]))
-    lines = [
-        Text.assemble(
-            (f"  line {finding.line}: ", "dim"),
-            plain(finding.rule, style="bold"),
-            " ",
-            plain(finding.message),
-        )
-        for finding in scan.findings
-    ]
-    return Group(head, *lines)
-
-
-def _side_by_side(run: RunEvaluation, snippet: Snippet) -> RenderableType:
-    record = record_of(snippet)
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("")
-    table.add_column("recorded")
-    table.add_column("replayed")
-    step = None if isinstance(run.replay, NoReplay) else run.replay.step(snippet.id)
-    shown = record.stdout if record.stdout is not None else record.shown
-    recorded_value = record.output.text if record.output is not None else ""
-    if step is None:
-        reason = (
-            run.replay.reason
-            if isinstance(run.replay, NoReplay)
-            else run.replay.unreplayed.get(snippet.id, "not reached")
-        )
-        table.add_row(
-            "class", Text(record.failure_class or "not on the trace"), plain(f"not replayed: {reason}")
-        )
-        table.add_row("printed", plain(shown or ""), "")
-        table.add_row("value", plain(recorded_value), "")
-        return table
-    execution = step.execution
-    raised = f" ({execution.raised.type}: {execution.raised.message})" if execution.raised else ""
-    table.add_row(
-        "class",
-        Text(record.failure_class or "not on the trace"),
-        plain(f"{execution.failure_class}{raised}"),
-    )
-    table.add_row("printed", plain(shown or ""), plain(execution.stdout))
-    table.add_row("value", plain(recorded_value), plain(execution.result_text or ""))
-    for attempt in execution.attempts:
-        verdict = "allowed" if attempt.allowed else "stopped"
-        table.add_row("tried", "", plain(f"{attempt.kind} {attempt.target}: {verdict}"))
-    for divergence in step.divergences:
-        table.add_row("off tape", "", plain(f"{divergence.tool}: {divergence.reason}"))
-    if step.difference:
-        table.add_row("differs" if step.agrees is False else "note", "", plain(step.difference))
-    return table
-
-
-def _scores_detail(run: RunEvaluation) -> RenderableType:
-    """Per layer its verdict with the evidence, then its sub-scores: what passes counted, the rest told."""
-    own = layer_scores(run)
-    parts: list[RenderableType] = []
-    for layer in Layer:
-        score = own.get(layer)
-        if score is None:
-            continue
-        words = plain(outcome_words(score.outcome), 600)
-        parts.append(Text.assemble((f"{layer.value}  ", "bold"), verdict_text(score), "  ", words))
-        if isinstance(score.outcome, Scored):
-            for fact in score.outcome.evidence[:_MAX_FACTS]:
-                line = Text.assemble(("· ", "dim"), _fact(fact.what, fact.recorded, fact.replayed))
-                parts.append(Padding(line, (0, 0, 0, 4)))
-            more = len(score.outcome.evidence) - _MAX_FACTS
-            if more > 0:
-                parts.append(Text(f"    · {more} more", style="dim"))
-        parts += [Padding(line, (0, 0, 0, 2)) for line in _sub_scores(run, layer)]
-    return Group(*parts)
-
-
-def _sub_scores(run: RunEvaluation, layer: Layer) -> list[Text]:
-    passed: dict[str, int] = {}
-    rest: list[Text] = []
-    for score in run.scores:
-        if score.layer is not layer or score.name == layer.value:
-            continue
-        if isinstance(score.outcome, Scored) and score.outcome.label is Label.PASS:
-            passed[score.name] = passed.get(score.name, 0) + 1
-            continue
-        place = "" if score.span_id == run.run.span_id else f" of {score.span_id[:8]}"
-        rest.append(
-            Text.assemble(
-                f"{score.name}{place}  ", verdict_text(score), "  ", plain(outcome_words(score.outcome), 300)
-            )
-        )
-    if not passed:
-        return rest
-    counted = ", ".join(name if number == 1 else f"{name} ×{number}" for name, number in passed.items())
-    return [Text.assemble(("pass  ", "green"), counted), *rest]
-
-
-def _fact(what: str, recorded: str | None, replayed: str | None) -> Text:
-    words = plain(what, 300)
-    if recorded is not None:
-        words.append_text(Text.assemble(("  recorded ", "dim"), plain(recorded)))
-    if replayed is not None:
-        words.append_text(Text.assemble(("  replayed ", "dim"), plain(replayed)))
-    return words

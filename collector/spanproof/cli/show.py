@@ -6,7 +6,7 @@ import click
 
 from spanproof.cli import EXIT_PASS
 from spanproof.cli.console import console, print_json
-from spanproof.cli.report import feedback_text, run_detail
+from spanproof.cli.detail import feedback_text, run_detail
 from spanproof.cli.stored import opened_store, run_of, store_option, trace_by_prefix
 from spanproof.trace.codec import to_plain
 

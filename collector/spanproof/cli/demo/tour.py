@@ -22,10 +22,11 @@ from spanproof.cli.config import read_config
 from spanproof.cli.console import UsageProblem, console, print_json
 from spanproof.cli.demo.fleet import AgentRun, AgentsFailed, run_agents
 from spanproof.cli.demo.listener import WebhookListener
+from spanproof.cli.detail import run_detail
 from spanproof.cli.evaluate import opened_engine
 from spanproof.cli.gate import print_report as print_gate
 from spanproof.cli.promote import print_case
-from spanproof.cli.report import layer_scores, plain, run_detail, runs_table
+from spanproof.cli.report import layer_scores, plain, runs_table
 from spanproof.cli.serve import collector_for
 from spanproof.cli.suite import print_report as print_suite
 from spanproof.collector.service import Collector
