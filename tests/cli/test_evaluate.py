@@ -1,10 +1,8 @@
-"""`spanproof eval` and `spanproof replay` as a user calls them: files in, lines or a table out."""
+"""`spanproof eval` as a user calls it: files in, lines or a table out."""
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 
 import pytest
 from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope, KeyValue
@@ -204,71 +202,6 @@ def test_without_a_usable_sandbox_the_record_judges_and_the_remedy_is_told(good,
     assert own(row, "execution")["label"] == "pass"
     assert "no user namespaces" in captured.err
     assert "enable them" in captured.err
-
-
-def replay_lines(rows, monkeypatch, capsys):
-    text = "".join(row if isinstance(row, str) else json.dumps(row) + "\n" for row in rows)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    code = run(["replay", "--jsonl"])
-    return code, lines(capsys.readouterr().out)
-
-
-def test_replay_answers_tool_calls_from_the_tape_in_one_session(monkeypatch, capsys):
-    row = {
-        "id": "a",
-        "steps": [
-            "cents = price('hat')",
-            "print(cents)\nfinal_answer(cents / 100)",
-            "price('hat')",
-            "price('x')",
-        ],
-        "tools": {"price": ["item"]},
-        "tape": [{"tool": "price", "args": [], "kwargs": {"item": "hat"}, "result": 4500}],
-    }
-    code, (answer,) = replay_lines([row], monkeypatch, capsys)
-    assert code == 0
-    steps = answer["steps"]
-    assert answer["id"] == "a"
-    assert [step["failure_class"] for step in steps] == ["ok", "ok", "exception", "exception"]
-    assert (steps[1]["stdout"], steps[1]["result"], steps[1]["exception"]) == ("4500\n", 45.0, None)
-    assert steps[2]["divergences"] == [
-        {"tool": "price", "args": ["hat"], "kwargs": {}, "reason": "exhausted"}
-    ]
-    assert steps[3]["divergences"][0]["reason"] == "unknown_arguments"
-
-
-def test_replay_raises_recorded_errors_again_and_tells_unknown_tools(monkeypatch, capsys):
-    row = {
-        "id": 1,
-        "steps": ["try:\n    price('hat')\nexcept ValueError as e:\n    print(e)", "refund(3)", "1 / 0"],
-        "tools": {"price": ["item"]},
-        "tape": [{"tool": "price", "args": ["hat"], "error": {"type": "ValueError", "message": "sold out"}}],
-    }
-    _, (answer,) = replay_lines([row], monkeypatch, capsys)
-    first, second, third = answer["steps"]
-    assert (first["failure_class"], first["stdout"]) == ("ok", "sold out\n")
-    assert (second["exception"]["type"], second["divergences"][0]["reason"]) == ("NameError", "unknown_tool")
-    assert third["exception"] == {"type": "ZeroDivisionError", "message": "division by zero"}
-
-
-def test_a_bad_line_of_replay_is_told_by_itself(monkeypatch, capsys):
-    rows = [
-        "not json\n",
-        {"id": 1, "steps": "x"},
-        {"id": 2, "steps": [], "tools": {"a b": []}},
-        {"id": 3, "steps": [], "tape": [{"args": []}]},
-        {"id": 4, "steps": [], "tape": [{"tool": "t", "error": "x"}]},
-        {"id": 5, "steps": ["1 + 1"]},
-    ]
-    code, answers = replay_lines(rows, monkeypatch, capsys)
-    assert code == 0
-    assert ["error" in answer for answer in answers] == [True] * 5 + [False]
-    assert answers[5]["steps"][0]["result"] == 2
-
-
-def test_replay_without_jsonl_says_how(capsys):
-    assert run(["replay"]) == 2
-    assert "--jsonl" in capsys.readouterr().err
 
 
 def spans_of(request):

@@ -1,13 +1,16 @@
-"""`spanproof replay --jsonl` by its documented interface: golden lines."""
+"""`spanproof replay --jsonl` by its documented interface: golden lines, and lines that are wrong."""
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from spanproof.cli.app import run
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "replay" / "batch.jsonl"
 LINES = [json.loads(line) for line in GOLDEN.read_text().splitlines()]
@@ -30,3 +33,68 @@ def test_each_run_is_answered_as_the_golden_file_says(answers, line):
 def test_each_step_is_answered_with_the_documented_fields_alone(answers):
     fields = {"failure_class", "stdout", "result", "exception", "divergences"}
     assert all(step.keys() == fields for steps in answers.values() for step in steps)
+
+
+def replay_lines(rows, monkeypatch, capsys):
+    text = "".join(row if isinstance(row, str) else json.dumps(row) + "\n" for row in rows)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    code = run(["replay", "--jsonl"])
+    return code, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_tool_calls_are_answered_from_the_tape_in_one_session(monkeypatch, capsys):
+    row = {
+        "id": "a",
+        "steps": [
+            "cents = price('hat')",
+            "print(cents)\nfinal_answer(cents / 100)",
+            "price('hat')",
+            "price('x')",
+        ],
+        "tools": {"price": ["item"]},
+        "tape": [{"tool": "price", "args": [], "kwargs": {"item": "hat"}, "result": 4500}],
+    }
+    code, (answer,) = replay_lines([row], monkeypatch, capsys)
+    assert code == 0
+    steps = answer["steps"]
+    assert answer["id"] == "a"
+    assert [step["failure_class"] for step in steps] == ["ok", "ok", "exception", "exception"]
+    assert (steps[1]["stdout"], steps[1]["result"], steps[1]["exception"]) == ("4500\n", 45.0, None)
+    assert steps[2]["divergences"] == [
+        {"tool": "price", "args": ["hat"], "kwargs": {}, "reason": "exhausted"}
+    ]
+    assert steps[3]["divergences"][0]["reason"] == "unknown_arguments"
+
+
+def test_recorded_errors_are_raised_again_and_unknown_tools_told(monkeypatch, capsys):
+    row = {
+        "id": 1,
+        "steps": ["try:\n    price('hat')\nexcept ValueError as e:\n    print(e)", "refund(3)", "1 / 0"],
+        "tools": {"price": ["item"]},
+        "tape": [{"tool": "price", "args": ["hat"], "error": {"type": "ValueError", "message": "sold out"}}],
+    }
+    _, (answer,) = replay_lines([row], monkeypatch, capsys)
+    first, second, third = answer["steps"]
+    assert (first["failure_class"], first["stdout"]) == ("ok", "sold out\n")
+    assert (second["exception"]["type"], second["divergences"][0]["reason"]) == ("NameError", "unknown_tool")
+    assert third["exception"] == {"type": "ZeroDivisionError", "message": "division by zero"}
+
+
+def test_a_bad_line_is_told_by_itself(monkeypatch, capsys):
+    rows = [
+        "not json\n",
+        {"id": 1, "steps": "x"},
+        {"id": 2, "steps": [], "tools": {"a b": []}},
+        {"id": 3, "steps": [], "tape": [{"args": []}]},
+        {"id": 4, "steps": [], "tape": [{"tool": "t", "error": "x"}]},
+        {"id": 5, "steps": ["1 + 1"]},
+    ]
+    code, answers = replay_lines(rows, monkeypatch, capsys)
+    assert code == 0
+    assert ["error" in answer for answer in answers] == [True] * 5 + [False]
+    assert answers[5]["steps"][0]["result"] == 2
+
+
+def test_without_jsonl_or_a_file_it_says_how(capsys):
+    assert run(["replay"]) == 2
+    assert "--jsonl" in capsys.readouterr().err

@@ -33,29 +33,7 @@ def running(directory: Path) -> Iterator[DockerDaemon]:
     ranges = directory / "ranges"
     ranges.write_text("nobody:100000:65536\n")
     environment = {"HOME": str(home), "XDG_RUNTIME_DIR": str(home), "PATH": os.environ["PATH"]}
-    mounts = f"mount --bind {ranges} /etc/subuid && mount --bind {ranges} /etc/subgid"
-    podman = [  # process 1 is root's and has no other program: it ends with us, and all below it with it
-        *(
-            "unshare",
-            "--mount",
-            "--pid",
-            "--fork",
-            "--kill-child",
-            "--mount-proc",
-            "sh",
-            "-c",
-            f'{mounts} && cd {home} && "$@"',
-            "sh",
-        ),
-        *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
-        *(
-            "podman",
-            "--cgroup-manager=cgroupfs",
-            "--events-backend=file",
-            "--storage-driver=vfs",
-            "--runtime=runc",
-        ),
-    ]
+    podman = _command(home, ranges)
     imported = subprocess.run(
         [*podman, "import", str(archive), IMAGE], capture_output=True, text=True, check=False, env=environment
     )
@@ -73,3 +51,21 @@ def running(directory: Path) -> Iterator[DockerDaemon]:
     finally:
         service.kill()
         service.wait()
+
+
+def _command(home: Path, ranges: Path) -> list[str]:
+    """Podman as a user without rights, under a process 1 of root's that ends with us, and all below it."""
+    mounts = f"mount --bind {ranges} /etc/subuid && mount --bind {ranges} /etc/subgid"
+    return [
+        *["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c"],
+        f'{mounts} && cd {home} && "$@"',
+        "sh",
+        *f"setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups".split(),
+        *[
+            "podman",
+            "--cgroup-manager=cgroupfs",
+            "--events-backend=file",
+            "--storage-driver=vfs",
+            "--runtime=runc",
+        ],
+    ]
