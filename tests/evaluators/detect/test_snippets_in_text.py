@@ -221,3 +221,17 @@ def test_any_text_gives_snippets_within_it_and_apart(text):
 def test_texts_made_to_be_slow_do_not_hang(text, deadline):
     with deadline(60):
         snippets_in(text)
+
+
+@pytest.mark.parametrize(
+    ("code", "language"),
+    [
+        ("base: &base\n  retries: 3\nlive:\n  <<: *base\n  debug: false", Language.YAML),
+        ("hosts:\n  - &web\n    name: a\nother: !include x.yaml", Language.YAML),
+        ('orders <- read.csv("orders.csv")\nsummary(orders$total)', Language.OTHER),
+        ("fit <- stats::lm(y ~ x)\nprint(fit)", Language.OTHER),
+    ],
+)
+def test_anchors_of_yaml_and_arrows_of_r_are_code(code, language):
+    for text in (code, f"I will run this now.\n\n{code}\n\nThat should settle it."):
+        assert [(found.language, found.source) for found in snippets_in(text)] == [(language, code)]

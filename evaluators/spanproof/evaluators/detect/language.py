@@ -75,7 +75,9 @@ _YAML_BLOCK: Final = re.compile(
 )
 """A text of several lines under a key: it may say anything."""
 
-_YAML_NESTED: Final = re.compile(r"^([ ]*)(?:- )?[\w./-]+:[ ]*\n\1(?:[ ]+|- )[\w\"'-]", re.MULTILINE)
+_YAML_NESTED: Final = re.compile(
+    r"^([ ]*)(?:- )?[\w./-]+:(?:[ ]+[&!][\w/-]+)?[ ]*\n\1(?:[ ]+|- )[\w\"'<&*-]", re.MULTILINE
+)
 _SNAKE_KEY: Final = re.compile(r"^[ ]*(?:- )?[a-z][\w./-]*:(?: |$)", re.MULTILINE)
 
 

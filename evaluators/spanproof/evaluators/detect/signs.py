@@ -149,6 +149,7 @@ SIGNS: Final[dict[Language, tuple[Sign, ...]]] = {
             r"|\w+ <- (?:function\(|c\()",
             2,
         ),
+        _sign(r"^[ \t]*[A-Za-z.][\w.]* <- [\w.]+(?:::\w+)?[(\[]|\b(?:library|require)\(\w+\)[ \t]*$|%>%", 4),
         _sign(r"^FROM [\w./:-]+(?: AS \w+)?$|^(?:RUN|COPY|ENTRYPOINT|CMD|WORKDIR) [\w\[./]", 3),
         _sign(r"^<\?xml |^[ \t]*<(\w+:)?\w+ xmlns", 4),
         _sign(r"^(?:diff --git |@@ -\d+,\d+ \+\d+)", 4),
