@@ -39,7 +39,7 @@ from scripted_agents import RUNS, STEPS
 
 FLEETS = 2
 """Sets of processes, one after the other: where one's memory happens to lie makes it faster or slower."""
-REPEATS = {"smolagents": 3, "langchain": 8}
+REPEATS = {"smolagents": 3, "langchain": 6}
 """Runs in a row, some tenth of a second."""
 SPANS_OF_A_STEP = {"smolagents": 3, "langchain": 2}
 OURS, THEIRS, FLOOR, NOTHING = "spanproof", "openinference", "sdk alone", "nothing"
