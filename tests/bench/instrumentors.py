@@ -1,6 +1,6 @@
 """What instrumentation costs an agent: uninstrumented, with ours, and with OpenInference's, in one run.
 
-Usage: `python tests/bench/instrumentors.py [smolagents|langchain …] [--rounds N]`, some two minutes for both.
+Usage: `python tests/bench/instrumentors.py [smolagents|langchain …] [--times N]`, some two minutes for both.
 OpenInference's figures need `openinference-instrumentation-smolagents` and
 `openinference-instrumentation-langchain` beside Spanproof, in an environment of their own if they want other
 versions. Answers are scripted, so no figure holds a network, and export is left out, since it happens in the
@@ -39,8 +39,9 @@ from scripted_agents import RUNS, STEPS
 
 FLEETS = 2
 """Sets of processes, one after the other: where one's memory happens to lie makes it faster or slower."""
-REPEATS = {"smolagents": 3, "langchain": 6}
-"""Runs in a row, some tenth of a second."""
+REPEATS = 3
+"""Runs in a row."""
+TURNS = {"smolagents": 10, "langchain": 20}
 SPANS_OF_A_STEP = {"smolagents": 3, "langchain": 2}
 OURS, THEIRS, FLOOR, NOTHING = "spanproof", "openinference", "sdk alone", "nothing"
 UNSAMPLED, HIDDEN = ", unsampled", ", no content"
@@ -224,7 +225,7 @@ def work(framework: str, name: str) -> None:
     from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 
     marks: list[float] = []
-    run, way, repeats = RUNS[framework](marks), Way(framework, name), REPEATS[framework]
+    run, way = RUNS[framework](marks), Way(framework, name)
 
     def timed() -> list[float]:
         way.kept.spans.clear()
@@ -245,23 +246,23 @@ def work(framework: str, name: str) -> None:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     print(flush=True)
     for _ in sys.stdin:
-        turn = Turn(plain=block(repeats))
+        turn = Turn(plain=block(REPEATS))
         way.on()
-        turn.instrumented = block(2 * repeats)
+        turn.instrumented = block(2 * REPEATS)
         turn.spans, turn.bytes = len(way.kept.spans), encode_spans(way.kept.spans).ByteSize()
         way.off()
-        turn.plain += block(repeats)
+        turn.plain += block(REPEATS)
         print(json.dumps(vars(turn)), flush=True)
 
 
-def measured(framework: str, ways: list[str], rounds: int) -> dict[str, list[Turn]]:
+def measured(framework: str, ways: list[str], turns: int) -> dict[str, list[Turn]]:
     """Turns of each way; the order of a round is turned as well."""
     found: dict[str, list[Turn]] = {way: [] for way in ways}
     for _ in range(FLEETS):
         workers = {way: worker(framework, way) for way in ways}
         for each in workers.values():
             answer(each)  # it is warm
-        for number in range(rounds // FLEETS):
+        for number in range(turns // FLEETS):
             for way in ways if number % 2 else reversed(ways):
                 found[way].append(Turn(**json.loads(asked(workers[way]))))
         for each in workers.values():
@@ -338,7 +339,7 @@ def overhead(turns: list[Turn]) -> tuple[float, float, float]:
     return statistics.median(shares), medians[25], medians[975]
 
 
-def table(framework: str, rounds: int) -> None:
+def table(framework: str, turns_of_each: int) -> None:
     """Measure one framework and print it."""
     ways = [NOTHING, FLOOR, OURS, OURS + HIDDEN, OURS + UNSAMPLED]
     if _installed(PEERS[framework][0]):
@@ -346,11 +347,11 @@ def table(framework: str, rounds: int) -> None:
     else:
         package = f"openinference-instrumentation-{framework}"
         print(f"{framework}: no peer to compare with; pip install {package}", file=sys.stderr)
-    found = measured(framework, ways, rounds)
+    found = measured(framework, ways, turns_of_each)
     plain = 1000 * statistics.median(
         run[0] for turns in found.values() for turn in turns for run in turn.plain
     )
-    runs = rounds * 2 * REPEATS[framework]
+    runs = len(found[OURS]) * 2 * REPEATS
     print(f"\n{framework}: {STEPS} steps, {plain:.2f} ms uninstrumented; {runs} runs of each way")
     print(f"{'':26}{'spans':>6}{'added µs/span: p50':>20}{'p99':>7}{'kB/run':>9}{'overhead %':>12}")
     middle: dict[str, float] = {}
@@ -382,11 +383,11 @@ def main() -> None:
     """Print a table for each framework."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("framework", nargs="*", choices=[*RUNS, []], help="all of them when not named")
-    parser.add_argument("--rounds", type=int, default=10, help="turns of each way")
+    parser.add_argument("--times", type=int, default=1, help="measure N times as long")
     arguments = parser.parse_args()
     print(f"{FLOOR}, in a tight loop: {sdk_in_a_loop(50):.1f} µs for a span of 16 attributes")
     for framework in arguments.framework or RUNS:
-        table(framework, arguments.rounds)
+        table(framework, arguments.times * TURNS[framework])
 
 
 if __name__ == "__main__":
