@@ -111,7 +111,7 @@ def test_the_project_of_the_configuration_is_on_every_score(tmp_path, make_reque
 def test_a_late_span_opens_its_trace_again_and_the_store_has_the_whole_of_it(tmp_path, make_request) -> None:
     with running(tmp_path) as collector:
         seen = []
-        collector.on_evaluated(seen.append)
+        collector.evaluated.subscribe(seen.append)
         post(collector, agent_request(make_request, (1, 1, None)))
         assert collector.evaluated.wait_for(1, timeout_s=30)
         post(collector, agent_request(make_request, (1, 2, 1)))
@@ -126,7 +126,7 @@ def test_a_late_span_opens_its_trace_again_and_the_store_has_the_whole_of_it(tmp
 def test_a_span_that_is_later_than_memory_finds_its_trace_in_the_store(tmp_path, make_request) -> None:
     with running(tmp_path, assembly__reopen_s="0.1") as collector:
         seen = []
-        collector.on_evaluated(seen.append)
+        collector.evaluated.subscribe(seen.append)
         post(collector, agent_request(make_request, (1, 1, None)))
         assert collector.evaluated.wait_for(1, timeout_s=30)
         time.sleep(0.5)
@@ -138,7 +138,7 @@ def test_a_span_that_is_later_than_memory_finds_its_trace_in_the_store(tmp_path,
 def test_a_root_that_ends_long_after_its_children_does_not_replace_them(tmp_path, make_request) -> None:
     with running(tmp_path, assembly__reopen_s="0.1") as collector:
         seen = []
-        collector.on_evaluated(seen.append)
+        collector.evaluated.subscribe(seen.append)
         post(collector, agent_request(make_request, (1, 2, 1), (1, 3, 1)))
         assert collector.evaluated.wait_for(1, timeout_s=30)
         time.sleep(0.5)
@@ -150,7 +150,7 @@ def test_a_root_that_ends_long_after_its_children_does_not_replace_them(tmp_path
 def test_states_of_one_trace_are_evaluated_one_after_the_other(tmp_path, make_request) -> None:
     with running(tmp_path, assembly__max_bytes="1") as collector:  # every span is given out at once
         seen = []
-        collector.on_evaluated(seen.append)
+        collector.evaluated.subscribe(seen.append)
         for number in range(2, 12):
             post(collector, agent_request(make_request, (1, number, 1)))
         post(collector, agent_request(make_request, (1, 1, None)))
@@ -217,7 +217,7 @@ def test_forwarding_that_leads_back_here_ends_at_once(tmp_path, make_request, fr
     }
     with running(tmp_path, **here) as collector:
         seen = []
-        collector.on_evaluated(seen.append)
+        collector.evaluated.subscribe(seen.append)
         post(collector, agent_request(make_request, (1, 1, None), (1, 2, 1)))
         sent = 'spanproof_forward_requests_total{outcome="sent",signal="traces"} 1.0'
         wait_until(lambda: sent in metrics(collector))

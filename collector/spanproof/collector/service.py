@@ -25,7 +25,6 @@ from spanproof.collector.receive.server import Endpoints, Receiver
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.ticker import Ticker, Watcher
 from spanproof.collector.wal import Wal
-from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import Store, open_store
 
 log = logging.getLogger(__name__)
@@ -123,10 +122,6 @@ class Collector:
     def evaluated(self) -> EvaluationLog:
         """What was evaluated and stored."""
         return self._evaluated
-
-    def on_evaluated(self, callback: Callable[[TraceEvaluation], None]) -> None:
-        """Have this called, in a thread of the collector, with each evaluation once it is stored."""
-        self._evaluated.subscribe(callback)
 
     def __enter__(self) -> Self:
         self.start()
