@@ -1,7 +1,7 @@
 """Measure the trajectory layer: does its value tell good runs, does its first mistake name the annotated one.
 
 Usage: python tests/bench/trajectory.py [--rewarded RUNS.jsonl] [--mistakes LOGS.jsonl] [--judge MODEL]
-       [--most N] [--json]
+       [--recordings DIRECTORY] [--most N] [--json]
 
 RUNS: {"reward", "task_id", "traj": [chat messages with tool calls]} a line. Printed: AUC of each score
 against a reward of 1, over all runs and over each half of the tasks, and in the same run of the naive
@@ -11,7 +11,8 @@ LOGS: {"log": {"history": [{"content", "name" or "role"}], "mistake_step"}} a li
 agents. Printed: how often the blamed step is the annotated one, exactly and within one, beside always the
 first, always the last, and a random choice. With --judge a model is asked about each step as well, in order,
 and the first it calls a mistake is blamed: at OpenAI, or at OPENAI_BASE_URL; OPENAI_API_KEY is its key. That
-is a question a step, so try it with --most 5 first. A judge that cannot be asked ends the bench.
+is a question a step, so try it with --most 5 first. A judge that cannot be asked ends the bench. With
+--recordings its replies are kept by the content of their question, and a question is asked once.
 """
 
 from __future__ import annotations
@@ -59,10 +60,11 @@ def main() -> None:
     parser.add_argument("--rewarded", type=Path, help="JSON Lines with reward and traj")
     parser.add_argument("--mistakes", type=Path, help="JSON Lines with log.history and log.mistake_step")
     parser.add_argument("--judge", default="", help="a model to ask as well")
+    parser.add_argument("--recordings", type=Path, help="a directory that keeps the model's replies")
     parser.add_argument("--most", type=int, default=None, help="how many logs, for a judge that costs")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     options = parser.parse_args()
-    judge = judge_for(options.judge)
+    judge = judge_for(options.judge, options.recordings)
     found: dict[str, Any] = {}
     if options.rewarded:
         found["rewarded"] = measure_rewarded(rows_of(options.rewarded))
@@ -71,13 +73,13 @@ def main() -> None:
     print(json.dumps(found) if options.json else table(found))
 
 
-def judge_for(model: str) -> Judge | None:
+def judge_for(model: str, recordings: Path | None = None) -> Judge | None:
     """The judge, None where none is asked for."""
     if not model:
         return None
     if not os.environ.get("OPENAI_API_KEY"):
         sys.exit("--judge needs OPENAI_API_KEY, and OPENAI_BASE_URL for an endpoint of your own")
-    return Judge(JudgeSettings(model=model))
+    return Judge(JudgeSettings(model=model, recordings=recordings))
 
 
 def rows_of(file: Path) -> list[dict[str, Any]]:
