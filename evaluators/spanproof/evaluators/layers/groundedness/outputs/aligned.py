@@ -9,6 +9,7 @@ without any heading (`du`, `uniq -c`) are a table too.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 _RULE = re.compile(r"^[\s=+|-]*[-=]{3,}[\s=+|-]*$")
@@ -20,37 +21,37 @@ _COUNTED = re.compile(r"\s*(\d[\d,.]*[KMGTP]?)[ \t]+([^\s\d][^\d,:]{0,40})")
 """A line of `uniq -c` or `du`: a number, and what there is so much of."""
 _LEAST_ROWS, _LEAST_HEADS = 2, 2
 _MAX_NAME = 60
+_MOST_RULES = 2
+"""Blank lines and rules between two rows."""
+_MOST_WITHOUT = 3
+"""Rows without a number behind which no table is looked for."""
 _Span = tuple[int, int, str]
 
 
-def read_aligned(lines: list[str]) -> tuple[list[dict[str, Any]], int] | None:
-    """The table that begins with the first of these lines, with its rows' names under `name`."""
-    heads = _spans(lines[0])
-    second = _spans(lines[1]) if len(lines) > 1 else []
-    at = 1
-    if (
-        len(second) == 1
-        and second[0][0] == 0
-        and heads[:1]
-        and heads[0][0] == 0
-        and len(heads) > _LEAST_HEADS
-    ):
-        heads, at = heads[1:], 2  # a pivot: what its columns and its rows are called
+def read_aligned(lines: Sequence[str], place: int) -> tuple[list[dict[str, Any]], int] | None:
+    """The table that begins with this line, with its rows' names under `name`, and how many lines it takes."""
+    heads = _spans(lines[place])
     if len(heads) < _LEAST_HEADS or not _could_head(heads):
         return None
+    at = place + 1
+    second = _spans(lines[at]) if at < len(lines) else []
+    if len(heads) > _LEAST_HEADS and heads[0][0] == 0 and len(second) == 1 and second[0][0] == 0:
+        heads, at = heads[1:], at + 1  # a pivot: what its columns and its rows are called
     rows: list[dict[str, Any]] = []
-    end = at
-    for place in range(at, len(lines)):
-        line = lines[place]
+    end, numbers = at, 0
+    for here in range(at, len(lines)):
+        line = lines[here]
         if not line.strip() or _RULE.match(line):
+            if here - end > _MOST_RULES:
+                break
             continue
         row = _row(_spans(line), heads)
-        if row is None:
+        if row is None or (len(rows) >= _MOST_WITHOUT and not numbers):
             break
         rows.append(row)
-        end = place + 1
-    numbers = sum(not isinstance(cell, str) for row in rows for cell in row.values() if cell is not None)
-    return (rows, end) if len(rows) >= _LEAST_ROWS and numbers >= len(rows) else None
+        numbers += sum(not isinstance(cell, str) for cell in row.values() if cell is not None)
+        end = here + 1
+    return (rows, end - place) if len(rows) >= _LEAST_ROWS and numbers >= len(rows) else None
 
 
 def _spans(line: str) -> list[_Span]:
@@ -101,11 +102,12 @@ def _cell(text: str) -> Any:
     return -value if text.startswith("(") else value
 
 
-def read_headless(lines: list[str]) -> tuple[list[dict[str, Any]], int] | None:
+def read_headless(lines: Sequence[str], place: int) -> tuple[list[dict[str, Any]], int] | None:
     """Rows of one shape without a heading: a size or a number, and names."""
     rows: list[dict[str, Any]] = []
     shape: list[str] = []
-    for line in lines:
+    for here in range(place, len(lines)):
+        line = lines[here]
         counted = _COUNTED.fullmatch(line)
         cells = list(counted.groups()) if counted else [cell for cell in _GAP.split(line.strip()) if cell]
         kinds = [_kind(cell) for cell in cells]

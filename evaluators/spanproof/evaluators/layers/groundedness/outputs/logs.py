@@ -7,6 +7,7 @@ are. Access logs in the common format, and lines that begin with a moment; a lin
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 _ACCESS = re.compile(
@@ -25,11 +26,11 @@ _LEAST_LINES = 2
 _MAX_LINE = 2_000
 
 
-def read_log(lines: list[str]) -> tuple[list[dict[str, Any]], int]:
-    """The rows of the log that begins with the first of these lines; none where fewer than two follow."""
+def read_log(lines: Sequence[str], place: int) -> tuple[list[dict[str, Any]], int]:
+    """The rows of the log that begins with this line; none where fewer than two follow."""
     rows: list[dict[str, Any]] = []
-    for line in lines:
-        row = _row(line) if len(line) <= _MAX_LINE else None
+    for here in range(place, len(lines)):
+        row = _row(lines[here]) if len(lines[here]) <= _MAX_LINE else None
         if row is None:
             break
         rows.append(row)

@@ -184,9 +184,8 @@ def _read_lines(facts: Facts, output: int, text: str) -> None:
 
 def _shaped_rows(facts: Facts, output: int, lines: list[str], place: int) -> int:
     """Read a log, or a table that only the edges or the shape of its rows tell; how many lines it took."""
-    following = lines[place : place + MAX_FACTS]
-    rows, taken = read_log(following)
-    found = (rows, taken) if rows else read_aligned(following) or read_headless(following)
+    rows, taken = read_log(lines, place)
+    found = (rows, taken) if rows else read_aligned(lines, place) or read_headless(lines, place)
     if found is None:
         return 0
     _add(facts, output, found[0])

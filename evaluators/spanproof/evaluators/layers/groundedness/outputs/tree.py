@@ -48,7 +48,7 @@ def add_document(
     pending: _Pending = [(value, label, label, scope, -1, -1)]
     first = len(facts.facts)
     _walk(facts, output, pending)
-    if isinstance(value, Mapping) and not any(fact.records >= 0 for fact in facts.facts[first:]):
+    if isinstance(value, dict) and not any(fact.records >= 0 for fact in facts.facts[first:]):
         facts.documents.append((output, first, len(facts.facts)))
 
 
@@ -84,7 +84,7 @@ def _walk(facts: Facts, output: int, pending: _Pending) -> None:
             pending.pop()
             continue
         item, path, key, words, records, row = pending.pop()
-        if isinstance(item, Mapping):
+        if isinstance(item, dict):
             pending.extend(reversed(_mapping(facts, output, item, path, key, words, records, row)))
         elif isinstance(item, list | tuple | set):
             pending.extend(reversed(_list(facts, output, list(item), path, key, words)))
@@ -110,12 +110,12 @@ def _mapping(
     if len(values) > 1 and all(isinstance(value, list) and value for value in values):
         lengths = {len(value) for value in values}
         if len(lengths) == 1 and not any(
-            isinstance(entry, Mapping | list) for value in values for entry in value[:1]
+            isinstance(entry, dict | list) for value in values for entry in value[:1]
         ):
             names = [str(name) for name in item]
             rows = [dict(zip(names, cells, strict=True)) for cells in zip(*values, strict=True)]
             return _rows(facts, output, rows, path, key, words)
-    if len(values) > 1 and all(isinstance(value, Mapping) for value in values) and _alike(values):
+    if len(values) > 1 and all(isinstance(value, dict) for value in values) and _alike(values):
         index = _records(facts, output, path, key, len(values))
         return [
             (value, _join(path, str(name)), "", below.union(_naming(str(name))), index, place)
@@ -164,8 +164,8 @@ def _rows(facts: Facts, output: int, rows: list[Any], path: str, key: str, words
         (
             row,
             f"{path}[{place}]",
-            "" if isinstance(row, Mapping) else key,
-            below if isinstance(row, Mapping) else words,
+            "" if isinstance(row, dict) else key,
+            below if isinstance(row, dict) else words,
             index,
             place,
         )
