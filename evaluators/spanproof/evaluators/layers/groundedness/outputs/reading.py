@@ -111,7 +111,9 @@ def _read(facts: Facts, output: int, text: str) -> None:
     if _is_word(stripped):
         add_value(facts, output, stripped.rstrip("."), "", "", frozenset())
         return
-    _read_lines(facts, output, stripped)
+    # The first line keeps its indent: a heading may be told by where its words stand.
+    indent = len(text) - len(text.lstrip(" "))
+    _read_lines(facts, output, text[:indent] + stripped)
 
 
 def _add(facts: Facts, output: int, value: Any, label: str = "") -> None:

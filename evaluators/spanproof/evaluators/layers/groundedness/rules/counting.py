@@ -121,6 +121,10 @@ def _counts(records: Records, stated: Stated, quantity: Quantity) -> list[Count]
     unnamed = not (found or measured or of_a_row) and nouns.isdisjoint(_MEASURES)
     if not nouns.isdisjoint(_GENERIC) or unnamed:
         add(records.rows, f"entries of {label}", specific=False)
+    for noun in nouns:
+        rows = {fact.row for column in records.columns.values() for fact in column if noun in fact.scope}
+        if 0 < len(rows) < records.rows:
+            add(len(rows), f"rows of {label} named {noun}", specific=False)
     for name, column in records.columns.items():
         flags = [fact.flag for fact in column]
         if None not in flags and flags and set(words_of(name)) <= stated.words:

@@ -26,11 +26,12 @@ from spanproof.evaluators.layers.groundedness.rules.binding import evidence_of
 from spanproof.evaluators.layers.groundedness.rules.closed import closed_result
 from spanproof.evaluators.layers.groundedness.rules.derive.cues import MULTIPLYING, RECKONING_CUES
 from spanproof.evaluators.layers.groundedness.rules.deriving import asked_results, is_whole
-from spanproof.evaluators.layers.groundedness.rules.matching import binds, comparable, number_text
+from spanproof.evaluators.layers.groundedness.rules.matching import binds, comparable, fits, number_text
 from spanproof.evaluators.layers.groundedness.rules.naming import best_named, coverage
 from spanproof.evaluators.layers.groundedness.rules.nearest import nearest_to
 from spanproof.evaluators.layers.groundedness.rules.slips import (
     OTHER_SIGN,
+    POWER_OF_TEN,
     another_unit,
     as_told,
     coincides,
@@ -94,6 +95,8 @@ def _how_it_slipped(asked: Asked, fact: Fact, values: Counter[Dimension | None],
     if not comparable(quantity, fact) or not _measures_alike(asked, fact):
         return ""
     how = slip(quantity, in_unit(quantity, fact))
+    if how == POWER_OF_TEN and _may_be_the_units(asked, fact):
+        return ""
     if how == OTHER_SIGN and quantity.dimension is Dimension.MONEY:
         return ""  # a ledger's sign says which way money went; people say it with a verb, or not at all
     by_chance = coincides(quantity, alike) and (asks_to_reckon(asked, fact) or not touched)
@@ -127,9 +130,17 @@ def _slip_of_a_result(asked: Asked) -> Misstated | None:
     return None
 
 
+def _may_be_the_units(asked: Asked, fact: Fact) -> bool:
+    """Whether a thousand may lie in a unit that only one side writes: "1.73 cores" of `1730m`."""
+    quantity, unit = asked.quantity, fact.unit
+    if quantity.unit is not None or unit is None or fact.dimension is Dimension.MONEY or not fact.number:
+        return False
+    return any(fits(quantity, fact.number * factor) for factor in (1e-6, 1e-3, 1e3, 1e6))
+
+
 def _of_a_name(asked: Asked) -> Misstated | None:
     fact = named_surely(asked)
-    if fact is None or asks_to_reckon(asked, fact):
+    if fact is None or asks_to_reckon(asked, fact) or _may_be_the_units(asked, fact):
         return None
     reason = f"no output gives {asked.quantity.text}; the words name `{fact.text}`"
     return Misstated(reason, evidence_of(fact))

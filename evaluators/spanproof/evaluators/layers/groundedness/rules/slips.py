@@ -20,6 +20,7 @@ _SLIPS_PER_DIGIT = 10
 _CHANCE = 0.2
 """How likely it may be that one of the values is a slip away by chance."""
 OTHER_SIGN = "the other sign"
+POWER_OF_TEN = "a power of ten off"
 _POWERS = frozenset((1, -1, 2, -2, 3, -3, 6, -6))
 
 
@@ -38,7 +39,7 @@ def slip(quantity: Quantity, value: float) -> str:
             return "its digits in another order"
     power = round(math.log10(abs(quantity.value / value)))
     off = power in _POWERS and len(stated.strip("0")) > 1 and _digits(value * 10.0**power, quantity) == stated
-    return "a power of ten off" if off else ""
+    return POWER_OF_TEN if off else ""
 
 
 def _digits(value: float, quantity: Quantity) -> str:

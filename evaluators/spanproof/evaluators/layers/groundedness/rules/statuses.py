@@ -155,6 +155,9 @@ def _settle(match: re.Match[str], binding: Binding, known: list[_Status]) -> Cla
         return claim(
             *place, Verdict.CONTRADICTED, f"`{own.text}` is what the outputs say of it", evidence_of(own)
         )
+    if same and _is_open(match, binding, rivals, same):
+        reason = "the outputs hold several states, and of which it is said the words do not tell"
+        return claim(*place, Verdict.UNCERTAIN, reason, evidence_of(rivals[0].fact))
     if same:
         return claim(*place, Verdict.GROUNDED, "an output says so", evidence_of(same[0].fact))
     if told_as_past and earlier and not negated:
@@ -194,6 +197,15 @@ def _of_the_named_row(match: re.Match[str], binding: Binding, same: list[_Status
 
 def _shared(rows: list[Fact]) -> frozenset[str]:
     return frozenset.intersection(*(fact.scope for fact in rows))
+
+
+def _is_open(match: re.Match[str], binding: Binding, rivals: list[_Status], same: list[_Status]) -> bool:
+    """Whether others are in another state, alone or in rows, and the sentence names none of those in this one."""
+    if len(same) == len(rivals) or {status.fact.records for status in rivals} == {same[0].fact.records}:
+        return False
+    sentence = next(each for each in binding.answer.sentences if each.start <= match.start() < each.end)
+    said = frozenset(sentence.words) - set(words_of(match[1]))
+    return all(said.isdisjoint(status.fact.words) for status in same)
 
 
 def _may_hold_beside(status: _Status, rivals: list[_Status]) -> set[str]:

@@ -46,6 +46,7 @@ def unsupported_claim(asked: Asked) -> Claim | None:
         return given
     if (
         quantity.spelled
+        and not _PART.match(binding.answer.text, quantity.end)
         and asked.words.isdisjoint(binding.vocabulary)
         and not (binding.facts.records and _EXISTS.search(asked.before))
     ):

@@ -58,7 +58,7 @@ def products(search: Search) -> Derived | None:
         for count in counts:
             for price in prices:
                 value = (count.number or 0.0) * scaled_value(price)
-                if fits_operand(search, value, price):
+                if agrees(search, price) and fits_operand(search, value, price):
                     text = (
                         f"{number_text(count.number or 0)} × {number_text(scaled_value(price))} ="
                         f" {number_text(value)}"
