@@ -29,7 +29,7 @@ _Span = tuple[int, int, str]
 
 
 def read_aligned(lines: Sequence[str], place: int) -> tuple[list[dict[str, Any]], int] | None:
-    """The table that begins with this line, with its rows' names under `name`, and how many lines it takes."""
+    """The table that begins with this line, its rows' names under `name`, and how many lines it takes."""
     heads = _spans(lines[place])
     if len(heads) < _LEAST_HEADS or not _could_head(heads):
         return None

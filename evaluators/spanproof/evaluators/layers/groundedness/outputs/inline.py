@@ -22,6 +22,7 @@ _HEADING = re.compile(r"[^=:]{1,80}:\s+(?=[A-Za-z_][\w.-]*=)")
 _LOGGED = re.compile(
     r"(?<![\w.=/?&-])(?P<key>[A-Za-z_][\w.%-]{0,40})=(?P<value>\"[^\"]*\"|'[^']*'|[^\s=,;]+)"
 )
+_OUTCOME = re.compile(r"(?:->|=>|→)\s*(?P<key>[A-Za-z_]\w{0,30})\s+(?P<value>-?\d[\d.]*)")
 _PARTS = re.compile(r"\s[-–]\s(?=\D)|(?<!\d)[,;]\s+|[,;]\s+(?=\D)|,\s+and\s+|\s+and\s+|\s+\|\s+")
 _AMOUNT = r"[-+]?[$€£]?\d[\d,]*(?:\.\d+)?(?:%|[kKM]\b|\s(?:thousand|million|billion|bn|mn)\b)?"
 _NAMED = re.compile(
@@ -100,6 +101,11 @@ def _only_pairs(line: str, decode: Callable[[str], tuple[Any] | None]) -> dict[s
 def _logged(line: str, decode: Callable[[str], tuple[Any] | None]) -> dict[str, Any] | None:
     """The words `key=value` of a line; one that is a single pair reads as such elsewhere."""
     found: dict[str, Any] = {}
+    heading = _HEADING.match(line)
+    if heading is not None:
+        found["name"] = heading.group().rstrip(": ")  # "trial 2: lr=0.05 depth=6 -> rmse 2.987"
+    for match in _OUTCOME.finditer(line):
+        found[match["key"]] = match["value"]
     for match in _LOGGED.finditer(line):
         document = decode(match["value"])
         found[match["key"]] = document[0] if document else match["value"].strip("\"'").rstrip(").")

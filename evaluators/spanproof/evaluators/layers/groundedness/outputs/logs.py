@@ -18,7 +18,7 @@ _ACCESS = re.compile(
 )
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _DATED = re.compile(
-    r"\[?(?P<at>\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)(?:[.,]\d+)?(?P<zone>Z|[+-]\d\d:?\d\d)?\]?[\s:|-]+"
+    r"\[?(?P<at>\d{4}-\d\d-\d\d(?P<time>[T ]\d\d:\d\d(?::\d\d)?)?)(?:[.,]\d+)?(?P<zone>Z|[+-]\d\d:?\d\d)?\]?[\s:|-]+"
     r"(?:\[?(?P<level>TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)\]?[\s:|-]+)?(?P<message>\S.*)"
 )
 _PAIR = re.compile(r"(?<!\S)(?P<key>[A-Za-z_][\w.-]{0,40})=(?P<value>\"[^\"]*\"|[^\s,;]+)[,;]?")
@@ -42,8 +42,8 @@ def _row(line: str) -> dict[str, Any] | None:
     if access is not None and access["month"] in _MONTHS:
         return _request(access)
     match = _DATED.fullmatch(line.strip())
-    if match is None:
-        return None
+    if match is None or (match["time"] is None and _PAIR.search(match["message"]) is None):
+        return None  # a date and a number are a series
     message = _PAIR.sub("", match["message"]).strip()
     pairs = {pair["key"]: _plain(pair["value"].strip('"')) for pair in _PAIR.finditer(match["message"])}
     if not message and "msg" in pairs:

@@ -208,7 +208,7 @@ def _is_year_word(word: str) -> bool:
 def _is_id(name: Any, value: Any) -> bool:
     """A numeric identifier names its row, as a name does."""
     raw = raw_key_words(str(name)) if isinstance(value, int) and not isinstance(value, bool) else ()
-    return bool(raw) and raw[-1] in _ID_KEYS
+    return bool(raw) and (raw[-1] in _ID_KEYS or raw == ("number",))
 
 
 def _alike(values: list[Any]) -> bool:

@@ -16,9 +16,9 @@ from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.outputs.order import before_after
 from spanproof.evaluators.layers.groundedness.rules.asked import Asked
 from spanproof.evaluators.layers.groundedness.rules.derive import scaled_value
-from spanproof.evaluators.layers.groundedness.rules.derive.cues import DIFFERENCE_CUES
+from spanproof.evaluators.layers.groundedness.rules.derive.cues import CHANGE_CUES, DIFFERENCE_CUES
 from spanproof.evaluators.layers.groundedness.rules.deriving import given_pair, told_beside
-from spanproof.evaluators.layers.groundedness.rules.matching import comparable, number_text
+from spanproof.evaluators.layers.groundedness.rules.matching import comparable, fits, number_text
 from spanproof.evaluators.layers.groundedness.rules.naming import best_named, coverage
 
 _BY = re.compile(
@@ -50,17 +50,24 @@ def _of_a_pair(asked: Asked) -> Closed | None:
     if not percent and (sentence.isdisjoint(DIFFERENCE_CUES) or not _tells_a_change(asked)):
         return None
     pair = _pair(asked, sentence)
-    if pair is None:
+    if pair is None or (not percent and pair[0].dimension is not asked.quantity.dimension):
         return None
     first, second = (scaled_value(fact) for fact in pair)
     told = f"{number_text(first)} and {number_text(second)}"
     if not percent:
-        return f"{told} are {number_text(abs(second - first))} apart", list(pair)
+        apart = abs(second - first)
+        return None if _is(asked, apart) else (f"{told} are {number_text(apart)} apart", list(pair))
     if not first or not second:
         return None
-    share = f"{100 * min(first, second) / max(first, second):.4g} %"
-    change = f"{100 * (second - first) / first:.4g} %"
-    return f"of {told} one is {share} of the other, and the change {change}", list(pair)
+    share, change = 100 * min(first, second) / max(first, second), 100 * (second - first) / first
+    parts = () if not sentence.isdisjoint(CHANGE_CUES) else (share, 100 - share)
+    if any(_is(asked, value) for value in (*parts, change, -change)):
+        return None
+    return f"of {told} one is {share:.4g} % of the other, and the change {change:.4g} %", list(pair)
+
+
+def _is(asked: Asked, value: float) -> bool:
+    return fits(asked.quantity, value, coarse=asked.coarse)
 
 
 def _tells_a_change(asked: Asked) -> bool:

@@ -265,4 +265,7 @@ def _bases(asked: Asked) -> tuple[tuple[Fact, ...], tuple[Fact, ...]] | None:
     if len(ends) == 2:
         return ends["from"], ends["to"]
     pair = pair_compared(asked.binding.answer.sentences[asked.stated.sentence], asked.binding)
+    measured = asked.quantity.dimension not in (None, Dimension.FRACTION, Dimension.MONEY)
+    if pair is not None and measured and pair[0].dimension is not asked.quantity.dimension:
+        return None  # "2.2 days less than B" compares no parcels
     return ((pair[0],), (pair[1],)) if pair is not None else None

@@ -14,6 +14,7 @@ so that nobody is paged for a guess, one of these must speak against it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.language.words import canonical_set, content_words, words_of
 from spanproof.evaluators.layers.groundedness.model import ClaimEvidence
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+from spanproof.evaluators.layers.groundedness.outputs.order import is_later
 from spanproof.evaluators.layers.groundedness.rules.asked import Asked, in_unit
 from spanproof.evaluators.layers.groundedness.rules.binding import evidence_of
 from spanproof.evaluators.layers.groundedness.rules.closed import closed_result
@@ -45,6 +47,10 @@ _PLAIN = canonical_set("value amount number result name data output item index t
 _RECKONED_OF_ALL = canonical_set("total mean median difference together combined altogether overall")
 """Words that say plainly how a number is reckoned."""
 _COUNTERS = canonical_set("times time occurrences more")
+_BY = re.compile(
+    r"\bby\s+(?:about\s+|around\s+|roughly\s+|some\s+|nearly\s+|almost\s+|only\s+|just\s+)?$", re.I
+)
+"""How far something went: "cuts it by 12 %" is no value of it."""
 _FEW_VALUES = 3
 _FEW_RESULTS = 2
 """Results of what the words ask to be reckoned that leave no choice."""
@@ -195,6 +201,7 @@ def named_surely(asked: Asked) -> Fact | None:
     named = best_named(strong, asked.words)
     if not named:
         return _told_surely(asked, usable)
+    named = [fact for fact in named if not any(is_later(other, fact) for other in named)]
     if len({fact.number for fact in named}) > 1:
         return None
     fact = named[0]
@@ -257,5 +264,9 @@ def _row_is_named(asked: Asked, fact: Fact) -> bool:
 
 def asks_to_reckon(asked: Asked, fact: Fact) -> bool:
     """Whether the clause asks for something reckoned, beside what is the fact's own name."""
+    if _BY.search(asked.before) and (
+        fact.dimension is None or fact.dimension is not asked.quantity.dimension
+    ):
+        return True
     of_a_whole = is_whole(asked)  # "of the two million rows": what they come to, named or not
     return of_a_whole or not (asked.words - fact.words).isdisjoint(RECKONING_CUES)

@@ -15,13 +15,16 @@ from spanproof.evaluators.layers.groundedness.language.segments import Sentence
 from spanproof.evaluators.layers.groundedness.language.words import words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
-from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim
+from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
 from spanproof.evaluators.layers.groundedness.rules.comparisons import facts_set_beside
 from spanproof.evaluators.layers.groundedness.rules.derive import measured_value
 from spanproof.evaluators.layers.groundedness.rules.directions import ordered_family
 from spanproof.evaluators.layers.groundedness.rules.matching import number_text
 
-_TIMES = {"two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0, "six": 6.0, "ten": 10.0}
+_TIMES = {
+    "two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0, "six": 6.0, "seven": 7.0, "eight": 8.0, "nine": 9.0,
+    "ten": 10.0, "twelve": 12.0, "twenty": 20.0,
+}  # fmt: skip
 _WORDS = {
     "twice": 2.0, "double": 2.0, "doubled": 2.0, "doubles": 2.0, "triple": 3.0, "tripled": 3.0,
     "triples": 3.0, "thrice": 3.0, "quadruple": 4.0, "quadrupled": 4.0, "half": 0.5, "halved": 0.5,
@@ -31,7 +34,7 @@ _WORDS = {
 _CHANGES = frozenset(("doubled", "doubles", "tripled", "triples", "quadrupled", "halved"))
 _RATIO = re.compile(
     r"\b(?P<hedge>(?:almost|nearly|just under|less than|about|around|roughly|approximately|over|more than"
-    r"|just over|exactly)\s+)?(?:(?P<times>two|three|four|five|six|ten)\s+times"
+    r"|just over|exactly)\s+)?(?:(?P<times>two|three|four|five|six|seven|eight|nine|ten|twelve|twenty)\s+times"
     r"(?=\s+(?:as|that|those|the"
     r"|more|higher|larger|bigger|greater|what|of|[\w-]+['’]s))|(?P<word>"
     + "|".join(sorted(_WORDS, key=len, reverse=True)) + r"))\b",
@@ -41,6 +44,8 @@ _RELATES = re.compile(
     r"\s+(?:(?:as\s+\w+(?:\s+\w+)?\s+as|that|those|the|what|of|more|higher|larger|bigger|greater|than|in)\b)",
     re.IGNORECASE,
 )
+_WHOLE = re.compile(r"\s+of\s+(?:all|the total|the whole|every)\s+(?P<what>[^.;,\n]{1,40})", re.IGNORECASE)
+_LEAST_PARTS = 2
 _BELOW = frozenset(("almost", "nearly", "just under", "less than"))
 _ABOVE = frozenset(("over", "more than", "just over"))
 _CLOSE, _WIDE, _WRONG = 0.1, 0.2, 0.15
@@ -71,6 +76,14 @@ def is_ratio_word(start: int, end: int, binding: Binding) -> bool:
 def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim | None:
     word = (match["word"] or "").lower()
     stated = _WORDS[word] if word else _TIMES[match["times"].lower()]
+    whole = _of_all(match, sentence, binding)
+    if whole is not None:
+        part, total = whole
+        share = measured_value(part) / total
+        verdict = _verdict(share / stated, (match["hedge"] or "").strip().lower())
+        told = f"{number_text(measured_value(part))} / {number_text(total)} = {number_text(share)}"
+        place = (binding, match.start(), match.end(), ClaimKind.COMPARISON, verdict)
+        return claim(*place, f"`{part.text}` is {share:.3g} of them all", evidence_of(part, told))
     pair = _sides(match, sentence, binding, changing=word in _CHANGES)
     if pair is None:
         return None
@@ -80,10 +93,31 @@ def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim
         return None
     ratio = first / second
     verdict = _verdict(ratio / stated, (match["hedge"] or "").strip().lower())
+    if verdict is Verdict.CONTRADICTED and any(sentence.start <= at < sentence.end for at in binding.derived):
+        verdict = Verdict.UNCERTAIN  # of what the sentence has reckoned, and not of these
     derivation = f"{number_text(first)} / {number_text(second)} = {number_text(ratio)}"
     evidence = ClaimEvidence(one.output, f"{one.text}; {other.text}", derivation)
     reason = f"`{one.text}` is {ratio:.3g} times `{other.text}`"
     return claim(binding, match.start(), match.end(), ClaimKind.COMPARISON, verdict, reason, evidence)
+
+
+def _of_all(match: re.Match[str], sentence: Sentence, binding: Binding) -> tuple[Fact, float] | None:
+    """The one part that is named of the whole column that is: "a third of all parcels"."""
+    whole = _WHOLE.match(binding.answer.text, match.end(), sentence.end)
+    if whole is None:
+        return None
+    said, named = set(sentence.words), set(words_of(whole["what"]))
+    for records in binding.facts.records:
+        for column in records.columns.values():
+            numbers = [fact for fact in column if fact.number is not None]
+            if len(numbers) < _LEAST_PARTS or named.isdisjoint(numbers[0].key):
+                continue
+            shared = frozenset.intersection(*(fact.words for fact in numbers))
+            parts = [fact for fact in numbers if not (fact.words - shared).isdisjoint(said)]
+            total = sum(map(measured_value, numbers))
+            if len(parts) == 1 and total:
+                return parts[0], total
+    return None
 
 
 def _verdict(off: float, hedge: str) -> Verdict:

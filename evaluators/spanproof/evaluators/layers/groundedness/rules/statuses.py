@@ -34,6 +34,9 @@ _VERBS = frozenset(["failed", "succeeded", "passed", "crashed", "expired", "comp
 _OUTCOMES = frozenset(["success", "succeeded", "successful", "ok", "passed"])
 """Flags that say how something ended."""
 
+_ASIDE = re.compile(r"\s+\(|;\s")
+"""What follows a state: "active (running) since Monday"."""
+_LONGEST = 40
 _MAX_RIVALS = 100
 
 _PAST = re.compile(r"\b(?:was|were|had been|previously|before|earlier|initially|until)\b", re.IGNORECASE)
@@ -71,9 +74,11 @@ def _statuses(binding: Binding) -> list[_Status]:
     for fact in binding.facts.facts:
         if fact.flag is not None:
             found.extend(_flag(fact, binding.states))
-        if fact.string is None or len(fact.string) > 40:
+        if fact.string is None:
             continue
-        found.extend(_Status(fact, family, head) for family, head in binding.states.meanings(fact.string))
+        word = _ASIDE.split(fact.string, maxsplit=1)[0]
+        if len(word) <= _LONGEST:
+            found.extend(_Status(fact, family, head) for family, head in binding.states.meanings(word))
     return found
 
 
@@ -200,7 +205,7 @@ def _shared(rows: list[Fact]) -> frozenset[str]:
 
 
 def _is_open(match: re.Match[str], binding: Binding, rivals: list[_Status], same: list[_Status]) -> bool:
-    """Whether others are in another state, alone or in rows, and the sentence names none of those in this one."""
+    """Whether others, alone or in rows, are in another state, and the sentence names none in this one."""
     if len(same) == len(rivals) or {status.fact.records for status in rivals} == {same[0].fact.records}:
         return False
     sentence = next(each for each in binding.answer.sentences if each.start <= match.start() < each.end)

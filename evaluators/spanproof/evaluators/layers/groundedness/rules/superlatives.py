@@ -36,6 +36,8 @@ _CUE = re.compile(
     re.IGNORECASE,
 )
 _PLACES = {"second": 1, "third": 2, "fourth": 3}
+_SIZED = frozenset(("largest", "biggest", "smallest"))
+_SIZES = canonical_set("size bytes disk memory")
 _TOTALS = canonical_set("total overall sum") | {"."}
 """Names of rows that hold what the others come to."""
 _MOST_OF = re.compile(r"(?:most|least)\s+[a-z]+(?:id|ive|ous|ful|al|ed|ing|ent|ant|ar)\b", re.IGNORECASE)
@@ -111,8 +113,10 @@ def _meant_columns(
     meant = {_MEANT[word] for word in (*words_of(match.group()), first) if word in _MEANT}
     yield _columns(binding, set(words_of(match["after"])) | meant), True
     yield list(_stated_columns(sentence, binding)), True
-    if not _MOST_OF.match(match.group()):
-        yield _columns(binding, words | meant), True
+    if first in _SIZED:
+        yield _columns(binding, _SIZES), True
+    if not _MOST_OF.match(match.group()) and not meant:
+        yield _columns(binding, words), True
     yield _lone_columns(binding), False
 
 

@@ -10,7 +10,7 @@ from spanproof.evaluators.layers.groundedness.model import Claim, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.asked import Asked
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, evidence_of
-from spanproof.evaluators.layers.groundedness.rules.naming import named_instead
+from spanproof.evaluators.layers.groundedness.rules.naming import named_instead, told_instead
 
 _YEAR_BEFORE = re.compile(
     r"\b(?:in|of|for|since|from|to|until|till|year|fy|by|during|and|between|after|before|through)\s+$",
@@ -83,8 +83,25 @@ def year_claim(asked: Asked) -> Claim:
     return asked.claim(Verdict.UNCERTAIN, "the outputs hold no dates to compare it with")
 
 
+def _another_clauses(year: int, told: list[Fact], asked: Asked) -> Fact | None:
+    """The year that prose tells of what the words name, where it tells this one of something else."""
+    mine = [fact for fact in told if fact.number == year]
+    rivals = [
+        [rival for rival in told if rival.number != year and told_instead(rival, fact, asked.stated.words)]
+        for fact in mine
+    ]
+    return rivals[0][0] if rivals and all(rivals) else None
+
+
 def _another_rows(year: int, asked: Asked) -> Fact | None:
     """The fact of the row the words name, where every fact of this year is another row's."""
+    told = [
+        fact
+        for fact in asked.binding.numbers
+        if fact.weak and fact.number and _YEAR.match(f"{fact.number:g}")
+    ]
+    if told:
+        return _another_clauses(year, told, asked)
     years = [fact for fact in asked.binding.numbers if not fact.weak and fact.number and fact.records >= 0]
     mine = [fact for fact in years if fact.number == year]
     rivals: list[Fact] = []

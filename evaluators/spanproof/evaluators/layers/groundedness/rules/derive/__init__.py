@@ -108,7 +108,7 @@ _ATTEMPTS: tuple[tuple[frozenset[str], Callable[[Search], Derived | None]], ...]
     (EACH_CUES, per_each),
     (PRODUCT_CUES, products),
     (PRODUCT_CUES, given_products),
-    (SUM_CUES, told_sums),
+    (SUM_CUES | WITH_CUES, told_sums),
     (frozenset(), conversions),
     (frozenset(), named_sums),
 )

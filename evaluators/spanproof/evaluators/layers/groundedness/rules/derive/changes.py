@@ -94,6 +94,14 @@ def shares(search: Search) -> Derived | None:
 
 def _of_what_is_beside(search: Search, scale: float) -> Derived | None:
     """A share of the whole that the sentence tells ("8 % of the 3,100"), or of a like pair together."""
+    if len({fact.number for fact in search.beside}) == 2:
+        part, whole = sorted(search.beside, key=lambda fact: abs(scaled_value(fact)))[
+            :: len(search.beside) - 1
+        ]
+        one, other = scaled_value(part), scaled_value(whole)
+        if other and fits(search.quantity, one / other * scale):
+            text = f"{number_text(one)} / {number_text(other)} × 100 = {number_text(one / other * scale)}"
+            return Derived(text, (part, whole), one / other)
     for whole in search.beside:
         column = [
             fact for fact in operands(search) if fact.key == whole.key and fact.records == whole.records

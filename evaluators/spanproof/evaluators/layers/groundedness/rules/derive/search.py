@@ -203,6 +203,14 @@ def _kindred(first: Fact, second: Fact) -> bool:
         and first.key != second.key
     ):
         return False
+    beside = first.records == second.records >= 0 and first.unit is second.unit is None
+    if (
+        beside
+        and first.row == second.row
+        and (first.number or 0.5).is_integer()
+        and (second.number or 0.5).is_integer()
+    ):
+        return True  # whole numbers of one list, whatever their names make of them
     if first.dimension is not second.dimension:
         return False
     if first.dimension is not None or not set(first.key).isdisjoint(second.key):
