@@ -18,7 +18,8 @@ _ACCESS = re.compile(
 )
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _DATED = re.compile(
-    r"\[?(?P<at>\d{4}-\d\d-\d\d(?P<time>[T ]\d\d:\d\d(?::\d\d)?)?)(?:[.,]\d+)?(?P<zone>Z|[+-]\d\d:?\d\d)?\]?[\s:|-]+"
+    r"\[?(?P<at>\d{4}-\d\d-\d\d(?P<time>[T ]\d\d:\d\d(?::\d\d)?)?)"
+    r"(?:[.,]\d+)?(?P<zone>Z|[+-]\d\d:?\d\d)?\]?[\s:|-]+"
     r"(?:\[?(?P<level>TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)\]?[\s:|-]+)?(?P<message>\S.*)"
 )
 _PAIR = re.compile(r"(?<!\S)(?P<key>[A-Za-z_][\w.-]{0,40})=(?P<value>\"[^\"]*\"|[^\s,;]+)[,;]?")

@@ -138,8 +138,16 @@ def _told_beside(asked: Asked, rival: Fact) -> bool:
     return any(
         isinstance(other.what, Quantity) and binds(other.what, rival) is not None
         for other in asked.binding.answer.stated
-        if other is not asked.stated and (other.sentence, other.segment) == place
+        if other is not asked.stated
+        and (other.sentence, other.segment) == place
+        and not _rounds_to_a_whole(other.what, rival)
     )
+
+
+def _rounds_to_a_whole(what: object, fact: Fact) -> bool:
+    """Whether a bare whole number would round the fact away: the 1 of "class 1" tells no recall of 0.62."""
+    whole = isinstance(what, Quantity) and what.unit is None and not what.decimals and not what.scaled
+    return whole and not (fact.number or 0.0).is_integer()
 
 
 def _bears_noun(asked: Asked, rival: Fact, fact: Fact) -> bool:

@@ -46,13 +46,14 @@ _OUT_OF = re.compile(
 _EQUATION = re.compile(r"([$€£]?\d[\d,.]*%?)\s*([-+−–×x*/÷])\s*([$€£]?\d[\d,.]*%?)\s*=\s*$")
 
 
-def derived_value(asked: Asked) -> Derived | None:
-    """The first derivation that gives the quantity in one of its readings."""
+def derived_value(asked: Asked, *, named: bool = False) -> Derived | None:
+    """The first derivation that gives the quantity in a reading; with `named`, of the named facts only."""
     small = asked.quantity.spelled and asked.quantity.unit is None and not asked.quantity.scaled
     if small and "than" not in _sentence_words(asked):
         return None
+    only = _named_facts(asked) if named else None
     for search in _searches(asked):
-        found = derive(search)
+        found = derive(search if only is None else replace(search, facts=only))
         if found is not None:
             return found
     return _equation(asked)

@@ -166,8 +166,8 @@ def _of_nothing(asked: Asked) -> Misstated | None:
     quantity, numbers = asked.quantity, asked.binding.numbers
     if quantity.spelled:
         return None
-    if quantity.dimension in (None, Dimension.FRACTION):
-        alike = numbers  # a share, or a number without a unit, may be reckoned of anything
+    if quantity.dimension in (None, Dimension.FRACTION, Dimension.TIME):
+        alike = numbers  # a share, a span, or a number without a unit may be reckoned of anything
     else:
         alike = [fact for fact in numbers if _is_alike(asked, fact)]
     if quantity.dimension is Dimension.TIME and any(
@@ -248,7 +248,16 @@ def _measures_alike(asked: Asked, fact: Fact) -> bool:
     wanted = asked.quantity.dimension
     if wanted in (None, Dimension.MONEY) or fact.dimension is wanted:
         return True
-    return fact.dimension is None and not fact.counted and coverage(fact, asked.words) == 1.0
+    if wanted is Dimension.FRACTION and not (abs(fact.number or 0.0) <= 1 or _is_a_percentage(fact)):
+        return False
+    if fact.dimension is not None or fact.counted or coverage(fact, asked.words) < 1.0:
+        return False
+    return wanted is Dimension.FRACTION or all(each.dimension is not wanted for each in asked.binding.numbers)
+
+
+def _is_a_percentage(fact: Fact) -> bool:
+    """Whether a number without a unit may be one: "churn: 3.1"."""
+    return abs(fact.number or 0.0) <= 100 and not (fact.number or 0.0).is_integer()
 
 
 def _row_is_named(asked: Asked, fact: Fact) -> bool:

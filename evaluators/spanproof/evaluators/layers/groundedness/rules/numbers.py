@@ -126,7 +126,10 @@ def _bound(asked: Asked) -> Claim | None:
         evidence = replace(evidence_of(fact, how), others=_others(fact, (each for each, _ in named)))
         return asked.claim(Verdict.GROUNDED, "an output says so", evidence)
     derived = derived_value(asked)
-    if derived is not None and not (matches and is_elsewhere(asked, derived)):
+    if derived is not None and is_elsewhere(asked, derived):
+        again = derived_value(asked, named=True)
+        derived = None if again is None or is_elsewhere(asked, again) else again
+    if derived is not None:
         asked.binding.derived[asked.quantity.start] = derived
         return asked.claim(Verdict.GROUNDED, "it follows from the outputs", _of_operands(derived))
     if count is not None and asked.quantity.value < count.number and _OF_SOME.match(_behind(asked)):

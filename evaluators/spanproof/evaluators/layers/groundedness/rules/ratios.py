@@ -34,7 +34,8 @@ _WORDS = {
 _CHANGES = frozenset(("doubled", "doubles", "tripled", "triples", "quadrupled", "halved"))
 _RATIO = re.compile(
     r"\b(?P<hedge>(?:almost|nearly|just under|less than|about|around|roughly|approximately|over|more than"
-    r"|just over|exactly)\s+)?(?:(?P<times>two|three|four|five|six|seven|eight|nine|ten|twelve|twenty)\s+times"
+    r"|just over|exactly)\s+)?(?:(?P<times>two|three|four|five|six|seven|eight|nine|ten"
+    r"|twelve|twenty)\s+times"
     r"(?=\s+(?:as|that|those|the"
     r"|more|higher|larger|bigger|greater|what|of|[\w-]+['’]s))|(?P<word>"
     + "|".join(sorted(_WORDS, key=len, reverse=True)) + r"))\b",
