@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from spanproof.evaluators.layers.groundedness.language.dates import (
@@ -37,8 +38,27 @@ _MAX_PATH = 1_000
 _Pending = list[tuple[Any, str, str, frozenset[str], int, int]]
 
 
+_LEAST_NUMBERED, _MOST_NUMBERED, _LONGEST_STEP = 2, 2_000, 50
+"""Rows that are numbered on, with gaps where some are left out."""
 _CURRENCY_KEY = ("currency",)
-_ID_KEYS = frozenset(["id", "no", "nr", "code", "account", "ref", "ticket", "invoice", "key"])
+_ID_KEYS = frozenset(
+    [
+        "id",
+        "no",
+        "nr",
+        "code",
+        "account",
+        "ref",
+        "ticket",
+        "invoice",
+        "key",
+        "release",
+        "version",
+        "build",
+        "job",
+        "run",
+    ]
+)
 
 
 def add_document(
@@ -160,17 +180,31 @@ def _list(
 def _rows(facts: Facts, output: int, rows: list[Any], path: str, key: str, words: frozenset[str]) -> _Pending:
     index = _records(facts, output, path, key, len(rows))
     below = words.union(key_words(key)) if key else words
+    numbered = _numbered(rows)
     return [
         (
             row,
             f"{path}[{place}]",
             "" if isinstance(row, dict) else key,
-            below if isinstance(row, dict) else words,
+            (below | {str(numbered[place])} if numbered else below) if isinstance(row, dict) else words,
             index,
             place,
         )
         for place, row in enumerate(rows)
     ]
+
+
+def _numbered(rows: list[Any]) -> list[int]:
+    """The numbers of rows that their first column counts on, beside columns of words: jobs, tickets."""
+    if len(rows) < _LEAST_NUMBERED or not all(isinstance(row, dict) and row for row in rows[:_MOST_NUMBERED]):
+        return []
+    firsts = [next(iter(row.values())) for row in rows]
+    if not all(type(first) is int for first in firsts) or not any(
+        isinstance(cell, str) for cell in rows[0].values()
+    ):
+        return []
+    steps = {second - first for first, second in pairwise(firsts)}
+    return firsts if min(steps) > 0 and max(steps) <= _LONGEST_STEP and firsts[0] > 0 else []
 
 
 def _records(facts: Facts, output: int, path: str, key: str, rows: int) -> int:
@@ -207,7 +241,7 @@ def _is_year_word(word: str) -> bool:
 
 def _is_id(name: Any, value: Any) -> bool:
     """A numeric identifier names its row, as a name does."""
-    raw = raw_key_words(str(name)) if isinstance(value, int) and not isinstance(value, bool) else ()
+    raw = raw_key_words(str(name)) if _is_number(value) else ()
     return bool(raw) and (raw[-1] in _ID_KEYS or raw == ("number",))
 
 

@@ -49,6 +49,7 @@ _INDEX = ("index",)
 _AGGREGATES = canonical_set("total mean median max min")
 
 
+_BEFORE = re.compile(r"\b(?:before|previously|earlier|initially|originally|at first|until)\b", re.IGNORECASE)
 _PAST = re.compile(
     r"\b(?:was|were|had|from|previously|before|initially|originally|earlier|at first|used to|started)\b",
     re.IGNORECASE,
@@ -219,7 +220,10 @@ def overtaken_claim(asked: Asked, named: list[tuple[Fact, str]]) -> Claim | None
             return None
         overtaking.append(later[-1])
     sentence = asked.binding.answer.sentences[asked.stated.sentence]
-    told_as_past = _PAST.search(asked.binding.answer.text, sentence.start, asked.quantity.start) is not None
+    told_as_past = (
+        _PAST.search(asked.binding.answer.text, sentence.start, asked.quantity.start) is not None
+        or _BEFORE.search(asked.binding.answer.text, asked.quantity.end, sentence.end) is not None
+    )
     last = overtaking[0]
     tells_both = any(
         isinstance(other.what, Quantity) and other is not asked.stated and binds(other.what, last) is not None

@@ -139,7 +139,9 @@ def _stated_ends(
             reached = quantity
     if "from" not in ends and "to" in ends and reached is not None and ends["to"] is not reached:
         ends["from"] = reached
-    if len(ends) == 2 and ends["from"].dimension is ends["to"].dimension:
+    if len(ends) == 2 and (
+        ends["from"].dimension is ends["to"].dimension or None in (ends["from"].unit, ends["to"].unit)
+    ):
         return ends["from"], ends["to"]
     return None
 

@@ -48,6 +48,12 @@ _LEVELS: dict[Dimension | None, tuple[float, ...]] = {
 }
 """Levels of significance and confidence that nobody needs to be told."""
 _TESTED = re.compile(r"\b(?:significan\w*|confidence|alpha|CI)\b|α|\bp\s*[<>]\s*", re.IGNORECASE)
+_SAYS_HOW_MANY = re.compile(
+    r"\b(?:there (?:are|is|were)|found|returned|contains?|lists?|has|have|had|holds?|includes?|total of|all"
+    r"|the|these|across|over|for|of|with|show|shows|got|consists? of)\s+$|^\s*$|[:.(]\s*$",
+    re.IGNORECASE,
+)
+"""What stands before a number that says how many there are in all."""
 _OF_SOME = re.compile(
     r"\s+[\w-]+(?:\s+[\w-]+)?\s+(?:are|is|were|was|have|has|had)\s+(?!listed|found|returned)\w", re.I
 )
@@ -135,7 +141,8 @@ def _bound(asked: Asked) -> Claim | None:
     if count is not None and asked.quantity.value < count.number and _OF_SOME.match(_behind(asked)):
         return asked.claim(Verdict.UNCERTAIN, "of how many that holds, nothing in the outputs tells")
     if count is not None:
-        return asked.claim(Verdict.CONTRADICTED, f"the outputs hold {count.what}", count.evidence)
+        verdict = Verdict.CONTRADICTED if _SAYS_HOW_MANY.search(asked.before) else Verdict.UNCERTAIN
+        return asked.claim(verdict, f"the outputs hold {count.what}", count.evidence)
     if matches:
         return _misplaced(asked, matches[0][0])
     return unsupported_claim(asked)
@@ -162,8 +169,12 @@ def _misplaced(asked: Asked, fact: Fact) -> Claim:
     rivals = rivals_of(asked, fact)
     if rivals:
         rival = rivals[0]
+        # Of two outputs each has its own things to tell under its own keys.
+        counted = not rival.weak and not set(rival.key).isdisjoint(asked.stated.noun)
+        counted = counted or set(rival.key).isdisjoint(asked.words)
+        elsewhere = not rival.weak and counted and rival.output != fact.output and rival.key != fact.key
         return asked.claim(
-            Verdict.CONTRADICTED,
+            Verdict.UNCERTAIN if elsewhere else Verdict.CONTRADICTED,
             f"that is the value of `{fact.text}`; the words name `{rival.text}`",
             evidence_of(rival),
         )

@@ -46,6 +46,7 @@ _RELATES = re.compile(
     re.IGNORECASE,
 )
 _WHOLE = re.compile(r"\s+of\s+(?:all|the total|the whole|every)\s+(?P<what>[^.;,\n]{1,40})", re.IGNORECASE)
+_OF_THEM = re.compile(r"\s+of\s+(?:them|these|those|it|which|whom)\b", re.IGNORECASE)
 _LEAST_PARTS = 2
 _BELOW = frozenset(("almost", "nearly", "just under", "less than"))
 _ABOVE = frozenset(("over", "more than", "just over"))
@@ -88,6 +89,8 @@ def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim
     pair = _sides(match, sentence, binding, changing=word in _CHANGES)
     if pair is None:
         return None
+    if _OF_THEM.match(binding.answer.text, match.end()):
+        pair = pair[::-1]  # "263 donors, almost half of them for the first time"
     one, other = pair
     first, second = measured_value(one), measured_value(other)
     if not second or one.dimension is not other.dimension:

@@ -157,9 +157,9 @@ def _settle(match: re.Match[str], binding: Binding, known: list[_Status]) -> Cla
         )
     own = _of_the_named_row(match, binding, same)
     if own is not None:
-        return claim(
-            *place, Verdict.CONTRADICTED, f"`{own.text}` is what the outputs say of it", evidence_of(own)
-        )
+        is_known = bool(binding.states.meanings(own.string or ""))
+        verdict = Verdict.CONTRADICTED if is_known else Verdict.UNCERTAIN
+        return claim(*place, verdict, f"`{own.text}` is what the outputs say of it", evidence_of(own))
     if same and _is_open(match, binding, rivals, same):
         reason = "the outputs hold several states, and of which it is said the words do not tell"
         return claim(*place, Verdict.UNCERTAIN, reason, evidence_of(rivals[0].fact))

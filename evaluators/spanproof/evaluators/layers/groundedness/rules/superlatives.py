@@ -111,12 +111,14 @@ def _meant_columns(
     """The columns that may be meant, the best known first, and whether that is sure."""
     first = match.group().split()[0].lower()
     meant = {_MEANT[word] for word in (*words_of(match.group()), first) if word in _MEANT}
-    yield _columns(binding, set(words_of(match["after"])) | meant), True
-    yield list(_stated_columns(sentence, binding)), True
+    yield _columns(binding, meant | set(words_of(match["after"]))), True
+    yield list(_stated_columns(sentence.piece_at(match.start()), binding)), True
     if first in _SIZED:
         yield _columns(binding, _SIZES), True
     if not _MOST_OF.match(match.group()) and not meant:
-        yield _columns(binding, words), True
+        start, end = sentence.piece_at(match.start())
+        yield _columns(binding, set(words_of(binding.answer.text[start:end]))), True
+        yield _columns(binding, words), False
     yield _lone_columns(binding), False
 
 
@@ -141,10 +143,10 @@ def _size(fact: Fact, column: list[Fact]) -> float:
     return abs(number) if all((each.number or 0.0) < 0 for each in column) else number
 
 
-def _stated_columns(sentence: Sentence, binding: Binding) -> Iterator[list[Fact]]:
-    """The columns of the numbers that the sentence states: "Amy owes the most: $12,400"."""
+def _stated_columns(piece: tuple[int, int], binding: Binding) -> Iterator[list[Fact]]:
+    """The columns of the numbers that stand beside it: "Amy owes the most: $12,400"."""
     for start, facts in binding.bound.items():
-        if sentence.start <= start < sentence.end and len(facts) == 1:
+        if piece[0] <= start < piece[1] and len(facts) == 1:
             column = column_of(facts[0], binding)
             if len(column) > 1:
                 yield column
@@ -177,8 +179,15 @@ def _numeric(records: Records) -> Iterator[tuple[str, list[Fact]]]:
     for name, column in records.columns.items():
         numbers = [fact for fact in column if fact.number is not None]
         numbers = [fact for fact in numbers if _TOTALS.isdisjoint(fact.scope)] or numbers
+        if _names_its_rows(numbers):
+            continue
         if len(numbers) > 1 and all(fact.null or fact.number is not None for fact in column):
             yield name, numbers
+
+
+def _names_its_rows(numbers: list[Fact]) -> bool:
+    """Whether a column only numbers its rows on: the largest job is not the one with the highest number."""
+    return all(f"{fact.number:g}" in fact.scope for fact in numbers)
 
 
 def _column_words(name: str, records: Records) -> frozenset[str]:
