@@ -68,7 +68,7 @@ def is_later(fact: Fact, earlier: Fact) -> bool:
         and not earlier.weak
         and bool(fact.key)
         and fact.label == earlier.label
-        and fact.scope == earlier.scope
+        and earlier.scope <= fact.scope
     )
 
 

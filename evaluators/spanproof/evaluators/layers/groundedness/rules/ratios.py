@@ -99,10 +99,18 @@ def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim
     verdict = _verdict(ratio / stated, (match["hedge"] or "").strip().lower())
     if verdict is Verdict.CONTRADICTED and any(sentence.start <= at < sentence.end for at in binding.derived):
         verdict = Verdict.UNCERTAIN  # of what the sentence has reckoned, and not of these
+    if verdict is Verdict.CONTRADICTED and _tells_of_another(sentence, binding, one):
+        verdict = Verdict.UNCERTAIN  # "3,120 yes votes, twice as many as": of the column that is told
     derivation = f"{number_text(first)} / {number_text(second)} = {number_text(ratio)}"
     evidence = ClaimEvidence(one.output, f"{one.text}; {other.text}", derivation)
     reason = f"`{one.text}` is {ratio:.3g} times `{other.text}`"
     return claim(binding, match.start(), match.end(), ClaimKind.COMPARISON, verdict, reason, evidence)
+
+
+def _tells_of_another(sentence: Sentence, binding: Binding, one: Fact) -> bool:
+    """Whether a number of the sentence is bound under another key than the pair's."""
+    told = [facts for at, facts in binding.bound.items() if sentence.start <= at < sentence.end]
+    return any(all(fact.key != one.key for fact in facts) for facts in told)
 
 
 def _of_all(match: re.Match[str], sentence: Sentence, binding: Binding) -> tuple[Fact, float] | None:
