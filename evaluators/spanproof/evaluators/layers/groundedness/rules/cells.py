@@ -6,14 +6,22 @@ another and only other pods are running. Words that name no row, or several, say
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
 from spanproof.evaluators.layers.groundedness.language.words import content_words, words_of
-from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Records
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
 from spanproof.evaluators.layers.groundedness.rules.polar import NEGATED
 
 _MOST_ROWS = 200
+_NEAR = 40
+"""Characters between two identifiers that are said of each other."""
+_PARTS = re.compile(r"[.;\n]|\b(?:and|or|but|while|whereas|than|versus|vs|not)\b", re.IGNORECASE)
+"""What keeps two identifiers apart."""
 _SHORTEST = 2
 _SHORTEST = 2
 _MOST_VALUES = 12
@@ -28,13 +36,44 @@ def cell_claims(binding: Binding) -> list[Claim]:
         if 2 <= records.rows <= _MOST_ROWS
         for column in _states(records)
     ]
-    claims: list[Claim] = []
+    claims: list[Claim] = list(_identifier_claims(binding))
     for sentence in binding.answer.sentences[:MAX_CLAIMS] if columns else ():
         for start, end in sentence.pieces:
             found = _in_piece(start, end, columns, binding)
             if found is not None:
                 claims.append(found)
     return claims
+
+
+def _identifier_claims(binding: Binding) -> Iterator[Claim]:
+    """Two identifiers said of each other that stand in no row together: "node-b3 runs v1.30.9"."""
+    written = binding.answer.identifiers[:MAX_CLAIMS]
+    for (_, end, first), (start, stop, second) in pairwise(written):
+        if start - end > _NEAR or _PARTS.search(binding.answer.text, end, start):
+            continue
+        for records in binding.facts.records:
+            rows = [_rows_of(records, word.lower()) for word in (first, second)]
+            if len(rows[0]) == 1 and rows[1] and rows[0].isdisjoint(rows[1]):
+                told = _text_of(records, min(rows[0]))
+                evidence = ClaimEvidence(records.output, told)
+                reason = f"no row holds both; `{told}` is what the outputs say of {first}"
+                place = (binding, start, stop, ClaimKind.IDENTIFIER, Verdict.CONTRADICTED)
+                yield claim(*place, reason, evidence)
+                break
+
+
+def _rows_of(records: Records, word: str) -> set[int]:
+    if not 2 <= records.rows <= _MOST_ROWS:
+        return set()
+    columns = records.columns.values()
+    return {fact.row for column in columns for fact in column if fact.string and fact.string.lower() == word}
+
+
+def _text_of(records: Records, row: int) -> str:
+    cells = (
+        fact for column in records.columns.values() for fact in column if fact.row == row and fact.string
+    )
+    return ", ".join(fact.string or "" for fact in cells)[:120]
 
 
 def _states(records: Records) -> list[list[Fact]]:
@@ -44,7 +83,7 @@ def _states(records: Records) -> list[list[Fact]]:
         strings = [fact.string.lower() for fact in column if fact.string]
         values = set(strings)
         repeated = len(values) < len(strings) == len(column) and 1 < len(values) <= _MOST_VALUES
-        if repeated and all(len(value) > _SHORTEST and value.isalpha() for value in values):
+        if repeated and all(len(value) > _SHORTEST and value.replace("-", "").isalpha() for value in values):
             found.append(column)
     return found
 

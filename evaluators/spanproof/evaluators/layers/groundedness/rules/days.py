@@ -62,8 +62,12 @@ def date_claim(stated: Stated, binding: Binding) -> Claim | None:
         )
     if _named_in_text(mention, binding):
         return _claim(mention, binding, Verdict.GROUNDED, "an output names it")
-    if any(mention.says(today) for today in binding.facts.todays):
+    named = best_named(dated, words)
+    if any(mention.says(today) for today in binding.facts.todays) and not named:
         return _claim(mention, binding, Verdict.GROUNDED, "it is the day of the run")
+    if any(mention.says(today) for today in binding.facts.todays):
+        reason = f"it is the day of the run, and `{named[0].text}` is what the outputs say"
+        return _claim(mention, binding, Verdict.UNCERTAIN, reason, evidence_of(named[0]))
     if not dated:
         return _claim(mention, binding, Verdict.UNCERTAIN, "the outputs hold no dates to compare it with")
     if binding.facts.cut:

@@ -83,7 +83,7 @@ def _is_a_name(match: re.Match[str], binding: Binding) -> bool:
 def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim | None:
     upward = goes_up(match, sentence.words)
     if upward is None:
-        return None
+        return _in_order(match, sentence, binding)
     if _NOT.search(binding.answer.text[max(0, match.start() - 24) : match.start()]):
         return None  # "did not increase" leaves both "fell" and "stayed": nothing to hold it to
 
@@ -108,6 +108,15 @@ def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim
         or _from_prose(nearest, binding, said)
         or _unsettled(match, binding)
     )
+
+
+def _in_order(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim | None:
+    """Of "improved from A to B" at least that A comes before B."""
+    ends = _stated_ends(match, _quantities(sentence, binding), binding)
+    if ends is None or (_order_of_ends(*ends, binding) or 0) >= 0:
+        return None
+    place = (binding, match.start(), match.end(), ClaimKind.DIRECTION, Verdict.CONTRADICTED)
+    return claim(*place, f"{ends[1].text} comes before {ends[0].text} in the outputs")
 
 
 def _quantities(sentence: Sentence, binding: Binding) -> list[Quantity]:

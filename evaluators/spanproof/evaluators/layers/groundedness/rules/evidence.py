@@ -105,7 +105,10 @@ def _how_it_slipped(asked: Asked, fact: Fact, values: Counter[Dimension | None],
         return ""
     if how == OTHER_SIGN and quantity.dimension is Dimension.MONEY:
         return ""  # a ledger's sign says which way money went; people say it with a verb, or not at all
-    by_chance = coincides(quantity, alike) and (asks_to_reckon(asked, fact) or not touched)
+    others = {fact.dimension, quantity.dimension, None}
+    by_chance = coincides(quantity, sum(values[each] for each in others)) and (
+        asks_to_reckon(asked, fact) or not touched
+    )
     return "" if by_chance else how
 
 

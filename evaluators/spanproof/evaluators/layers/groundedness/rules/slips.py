@@ -31,8 +31,7 @@ def slip(quantity: Quantity, value: float) -> str:
     stated, exact = _digits(quantity.value, quantity), _digits(value, quantity)
     if stated == exact:
         return "" if (quantity.value < 0) == (value < 0) else OTHER_SIGN
-    told = quantity.digits if quantity.decimals else len(stated.rstrip("0"))
-    if told >= _SURE_DIGITS and len(stated) == len(exact):
+    if _telling(quantity) >= _SURE_DIGITS and len(stated) == len(exact):
         if sum(one != other for one, other in zip(stated, exact, strict=True)) == 1:
             return "another digit"
         if sorted(stated) == sorted(exact):
@@ -44,6 +43,13 @@ def slip(quantity: Quantity, value: float) -> str:
 
 def _digits(value: float, quantity: Quantity) -> str:
     return f"{round(abs(value) / quantity.ulp):d}"
+
+
+def _telling(quantity: Quantity) -> int:
+    """The digits that tell it from others: the zeros at the end of a whole number may be rounding."""
+    return (
+        quantity.digits if quantity.decimals else max(1, len(_digits(quantity.value, quantity).rstrip("0")))
+    )
 
 
 def as_told(quantity: Quantity, *, coarse: bool) -> Quantity:
@@ -84,5 +90,5 @@ def _in_units_of(quantity: Quantity, fact: Fact) -> list[float]:
 
 def coincides(quantity: Quantity, values: int) -> bool:
     """Whether one of so many values is likely to be a slip away by mere chance."""
-    slips = _SLIPS_PER_DIGIT * quantity.digits
-    return values * slips / (9 * 10.0 ** (quantity.digits - 1)) > _CHANCE
+    digits = _telling(quantity)
+    return values * _SLIPS_PER_DIGIT * digits / (9 * 10.0 ** (digits - 1)) > _CHANCE
