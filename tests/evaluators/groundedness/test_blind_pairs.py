@@ -26,7 +26,7 @@ def loaded():
 def verdicts():
     bench = loaded()
     found = {True: Counter(), False: Counter()}
-    for name in ("first", "second", "third", "fourth", "fifth"):
+    for name in ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"):
         for pair in bench.pairs(name):
             found[pair.kind == "faithful"][pair.judged().verdict] += 1
     return found
@@ -34,13 +34,13 @@ def verdicts():
 
 def test_faithful_answers_are_accepted_and_hardly_ever_accused(verdicts):
     faithful = verdicts[True]
-    assert faithful.total() == 439
-    assert faithful[Verdict.GROUNDED] / faithful.total() >= 0.86
+    assert faithful.total() == 611
+    assert faithful[Verdict.GROUNDED] / faithful.total() >= 0.85
     assert faithful[Verdict.CONTRADICTED] / faithful.total() <= 0.01
 
 
 def test_corrupted_answers_are_rejected_or_left_open_and_seldom_accepted(verdicts):
     corrupted = verdicts[False]
-    assert corrupted.total() == 534
-    assert corrupted[Verdict.CONTRADICTED] / corrupted.total() >= 0.72
+    assert corrupted.total() == 726
+    assert corrupted[Verdict.CONTRADICTED] / corrupted.total() >= 0.70
     assert corrupted[Verdict.GROUNDED] / corrupted.total() <= 0.07
