@@ -37,7 +37,12 @@ from spanproof.sandbox.jail.wire import FROM_GUEST, FROM_HOST, BadFrame, Decoder
 ARCH = this_arch()
 assert ARCH is not None
 HELD = sorted(
-    (WATCHED | REFUSED | {"socket", "sendto", "mmap", "mremap", "kill", "prctl"}) & set(ARCH.numbers)
+    (
+        WATCHED
+        | REFUSED
+        | {"socket", "sendto", "mmap", "mremap", "kill", "prctl", "getpeername", "getsockname"}
+    )
+    & set(ARCH.numbers)
 )
 calm = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture], deadline=None

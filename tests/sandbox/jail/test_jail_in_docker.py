@@ -15,7 +15,7 @@ SOURCES = Path(spanproof.sandbox.__file__).parents[2]
 INSIDE = textwrap.dedent(
     """
     import json
-    from spanproof.sandbox import Program, SandboxUnavailable
+    from spanproof.sandbox import Exchange, Fixtures, Program, SandboxUnavailable
     from spanproof.sandbox.registry import availability, open_sandbox
     found = {}
     try:
@@ -29,10 +29,13 @@ INSIDE = textwrap.dedent(
         "host": "import os; os.kill(1, 9)",
         "network": "import socket; socket.create_connection(('198.51.100.7', 443), 1)",
         "mark": "import os; open('x', 'w'); print(os.getuid(), os.listdir('.'))",
+        "recorded": "import urllib.request as u; print(u.urlopen('http://api.example.com/a').read())",
+        "unrecorded": "import urllib.request as u; u.urlopen('http://api.example.com/b')",
     }
+    fixtures = Fixtures(http=(Exchange("GET", "http://api.example.com/a", body=b"answer"),))
     with open_sandbox("jail", settings={"tier": "reduced"}) as sandbox:
         for name, source in programs.items():
-            done = sandbox.run(Program("python", source))
+            done = sandbox.run(Program("python", source, fixtures=fixtures))
             attempts = [[one.kind, one.target] for one in done.attempts]
             found[name] = [done.failure_class, done.stdout, attempts, done.tier]
     print(json.dumps(found))
@@ -67,6 +70,9 @@ def test_the_reduced_tier_runs_under_docker_s_default_profile(docker_daemon: Any
     assert found["host"][0] == "unsafe_operation"
     assert found["network"][0] == "permission_denied"
     assert ["network", "198.51.100.7:443"] in found["network"][2]
+    call = "GET http://api.example.com/"
+    assert found["recorded"] == ["ok", "b'answer'\n", [["network", f"{call}a"]], "reduced"]
+    assert found["unrecorded"] == ["permission_denied", "", [["network", f"{call}b"]], "reduced"]
     assert found["mark"][0] == "ok"
     own = found["mark"][1].split()[0]
     assert (own == "1234") is (user != "0:0")

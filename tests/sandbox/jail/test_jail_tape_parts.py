@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import socket
 import struct
 from itertools import pairwise
 
@@ -11,11 +14,14 @@ from hypothesis import strategies as st
 
 from spanproof.sandbox import Exchange
 from spanproof.sandbox.jail.network import _answer, _refusal
+from spanproof.sandbox.jail.reduced.resolver import NoNetwork
+from spanproof.sandbox.jail.stand_in import loopback_pair
 from spanproof.sandbox.jail.tape.http1 import BODY_BYTES, BadRequest, Request, RequestReader, answer_bytes
 from spanproof.sandbox.jail.tape.recording import Recording, packed, unpacked
 from spanproof.sandbox.jail.tape.tape import addresses_of
 from spanproof.sandbox.jail.tape.trust import identity_for
 from spanproof.sandbox.jail.tape.urls import read_url
+from spanproof.sandbox.jail.texts import SealedText
 
 
 @pytest.mark.parametrize(
@@ -58,6 +64,70 @@ def test_calls_are_given_once_in_order_and_by_body() -> None:
 def test_what_is_packed_is_unpacked() -> None:
     tape = [Exchange("GET", "http://a/", 201, (("A", "é"),), b"\x00", b""), Exchange("PUT", "https://b/")]
     assert unpacked(packed(tape, {"authority": "PEM"})) == (tape, {"authority": "PEM"})
+
+
+def query(name: bytes, kind: int = 1) -> bytes:
+    labels = b"".join(bytes([len(label)]) + label for label in name.split(b"."))
+    return struct.pack("!6H", 7, 0x100, 1, 0, 0, 0) + labels + struct.pack("!BHH", 0, kind, 1)
+
+
+def test_names_are_asked_over_a_pair_where_there_is_no_network() -> None:
+    network = NoNetwork()
+    assert tuple(network.lead({"api.example.com": "11.0.0.1"}, {80})) == ()
+    theirs, ours = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    network.resolver.listen(ours)
+    with theirs:
+        for asked in (query(b"API.example.com"), b"garbage", query(b"api.example.com", 28), query(b"other")):
+            theirs.send(asked)
+        assert network.resolver.serve() == ["other"]
+        answers = [theirs.recv(512) for _ in range(3)]
+        assert [one[3] & 0xF for one in answers] == [0, 0, 3]  # found, none of that kind, no such name
+        assert answers[0].endswith(socket.inet_aton("11.0.0.1"))
+        theirs.send(query(b"last"))
+    assert network.resolver.serve() == ["last"]  # asked by who has hung up meanwhile
+    network.renew()
+    assert network.resolver.names == {}
+
+
+def test_who_holds_many_links_to_the_resolver_or_does_not_read_holds_up_nobody() -> None:
+    network = NoNetwork()
+    held = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(70)]
+    for _theirs, ours in held:
+        network.resolver.listen(ours)
+    deaf = held[0][0]
+    deaf.setblocking(False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            deaf.send(query(b"x"))
+    for _ in range(100):
+        network.resolver.serve()
+    held[1][0].send(query(b"y"))
+    assert "y" in network.resolver.serve()
+    assert held[-1][0].recv(1) == b""
+    network.renew()
+
+
+def test_a_sealed_text_is_read_anew_each_time_and_written_by_nobody() -> None:
+    text = SealedText("hosts", "127.0.0.1 localhost\n")
+    for _ in range(2):
+        with open(text.opened()) as file:  # noqa: PTH123
+            assert file.read() == "127.0.0.1 localhost\n"
+    given = text.opened()
+    again = os.open(f"/proc/self/fd/{given}", os.O_RDWR)
+    for change in (lambda: os.write(again, b"evil"), lambda: os.ftruncate(again, 0)):
+        with pytest.raises(PermissionError):
+            change()
+    for descriptor in (given, again):
+        os.close(descriptor)
+    text.close()
+
+
+def test_two_ends_of_a_connection_are_one_another_s_whoever_else_connects() -> None:
+    ours, theirs = loopback_pair()
+    with ours, theirs:
+        theirs.sendall(b"call")
+        assert ours.recv(4) == b"call"
+        assert ours.getpeername() == theirs.getsockname()
 
 
 def test_each_run_has_keys_of_its_own() -> None:
