@@ -20,11 +20,12 @@ from hypothesis import strategies as st
 
 from spanproof.sandbox.jail import testimony
 from spanproof.sandbox.jail.arch import this_arch
+from spanproof.sandbox.jail.ear import Ear
 from spanproof.sandbox.jail.paths import Boundary
 from spanproof.sandbox.jail.place import Armed, Born, Origin, Place
 from spanproof.sandbox.jail.reduced.box import Directory
 from spanproof.sandbox.jail.reduced.fence import Fence
-from spanproof.sandbox.jail.reduced.resolver import Ear, NoNetwork
+from spanproof.sandbox.jail.reduced.network import NoNetwork
 from spanproof.sandbox.jail.reduced.tree import Descendants
 from spanproof.sandbox.jail.reduced.watch import GuardedWatcher
 from spanproof.sandbox.jail.root import files_under

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from spanproof.sandbox import Exchange
 from spanproof.sandbox.jail.network import _answer, _refusal
-from spanproof.sandbox.jail.reduced.resolver import NoNetwork
+from spanproof.sandbox.jail.reduced.network import NoNetwork
 from spanproof.sandbox.jail.stand_in import loopback_pair
 from spanproof.sandbox.jail.tape.http1 import BODY_BYTES, BadRequest, Request, RequestReader, answer_bytes
 from spanproof.sandbox.jail.tape.recording import Recording, packed, unpacked

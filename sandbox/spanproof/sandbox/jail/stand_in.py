@@ -1,8 +1,8 @@
-"""Connections to the tape where no route leads to it: the slot makes them in the guest's stead.
+"""Connections of a guest that the slot makes in its stead: to the tape, and to a resolver without a port.
 
-A guest's `connect` to a recorded address never reaches the kernel. The slot makes a pair of connected
-sockets, gives one to the tape, and puts the other where the guest's own was, before the call returns. So the
-address the slot has judged decides where it leads, and not one that the guest may have put there since.
+Such a `connect` never reaches the kernel. The slot makes a pair of connected sockets, gives one to who is to
+answer, and puts the other where the guest's own was, before the call returns. So the address the slot has
+judged decides where it leads, and not one that the guest may have put there since.
 """
 
 from __future__ import annotations
@@ -14,8 +14,14 @@ import os
 import re
 import socket
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
+from spanproof.sandbox.jail import addresses, kernel
+from spanproof.sandbox.jail.arch import Arch
+from spanproof.sandbox.jail.ear import Ear
+from spanproof.sandbox.jail.network import QUERY_BYTES
+from spanproof.sandbox.jail.paths import Boundary
 from spanproof.sandbox.jail.watch import Answer, Notification, Watcher, signed
 
 _ADD_DESCRIPTOR = 0x40182103
@@ -25,6 +31,24 @@ _IN_PLACE_OF = 1
 class BringingWatcher(Watcher):
     """See `Watcher`; for a network namespace whose loopback answers for itself alone (a container's)."""
 
+    def __init__(self, arch: Arch, boundary: Boundary, ear: Ear | None) -> None:
+        """As a `Watcher`; with what hears the names that are asked for, where no port leads to a resolver."""
+        super().__init__(arch, boundary)
+        self._ear = ear
+
+    def _ask(self, name: str, call: Notification) -> Answer:
+        """A question to the resolver: the socket is connected to ours; a datagram is heard, and no more."""
+        if self._ear is None:
+            return super()._ask(name, call)
+        if name == "sendto":
+            payload = kernel.read_memory(call.pid, call.args[1], min(call.args[2], QUERY_BYTES))
+            if (asked := addresses.queried_name(payload)) is not None:
+                self.record.note("network", f"{asked}:53", allowed=False)
+        if name != "connect":
+            return Answer(errno.ECONNREFUSED)
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        return self._connect(call, ours, theirs, self._ear.listen)
+
     def _bring(self, call: Notification, text: str, address: bytes) -> Answer:
         """Connect the guest to the tape."""
         assert self.surroundings is not None, "the tape has said that it serves this"
@@ -32,13 +56,24 @@ class BringingWatcher(Watcher):
             ours, theirs = self._pair(address)
         except OSError as problem:
             return Answer(problem.errno or errno.ENETUNREACH)
+        surroundings = self.surroundings
+        return self._connect(call, ours, theirs, lambda link: surroundings.take(link, text))
+
+    def _connect(
+        self,
+        call: Notification,
+        ours: socket.socket,
+        theirs: socket.socket,
+        take: Callable[[socket.socket], None],
+    ) -> Answer:
+        """Give one end to the guest, and the other to who takes it."""
         with theirs:
             try:
                 self._put_in_place(theirs, call)
             except OSError as problem:
                 ours.close()
                 return Answer(problem.errno or errno.ENETUNREACH)
-        self.surroundings.take(ours, text)
+        take(ours)
         return Answer(value=0)
 
     def _pair(self, _address: bytes) -> tuple[socket.socket, socket.socket]:

@@ -331,15 +331,22 @@ class Watcher:
                 if target.path
                 else GO_ON
             )
-        if name == "bind" or (target.loopback and target.port == addresses.DNS_PORT):
+        if name == "bind":
             self.record.network_used = True
-            return GO_ON  # a query to the slot's own resolver is told by the name it asks for
+            return GO_ON
+        if target.loopback and target.port == addresses.DNS_PORT:
+            self.record.network_used = True
+            return self._ask(name, call)
         text, served = self._recorded(target)
         self.record.network_used |= served or target.loopback  # what is refused leaves nothing behind
         if served:  # the call itself will be told
             return self._bring(call, text, raw) if name == "connect" and target.port else GO_ON
         self.record.note("network", text, allowed=target.loopback)
         return GO_ON if target.loopback else Answer(errno.ENETUNREACH)
+
+    def _ask(self, _name: str, _call: Notification) -> Answer:
+        """Let a query arrive at the slot's own resolver, which tells the name that is asked for."""
+        return GO_ON
 
     def _recorded(self, target: addresses.Target) -> tuple[str, bool]:
         """The text to tell of a place, and whether the tape serves there."""

@@ -76,11 +76,6 @@ class Container:
         return self.facts.get("watched") is True
 
     @property
-    def names(self) -> bool:
-        """Whether names can be looked up in it."""
-        return self.facts.get("names") is True
-
-    @property
     def tells(self) -> frozenset[Evidence]:
         """What is known of its runs: attempts only where no other filter refuses before ours tells."""
         full = self.watched and self._daemon.has_own_profile

@@ -23,6 +23,7 @@ from pathlib import Path
 from spanproof.sandbox.jail import cgroup, kernel, root, tree
 from spanproof.sandbox.jail.arch import this_arch
 from spanproof.sandbox.jail.arming import Arming, Forked
+from spanproof.sandbox.jail.ear import Ear
 from spanproof.sandbox.jail.filter import SEEDED, compile_filter
 from spanproof.sandbox.jail.fixed.surroundings import own_image
 from spanproof.sandbox.jail.network import Resolver as Names
@@ -144,7 +145,7 @@ class Wiped:
 
 
 class Deaf:
-    """Where no name can be heard, because port 53 cannot be had: look-ups fail, and are told by address."""
+    """Where no name can be heard: port 53 cannot be had, and nobody tells us who connects to it."""
 
     def __init__(self) -> None:
         self._never, self._open = os.pipe()
@@ -161,12 +162,12 @@ class Deaf:
 class Loopback:
     """The container's network: a loopback, and no process left that could hold anything of it."""
 
-    def __init__(self) -> None:
-        self.resolver: Names | Deaf
+    def __init__(self, watched: bool) -> None:
+        self.resolver: Names | Ear | Deaf
         try:
             self.resolver = Names()
-        except OSError:
-            self.resolver = Deaf()
+        except OSError:  # port 53 is not a user's to take (in Podman's containers)
+            self.resolver = Ear() if watched else Deaf()
 
     def lead(self, names: Mapping[str, str], _ports: Iterable[int]) -> tuple[socket.socket, ...]:
         """See `Network`; a container may not set a route.
@@ -175,7 +176,7 @@ class Loopback:
             OSError: nobody would hear what names are asked for.
         """
         if isinstance(self.resolver, Deaf):
-            raise PermissionError("port 53 cannot be had in this container")
+            raise PermissionError("no name can be heard in this container")
         self.resolver.names = names
         return ()
 
@@ -296,11 +297,13 @@ def _place(watched: bool) -> Place:
     visible = (*(path for path in _SYSTEM if Path(path).exists()), *root.interpreter_directories())
     arming: Arming = Passed(compile_filter(arch, os.getuid())) if watched else Unwatched()
     seeded: Arming = Passed(compile_filter(arch, os.getuid(), SEEDED)) if watched else arming
-    watcher = BringingWatcher(arch, Boundary(visible, os.environ["PATH"]))
+    network = Loopback(watched)
+    ear = network.resolver if isinstance(network.resolver, Ear) else None
+    watcher = BringingWatcher(arch, Boundary(visible, os.environ["PATH"]), ear)
     return Place(
         tree=Processes(),
         box=Wiped(watched),
-        network=Loopback(),
+        network=network,
         watcher=watcher,
         origin=(Forked if watched else Waited)(arming, seeded, root.WORK),
     )

@@ -18,9 +18,11 @@ from pathlib import Path
 
 from spanproof.sandbox.jail import kernel, paths, root, watch
 from spanproof.sandbox.jail.arch import Arch
+from spanproof.sandbox.jail.ear import Ear
 from spanproof.sandbox.jail.reduced import calls
 from spanproof.sandbox.jail.reduced.box import Directory
 from spanproof.sandbox.jail.reduced.fence import Fence
+from spanproof.sandbox.jail.stand_in import BringingWatcher
 from spanproof.sandbox.jail.texts import SealedText
 from spanproof.sandbox.jail.watch import EPERM, GO_ON, Answer, Notification
 
@@ -40,14 +42,14 @@ _SHARED_CHANGES: dict[str, tuple[tuple[int | None, int], ...]] = {
 _UTIME_NOW, _UTIME_OMIT = 0x3FFFFFFF, 0x3FFFFFFE
 
 
-class FileWatcher(watch.Watcher):
+class FileWatcher(BringingWatcher):
     """The part of a `GuardedWatcher` that answers for files."""
 
     _boundary: Fence
     _box: Directory
 
-    def __init__(self, arch: Arch, fence: Fence) -> None:
-        super().__init__(arch, fence)
+    def __init__(self, arch: Arch, fence: Fence, ear: Ear) -> None:
+        super().__init__(arch, fence, ear)
         self._texts = {f"/{name}": SealedText(name, text) for name, text in _texts().items()}
         """Files of /etc that the guest reads in the place of the machine's."""
 

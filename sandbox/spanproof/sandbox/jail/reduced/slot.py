@@ -19,7 +19,7 @@ from spanproof.sandbox.jail.place import Place
 from spanproof.sandbox.jail.reduced.arming import Passed
 from spanproof.sandbox.jail.reduced.box import Directory
 from spanproof.sandbox.jail.reduced.fence import Fence
-from spanproof.sandbox.jail.reduced.resolver import NoNetwork
+from spanproof.sandbox.jail.reduced.network import NoNetwork
 from spanproof.sandbox.jail.reduced.tree import Descendants
 from spanproof.sandbox.jail.reduced.watch import GuardedWatcher
 from spanproof.sandbox.jail.root import ENVIRONMENT, Bind

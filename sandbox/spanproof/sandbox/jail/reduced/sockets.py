@@ -17,9 +17,7 @@ from collections.abc import Callable
 
 from spanproof.sandbox.jail import addresses, kernel, paths
 from spanproof.sandbox.jail.filter import PLAIN_PROTOCOLS, PLAIN_TYPES
-from spanproof.sandbox.jail.network import QUERY_BYTES
 from spanproof.sandbox.jail.reduced.fence import Fence
-from spanproof.sandbox.jail.reduced.resolver import Ear
 from spanproof.sandbox.jail.stand_in import BringingWatcher
 from spanproof.sandbox.jail.watch import EPERM, GO_ON, Answer, Notification, signed
 
@@ -38,7 +36,6 @@ class SocketWatcher(BringingWatcher):
     """The part of a `GuardedWatcher` that answers for sockets."""
 
     _boundary: Fence
-    _ear: Ear
 
     def watch(self, listener: int) -> None:
         """See `Watcher`."""
@@ -70,7 +67,8 @@ class SocketWatcher(BringingWatcher):
         if target.path is not None:
             return self._unix(name, target.path, call)
         if target.loopback and target.port == addresses.DNS_PORT and name != "bind":
-            return self._lookup(name, call)
+            self.record.network_used = True
+            return self._ask(name, call)
         if name == "bind" and target.text == _HAS_IPV6:
             return _DONE
         text, served = self._recorded(target)
@@ -109,25 +107,6 @@ class SocketWatcher(BringingWatcher):
                 os.close(fd)
         except OSError as problem:
             return Answer(problem.errno or errno.ECONNREFUSED)
-        return _DONE
-
-    def _lookup(self, name: str, call: Notification) -> Answer:
-        """A question to the resolver: the socket is connected to ours; a datagram is heard, and no more."""
-        if name == "sendto":
-            payload = kernel.read_memory(call.pid, call.args[1], min(call.args[2], QUERY_BYTES))
-            if (asked := addresses.queried_name(payload)) is not None:
-                self.record.note("network", f"{asked}:53", allowed=False)
-        if name != "connect":
-            return Answer(errno.ECONNREFUSED)
-        self.record.network_used = True
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            try:
-                self._put_in_place(theirs, call)
-            except OSError as problem:
-                ours.close()
-                return Answer(problem.errno or errno.ENETUNREACH)
-        self._ear.listen(ours)
         return _DONE
 
     def _pair(self, address: bytes) -> tuple[socket.socket, socket.socket]:

@@ -13,11 +13,11 @@ from collections.abc import Callable
 
 from spanproof.sandbox.jail import watch
 from spanproof.sandbox.jail.arch import Arch
+from spanproof.sandbox.jail.ear import Ear
 from spanproof.sandbox.jail.filter import NAMESPACE_FLAGS
 from spanproof.sandbox.jail.reduced.box import Directory
 from spanproof.sandbox.jail.reduced.fence import Fence
 from spanproof.sandbox.jail.reduced.files import FileWatcher
-from spanproof.sandbox.jail.reduced.resolver import Ear
 from spanproof.sandbox.jail.reduced.sockets import SocketWatcher
 from spanproof.sandbox.jail.reduced.tree import Descendants
 from spanproof.sandbox.jail.watch import EPERM, GO_ON, Answer, Notification
@@ -32,10 +32,9 @@ class GuardedWatcher(FileWatcher, SocketWatcher):
     """Serves the listener of one run after the other."""
 
     def __init__(self, arch: Arch, fence: Fence, tree: Descendants, box: Directory, ear: Ear) -> None:
-        super().__init__(arch, fence)
+        super().__init__(arch, fence, ear)
         self._tree = tree
         self._box = box
-        self._ear = ear
 
     def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
         table = super()._table()

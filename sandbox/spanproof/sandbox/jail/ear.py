@@ -1,14 +1,14 @@
-"""The network of a guest that has none: nothing leads anywhere, and names are asked of us.
+"""A resolver where port 53 cannot be had: at one end of a pair of sockets, whose other end is the guest's.
 
-A guest's socket towards its resolver is one end of a pair (see `sockets`), and the other end is here. What is
-asked for is answered as in the other tier: recorded names have an address, others do not exist.
+`stand_in.BringingWatcher` makes the pairs. What is asked for is answered as elsewhere: recorded names have an
+address, others do not exist.
 """
 
 from __future__ import annotations
 
 import select
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from spanproof.sandbox.jail.network import QUERIES_AT_ONCE, QUERY_BYTES, reply
 
@@ -71,19 +71,3 @@ class Ear:
             link.close()
         self._links.clear()
         self.names = {}
-
-
-class NoNetwork:
-    """See `Network`."""
-
-    def __init__(self) -> None:
-        self.resolver = Ear()
-
-    def lead(self, names: Mapping[str, str], _ports: Iterable[int]) -> tuple[socket.socket, ...]:
-        """See `Network`; no address leads anywhere."""
-        self.resolver.names = names
-        return ()
-
-    def renew(self) -> None:
-        """See `Network`."""
-        self.resolver.close()
