@@ -51,12 +51,12 @@ class BringingWatcher(Watcher):
 
     def _bring(self, call: Notification, text: str, address: bytes) -> Answer:
         """Connect the guest to the tape."""
-        assert self.surroundings is not None, "the tape has said that it serves this"
+        surroundings = self.surroundings
+        assert surroundings is not None, "the tape has said that it serves this"
         try:
             ours, theirs = self._pair(address)
         except OSError as problem:
             return Answer(problem.errno or errno.ENETUNREACH)
-        surroundings = self.surroundings
         return self._connect(call, ours, theirs, lambda link: surroundings.take(link, text))
 
     def _connect(
@@ -84,7 +84,7 @@ class BringingWatcher(Watcher):
         """
         return loopback_pair()
 
-    def _put_in_place(self, ours: socket.socket, call: Notification) -> None:
+    def _put_in_place(self, theirs: socket.socket, call: Notification) -> None:
         """Put a copy of a socket in the place of the one a call names, which waits on.
 
         Raises:
@@ -92,9 +92,9 @@ class BringingWatcher(Watcher):
         """
         number = signed(call.args[0])
         flags = _descriptor_flags(call.pid, number)
-        ours.setblocking(not flags & os.O_NONBLOCK)
+        theirs.setblocking(not flags & os.O_NONBLOCK)
         closes = os.O_CLOEXEC if flags & os.O_CLOEXEC else 0
-        told = struct.pack("=QIIII", call.id, _IN_PLACE_OF, ours.fileno(), number, closes)
+        told = struct.pack("=QIIII", call.id, _IN_PLACE_OF, theirs.fileno(), number, closes)
         fcntl.ioctl(self.listener, _ADD_DESCRIPTOR, told)
 
 
