@@ -79,6 +79,11 @@ def daemon_for(wall: str) -> Iterator[tuple[str, str]]:
             yield found.host, found.image
 
 
+def hostile_for(wall: str) -> list[Any]:
+    """The hostile programs that can be run behind a wall: gVisor's has no recorded calls."""
+    return [one for one in HOSTILE if one.recorded is None or wall != "runsc"]
+
+
 def rows_for(machine: Machine, wall: str) -> list[dict[str, Any]]:
     """All programs, as lines of the command."""
     host_pid = 2 if wall in REDUCED else os.getpid()
@@ -90,7 +95,7 @@ def rows_for(machine: Machine, wall: str) -> list[dict[str, Any]]:
             "timeout_s": one.timeout_s,
             "http": one.recorded,
         }
-        for one in HOSTILE
+        for one in hostile_for(wall)
     ]
     ordinary = [
         {"id": f"ordinary: {name}", "language": "python", "source": text, "timeout_s": 120}
@@ -136,7 +141,7 @@ def row_of(wall: str, machine: Machine) -> str:
     """Run all, and count."""
     with command_for(wall) as command:
         answers = answers_of(command, rows_for(machine, wall))
-    hostile = [(one, answers[f"hostile: {one.name}"]) for one in HOSTILE]
+    hostile = [(one, answers[f"hostile: {one.name}"]) for one in hostile_for(wall)]
     escaped = [one.name for one, answer in hostile if not is_contained(one, answer, wall)]
     untold = [one.name for one, answer in hostile if not is_told(one, answer, machine)]
     harmed = [name for name in ORDINARY if answers[f"ordinary: {name}"].get("failure_class") != "ok"]
@@ -147,7 +152,7 @@ def row_of(wall: str, machine: Machine) -> str:
             print(f"{wall}: {what}: {name}: {said}", file=sys.stderr)
     if machine.canary.read_text() != SECRET or machine.reached:
         sys.exit(f"{wall}: this machine was reached: {machine.reached}")
-    counts = [(len(HOSTILE), escaped), (len(HOSTILE), untold), (len(ORDINARY), harmed)]
+    counts = [(len(hostile), escaped), (len(hostile), untold), (len(ORDINARY), harmed)]
     return " | ".join(["", TITLES[wall], *(f"{of - len(bad)} of {of}" for of, bad in counts), ""]).strip()
 
 
