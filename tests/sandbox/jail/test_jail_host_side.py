@@ -308,6 +308,25 @@ def test_a_step_begins_when_what_the_one_before_it_asked_is_answered(
     assert session._step != first
 
 
+def test_a_slot_whose_host_is_long_in_reading_looks_after_its_guest_meanwhile(
+    fresh_session: tuple[SessionRun, socket.socket],
+) -> None:
+    session, _guest = fresh_session
+    session._channel, host = socket.socketpair()
+    looks = iter([None, None, "memory"])
+    session._oversight.look = lambda: next(looks)  # type: ignore[method-assign]
+    told = os.urandom(1 << 20)
+    session._to_host(told)
+    assert session._stopped == "memory"
+    rest = threading.Thread(target=session._channel.sendall, args=(session._untold,))
+    rest.start()  # as at the end, when nothing of the guest's lives
+    heard = b""
+    while len(heard) < len(told):
+        heard += host.recv(1 << 16)
+    rest.join()
+    assert heard == told
+
+
 names = st.text(st.characters(blacklist_characters="/\0", max_codepoint=0x2FFF), min_size=1, max_size=20)
 
 

@@ -43,7 +43,6 @@ class Line:
         self._hear = hear
         self._decoder = Decoder(FROM_GUEST)
         self._deaf = False
-        self._control.setblocking(False)  # noqa: FBT003 - takes no name
         poll.register(self._control, select.POLLIN)
 
     def read(self, reads: int = _READS_AT_ONCE) -> None:

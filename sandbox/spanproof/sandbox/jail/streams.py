@@ -28,10 +28,8 @@ class Streams:
         self._muted: list[int] = []
         self.begin_anew()
         for fd in (armed.stdout, armed.stderr):
-            os.set_blocking(fd, False)
             poll.register(fd, select.POLLIN)
         if stdin:
-            os.set_blocking(armed.stdin, False)
             poll.register(armed.stdin, select.POLLOUT)
         else:
             self._close_stdin()
