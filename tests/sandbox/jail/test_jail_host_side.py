@@ -142,6 +142,18 @@ def test_any_held_call_gets_an_answer(
         assert isinstance(allowed, bool)
 
 
+def test_times_that_begin_at_the_end_of_memory_are_a_bad_pointer(
+    page: tuple[int, mmap.mmap], tmp_path: Path
+) -> None:
+    assert ARCH is not None
+    tree = _Alone(own_user=False)
+    fence = Fence(str(tmp_path), (sys.prefix,), "/usr/bin")
+    watcher = GuardedWatcher(ARCH, fence, tree, Directory(str(tmp_path), tree), Ear())
+    args = (0, 0, page[0] + mmap.PAGESIZE - 8, 0, 0, 0)
+    call = Notification(1, os.getpid(), ARCH.numbers["utimensat"], ARCH.audit, args)
+    assert watcher._judge(call).error == errno.EFAULT
+
+
 def test_a_message_that_begins_at_the_end_of_memory_is_a_bad_pointer(page: tuple[int, mmap.mmap]) -> None:
     assert ARCH is not None
     watcher = Watcher(ARCH, Boundary(("/usr",), "/usr/bin"))
@@ -313,6 +325,7 @@ def test_a_slot_whose_host_is_long_in_reading_looks_after_its_guest_meanwhile(
 ) -> None:
     session, _guest = fresh_session
     session._channel, host = socket.socketpair()
+    session._way_out = session._channel.fileno()
     looks = iter([None, None, "memory"])
     session._oversight.look = lambda: next(looks)  # type: ignore[method-assign]
     told = os.urandom(1 << 20)

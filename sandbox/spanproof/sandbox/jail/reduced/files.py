@@ -39,6 +39,7 @@ _SHARED_CHANGES: dict[str, tuple[tuple[int | None, int], ...]] = {
     "link": ((None, 0), (None, 1)),
     "linkat": ((0, 1), (2, 3)),
 }
+_TWO_TIMES = struct.Struct("=4q")
 _UTIME_NOW, _UTIME_OMIT = 0x3FFFFFFF, 0x3FFFFFFE
 
 
@@ -163,7 +164,10 @@ class FileWatcher(BringingWatcher):
     def _times(self, _name: str, call: Notification) -> Answer:
         moments = None
         if call.args[2]:
-            words = struct.unpack("=4q", kernel.read_memory(call.pid, call.args[2], 32))
+            told = kernel.read_memory(call.pid, call.args[2], _TWO_TIMES.size)
+            if len(told) < _TWO_TIMES.size:
+                return Answer(errno.EFAULT)  # they begin where its memory ends
+            words = _TWO_TIMES.unpack(told)
             moments = (words[:2], words[2:])
         return self._do(call, 0, 1 if call.args[1] else None, lambda own: _set_times(own, moments))
 
