@@ -51,6 +51,7 @@ _BY = re.compile(
     r"\bby\s+(?:about\s+|around\s+|roughly\s+|some\s+|nearly\s+|almost\s+|only\s+|just\s+)?$", re.I
 )
 """How far something went: "cuts it by 12 %" is no value of it."""
+_MOST_TURNS = 50
 _FEW_VALUES = 3
 _FEW_RESULTS = 2
 """Results of what the words ask to be reckoned that leave no choice."""
@@ -179,13 +180,13 @@ def _of_nothing(asked: Asked) -> Misstated | None:
         return None
     if len({fact.number for fact in alike}) > 1 or (alike and not asked.words.isdisjoint(MULTIPLYING)):
         return None
-    reason = f"no output gives {quantity.text}, nor two values that it could be reckoned of"
     nearest = nearest_to(asked)
     if nearest is None:
-        return Misstated(reason)
+        return Misstated(f"no output gives {quantity.text}, nor two values that it could be reckoned of")
     fact, reading = nearest
     told = f" ({reading})" if reading else ""
-    return Misstated(f"{reason}; `{fact.text}`{told} is what they say", evidence_of(fact))
+    reason = f"no output gives {quantity.text}; `{fact.text}`{told} is what they say"
+    return Misstated(reason, evidence_of(fact))
 
 
 def _is_alike(asked: Asked, fact: Fact) -> bool:
@@ -204,7 +205,8 @@ def named_surely(asked: Asked) -> Fact | None:
     named = best_named(strong, asked.words)
     if not named:
         return _told_surely(asked, usable)
-    named = [fact for fact in named if not any(is_later(other, fact) for other in named)]
+    if len(asked.binding.facts.texts) > 1 and len(named) <= _MOST_TURNS:
+        named = [fact for fact in named if not any(is_later(other, fact) for other in named)]
     if len({fact.number for fact in named}) > 1:
         return None
     fact = named[0]
