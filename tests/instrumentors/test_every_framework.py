@@ -15,6 +15,7 @@ from spanproof.instrumentors import (
     uninstrument,
 )
 
+from . import graphs
 from .trees import any_code, langchain, openai_agents, smolagents
 
 RUNS = {
@@ -72,7 +73,7 @@ def test_feedback_names_the_run_it_is_about(traced, name):
 def test_runs_side_by_side_keep_their_cohorts(traced):
     async def one(task):
         with set_cohort(task=task):
-            await langchain.graph(name=task).ainvoke(langchain.asked())
+            await graphs.calculator(name=task).ainvoke(graphs.asked())
 
     async def both():
         await asyncio.gather(one("first"), one("second"))
