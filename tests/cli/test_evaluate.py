@@ -204,6 +204,18 @@ def test_without_a_usable_sandbox_the_record_judges_and_the_remedy_is_told(good,
     assert "enable them" in captured.err
 
 
+def test_the_configurations_sandbox_holds_unless_another_is_named(good, tmp_path, capsys):
+    file = tmp_path / "spanproof.yaml"
+    file.write_text("sandbox: {settings: {tier: velvet}}\n", encoding="utf-8")
+    assert run(["eval", "--config", str(file), str(good)]) == 2
+    assert "'velvet'" in capsys.readouterr().err
+    assert run(["eval", "--json", "--config", str(file), "--set", "tier=reduced", str(good)]) == 0
+    file.write_text("evaluation: {replay: false}\n", encoding="utf-8")
+    assert run(["eval", "--json", "--config", str(file), str(good)]) == 0
+    _, recorded = lines(capsys.readouterr().out)
+    assert "replay is switched off" in str(recorded)
+
+
 def spans_of(request):
     return request.resource_spans[0].scope_spans[0].spans
 

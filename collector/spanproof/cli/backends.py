@@ -9,6 +9,7 @@ import click
 
 from spanproof.cli.builds import show_builds
 from spanproof.cli.console import UsageProblem
+from spanproof.collector.config import Config
 from spanproof.sandbox import BadSetting, Sandbox, SandboxUnavailable
 from spanproof.sandbox.registry import backend_names, open_sandbox
 
@@ -45,6 +46,22 @@ def backend_options(command: Command) -> Command:
         show_default=True,
         help="Which sandbox to run in; see `spanproof doctor`.",
     )(settings_option(command))
+
+
+def configured_backend_options(command: Command) -> Command:
+    """Give a command that has a configuration `--backend` and `--set`, which `in_backend` lays over it."""
+    return click.option(
+        "--backend",
+        help="Which sandbox to run in, instead of the configuration's; see `spanproof doctor`.",
+    )(settings_option(command))
+
+
+def in_backend(config: Config, backend: str | None, settings: Mapping[str, str]) -> Config:
+    """The configuration with the sandbox asked for; settings of another backend do not carry over."""
+    choice = config.sandbox
+    kept = choice.settings if backend in (None, choice.backend) else {}
+    asked = {"backend": backend or choice.backend, "settings": {**kept, **settings}}
+    return config.model_copy(update={"sandbox": choice.model_copy(update=asked)})
 
 
 def opened(backend: str, settings: Mapping[str, str], workers: int = 1) -> Sandbox:

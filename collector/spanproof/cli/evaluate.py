@@ -7,7 +7,7 @@ code is 2 at the end. Nothing is sent and nothing is stored.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import click
 from rich.text import Text
 
 from spanproof.cli import EXIT_MISUSE, EXIT_PASS
-from spanproof.cli.backends import backend_options, opened
+from spanproof.cli.backends import configured_backend_options, in_backend, opened
 from spanproof.cli.config import config_option, read_config
 from spanproof.cli.console import UsageProblem, console, error_console, print_json, progress
 from spanproof.cli.hostile import visible
@@ -23,12 +23,11 @@ from spanproof.cli.policy import pipeline_in, policy_option
 from spanproof.cli.report import outcome_words, runs_table
 from spanproof.collector.config import Config
 from spanproof.collector.dialects import normalise
-from spanproof.collector.engine import evaluators_of, told_by
+from spanproof.collector.engine import engine_of
 from spanproof.evaluators.custom import EvaluatorError
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.judge import JudgeError
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
-from spanproof.evaluators.replay import load_fixtures
 from spanproof.sandbox import BadFixture, Sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Errored, Score, Scored, Skipped, Span, Trace, trace_of
@@ -39,14 +38,14 @@ from spanproof.trace.otlp import MalformedOtlp, read_what_is_good
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @policy_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
-@backend_options
+@configured_backend_options
 @click.option("--no-replay", is_flag=True, help="Judge by the record alone; run nothing.")
 @config_option
 def command(
     files: tuple[Path, ...],
     policy_file: Path | None,
     as_json: bool,
-    backend: str,
+    backend: str | None,
     settings: dict[str, str],
     no_replay: bool,
     file: Path | None,
@@ -56,15 +55,13 @@ def command(
     FILES are OTLP trace data: .pb (protobuf), .json, or .jsonl (one request a line). Exit code 2 where one of
     them could not be read in full; the others are evaluated all the same.
 
-    Of the configuration hold `policy`, `evaluators`, `judge`, and what `evaluation` says of layers, fixtures,
-    repetition, lint, code where none should be, and synonyms. Every run is judged, whatever
-    `evaluation.sampling` says, in the sandbox that --backend and --set name.
+    Of the configuration hold `policy`, `sandbox`, `evaluators`, `judge` and `evaluation`, but for
+    `evaluation.sampling`: every run is judged.
     """
     evaluations: list[TraceEvaluation] = []
     unreadable = 0
-    config = read_config(file, ())
-    ready = opened_engine(policy_file, backend, settings, replay=not no_replay, config=config)
-    with ready as engine, progress() as bar:
+    config = in_backend(read_config(file, ()), backend, settings)
+    with opened_engine(config, policy_file, replay=not no_replay) as engine, progress() as bar:
         task = bar.add_task("evaluating", total=len(files))
         for path in files:
             traces, problems = traces_in(path)
@@ -102,26 +99,21 @@ def _show_defects(evaluations: Sequence[TraceEvaluation]) -> None:
 
 @contextmanager
 def opened_engine(
-    policy_file: Path | None,
-    backend: str,
-    settings: Mapping[str, str],
-    *,
-    replay: bool = True,
-    config: Config | None = None,
+    config: Config, policy_file: Path | None = None, *, replay: bool = True
 ) -> Iterator[Engine]:
-    """An engine with its sandbox, which is closed afterwards.
+    """An engine that judges every run, with its sandbox, which is closed afterwards.
 
     Where the backend cannot run on this machine, the engine judges by the record alone, and stderr says why.
 
     Raises:
         UsageProblem: the policy, an evaluator, the judge or the backend's name is wrong.
     """
-    config = config or Config()
     pipeline = pipeline_in(policy_file or config.policy)
-    if not replay:
+    if not (replay and config.evaluation.replay):
         yield _engine(config, pipeline, None, "replay is switched off")
         return
-    with opened(backend, settings) as sandbox:
+    backend = config.sandbox.backend
+    with opened(backend, config.sandbox.settings) as sandbox:
         missing = sandbox.availability().missing
         if not missing:
             yield _engine(config, pipeline, sandbox)
@@ -134,26 +126,14 @@ def opened_engine(
 
 
 def _engine(config: Config, pipeline: Pipeline, sandbox: Sandbox | None, no_replay: str = "") -> Engine:
+    every_run = config.evaluation.model_copy(update={"sampling": ()})
     try:
-        evaluators = evaluators_of(config, sandbox)
+        return engine_of(config.model_copy(update={"evaluation": every_run}), pipeline, sandbox, no_replay)
     except (EvaluatorError, JudgeError) as problem:
         remedy = "mend or remove it; docs/evaluators.md and docs/judge.md show the form"
         raise UsageProblem(str(problem), remedy) from problem
-    rules = config.evaluation
-    try:
-        fixtures = load_fixtures(rules.fixtures) if rules.fixtures else None
     except BadFixture as problem:
         raise UsageProblem(str(problem), "see docs/replay.md") from problem
-    return Engine(
-        pipeline=pipeline,
-        sandbox=sandbox,
-        replay_disabled_reason=no_replay,
-        evaluators=evaluators,
-        told=told_by(config),
-        layers=rules.layers,
-        fixtures=fixtures,
-        repeat_share=rules.repeat_share,
-    )
 
 
 def traces_in(file: Path) -> tuple[list[Trace], list[UsageProblem]]:

@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
-from spanproof.cli.backends import backend_options, opened
-from spanproof.cli.config import config_option
+from spanproof.cli.backends import configured_backend_options, in_backend, opened
+from spanproof.cli.config import config_option, read_config
 from spanproof.cli.console import UsageProblem
 from spanproof.cli.jsonl import BadRow, Row, answer_lines
 from spanproof.cli.replayed import replay_files
@@ -32,13 +32,13 @@ from spanproof.trace import Payload, RecordedCall, SpanError
     is_flag=True,
     help="Runs as JSON Lines on stdin, answers on stdout; with FILES, one line per run.",
 )
-@backend_options
+@configured_backend_options
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 256), help="Runs at once.")
 @config_option
 def command(
     files: tuple[Path, ...],
     jsonl: bool,
-    backend: str,
+    backend: str | None,
     settings: dict[str, str],
     workers: int,
     file: Path | None,
@@ -46,23 +46,21 @@ def command(
     """Replay the runs of OTLP files, or of JSON Lines.
 
     The steps of a run share one session; tool calls are answered from its tape. FILES are OTLP trace data;
-    each run is shown step by step, replay beside record, with the first step that left the record. Their
-    fixtures are those of the configuration. Exit code 2 where a file could not be read in full.
+    each run is shown step by step, replay beside record, with the first step that left the record. Fixtures
+    and sandbox are those of the configuration. Exit code 2 where a file could not be read in full.
     """
+    config = in_backend(read_config(file, ()), backend, settings)
     if files:
-        return replay_files(files, as_json=jsonl, backend=backend, settings=settings, file=file)
+        return replay_files(files, config, as_json=jsonl)
     if not jsonl:
         raise UsageProblem(
             "replay needs OTLP files, or runs as JSON Lines",
             "spanproof replay trace.json, or spanproof replay --jsonl < runs.jsonl",
         )
-    with opened(backend, settings, workers) as sandbox:
-        missing = sandbox.availability().missing
-        if missing:
-            raise UsageProblem(
-                f"the backend {backend!r} cannot run here: {missing[0].detail or missing[0].name}",
-                missing[0].remedy,
-            )
+    with opened(config.sandbox.backend, config.sandbox.settings, workers) as sandbox:
+        for missing in sandbox.availability().missing[:1]:
+            reason = missing.detail or missing.name
+            raise UsageProblem(f"the backend {sandbox.name!r} cannot run here: {reason}", missing.remedy)
         return answer_lines(lambda row: _answer(row, sandbox), workers)
 
 

@@ -5,14 +5,13 @@ Takes files and a backend; runs nothing outside of the sandbox, and judges nothi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli import EXIT_MISUSE, EXIT_PASS
-from spanproof.cli.config import read_config
 from spanproof.cli.console import console, print_json
 from spanproof.cli.detail import left_the_record
 from spanproof.cli.evaluate import opened_engine, traces_in
@@ -30,12 +29,10 @@ _AGREES = {
 }
 
 
-def replay_files(
-    files: Sequence[Path], *, as_json: bool, backend: str, settings: Mapping[str, str], file: Path | None
-) -> int:
+def replay_files(files: Sequence[Path], config: Config, *, as_json: bool) -> int:
     """Replay every run of these files; the exit code."""
     unreadable = False
-    with opened_engine(None, backend, settings, config=_replaying(read_config(file, ()))) as engine:
+    with opened_engine(_replaying(config)) as engine:
         for path in files:
             traces, problems = traces_in(path)
             for problem in problems:
@@ -51,7 +48,7 @@ def replay_files(
 
 def _replaying(config: Config) -> Config:
     """The configuration with the one layer that asks for a replay and for nothing beside it."""
-    evaluation = config.evaluation.model_copy(update={"layers": [Layer.EXECUTION]})
+    evaluation = config.evaluation.model_copy(update={"layers": [Layer.EXECUTION], "replay": True})
     return config.model_copy(update={"evaluation": evaluation, "evaluators": []})
 
 

@@ -9,12 +9,13 @@ from rich.padding import Padding
 from rich.text import Text
 
 from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.backends import backend_options
+from spanproof.cli.backends import backend_options, in_backend
 from spanproof.cli.console import UsageProblem, console, error_console, print_json
 from spanproof.cli.evaluate import opened_engine
 from spanproof.cli.policy import policy_option
 from spanproof.cli.report import plain
 from spanproof.cli.stored import counted
+from spanproof.collector.config import Config
 from spanproof.suites import CaseReport, CaseStatus, SuiteError, SuiteReport, run_suite
 
 _STYLES = {
@@ -50,7 +51,7 @@ def run(
     Exit code 0 when each gets the verdicts that were frozen, else 1.
     """
     try:
-        with opened_engine(policy_file, backend, settings) as engine:
+        with opened_engine(in_backend(Config(), backend, settings), policy_file) as engine:
             report = run_suite(suite, engine)
     except SuiteError as problem:
         raise UsageProblem(str(problem)) from problem

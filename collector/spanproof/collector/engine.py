@@ -70,11 +70,30 @@ def open_engine(config: Config) -> OpenEngine:
     """
     # First: a policy that is wrong is told before a sandbox is started for nothing.
     pipeline = Pipeline(load_policy(config.policy) if config.policy else Policy())
-    fixtures = load_fixtures(config.evaluation.fixtures) if config.evaluation.fixtures else FixtureBook()
     sandbox, no_replay = _sandbox(config)
     if no_replay:
         log.warning("snippets are not run again: %s", no_replay)
+    try:
+        return OpenEngine(engine_of(config, pipeline, sandbox, no_replay), sandbox, no_replay)
+    except BaseException:
+        if sandbox is not None:
+            sandbox.close()
+        raise
+
+
+def engine_of(config: Config, pipeline: Pipeline, sandbox: Sandbox | None, no_replay: str = "") -> Engine:
+    """The engine of a configuration, over a policy's pipeline and in a sandbox that the caller closes.
+
+    `no_replay` says why there is no sandbox, where there is none.
+
+    Raises:
+        BadFixture: the file of fixtures is not valid.
+        EvaluatorError: an evaluator of the user's cannot be called.
+        RubricError: a rubric is not valid.
+        JudgeUnavailable: there is a budget for the judge, and no price.
+    """
     rules = config.evaluation
+    fixtures = load_fixtures(rules.fixtures) if rules.fixtures else FixtureBook()
     engine = Engine(
         pipeline=pipeline,
         sandbox=sandbox,
@@ -88,7 +107,7 @@ def open_engine(config: Config) -> OpenEngine:
     )
     if sandbox is not None:
         build_packages(fixtures, own_functions(config), sandbox)
-    return OpenEngine(engine, sandbox, no_replay)
+    return engine
 
 
 def told_by(config: Config) -> Told:

@@ -29,6 +29,7 @@ from spanproof.cli.promote import print_case
 from spanproof.cli.report import layer_scores, plain, runs_table
 from spanproof.cli.serve import collector_for
 from spanproof.cli.suite import print_report as print_suite
+from spanproof.collector.config import Config
 from spanproof.collector.service import Collector
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.gate import GateReport, check, parse
@@ -187,7 +188,7 @@ def _show_promotion(misquote: TraceEvaluation, directory: Path) -> tuple[Case, S
     suite = directory / "suite"
     case = promote(misquote, misquote.runs[0].run.span_id, suite)
     print_case(case, suite / "cases" / case.id)
-    with opened_engine(None, "jail", {}) as engine:
+    with opened_engine(Config()) as engine:
         report = run_suite(suite, engine)
     print_suite(report)
     if not report.passed:
