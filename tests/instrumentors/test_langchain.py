@@ -119,6 +119,22 @@ def test_an_abandoned_stream_is_no_error(recorded):
     assert {span.status.status_code.name for span in recorded.spans} == {"UNSET"}
 
 
+async def test_a_run_that_its_caller_cancels_has_not_failed(recorded):
+    begun = asyncio.Event()
+
+    async def wait(state):
+        begun.set()
+        await asyncio.Event().wait()
+
+    running = asyncio.create_task(calculator(node=wait, name="waiting").ainvoke(asked()))
+    await begun.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert {span.status.status_code.name for span in recorded.spans} == {"UNSET"}
+    assert "spanproof.run.ending" not in recorded.named("invoke_agent waiting").attributes
+
+
 def test_a_graph_within_a_graph_is_an_agent_of_its_own(recorded):
     inner = calculator(calls(("add", {"a": 1})), AIMessage("inner done"), name="inner")
     outer = calculator(node=lambda state: {"messages": [inner.invoke(state)["messages"][-1]]}, name="outer")

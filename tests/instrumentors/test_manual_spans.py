@@ -125,6 +125,21 @@ async def test_an_abandoned_async_generator_ends_without_an_error(recorded):
     assert recorded.named("invoke_agent answer").status.status_code.name == "UNSET"
 
 
+async def test_a_run_that_its_caller_cancels_has_not_failed(recorded):
+    @trace.agent
+    async def answer(task):
+        await asyncio.Event().wait()
+
+    running = asyncio.create_task(answer("go"))
+    await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    run = recorded.named("invoke_agent answer")
+    assert run.status.status_code.name == "UNSET"
+    assert not {"spanproof.run.ending", "error.type"} & set(run.attributes)
+
+
 def test_hidden_content_stays_hidden(recorded):
     trace.configure(recorded.provider, ContentPolicy(capture=False))
     with trace.step("step 1"):

@@ -17,7 +17,7 @@ from opentelemetry.context import attach, detach
 from spanproof.instrumentors.arguments import bind, parameter_names
 from spanproof.instrumentors.content import Content, ContentPolicy
 from spanproof.instrumentors.diagnostics import shielded
-from spanproof.instrumentors.spans import AGENT, TOOL, Opened, Tracing
+from spanproof.instrumentors.spans import AGENT, GIVEN_UP, TOOL, Opened, Tracing
 from spanproof.instrumentors.streams import drive
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
@@ -76,8 +76,8 @@ def describe(opened: Opened, fill: Callable[[Content], None]) -> None:
 
 @shielded("trace.close")
 def close_span(opened: Opened, kind: str, error: BaseException | None) -> None:
-    """End a span, failed when there is an error; giving up a generator is none."""
-    if error is not None and not isinstance(error, GeneratorExit):
+    """End a span, failed when there is an error; that the caller gave it up is none."""
+    if error is not None and not isinstance(error, GIVEN_UP):
         current_tracing().fail(opened.span, error)
         if kind == AGENT:
             opened.span.set_attribute(ours.RUN_ENDING, "failed")

@@ -1,20 +1,15 @@
 """Exporters for `register()`: which ones the environment asks for, and failures of theirs made visible.
 
-In comes an endpoint and a protocol, else the standard variables; out come span processors. Where it cannot be
-understood what a variable says of where spans go, or of how they are protected, none are sent. An export that
+In comes an endpoint and a protocol, else the standard variables; out come span processors. An export that
 fails is counted in `diagnostics()`, also the last one at shutdown, when no log is read any more.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from importlib.metadata import entry_points
-from importlib.util import find_spec
-from pathlib import Path
-from typing import Any, Final
-from urllib.parse import urlsplit
+from typing import Final
 
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import (
@@ -26,17 +21,10 @@ from opentelemetry.sdk.trace.export import (
 
 from spanproof.instrumentors.diagnostics import swallowed
 from spanproof.instrumentors.environment import tell
-from spanproof.instrumentors.variables import OTLP_EXPORTERS, reading
-
-HTTP: Final = "http/protobuf"
-GRPC: Final = "grpc"
+from spanproof.instrumentors.otlp import GRPC, HTTP, address_of, otlp_exporter
+from spanproof.instrumentors.variables import OTLP_EXPORTERS
 
 _EXPORTERS: Final = "OTEL_TRACES_EXPORTER"
-_CERTIFICATES: Final = ("CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY")
-_GRPC_TARGET: Final = re.compile(r"(dns|unix|unix-abstract|ipv4|ipv6|vsock):|[^/:]+:\d+$|\[[0-9a-f:]+\]:\d+$")
-_NOT_INSTALLED: Final = (
-    "needs the package opentelemetry-exporter-otlp-proto-grpc; install it, or choose http/protobuf"
-)
 
 
 class ExportFailed(Exception):  # noqa: N818 - says what happened; it is counted, never raised
@@ -70,22 +58,6 @@ class Watched(SpanExporter):
         return self.wrapped.force_flush(timeout_millis)
 
 
-def protocol_of(given: str | None) -> str:
-    """The protocol asked for.
-
-    Raises:
-        ValueError: the one given is not known.
-        ImportError: `grpc` is given and its exporter is not installed.
-    """
-    if given is None:
-        return _variable("PROTOCOL")[1] or HTTP
-    if given not in (HTTP, GRPC):
-        raise ValueError(f"protocol={given!r} is not known; choose {HTTP!r} or {GRPC!r}")
-    if given == GRPC:
-        _grpc_exporter()
-    return given
-
-
 def add_exporters(
     provider: TracerProvider,
     present: set[tuple[str | None, str]],
@@ -105,26 +77,22 @@ def add_exporters(
         names = ["otlp"]
     for name in names:
         spoken = {"otlp_proto_grpc": GRPC, "otlp_proto_http": HTTP}.get(name, protocol)
-        key = (endpoint, spoken) if name in OTLP_EXPORTERS else (name, "")
-        if (
-            name == "none"
-            or key in present
-            or (endpoint and _address(endpoint, spoken) in _sent_to(provider))
-        ):
+        is_otlp = name in OTLP_EXPORTERS
+        key = (endpoint, spoken) if is_otlp else (name, "")
+        if name == "none" or key in present:
+            continue
+        if endpoint is not None and address_of(endpoint, spoken) in _sent_to(provider):
             continue
         try:
-            made = _otlp(endpoint, spoken, headers, batch=batch) if name in OTLP_EXPORTERS else _named(name)
+            made = otlp_exporter(endpoint, spoken, headers, batch=batch) if is_otlp else _named(name)
         except Exception as error:  # noqa: BLE001 - the application runs on, and so do the other exporters
-            tell(
-                _EXPORTERS,
-                name,
-                f"fails with {type(error).__name__}: {error}; no spans are exported through it",
-            )
+            reason = f"{type(error).__name__}: {error}"
+            tell(_EXPORTERS, name, f"fails with {reason}; no spans are exported through it")
             continue
         if made is not None:
-            exporter = Watched(made, endpoint or f"the {name} exporter")
+            watched = Watched(made, endpoint or f"the {name} exporter")
             provider.add_span_processor(
-                BatchSpanProcessor(exporter) if batch else SimpleSpanProcessor(exporter)
+                BatchSpanProcessor(watched) if batch else SimpleSpanProcessor(watched)
             )
             present.add(key)
 
@@ -134,124 +102,6 @@ def _named(name: str) -> SpanExporter:
     (found, *_) = entry_points(group="opentelemetry_traces_exporter", name=name)
     made: SpanExporter = found.load()()
     return made
-
-
-def _otlp(
-    endpoint: str | None, protocol: str, headers: dict[str, str] | None, *, batch: bool
-) -> SpanExporter | None:
-    """An exporter over OTLP; None where it is told already why there is none."""
-    guarding = [*map(_variable, _CERTIFICATES), _credential_provider(protocol)]
-    if any(value and reading(name).remedy for name, value in guarding):
-        return None
-    if endpoint is None and not _is_address(protocol):
-        return None
-    timeout_s = _timeout_s() if batch else None
-    if protocol == GRPC:
-        if find_spec("opentelemetry.exporter.otlp.proto.grpc") is None:
-            variable, asked = _variable("PROTOCOL")
-            if asked != GRPC:
-                variable, asked = _EXPORTERS, "otlp_proto_grpc"
-            tell(variable, asked, f"{_NOT_INSTALLED}; no spans are exported until then")
-            return None
-        return _over_grpc(endpoint, headers, timeout_s)
-    return _over_http(endpoint, headers, timeout_s)
-
-
-def _over_http(endpoint: str | None, headers: dict[str, str] | None, timeout_s: float | None) -> SpanExporter:
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-
-    return OTLPSpanExporter(
-        endpoint=None if endpoint is None else _traces_url(endpoint),
-        headers=headers,
-        timeout=timeout_s,
-        session=_session(),
-    )
-
-
-def _session() -> Any:
-    """A session that trusts the authority named for OTLP; any other takes REQUESTS_CA_BUNDLE in its stead."""
-    if not _variable("CERTIFICATE")[1] or _credential_provider(HTTP)[1]:
-        return None
-    import requests  # the exporter brings it along
-
-    class Session(requests.Session):
-        def merge_environment_settings(self, *arguments: Any, **named: Any) -> Any:
-            return {**super().merge_environment_settings(*arguments, **named), "verify": self.verify}
-
-    return Session()
-
-
-def _over_grpc(endpoint: str | None, headers: dict[str, str] | None, timeout_s: float | None) -> SpanExporter:
-    exporter = _grpc_exporter()
-    import grpc  # the exporter brings it along
-
-    name, compression = _variable("COMPRESSION")
-    if compression == "deflate":
-        tell(name, compression, "is not for gRPC, where none holds; choose gzip, or http/protobuf")
-    made: SpanExporter = exporter(
-        endpoint=endpoint,
-        insecure=None if endpoint is None else urlsplit(endpoint).scheme == "http",
-        credentials=_credentials(),
-        headers=headers and {name.lower(): value for name, value in headers.items()},  # gRPC takes no others
-        timeout=timeout_s,
-        # The exporter would raise at `none`.
-        compression=grpc.Compression.Gzip if compression == "gzip" else grpc.Compression.NoCompression,
-    )
-    return made
-
-
-def _grpc_exporter() -> Any:
-    try:
-        from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
-    except ImportError as missing:
-        raise ImportError(f"protocol='grpc' {_NOT_INSTALLED}") from missing
-    return OTLPSpanExporter
-
-
-def _credentials() -> Any:
-    """What certificates and key make together; the exporter drops a client's where no authority is named."""
-    import grpc
-
-    name = _credential_provider(GRPC)[1]
-    if name:
-        (found, *_) = entry_points(group="opentelemetry_otlp_credential_provider", name=name)
-        return found.load()()
-    authority, certificate, key = (value for _, value in map(_variable, _CERTIFICATES))
-    if not authority and not certificate:
-        return None
-    return grpc.ssl_channel_credentials(
-        root_certificates=Path(authority).read_bytes() if authority else None,
-        private_key=Path(key or certificate).read_bytes() if certificate else None,
-        certificate_chain=Path(certificate).read_bytes() if certificate else None,
-    )
-
-
-def _is_address(protocol: str) -> bool:
-    """Whether the endpoint's variable can be understood; with what is no URL each export would fail."""
-    name, value = _variable("ENDPOINT")
-    parts = urlsplit(value)
-    is_url = parts.scheme in ("http", "https") and bool(parts.netloc)
-    if not value or is_url or (protocol == GRPC and _GRPC_TARGET.match(value)):
-        return True
-    tell(name, value, "is no URL, so no spans are exported; write it like http://127.0.0.1:4318")
-    return False
-
-
-def _timeout_s() -> float | None:
-    """`OTEL_BSP_EXPORT_TIMEOUT`, which the SDK does not observe, where it is shorter than the exporter's."""
-    batch_ms, exporter_s = os.environ.get("OTEL_BSP_EXPORT_TIMEOUT"), _variable("TIMEOUT")[1] or "10"
-    return min(int(batch_ms) / 1000, float(exporter_s)) if batch_ms else None
-
-
-def _variable(what: str, prefix: str = "OTEL_EXPORTER_OTLP_") -> tuple[str, str]:
-    """A variable of the OTLP exporters that is set, that for traces first: its name and value, or empty."""
-    names = (f"{prefix}TRACES_{what}", f"{prefix}{what}")
-    return next(((name, value) for name in names if (value := os.environ.get(name))), (names[-1], ""))
-
-
-def _credential_provider(protocol: str) -> tuple[str, str]:
-    spoken = "GRPC" if protocol == GRPC else "HTTP"
-    return _variable("CREDENTIAL_PROVIDER", f"OTEL_PYTHON_EXPORTER_OTLP_{spoken}_")
 
 
 def processors_of(provider: TracerProvider) -> tuple[SpanProcessor, ...]:
@@ -264,12 +114,3 @@ def _sent_to(provider: TracerProvider) -> set[str]:
     """The addresses of the OTLP exporters that a provider has, as those hold them."""
     exporters = [getattr(each, "span_exporter", None) for each in processors_of(provider)]
     return {getattr(getattr(each, "wrapped", each), "_endpoint", "") for each in exporters}
-
-
-def _address(endpoint: str, protocol: str) -> str:
-    return urlsplit(endpoint).netloc if protocol == GRPC else _traces_url(endpoint)
-
-
-def _traces_url(endpoint: str) -> str:
-    """A base endpoint takes the signal's path, as OTEL_EXPORTER_OTLP_ENDPOINT does; a full one stays."""
-    return endpoint if endpoint.endswith("/v1/traces") else endpoint.rstrip("/") + "/v1/traces"

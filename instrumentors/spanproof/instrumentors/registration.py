@@ -26,7 +26,8 @@ from spanproof.instrumentors.content import ContentPolicy
 from spanproof.instrumentors.decorating import configure
 from spanproof.instrumentors.diagnostics import swallowed
 from spanproof.instrumentors.environment import apply_log_level, understood
-from spanproof.instrumentors.exporting import add_exporters, protocol_of
+from spanproof.instrumentors.exporting import add_exporters
+from spanproof.instrumentors.otlp import protocol_of
 from spanproof.instrumentors.providing import is_disabled, provider_for
 from spanproof.instrumentors.releases import check_release
 from spanproof.instrumentors.spans import Tracing

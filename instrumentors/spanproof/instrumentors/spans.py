@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+from asyncio import CancelledError
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -30,6 +31,8 @@ LLM: Final = "LLM"
 TOOL: Final = "TOOL"
 RETRIEVER: Final = "RETRIEVER"
 
+GIVEN_UP: Final = (CancelledError, GeneratorExit)
+"""What ends a run that its caller cancels, or a stream that nobody reads to its end: neither has failed."""
 _MAX_MESSAGE_CHARS: Final = 16_384
 _MAX_STACK_CHARS: Final = 16_384
 (_SPAN_KEY,) = trace.set_span_in_context(trace.INVALID_SPAN, Context())

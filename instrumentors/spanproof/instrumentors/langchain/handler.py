@@ -25,8 +25,8 @@ from spanproof.semconv import genai, openinference
 
 _INTERRUPTS = frozenset({"GraphInterrupt", "NodeInterrupt"})
 """Exceptions by which a run is suspended until somebody answers."""
-_CONTROL_FLOW = frozenset({"GeneratorExit", "GraphBubbleUp", "ParentCommand"})
-"""Exceptions by which a run is left. None of these, nor of the above, is a failure."""
+_CONTROL_FLOW = frozenset({"GeneratorExit", "CancelledError", "GraphBubbleUp", "ParentCommand"})
+"""Exceptions by which a run is left or given up. None of these, nor of the above, is a failure."""
 
 
 @dataclass(slots=True)

@@ -8,7 +8,6 @@ that it failed is told by its own error or by its last turn's.
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from contextvars import Token
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.messages import History
 from spanproof.instrumentors.openai_agents import records
 from spanproof.instrumentors.reading import member, text_or_none
-from spanproof.instrumentors.spans import AGENT, CHAIN, LLM, TOOL, Opened, Tracing, handled_by_host
+from spanproof.instrumentors.spans import AGENT, CHAIN, GIVEN_UP, LLM, TOOL, Opened, Tracing, handled_by_host
 from spanproof.semconv import genai
 
 _KINDS = {
@@ -38,8 +37,6 @@ _KINDS = {
     "speech": CHAIN,
     "speech_group": CHAIN,
 }
-_GIVEN_UP = (asyncio.CancelledError, GeneratorExit)
-"""A run that its caller cancels, or a stream nobody reads to its end, has not failed."""
 _OPERATIONS = {
     AGENT: genai.OPERATION_INVOKE_AGENT,
     LLM: genai.OPERATION_CHAT,
@@ -170,7 +167,7 @@ class SpanProcessor(TracingProcessor):
 
     def _close(self, record: Record, error: Any, *, is_turn: bool = False) -> None:
         raised = sys.exc_info()[1]
-        given_up = isinstance(raised, _GIVEN_UP) and raised is not record.handled
+        given_up = isinstance(raised, GIVEN_UP) and raised is not record.handled
         if given_up or raised is record.handled:
             raised = None
         message = records.error_message(error) or (record.failure if record.kind == AGENT else None)
