@@ -42,5 +42,5 @@ def test_faithful_answers_are_accepted_and_hardly_ever_accused(verdicts):
 def test_corrupted_answers_are_rejected_or_left_open_and_seldom_accepted(verdicts):
     corrupted = verdicts[False]
     assert corrupted.total() == 726
-    assert corrupted[Verdict.CONTRADICTED] / corrupted.total() >= 0.70
+    assert corrupted[Verdict.CONTRADICTED] / corrupted.total() >= 0.73
     assert corrupted[Verdict.GROUNDED] / corrupted.total() <= 0.07

@@ -96,3 +96,57 @@ def test_a_state_of_another_row_bears_nothing_out():
     assert judged(rows, "The rug is in transit.") is Verdict.GROUNDED
     assert judged(rows, "The shelf is in transit.") is not Verdict.GROUNDED
     assert judged(rows, "The rug has been delivered.") is Verdict.CONTRADICTED
+
+
+ROTA = json.dumps([{"name": name, "shift": shift} for name, shift in zip("ABCDE", "NNDDD", strict=True)])
+PLANS = json.dumps([{"plan": "basic", "price": 10}, {"plan": "pro", "price": 25}])
+WINDOW = '{"from": "2025-05-05", "to": "2025-05-16"}'
+
+
+@pytest.mark.parametrize(
+    ("output", "answer", "how"),
+    [
+        ('{"guests": 52, "rooms": 17, "floors": 4}', "There are 25 guests.", "its digits in another order"),
+        ('{"guests": 52, "rooms": 17, "floors": 4}', "About 5,200 came.", "a power of ten off"),
+        ('{"warranty_months": 24, "weight_kg": 3.5}', "The warranty is 26 months.", "another digit"),
+        ('{"seats": 16, "price": 48.5}', "Each one is $16.", "another unit"),
+        (json.dumps({"unit": "in thousands", "sales_k": 5310}), "Sales were $5.13 million.", "another order"),
+    ],
+)
+def test_a_slip_of_few_digits_is_told_where_few_values_are_about(output, answer, how):
+    grounding = ground([output], answer)
+    assert grounding.verdict is Verdict.CONTRADICTED
+    assert any(how in claim.reason for claim in grounding.claims)
+
+
+def test_two_digits_turned_round_are_chance_among_many_values():
+    many = json.dumps({f"sensor {place}": value for place, value in enumerate(range(11, 99, 3))})
+    assert judged(many, "It went on for 37 rounds more.") is not Verdict.CONTRADICTED
+    assert judged(many, "The limit of 51 was kept.") is not Verdict.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("output", "answer"),
+    [
+        ('["red", "blue", "green"]', "There are five colours."),
+        (ROTA, "4 people work shift N."),
+        (PLANS, "Pro is $20 more expensive."),
+        (WINDOW, "It runs from May 5 to June 16, 2025."),
+    ],
+)
+def test_what_leaves_no_other_value_is_contradicted(output, answer):
+    assert judged(output, answer) is Verdict.CONTRADICTED
+
+
+@pytest.mark.parametrize(
+    ("output", "answer"),
+    [
+        ('["red", "blue", "green"]', "There are two that she likes: red and blue."),
+        (ROTA, "The 5 people work shifts N and D."),
+        (ROTA, "Of 5 people two work shift N."),
+        (PLANS, "Pro is $180 more expensive over a year."),
+        ('{"yes": 16, "no": 19}', "61 voted yes or did not vote."),
+    ],
+)
+def test_what_may_be_a_part_or_for_another_period_is_not(output, answer):
+    assert judged(output, answer) is not Verdict.CONTRADICTED

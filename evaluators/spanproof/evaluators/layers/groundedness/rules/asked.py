@@ -40,6 +40,13 @@ UNDER = re.compile(
 )
 
 
+EXISTS = re.compile(
+    r"\b(?:there (?:are|were|is)|found|returned|contains?|lists?|listed)\s+(?:a total of\s+)?$",
+    re.IGNORECASE,
+)
+"""What stands before a number that says how many there are."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A stated quantity with all that is asked about it."""
@@ -102,8 +109,16 @@ def subject_of(asked: Asked) -> Fact | None:
 def in_unit(quantity: Quantity, fact: Fact) -> float:
     """The fact's value in the unit of the quantity."""
     assert fact.number is not None
+    if fact.scale != 1.0 and (quantity.scaled or abs(quantity.value) >= fact.scale):
+        return fact.number * fact.scale
     if quantity.unit and fact.unit and quantity.unit.dimension is fact.unit.dimension:
         return fact.number * fact.unit.factor / quantity.unit.factor
-    if quantity.dimension is Dimension.FRACTION and fact.fraction and abs(fact.number) <= 1 and quantity.unit:
+    if quantity.dimension is Dimension.FRACTION and quantity.unit and _is_a_share(fact):
         return fact.number / quantity.unit.factor
     return fact.number
+
+
+def _is_a_share(fact: Fact) -> bool:
+    """Whether the fact is a share of one: its key says so, or nothing is known of it but that it is below."""
+    size = abs(fact.number or 0.0)
+    return size <= 1 if fact.fraction else fact.dimension is None and 0 < size < 1

@@ -1,8 +1,8 @@
 """Closed sums: where the words say of which values a number is reckoned.
 
-In: an `Asked`. Out: what those values come to, and the values, or None where it is open which are meant. Four
-ways leave no choice: "from A to B" and "A … than B"; two values that the sentence names in full; two values
-in all; a total or mean of the one column that is named, or that there is.
+In: an `Asked`. Out: what those values come to, and the values, or None where it is open which are meant. Five
+ways leave no choice: "from A to B" and "A … than B"; two values that the sentence names in full; the only two
+of what the number measures; two values in all; a total or mean of the one column that is named, or there is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.outputs.order import before_after
 from spanproof.evaluators.layers.groundedness.rules.asked import Asked
 from spanproof.evaluators.layers.groundedness.rules.derive import scaled_value
-from spanproof.evaluators.layers.groundedness.rules.derive.cues import CHANGE_CUES, DIFFERENCE_CUES
+from spanproof.evaluators.layers.groundedness.rules.derive.cues import (
+    CHANGE_CUES,
+    DIFFERENCE_CUES,
+    MULTIPLYING,
+)
 from spanproof.evaluators.layers.groundedness.rules.deriving import given_pair, told_beside
 from spanproof.evaluators.layers.groundedness.rules.matching import comparable, fits, number_text
 from spanproof.evaluators.layers.groundedness.rules.naming import best_named, coverage
@@ -47,6 +51,8 @@ def closed_result(asked: Asked) -> Closed | None:
 def _of_a_pair(asked: Asked) -> Closed | None:
     sentence = frozenset(asked.binding.answer.sentences[asked.stated.sentence].words)
     percent = asked.quantity.dimension is Dimension.FRACTION
+    if asked.quantity.dimension is Dimension.MONEY and not sentence.isdisjoint(MULTIPLYING):
+        return None  # "$180 more expensive over a year"
     if not percent and (sentence.isdisjoint(DIFFERENCE_CUES) or not _tells_a_change(asked)):
         return None
     pair = _pair(asked, sentence)
@@ -85,6 +91,10 @@ def _pair(asked: Asked, sentence: frozenset[str]) -> tuple[Fact, Fact] | None:
     beside = told_beside(asked)
     if len(beside) == 2:
         return beside[0], beside[1]
+    alike = [fact for fact in numbers if fact.dimension is asked.quantity.dimension]
+    measured = asked.quantity.dimension not in (None, Dimension.FRACTION)
+    if measured and len(alike) == 2 and alike[0].key == alike[1].key:
+        return alike[0], alike[1]  # "$300 more expensive" of the only two prices
     over_time = best_named(numbers, sentence)
     if len(over_time) == 2 and before_after(*over_time) is not None:
         earlier, later = over_time if (before_after(*over_time) or 0) > 0 else over_time[::-1]
@@ -114,6 +124,8 @@ def _of_a_column(asked: Asked) -> Closed | None:
     if any(not (fact.words - shared).isdisjoint(asked.words) for fact in column):
         return None
     value = _MEASURES[wanted]([scaled_value(fact) for fact in column])
+    if _is(asked, value):
+        return None
     told = ", ".join(number_text(scaled_value(fact)) for fact in column[:4]) + (
         ", …" if len(column) > 4 else ""
     )

@@ -6,6 +6,7 @@ that is the stated number; None where the noun names nothing that can be counted
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from spanproof.evaluators.layers.groundedness.language.answer import Stated
@@ -48,6 +49,8 @@ _GENERIC = frozenset(
 )
 _MEASURES = canonical_set("points point percent degrees degree times hours minutes seconds days weeks years")
 """What is measured rather than counted in entries."""
+_ALL = re.compile(r"\b(?:of|all|the|these|those)\s+$", re.IGNORECASE)
+"""What stands before the number of all: "two of three pods are running"."""
 _DISTINCT = frozenset(("uniqu", "distinct", "different"))
 
 
@@ -72,7 +75,7 @@ def counted(stated: Stated, binding: Binding) -> Count | None:
     for records in binding.facts.records:
         if records.rows < 0:
             continue
-        for count in _counts(records, stated, quantity):
+        for count in _counts(records, stated, quantity, binding.answer.text):
             if count.agrees:
                 return count
             if count.specific and best is None:
@@ -80,7 +83,7 @@ def counted(stated: Stated, binding: Binding) -> Count | None:
     return best
 
 
-def _counts(records: Records, stated: Stated, quantity: Quantity) -> list[Count]:
+def _counts(records: Records, stated: Stated, quantity: Quantity, text: str) -> list[Count]:
     nouns = set(stated.noun)
     found: list[Count] = []
     label = records.label or "the list"
@@ -92,9 +95,13 @@ def _counts(records: Records, stated: Stated, quantity: Quantity) -> list[Count]
 
     names_list = not nouns.isdisjoint(records.words)
     filtered = _filtered(records, stated)
+    alone = len(filtered) == 1 and not _ALL.search(text, max(0, quantity.start - 20), quantity.start)
     for value, number in filtered:
-        add(number, f"rows of {label} with {value!r}", specific=False)
+        kind = _GENERIC.union(records.words, words_of(value))
+        exceeds = number < quantity.value <= records.rows and not nouns.isdisjoint(kind) and alone
+        add(number, f"rows of {label} with {value!r}", specific=exceeds)
     if filtered:
+        add(sum(number for _, number in filtered), f"rows of {label} with any of these", specific=False)
         return found
     if names_list and not filtered and not distinct:
         add(

@@ -32,6 +32,8 @@ _MAX_DATED = 50
 _FEW_SPANS = 6
 _BASE = re.compile(r"\b(?:from|than|since|versus|vs\.?|compared (?:to|with))\s+(?:the\s+)?$", re.IGNORECASE)
 """What something is compared with: "down from a month ago" dates nothing the outputs date."""
+_TO = re.compile(r",?\s*(?:to|until|till|through|and|-|–|—)\s*", re.IGNORECASE)
+"""What stands between the two ends of a range."""
 _MAX_SPAN_DAYS = 3_660
 
 
@@ -76,7 +78,7 @@ def date_claim(stated: Stated, binding: Binding) -> Claim | None:
         )
     if mention.weekday is not None and not binding.facts.todays and all(fact.yearless for fact in dated):
         return _claim(mention, binding, Verdict.UNCERTAIN, "the outputs' dates have no year")
-    misquoted = _misquoted(mention, dated, words)
+    misquoted = _misquoted(mention, dated, words) or _other_end(stated, dated, binding)
     if misquoted is None:
         return _claim(
             mention, binding, Verdict.UNCERTAIN, "no output gives this date, or names what it dates"
@@ -97,6 +99,24 @@ def _misquoted(mention: DateMention, dated: list[Fact], words: frozenset[str]) -
         if sum(one == other for one, other in zip(own, parts, strict=True)) > 1:
             return fact
     return None
+
+
+def _other_end(stated: Stated, dated: list[Fact], binding: Binding) -> Fact | None:
+    """The other of the only two days there are, where the sentence tells one of them as an end of a range."""
+    beside = [
+        other
+        for other in binding.answer.stated
+        if isinstance(other.what, DateMention) and other is not stated and other.sentence == stated.sentence
+    ]
+    if len(beside) != 1 or len({fact.day for fact in dated}) != 2:
+        return None
+    first, last = sorted((stated.what, beside[0].what), key=lambda each: each.start)
+    if not _TO.fullmatch(binding.answer.text, first.end, last.start):
+        return None
+    told = beside[0].what
+    assert isinstance(told, DateMention)
+    left = [fact for fact in dated if not binding.is_day(told, fact)]
+    return left[0] if len({fact.day for fact in left}) == 1 else None
 
 
 def _claim(

@@ -66,6 +66,9 @@ def asked_results(asked: Asked) -> list[tuple[float, Quantity]]:
     named = _named_facts(asked)
     for search in _searches(replace(asked, quantity=probe)):
         derive(replace(search, facts=named) if named is not None else search)
+    if named is not None and not probe.tried:  # "including the fee": the one that is named goes with another
+        for search in _searches(replace(asked, quantity=probe)):
+            derive(search)
     return probe.tried
 
 

@@ -5,53 +5,55 @@ gives may be wrong, or may be reckoned in a way no rule knows, or bound to anoth
 so that nobody is paged for a guess, one of these must speak against it.
 
 - *a slip*: it is one slip away from a value, or from what the words ask to be reckoned: another digit, the
-  digits in another order, a power of ten, the sign, the unit; with too few values for that to be chance;
+  digits in another order, a power of ten, the sign, the unit; with too few values for that to be chance,
+  judged by the kind of slip, or of a value that is named or alone in its unit;
 - *a name*: the words name one value beyond doubt, its row too where there are several, and ask for nothing
   that is reckoned;
 - *a closed sum*: the words say of which values it is reckoned, and those come to something else;
-- *nothing to reckon it of*: the outputs hold no two values of its kind, and the one there is is another.
+- *nothing to reckon it of*: the outputs hold no two values of its kind, and the one there is is another;
+  or more are told than the only list holds.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
-from spanproof.evaluators.layers.groundedness.language.words import canonical_set, content_words, words_of
+from spanproof.evaluators.layers.groundedness.language.words import canonical_set
 from spanproof.evaluators.layers.groundedness.model import ClaimEvidence
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
-from spanproof.evaluators.layers.groundedness.outputs.order import is_later
-from spanproof.evaluators.layers.groundedness.rules.asked import Asked, in_unit
+from spanproof.evaluators.layers.groundedness.rules.asked import EXISTS, Asked, in_unit
 from spanproof.evaluators.layers.groundedness.rules.binding import evidence_of
 from spanproof.evaluators.layers.groundedness.rules.closed import closed_result
-from spanproof.evaluators.layers.groundedness.rules.derive.cues import MULTIPLYING, RECKONING_CUES
-from spanproof.evaluators.layers.groundedness.rules.deriving import asked_results, is_whole
+from spanproof.evaluators.layers.groundedness.rules.derive.cues import MULTIPLYING
+from spanproof.evaluators.layers.groundedness.rules.deriving import asked_results
 from spanproof.evaluators.layers.groundedness.rules.matching import binds, comparable, fits, number_text
-from spanproof.evaluators.layers.groundedness.rules.naming import best_named, coverage
+from spanproof.evaluators.layers.groundedness.rules.meant import (
+    asks_to_reckon,
+    is_named_in_full,
+    measures_alike,
+    named_surely,
+)
 from spanproof.evaluators.layers.groundedness.rules.nearest import nearest_to
 from spanproof.evaluators.layers.groundedness.rules.slips import (
+    ANOTHER_UNIT,
+    OTHER_ORDER,
     OTHER_SIGN,
     POWER_OF_TEN,
     another_unit,
     as_told,
     coincides,
     is_as_long,
+    is_long,
     slip,
 )
 from spanproof.evaluators.layers.groundedness.rules.told_periods import is_for_another
 
-_PLAIN = canonical_set("value amount number result name data output item index type id")
-"""Words of keys that name nothing by themselves."""
-_RECKONED_OF_ALL = canonical_set("total mean median difference together combined altogether overall")
+_RECKONED_OF_ALL = canonical_set("total mean median difference ratio together combined altogether overall")
 """Words that say plainly how a number is reckoned."""
-_COUNTERS = canonical_set("times time occurrences more")
-_BY = re.compile(
-    r"\bby\s+(?:about\s+|around\s+|roughly\s+|some\s+|nearly\s+|almost\s+|only\s+|just\s+)?$", re.I
-)
-"""How far something went: "cuts it by 12 %" is no value of it."""
-_MOST_TURNS = 50
+_SELDOM = 0.1
+"""How likely a slip may be by chance where the words ask for something else than the value."""
 _FEW_VALUES = 3
 _FEW_RESULTS = 2
 """Results of what the words ask to be reckoned that leave no choice."""
@@ -99,18 +101,33 @@ def _how_it_slipped(asked: Asked, fact: Fact, values: Counter[Dimension | None],
         how = another_unit(quantity, fact, coarse=asked.coarse)
         if how:
             return how
-    if not comparable(quantity, fact) or not _measures_alike(asked, fact):
+    if _is_priced_by_number(asked, fact) and not coincides(quantity, values.total(), ANOTHER_UNIT):
+        return ANOTHER_UNIT
+    if not comparable(quantity, fact) or not measures_alike(asked, fact):
         return ""
-    how = slip(quantity, in_unit(quantity, fact))
+    reckoned = asks_to_reckon(asked, fact)
+    meant = _alone_in_its_unit(asked, fact) and not reckoned
+    how = slip(quantity, in_unit(quantity, fact), meant=meant)
     if how == POWER_OF_TEN and _may_be_the_units(asked, fact):
         return ""
     if how == OTHER_SIGN and quantity.dimension is Dimension.MONEY:
         return ""  # a ledger's sign says which way money went; people say it with a verb, or not at all
     others = {fact.dimension, quantity.dimension, None}
-    by_chance = coincides(quantity, sum(values[each] for each in others)) and (
-        asks_to_reckon(asked, fact) or not touched
+    named = meant or (touched and not reckoned and (how != OTHER_ORDER or is_long(quantity)))
+    exactly = not reckoned or is_named_in_full(asked, fact)
+    among = sum(values[each] for each in others)
+    by_chance = not named and (
+        coincides(quantity, among, how) if exactly else coincides(quantity, among, most=_SELDOM)
     )
     return "" if by_chance else how
+
+
+def _alone_in_its_unit(asked: Asked, fact: Fact) -> bool:
+    """Whether the fact is the only value in the very unit of the quantity: "31 days" of `retention_days`."""
+    unit = asked.quantity.unit
+    if unit is None or fact.unit != unit or unit.dimension in (Dimension.MONEY, Dimension.FRACTION):
+        return False
+    return all(other is fact or other.unit != unit for other in asked.binding.numbers)
 
 
 def _has_a_suffix(fact: Fact) -> bool:
@@ -122,11 +139,11 @@ def _slip_of_a_result(asked: Asked) -> Misstated | None:
     results = {value: quantity for value, quantity in asked_results(asked) if value}
     alike = {value: each for value, each in results.items() if is_as_long(each, value)}
     lasting = asked.quantity.dimension is Dimension.TIME and "duration" in asked.words
+    if len({abs(value) for value in alike}) == 1 and "ratio" in asked.words:
+        results = alike
     if 0 < len(results) <= _FEW_RESULTS and (lasting or not asked.words.isdisjoint(_RECKONED_OF_ALL)):
         told = " or ".join(number_text(value) for value in results)
         return Misstated(f"no output gives {asked.quantity.text}; what the words ask for comes to {told}")
-    if coincides(asked.quantity, len(alike)):
-        return None
     if asked.coarse and any(
         abs(abs(value) - abs(each.value)) < abs(value) / 50 for value, each in results.items()
     ):
@@ -134,7 +151,7 @@ def _slip_of_a_result(asked: Asked) -> Misstated | None:
     for value, quantity in results.items():
         quantity = as_told(quantity, coarse=asked.coarse)
         how = slip(quantity, abs(value) if quantity.value > 0 else -abs(value))
-        if how:
+        if how and not coincides(asked.quantity, len(alike), how):
             told = f"what the words ask for comes to {number_text(value)}"
             return Misstated(f"no output gives {asked.quantity.text}; {told}: it is that with {how}")
     return None
@@ -169,7 +186,7 @@ def _of_nothing(asked: Asked) -> Misstated | None:
     """A number that the outputs hold no two values to reckon it of: the one there is says otherwise."""
     quantity, numbers = asked.quantity, asked.binding.numbers
     if quantity.spelled:
-        return None
+        return _of_a_list(asked)
     if quantity.dimension in (None, Dimension.FRACTION, Dimension.TIME):
         alike = numbers  # a share, a span, or a number without a unit may be reckoned of anything
     else:
@@ -189,6 +206,23 @@ def _of_nothing(asked: Asked) -> Misstated | None:
     return Misstated(reason, evidence_of(fact))
 
 
+def _of_a_list(asked: Asked) -> Misstated | None:
+    """More than there are, where the outputs are one list and hold no number."""
+    lists = asked.binding.facts.records
+    if len(lists) != 1 or asked.binding.numbers or not EXISTS.search(asked.before):
+        return None
+    if asked.quantity.value <= lists[0].rows:
+        return None  # "there are two that move": of them
+    evidence = ClaimEvidence(lists[0].output, lists[0].label or "the list", f"entries = {lists[0].rows}")
+    return Misstated(f"the outputs list {lists[0].rows}", evidence)
+
+
+def _is_priced_by_number(asked: Asked, fact: Fact) -> bool:
+    """Whether an amount of money is what counts things: "$12 each" of `qty: 12`."""
+    counts = fact.counted and asked.quantity.dimension is Dimension.MONEY
+    return counts and fits(asked.quantity, fact.number or 0.0)
+
+
 def _is_alike(asked: Asked, fact: Fact) -> bool:
     """Whether the quantity may be reckoned of this: of its measure, or of a bare number that is named."""
     wanted = asked.quantity.dimension
@@ -196,91 +230,3 @@ def _is_alike(asked: Asked, fact: Fact) -> bool:
         return fact.dimension is wanted
     named = not asked.words.isdisjoint(fact.clause if fact.weak else fact.words) or not fact.words
     return comparable(asked.quantity, fact) and (named or wanted is Dimension.MONEY)
-
-
-def named_surely(asked: Asked) -> Fact | None:
-    """The one value that the words name beyond doubt."""
-    usable = [fact for fact in asked.binding.numbers if _may_be(asked, fact)]
-    strong = [fact for fact in usable if not fact.weak]
-    named = best_named(strong, asked.words)
-    if not named:
-        return _told_surely(asked, usable)
-    if len(asked.binding.facts.texts) > 1 and len(named) <= _MOST_TURNS:
-        named = [fact for fact in named if not any(is_later(other, fact) for other in named)]
-    if len({fact.number for fact in named}) > 1:
-        return None
-    fact = named[0]
-    telling = set(fact.key) - _PLAIN
-    if telling and 2 * len(telling & asked.words) < len(telling) and _has_others_in_its_row(fact, usable):
-        return None
-    if not telling and asked.words.isdisjoint(fact.scope):
-        return None
-    nouns = set(content_words(asked.stated.noun[:2])) - _COUNTERS
-    counted = fact.key if asked.quantity.spelled else fact.words
-    if nouns and asked.quantity.unit is None and nouns.isdisjoint(counted):
-        return None
-    return fact if _row_is_named(asked, fact) else None
-
-
-def _told_surely(asked: Asked, usable: list[Fact]) -> Fact | None:
-    """The one value that prose tells in the same unit, or of the same noun, in words the answer shares."""
-    told = [fact for fact in usable if fact.weak and fact.dimension is asked.quantity.dimension]
-    if asked.quantity.dimension is None:
-        nouns = set(content_words(asked.stated.noun[:2]))
-        told = [fact for fact in told if not nouns.isdisjoint(fact.key)]
-    sentence = asked.binding.answer.sentences[asked.stated.sentence]
-    said = frozenset(content_words((*asked.words, *sentence.words))) - set(words_of(asked.quantity.text))
-    named = [fact for fact in told if not said.isdisjoint(fact.clause)]
-    return named[0] if len({fact.number for fact in named}) == 1 else None
-
-
-def _has_others_in_its_row(fact: Fact, usable: list[Fact]) -> bool:
-    return any(
-        other is not fact and other.scope == fact.scope and other.output == fact.output for other in usable
-    )
-
-
-def _may_be(asked: Asked, fact: Fact) -> bool:
-    """Whether the quantity may be a telling of the fact at all: things are counted in whole numbers."""
-    counts = asked.quantity.unit is None and asked.quantity.value.is_integer() and bool(asked.stated.noun)
-    if counts and (fact.money or not (fact.number or 0.0).is_integer()) and not asked.quantity.scaled:
-        return False
-    return comparable(asked.quantity, fact) and _measures_alike(asked, fact)
-
-
-def _measures_alike(asked: Asked, fact: Fact) -> bool:
-    """A measure says little of a number whose unit nobody knows, unless its name stands there in full."""
-    wanted = asked.quantity.dimension
-    if wanted in (None, Dimension.MONEY) or fact.dimension is wanted:
-        return True
-    if wanted is Dimension.FRACTION and not (abs(fact.number or 0.0) <= 1 or _is_a_percentage(fact)):
-        return False
-    if fact.dimension is not None or fact.counted or coverage(fact, asked.words) < 1.0:
-        return False
-    return wanted is Dimension.FRACTION or all(each.dimension is not wanted for each in asked.binding.numbers)
-
-
-def _is_a_percentage(fact: Fact) -> bool:
-    """Whether a number without a unit may be one: "churn: 3.1"."""
-    return abs(fact.number or 0.0) <= 100 and not (fact.number or 0.0).is_integer()
-
-
-def _row_is_named(asked: Asked, fact: Fact) -> bool:
-    if fact.records < 0:
-        return True
-    column = [
-        other
-        for other in asked.binding.numbers
-        if other.records == fact.records and other.key == fact.key and other is not fact
-    ]
-    return not column or any(not (fact.scope - other.scope).isdisjoint(asked.words) for other in column)
-
-
-def asks_to_reckon(asked: Asked, fact: Fact) -> bool:
-    """Whether the clause asks for something reckoned, beside what is the fact's own name."""
-    if _BY.search(asked.before) and (
-        fact.dimension is None or fact.dimension is not asked.quantity.dimension
-    ):
-        return True
-    of_a_whole = is_whole(asked)  # "of the two million rows": what they come to, named or not
-    return of_a_whole or not (asked.words - fact.words).isdisjoint(RECKONING_CUES)

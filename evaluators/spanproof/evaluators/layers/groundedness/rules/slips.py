@@ -1,7 +1,8 @@
 """Slips: how a stated number may come of a value that is another.
 
 In: a `Quantity` and a value in its unit. Out: what went wrong, in words, or nothing. A slip is evidence only
-where few values are about: among many some is a slip away from anything, which `coincides` tells.
+where few values are about: among many some is a slip away from anything, which `coincides` tells by its
+kind: few numbers are the digits of a value turned round, many are one digit off.
 """
 
 from __future__ import annotations
@@ -16,26 +17,36 @@ from spanproof.evaluators.layers.groundedness.rules.matching import fits
 
 _SURE_DIGITS = 3
 """Digits from which one that differs is a slip and no other number."""
+_ORDERED_DIGITS = 2
+"""Digits from which their order may be wrong: one number in ninety is another of two digits turned round."""
 _SLIPS_PER_DIGIT = 10
 _CHANCE = 0.2
 """How likely it may be that one of the values is a slip away by chance."""
 OTHER_SIGN = "the other sign"
+OTHER_ORDER = "its digits in another order"
+ANOTHER_UNIT = "another unit"
 POWER_OF_TEN = "a power of ten off"
 _POWERS = frozenset((1, -1, 2, -2, 3, -3, 6, -6))
 
 
-def slip(quantity: Quantity, value: float) -> str:
-    """How the quantity is one slip away from the value; empty where it is not."""
+def slip(quantity: Quantity, value: float, *, meant: bool = False) -> str:
+    """How the quantity is one slip away from the value; empty where it is not.
+
+    Where the value is `meant` beyond doubt, one of two digits tells enough.
+    """
     if not value or not quantity.value:
         return ""
     stated, exact = _digits(quantity.value, quantity), _digits(value, quantity)
     if stated == exact:
         return "" if (quantity.value < 0) == (value < 0) else OTHER_SIGN
-    if _telling(quantity) >= _SURE_DIGITS and len(stated) == len(exact):
-        if sum(one != other for one, other in zip(stated, exact, strict=True)) == 1:
+    for rounded in {_digits(value * (1 + side), quantity) for side in (-1e-9, 1e-9)}:
+        if len(stated) != len(rounded):
+            continue
+        differ = sum(one != other for one, other in zip(stated, rounded, strict=True))
+        if differ == 1 and _telling(quantity) >= (_SURE_DIGITS - meant):
             return "another digit"
-        if sorted(stated) == sorted(exact):
-            return "its digits in another order"
+        if sorted(stated) == sorted(rounded) and _telling(quantity) >= _ORDERED_DIGITS:
+            return OTHER_ORDER
     power = round(math.log10(abs(quantity.value / value)))
     off = power in _POWERS and len(stated.strip("0")) > 1 and _digits(value * 10.0**power, quantity) == stated
     return POWER_OF_TEN if off else ""
@@ -50,6 +61,11 @@ def _telling(quantity: Quantity) -> int:
     return (
         quantity.digits if quantity.decimals else max(1, len(_digits(quantity.value, quantity).rstrip("0")))
     )
+
+
+def is_long(quantity: Quantity) -> bool:
+    """Whether its digits tell it from most other numbers."""
+    return _telling(quantity) >= _SURE_DIGITS
 
 
 def as_told(quantity: Quantity, *, coarse: bool) -> Quantity:
@@ -77,7 +93,7 @@ def another_unit(quantity: Quantity, fact: Fact, *, coarse: bool) -> str:
     ):
         return ""
     told = (fact.number, *_in_units_of(quantity, fact))
-    return "another unit" if any(fits(quantity, value, coarse=coarse) for value in told) else ""
+    return ANOTHER_UNIT if any(fits(quantity, value, coarse=coarse) for value in told) else ""
 
 
 def _in_units_of(quantity: Quantity, fact: Fact) -> list[float]:
@@ -88,7 +104,16 @@ def _in_units_of(quantity: Quantity, fact: Fact) -> list[float]:
     return [fact.number * fact.unit.factor / factor for factor in factors]
 
 
-def coincides(quantity: Quantity, values: int) -> bool:
-    """Whether one of so many values is likely to be a slip away by mere chance."""
+def coincides(quantity: Quantity, values: int, how: str = "", most: float = _CHANCE) -> bool:
+    """Whether one of so many values is likely to be such a slip away by mere chance: above `most`."""
     digits = _telling(quantity)
-    return values * _SLIPS_PER_DIGIT * digits / (9 * 10.0 ** (digits - 1)) > _CHANCE
+    return values * _ways(how, digits) / (9 * 10.0 ** (digits - 1)) > most
+
+
+def _ways(how: str, digits: int) -> int:
+    """How many numbers lie such a slip away from one of so many digits."""
+    if how == OTHER_ORDER:
+        return min(math.factorial(min(digits, _SURE_DIGITS + 2)) - 1, _SLIPS_PER_DIGIT * digits)
+    if how in (ANOTHER_UNIT, POWER_OF_TEN):
+        return 1  # the very same digits
+    return _SLIPS_PER_DIGIT * digits

@@ -13,6 +13,7 @@ from spanproof.evaluators.layers.groundedness.language.units import BY_NAME, Dim
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, Verdict
 from spanproof.evaluators.layers.groundedness.rules.absences import all_empty
 from spanproof.evaluators.layers.groundedness.rules.asked import (
+    EXISTS,
     Asked,
     same_value,
     subject_of,
@@ -22,11 +23,6 @@ from spanproof.evaluators.layers.groundedness.rules.deriving import further_valu
 from spanproof.evaluators.layers.groundedness.rules.evidence import misstated
 from spanproof.evaluators.layers.groundedness.rules.matching import fits
 from spanproof.evaluators.layers.groundedness.rules.naming import coverage
-
-_EXISTS = re.compile(
-    r"\b(?:there (?:are|were|is)|found|returned|contains?|lists?|listed)\s+(?:a total of\s+)?$", re.IGNORECASE
-)
-
 
 _STRETCH = re.compile(
     r"\b(?:over|across|during|in|for|of|throughout)\s+(?:the|these|those|all|past|last)\s+(?:last\s+|past\s+)?$",
@@ -48,7 +44,7 @@ def unsupported_claim(asked: Asked) -> Claim | None:
         quantity.spelled
         and not _PART.match(binding.answer.text, quantity.end)
         and asked.words.isdisjoint(binding.vocabulary)
-        and not (binding.facts.records and _EXISTS.search(asked.before))
+        and not (binding.facts.records and EXISTS.search(asked.before))
     ):
         return None  # "two options are open to you": a figure of speech more often than a claim
     if all_empty(binding):

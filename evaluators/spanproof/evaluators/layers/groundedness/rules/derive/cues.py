@@ -76,7 +76,8 @@ RECKONING_CUES = (
         " range margin extra additional ahead behind older younger longer shorter faster slower later earlier"
         " than lead leads trails beat beats won ratio fold twice double doubled triple half third"
         " quarter per each every apiece share portion percent proportion rate rest other mean median typical"
-        " hour day week month year daily weekly monthly yearly second minute plus without including average"
+        " hour day week month year daily weekly monthly yearly second minute plus without including"
+        " average or"
     )
 )
 """Words with which a number may be reckoned in one way or another: it is then not simply the value named."""
