@@ -145,6 +145,9 @@ def test_what_leaves_no_other_value_is_contradicted(output, answer):
         (ROTA, "The 5 people work shifts N and D."),
         (ROTA, "Of 5 people two work shift N."),
         (PLANS, "Pro is $180 more expensive over a year."),
+        ('{"passed": 171, "failed": 9, "total": 180}', "20% of the failed ones were slow."),
+        ('{"passed": 171, "failed": 9, "total": 180}', "40% failed on Mondays."),
+        ('{"passed": 90, "failed": 10, "skipped": 5, "total": 105}', "90% passed."),
         ('{"yes": 16, "no": 19}', "61 voted yes or did not vote."),
     ],
 )

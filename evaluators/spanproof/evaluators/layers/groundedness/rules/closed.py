@@ -12,6 +12,7 @@ import statistics
 from collections.abc import Callable
 
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
+from spanproof.evaluators.layers.groundedness.language.words import content_words, words_of
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.outputs.order import before_after
 from spanproof.evaluators.layers.groundedness.rules.asked import Asked
@@ -40,12 +41,35 @@ _MEASURES: dict[str, Callable[[list[float]], float]] = {
     "min": min,
 }
 _MAX_COLUMN = 500
+_A_WHOLE = 3
+"""A total and its two parts."""
 Closed = tuple[str, list[Fact]]
 
 
 def closed_result(asked: Asked) -> Closed | None:
     """What the values that the words leave no doubt about come to."""
-    return _of_a_column(asked) or _of_a_pair(asked)
+    return _of_a_column(asked) or _of_a_whole(asked) or _of_a_pair(asked)
+
+
+def _of_a_whole(asked: Asked) -> Closed | None:
+    """The share that the one part named has of the total told beside it and its one other part."""
+    if asked.quantity.dimension is not Dimension.FRACTION or not asked.words.isdisjoint(CHANGE_CUES):
+        return None
+    numbers = [fact for fact in asked.binding.numbers if not fact.weak]
+    totals = [fact for fact in numbers if "total" in fact.key]
+    parts = [fact for fact in numbers if fact not in totals and coverage(fact, asked.words) == 1.0]
+    if not (len(totals) == len(parts) == 1 and len(numbers) <= _A_WHOLE):
+        return None
+    part, total = parts[0], totals[0]
+    said = set(content_words(asked.words)) - set(words_of(asked.quantity.text))
+    base = asked.stated.noun[1:2] if asked.stated.noun[:1] == ("of",) else ()
+    if said - {*part.key, *base} or part.key[0] in base:
+        return None  # "20 % of the failed ones were slow"
+    one, whole = scaled_value(part), scaled_value(total)
+    rest = sum(scaled_value(fact) for fact in numbers if fact is not part and fact is not total)
+    if not whole or (len(numbers) == _A_WHOLE and one + rest != whole) or _is(asked, 100 * one / whole):
+        return None
+    return f"{number_text(one)} of {number_text(whole)} is {100 * one / whole:.4g} %", [part, total]
 
 
 def _of_a_pair(asked: Asked) -> Closed | None:
