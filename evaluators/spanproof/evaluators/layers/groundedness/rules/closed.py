@@ -62,7 +62,8 @@ def _of_a_whole(asked: Asked) -> Closed | None:
         return None
     part, total = parts[0], totals[0]
     said = set(content_words(asked.words)) - set(words_of(asked.quantity.text))
-    base = asked.stated.noun[1:2] if asked.stated.noun[:1] == ("of",) else ()
+    noun = asked.stated.noun
+    base = content_words(noun[1:])[:1] if noun[:1] == ("of",) else []
     if said - {*part.key, *base} or part.key[0] in base:
         return None  # "20 % of the failed ones were slow"
     one, whole = scaled_value(part), scaled_value(total)
