@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, whole_quantity
 from spanproof.evaluators.layers.groundedness.language.units import PERCENT, Dimension
-from spanproof.evaluators.layers.groundedness.language.words import canonical_set, content_words
+from spanproof.evaluators.layers.groundedness.language.words import content_words
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts
 from spanproof.evaluators.layers.groundedness.rules.asked import (
     Asked,
@@ -33,10 +33,6 @@ _MADE_UP = re.compile(
     r"\b(?:ma[dk]e|makes|making|set|came|comes|end\w*|br[eo]\w+|sum\w*)\s+(?:up|down)\b", re.I
 )
 _MAX_RECKONED = 6
-_FEW_NUMBERS = 4
-_RECKONED = canonical_set(
-    "total sum combined together altogether overall average mean difference lead margin"
-)
 _LEVEL = re.compile(r"\b(?:to|from)\s+$", re.IGNORECASE)
 _OUT_OF = re.compile(
     r"(?:\d\s+(?:\w+\s+)?|\b(?:half|third|quarter|tenth|most|all|some|rest)\s+|%\s*)"
@@ -124,25 +120,6 @@ def _reckoned(asked: Asked) -> tuple[Fact, ...]:
         unit, value = other.what.unit, other.what.value
         found.append(Fact(output, "", derived.text, words, number=value, unit=unit))
     return tuple(found)
-
-
-def is_open_sum(asked: Asked) -> bool:
-    """Whether the words ask for something reckoned, or name several values, and leave open of which it is.
-
-    Of few values every pair has been tried, and of a named column the column: what is told then is wrong.
-    """
-    numbers = asked.binding.numbers
-    if asked.quantity.spelled:
-        return False
-    named = [fact for fact in numbers if not asked.words.isdisjoint(fact.clause if fact.weak else fact.key)]
-    if asked.quantity.dimension is Dimension.MONEY:
-        alike = {fact.number for fact in named if fact.weak and fact.dimension is Dimension.MONEY}
-        if len(alike) > 1:
-            return True
-    if len(numbers) <= _FEW_NUMBERS:
-        return False
-    reckons = not _RECKONED.isdisjoint(_sentence_words(asked))
-    return reckons and not any(fact.records >= 0 for fact in named) and all(fact.weak for fact in named)
 
 
 def _sentence_words(asked: Asked) -> tuple[str, ...]:
