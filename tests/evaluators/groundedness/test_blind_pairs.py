@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -22,25 +23,43 @@ def loaded():
     return module
 
 
-@pytest.fixture(scope="module")
-def verdicts():
+@dataclass(frozen=True)
+class Held:
+    """What holds of some of the sets together: shares of their faithful and of their corrupted answers."""
+
+    sets: tuple[str, ...]
+    faithful: int
+    grounded: float
+    corrupted: int
+    contradicted: float
+    accepted: float
+
+
+EARLIER = Held(("first", "second", "third", "fourth"), 275, 0.93, 344, 0.81, 0.045)
+LATER = Held(("fifth", "sixth", "seventh", "eighth"), 336, 0.80, 382, 0.65, 0.08)
+
+
+@pytest.fixture(scope="module", params=[EARLIER, LATER], ids=["earlier", "later"])
+def judged(request):
     bench = loaded()
     found = {True: Counter(), False: Counter()}
-    for name in ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"):
+    for name in request.param.sets:
         for pair in bench.pairs(name):
             found[pair.kind == "faithful"][pair.judged().verdict] += 1
-    return found
+    return request.param, found
 
 
-def test_faithful_answers_are_accepted_and_hardly_ever_accused(verdicts):
-    faithful = verdicts[True]
-    assert faithful.total() == 611
-    assert faithful[Verdict.GROUNDED] / faithful.total() >= 0.85
-    assert faithful[Verdict.CONTRADICTED] / faithful.total() <= 0.01
+def test_faithful_answers_are_accepted_and_never_accused(judged):
+    held, found = judged
+    faithful = found[True]
+    assert faithful.total() == held.faithful
+    assert faithful[Verdict.GROUNDED] / faithful.total() >= held.grounded
+    assert faithful[Verdict.CONTRADICTED] == 0
 
 
-def test_corrupted_answers_are_rejected_or_left_open_and_seldom_accepted(verdicts):
-    corrupted = verdicts[False]
-    assert corrupted.total() == 726
-    assert corrupted[Verdict.CONTRADICTED] / corrupted.total() >= 0.73
-    assert corrupted[Verdict.GROUNDED] / corrupted.total() <= 0.07
+def test_corrupted_answers_are_rejected_or_left_open_and_seldom_accepted(judged):
+    held, found = judged
+    corrupted = found[False]
+    assert corrupted.total() == held.corrupted
+    assert corrupted[Verdict.CONTRADICTED] / corrupted.total() >= held.contradicted
+    assert corrupted[Verdict.GROUNDED] / corrupted.total() <= held.accepted
