@@ -98,28 +98,27 @@ def register(
             provider, ours = provider_for(_resource(service_name, project))
             if is_disabled():
                 return provider
-            registration = _registered.get(provider)
-            if registration is None:
-                registration = _registered[provider] = _Registration(CohortProcessor())
-                provider.add_span_processor(registration.cohort)
-                if not ours:
-                    _tell_name(provider, service_name)
+            if provider not in _registered and not ours:
+                _tell_name(provider, service_name)
+            registration = _registration_of(provider)
             if project is not None:
                 registration.cohort.set_default("project", project)
             if ours or endpoint is not None:
-                add_exporters(
-                    provider,
-                    registration.exports,
-                    endpoint,
-                    spoken,
-                    batch=batch,
-                    headers=headers,
-                )
+                exports = registration.exports
+                add_exporters(provider, exports, endpoint, spoken, batch=batch, headers=headers)
         configure(provider, content)
         for framework in instrument:
             if not _is_switched_off(framework):
                 _instrument_if_installed(framework, provider, content)
     return provider
+
+
+def _registration_of(provider: TracerProvider) -> _Registration:
+    """What we add to a provider, which is added once."""
+    if provider not in _registered:
+        _registered[provider] = _Registration(CohortProcessor())
+        provider.add_span_processor(_registered[provider].cohort)
+    return _registered[provider]
 
 
 def instrument_smolagents(
