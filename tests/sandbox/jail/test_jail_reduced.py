@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,29 @@ def test_a_box_counts_names_and_forgets_those_that_were_removed(tmp_path: Path) 
     assert box.touched()
     box.drop()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_box_whose_empty_manifest_a_program_has_changed_is_not_kept(tmp_path: Path) -> None:
+    box = Directory(str(tmp_path), Descendants(own_user=False))
+    manifest = tmp_path / "package.json"
+
+    def replace_by(make: Callable[[], object]) -> None:
+        manifest.unlink()
+        make()
+
+    for change in (
+        lambda: manifest.write_text('{"type": "module"}\n'),
+        lambda: manifest.write_text("[]\n"),
+        manifest.unlink,
+        lambda: replace_by(manifest.mkdir),
+        lambda: replace_by(lambda: os.mkfifo(manifest)),
+        lambda: replace_by(lambda: manifest.symlink_to("work")),
+    ):
+        box.fresh(1 << 20)
+        assert not box.touched()
+        change()
+        assert box.touched()
+        box.drop()
 
 
 def test_a_box_over_its_bytes_ends_the_run(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from spanproof.sandbox.backend import Evidence, Sandbox
 from spanproof.sandbox.backends.promise import PATIENT, Broken, Finding, Promise, require
+from spanproof.sandbox.backends.quiet import QUIET
 from spanproof.sandbox.backends.recorded import RECORDED
 from spanproof.sandbox.errors import UnsupportedFixtures, UnsupportedLanguage
 from spanproof.sandbox.model import (
@@ -310,6 +311,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise("determinism", "a session with a seed and a clock repeats itself", "python", _session_repeats),
     Promise("seed and clock", "a program with a seed and a clock repeats itself", "python", _run_repeats),
     *RECORDED,
+    *QUIET,
     Promise("tools", "tool calls reach the host, and its answers the program", "python", _tools_answered),
 )
 """In the order they are checked."""

@@ -34,6 +34,11 @@ class Target:
     loopback: bool = False
     path: str | None = None
 
+    @property
+    def goes_nowhere(self) -> bool:
+        """Whether nothing can be there: libc connects so to learn by which of its names it finds itself."""
+        return self.loopback and self.port == 0
+
 
 def parse(raw: bytes) -> Target | None:
     """Read a `struct sockaddr`."""

@@ -31,7 +31,7 @@ PROBED = re.compile(
     r"|/etc/((net)?svc\.conf|ld\.so\.\w+|nsswitch\.conf|resolv\.conf|hosts?|host\.conf|hostname|gai\.conf|localtime|timezone"
     r"|protocols|services|mtab|mime\.types|locale\S*|inputrc|profile|bash\S*|environment|os-release"
     r"|lsb-release|\w+_version|\w+-release|terminfo\S*|ssl(/.*)?|ca-certificates\S*|pki(/.*)?|alternatives"
-    r"(/.*)?|nodejs\S*|malloc\.conf|login\.defs|python\S*|magic\S*|mailcap|fonts(/.*)?|xdg(/.*)?|gitconfig)"
+    r"(/.*)?|nodejs\S*|malloc\.conf|login\.defs|python\S*|magic\S*|mailcap|fonts(/.*)?|xdg(/.*)?|gitconfig|ldap/ldap\.conf)"
     r"|(/box(/code)?)?/(package\.json|node_modules(/.*)?)"
     r"|/(usr|lib|lib64|lib32|libx32|bin|sbin|opt/lib)(/.*)?"
     r"|/var/(cache|lib)/(fontconfig|texmf|misc|nscd|sss)(/.*)?|/(box/tmp|var/run|run)/nscd(/.*)?"

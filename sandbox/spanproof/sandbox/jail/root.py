@@ -46,7 +46,7 @@ _LINKS = {
 FILES = {
     # No route leads anywhere: the resolver asks the loopback, where the query is seen and nobody answers.
     "etc/resolv.conf": "nameserver 127.0.0.1\noptions attempts:1 timeout:1\n",
-    "etc/hosts": "127.0.0.1 localhost\n::1 localhost\n",
+    "etc/hosts": "127.0.0.1 localhost sandbox\n::1 localhost sandbox\n",
     "etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
     "etc/host.conf": "multi on\n",
     "etc/hostname": "sandbox\n",

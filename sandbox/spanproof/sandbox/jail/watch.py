@@ -341,7 +341,8 @@ class Watcher:
         self.record.network_used |= served or target.loopback  # what is refused leaves nothing behind
         if served:  # the call itself will be told
             return self._bring(call, text, raw) if name == "connect" and target.port else GO_ON
-        self.record.note("network", text, allowed=target.loopback)
+        if not target.goes_nowhere:
+            self.record.note("network", text, allowed=target.loopback)
         return GO_ON if target.loopback else Answer(errno.ENETUNREACH)
 
     def _ask(self, _name: str, _call: Notification) -> Answer:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 LABEL = "spanproof.sandbox.owner"
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_NAME = "sandbox"
+"""Of each container; it finds itself by it."""
 _CALL_S = 60
 _OWN_BYTES = 128 * 1024 * 1024
 """For what runs a program inside, beside the program's own limit."""
@@ -129,7 +131,7 @@ class Daemon:
                 environment=_environment(),
                 working_dir="/",
                 labels={LABEL: _owner()},
-                hostname="sandbox",
+                hostname=_NAME,
                 stdin_open=True,
                 tty=False,
                 healthcheck={"test": ["NONE"]},
@@ -159,6 +161,7 @@ class Daemon:
             "ipc_mode": "private",
             "mounts": [_mount(bind) for bind in shape.binds],
             "dns": ["127.0.0.1"],
+            "extra_hosts": {_NAME: "127.0.0.1"},
             "ulimits": [{"Name": name, "Soft": most, "Hard": most} for name, most in limits.items()],
             "log_config": {"Type": "none"},
             "runtime": self._settings.runtime or None,

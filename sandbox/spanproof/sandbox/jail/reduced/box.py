@@ -25,6 +25,8 @@ _LOOK_EACH_NAMES = 32
 _OFTEN = 10
 """A walk through the box is made again when ten times what the last one took is past."""
 _BEYOND_BEARING = 2
+_MANIFEST, _EMPTY_MANIFEST = "package.json", b"{}\n"
+"""Node.js looks for one in each directory from a script's up, and would otherwise leave the box for it."""
 
 
 class Directory:
@@ -57,6 +59,8 @@ class Directory:
             os.chmod(f"{self.path}/{name}", mode)  # noqa: PTH101 - the umask took bits
         if self._packages is not None:
             os.symlink(self._packages, f"{self.path}/node_modules")  # noqa: PTH211
+        with open(f"{self.path}/{_MANIFEST}", "xb") as file:  # noqa: PTH123
+            file.write(_EMPTY_MANIFEST)
         self._modes = self._now()
         self._closed = False
         self._names_made = 0
@@ -68,7 +72,23 @@ class Directory:
 
     def touched(self) -> bool:
         """See `Box`."""
-        return self._closed or self._names_made > 0 or self._modes != self._now()
+        return (
+            self._closed
+            or self._names_made > 0
+            or self._modes != self._now()
+            or not self._has_empty_manifest()
+        )
+
+    def _has_empty_manifest(self) -> bool:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            fd = os.open(f"{self.path}/{_MANIFEST}", flags)
+            try:
+                return os.read(fd, len(_EMPTY_MANIFEST) + 1) == _EMPTY_MANIFEST
+            finally:
+                os.close(fd)
+        except OSError:  # gone, or a link or a directory by now
+            return False
 
     def _now(self) -> list[int]:
         """Modes and lengths of its directories; -1 for one that is gone."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -41,7 +42,7 @@ _CREDENTIALS = frozenset(("pip.conf", ".condarc", ".npmrc"))
 _SHARED = ("/usr", "/usr/local")
 _OWN_DESCRIPTOR = re.compile(r"/+dev/+(fd(/\d+)?|stdin|stdout|stderr)/*")
 _PROC_READ = re.compile(
-    r"(cpuinfo|meminfo|stat|version|filesystems|loadavg|uptime|sys/(kernel|vm|fs)/[a-z_.]+"
+    r"(cpuinfo|meminfo|stat|version|version_signature|filesystems|loadavg|uptime|sys/(kernel|vm|fs)/[a-z_.]+"
     r"|sys/kernel/random/(boot_id|uuid|entropy_avail|poolsize))"
 )
 
@@ -95,6 +96,25 @@ class Fence(Boundary):
         return self.is_own(place) or any(
             place == one or place.startswith(f"{one}/") for one in (*self.walls.readable, *self.walls.devices)
         )
+
+    def search_paths(self) -> dict[str, str]:
+        """The `.pth` files of the interpreter that lead to what a guest may not read, without those lines.
+
+        With them each Python it starts would look there by itself.
+        """
+        found = {}
+        for site in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
+            for path in Path(site).glob("*.pth"):
+                lines = path.read_text(encoding="utf-8", errors="surrogateescape").splitlines(keepends=True)
+                kept = [
+                    line for line in lines if line.startswith(("#", "import")) or self._leads_in(site, line)
+                ]
+                if kept != lines:
+                    found[os.path.realpath(path)] = "".join(kept)
+        return found
+
+    def _leads_in(self, site: str, line: str) -> bool:
+        return self.is_open(os.path.realpath(os.path.join(site, line.strip())))  # noqa: PTH118
 
     def judge(self, path: str, pid: int, *, writes: bool) -> tuple[Judged, str]:
         """See `Boundary`; its own descriptors are a program's to open, whatever they are called."""

@@ -53,6 +53,7 @@ class FileWatcher(BringingWatcher):
         super().__init__(arch, fence, ear)
         self._texts = {f"/{name}": SealedText(name, text) for name, text in _texts().items()}
         """Files of /etc that the guest reads in the place of the machine's."""
+        self._texts |= {path: SealedText("pth", text) for path, text in fence.search_paths().items()}
 
     def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
         table = super()._table()
@@ -83,6 +84,8 @@ class FileWatcher(BringingWatcher):
             return _ACCESS if judged is paths.Judged.FORBIDDEN else GO_ON
         if place.startswith("/proc/"):
             return self._give_kernel_s(place, flags, call)
+        if place.startswith("/etc/") and not self._boundary.is_open(place):
+            return Answer(errno.ENOENT)  # what programs look for by themselves, and cannot have here
         if flags & os.O_CREAT and self._boundary.is_own(place) and not self._box.name_made():
             return Answer(errno.ENOSPC)
         return GO_ON
@@ -222,7 +225,10 @@ def _texts() -> dict[str, str]:
     user = f"agent:x:{os.getuid()}:{os.getgid()}:agent:{os.environ['HOME']}:/bin/bash\n"
     group = f"agent:x:{os.getgid()}:\n"
     texts = {name: text for name, text in root.FILES.items() if name.startswith("etc/")}
-    return texts | {"etc/passwd": user, "etc/group": group}
+    name = os.uname().nodename  # the machine's: a namespace of names is not to be had either
+    hosts = f"127.0.0.1 localhost {name}\n::1 localhost {name}\n"
+    # git asks first whether it may read the machine's, and ends where it then cannot.
+    return texts | {"etc/passwd": user, "etc/group": group, "etc/hosts": hosts, "etc/gitconfig": ""}
 
 
 def _set_times(path: str, moments: tuple[tuple[int, ...], tuple[int, ...]] | None) -> None:

@@ -74,7 +74,8 @@ class SocketWatcher(BringingWatcher):
         text, served = self._recorded(target)
         if served and name == "connect" and target.port:  # the call itself will be told
             return self._bring(call, text, raw)
-        self.record.note("network", text, allowed=False)
+        if name == "bind" or not target.goes_nowhere:
+            self.record.note("network", text, allowed=False)
         if name == "bind":
             return _ACCESS
         return Answer(errno.ECONNREFUSED if target.loopback else errno.ENETUNREACH)
