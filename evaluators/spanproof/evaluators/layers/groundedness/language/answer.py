@@ -22,7 +22,7 @@ from spanproof.evaluators.layers.groundedness.language.segments import (
     overlaps,
     sentences_of,
 )
-from spanproof.evaluators.layers.groundedness.language.words import words_of
+from spanproof.evaluators.layers.groundedness.language.words import plain_set, said_in, words_of
 
 MAX_ANSWER_CHARS = 20_000
 MAX_CLAIMS = 200
@@ -38,9 +38,14 @@ _STRUCTURAL_BEFORE = re.compile(
     r"(?:\b(?:steps?|options?|figures?|fig|tables?|sections?|sec|chapters?|pages?|lines?|parts?|notes?|phase|no|top|first|last|next|previous|appendix)\.?\s+|#|^\s*(?:[-*•]\s+)?\[|\[)$",
     re.IGNORECASE,
 )
+_STRUCTURES = plain_set(
+    "step steps option options figure figures fig table tables section sections sec chapter chapters page"
+    " pages line lines part parts note notes phase no top first last next previous appendix"
+)
 _NOUN_ENDS = re.compile(r"[,.;:()]|\s(?:an?|per|each)\s")
 _LIST_MARK = re.compile(r"^\s*(?:\*\*)?\(?\d{1,3}[.)]\s", re.MULTILINE)
 _IDENTIFIER = re.compile(
+    r"(?:\b|(?=[+(]))(?=[^\s\d]{0,200}\d)(?:"  # each begins where a word does, with a digit before a space
     r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)+(?![\w-])|(?<![\w.-])[A-Za-z]{2,}\d{2,}\w*(?![\w-])"
     r"|(?<![\w.,-])(?!\d{1,3}\.\d{3}\.\d{3}(?![\w.]))(?:v?\d+(?:\.\d+){2,}|v\d+\.\d+)(?![\w-]|\.\d|,\d)"
     r"|(?<![\w+])\+(?=(?:[ ()-]{0,2}\d){8})\d{1,3}(?:[ -]?\(?\d{1,5}\)?){2,6}(?![\w-])"
@@ -48,7 +53,7 @@ _IDENTIFIER = re.compile(
     r"|(?<![\w./-])[a-z][\w-]{0,40}/v?\d+(?:\.\d+)*(?![\w/-])"
     r"|(?<![\w./-])[a-z][\w./-]{0,80}:v?\d+(?:\.\d+)+(?![\w-])"
     r"|(?<![\w.,:/-])0\d{2,}(?![\w:/-]|[.,]\d)"
-    r"|(?<![\w.-])(?=[0-9a-f]{0,39}\d)(?=\d{0,39}[a-f])[0-9a-f]{7,40}(?![\w-])"
+    r"|(?<![\w.-])(?=[0-9a-f]{0,39}\d)(?=\d{0,39}[a-f])[0-9a-f]{7,40}(?![\w-]))"
 )
 """Codes, dotted numbers, telephone numbers, numbers led by zeros: names, and compared as they are written."""
 
@@ -71,9 +76,10 @@ class Stated:
 
 @dataclass(slots=True)
 class AnswerText:
-    """The answer, cut up."""
+    """The answer, cut up; `said` are its words as they stand there, in lower case."""
 
     text: str
+    said: frozenset[str]
     sentences: list[Sentence]
     stated: list[Stated]
     identifiers: list[tuple[int, int, str]]
@@ -97,19 +103,20 @@ def read_answer(text: str) -> AnswerText:
     ]
     taken += [(start, end) for start, end, _ in identifiers]
     taken += [(match.start(), match.end()) for match in _LIST_MARK.finditer(text)]
+    said = said_in(text)
+    structured = not _STRUCTURES.isdisjoint(said) or "#" in text or "[" in text
     values: list[Quantity | DateMention | TimeMention] = [*dates, *times]
     for quantity in quantities_in(text, spelled=True):
         if overlaps(taken, quantity.start, quantity.end):
             continue
-        if quantity.unit is None and _STRUCTURAL_BEFORE.search(
-            text[max(0, quantity.start - 16) : quantity.start]
-        ):
+        before = text[max(0, quantity.start - 16) : quantity.start]
+        if structured and quantity.unit is None and _STRUCTURAL_BEFORE.search(before):
             continue
         values.append(quantity)
     values.sort(key=lambda value: value.start)
     del values[MAX_CLAIMS:]
     sentences = sentences_of(text)
-    answer = AnswerText(text, sentences, [], identifiers)
+    answer = AnswerText(text, said, sentences, [], identifiers)
     _place(answer, values)
     return answer
 

@@ -13,7 +13,12 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from spanproof.evaluators.layers.groundedness.language.relative import Relative, relatives_in
-from spanproof.evaluators.layers.groundedness.language.words import MONTH_NAMES, WEEKDAYS
+from spanproof.evaluators.layers.groundedness.language.words import (
+    MONTH_NAMES,
+    WEEKDAYS,
+    plain_set,
+    said_in,
+)
 
 _MONTHS = {name[:3]: number for number, name in enumerate(MONTH_NAMES, 1)}
 _MONTH = (
@@ -32,8 +37,10 @@ _DATE = re.compile(
     r"|\b" + _MONTH.format("m3") + r",?\s+(?P<y3>(?:19|20)\d{2})\b",
     re.IGNORECASE,
 )
+_DIGITS = re.compile(r"\d[-/.]\d{1,2}[-/.]\d")
 _YEAR_MONTH = re.compile(r"((?:19|20)\d\d)-(0[1-9]|1[0-2])")
 _WEEKDAY = re.compile(r"\b(Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)\b")
+_WEEKDAYS = frozenset(WEEKDAYS)
 _TIME = re.compile(
     r"(?:(?<![\w:.+-])|(?<=[\s(]\d:\d\d[-–])|(?<=[\s(]\d\d:\d\d[-–]))(?P<h>\d{1,2}):(?P<m>\d{2})(?::(?P<s>\d{2})(?:\.\d{1,6})?)?\s?(?P<p>[ap]\.?m\.?)?(?!(?!z\b)\w|:)"
     r"|(?<![\w:.$-])(?P<h2>\d{1,2})\s?(?P<p2>[ap]\.?m\.?)(?!\w)"
@@ -44,6 +51,8 @@ _TIME = re.compile(
     r"(?:in\sthe\s(?:(?P<am>morning)|afternoon|evening)|at\snight)\b",
     re.IGNORECASE,
 )
+_CLOCK = re.compile(r"\d(?::\d\d|\s?[ap]\.?m)", re.IGNORECASE)
+_CLOCK_WORDS = plain_set("noon midday midnight morning afternoon evening night")
 _ZONES = {
     "z": 0, "utc": 0, "gmt": 0, "cet": 60, "cest": 120, "est": -300, "edt": -240, "cst": -360, "cdt": -300,
     "mst": -420, "mdt": -360, "pst": -480, "pdt": -420, "ist": 330, "jst": 540,
@@ -123,13 +132,20 @@ class TimeMention:
 
 def dates_in(text: str, *, prose: bool = True) -> Iterator[DateMention]:
     """Every date of a text in order; weekdays and relative words only in prose."""
-    mentions = [found for match in _DATE.finditer(text) if (found := _read_date(match))]
+    mentions = (
+        [found for match in _DATE.finditer(text) if (found := _read_date(match))]
+        if _may_hold_dates(text)
+        else []
+    )
     if prose:
         taken = [(mention.start, mention.end) for mention in mentions]
-        mentions += [
-            DateMention(match.group(), match.start(), match.end(), weekday=WEEKDAYS.index(match[1].lower()))
-            for match in _WEEKDAY.finditer(text)
-        ]
+        if not _WEEKDAYS.isdisjoint(said_in(text)):
+            mentions += [
+                DateMention(
+                    match.group(), match.start(), match.end(), weekday=WEEKDAYS.index(match[1].lower())
+                )
+                for match in _WEEKDAY.finditer(text)
+            ]
         mentions += [
             DateMention(text[start:end], start, end, relative=relative)
             for start, end, relative in relatives_in(text)
@@ -146,8 +162,18 @@ def dates_in(text: str, *, prose: bool = True) -> Iterator[DateMention]:
     return iter(mentions)
 
 
+def _may_hold_dates(text: str) -> bool:
+    """Whether it is worth looking for dates: digits between the marks of one, or the name of a month."""
+    if _DIGITS.search(text) is not None:
+        return True
+    lowered = text.lower()
+    return any(month in lowered for month in _MONTHS)
+
+
 def times_in(text: str) -> Iterator[TimeMention]:
     """Every time of day of a text in order."""
+    if _CLOCK.search(text) is None and _CLOCK_WORDS.isdisjoint(said_in(text)):
+        return
     for match in _TIME.finditer(text):
         if match["word"] or match["spelled"]:
             yield _worded(match)

@@ -8,26 +8,36 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from spanproof.evaluators.layers.groundedness.language.words import canonical_set
+from spanproof.evaluators.layers.groundedness.language.words import canonical_set, plain_set
 
 _UP = (
-    r"increases|increased|increasing|rose|rises|risen|rising|grew|grow|grows|grown|growing|climbed"
-    r"|gained|gains|jumped|jumps|widened|widens|surged|soared|went up|gone up|up by|up from|up(?=\s+\d)"
-    r"|(?:gets?|got|becomes?|became|turns?)\s+(?:warmer|hotter|higher|bigger|larger|longer)"
+    "increases|increased|increasing|rose|rises|risen|rising|grew|grow|grows|grown|growing|climbed"
+    "|gained|gains|jumped|jumps|widened|widens|surged|soared"
 )
+_UP_OF = "increase|rise|gain|growth|jump"
+_GREATER = "warmer|hotter|higher|bigger|larger|longer"
 _DOWN = (
-    r"decreases|decreased|decreasing|fell|falls|fallen|falling|dropped|drops|declined|declines"
-    r"|declining|shrank|shrinks|shrink|shrunk|slipped|dipped|dips|narrowed|narrows"
-    r"|plunged|plummeted|reduced|went down|gone down|down by|down"
-    r" from|down(?=\s+\d)"
-    r"|(?:gets?|got|becomes?|became|turns?)\s+(?:cooler|colder|lower|smaller|shorter|cheaper)"
+    "decreases|decreased|decreasing|fell|falls|fallen|falling|dropped|drops|declined|declines"
+    "|declining|shrank|shrinks|shrink|shrunk|slipped|dipped|dips|narrowed|narrows"
+    "|plunged|plummeted|reduced"
 )
+_DOWN_OF = "decrease|fall|drop|decline|reduction"
+_SMALLER = "cooler|colder|lower|smaller|shorter|cheaper"
+_BETTER = "improved|improves"
+_WORSE = "worsened|worsens|deteriorated"
+_TURNS = r"(?:gets?|got|becomes?|became|turns?)\s+"
 DIRECTION = re.compile(
-    rf"\b(?:(?P<up>{_UP}|(?:increase|rise|gain|growth|jump)(?=\s+of\b))"
-    rf"|(?P<down>{_DOWN}|(?:decrease|fall|drop|decline|reduction)(?=\s+of\b))"
-    r"|(?P<better>improved|improves)|(?P<worse>worsened|worsens|deteriorated))\b",
+    rf"\b(?:(?P<up>{_UP}|went up|gone up|up by|up from|up(?=\s+\d)|{_TURNS}(?:{_GREATER})"
+    rf"|(?:{_UP_OF})(?=\s+of\b))"
+    rf"|(?P<down>{_DOWN}|went down|gone down|down by|down from|down(?=\s+\d)|{_TURNS}(?:{_SMALLER})"
+    rf"|(?:{_DOWN_OF})(?=\s+of\b))"
+    rf"|(?P<better>{_BETTER})|(?P<worse>{_WORSE}))\b",
     re.IGNORECASE,
 )
+DIRECTION_CUES = plain_set("up down") | frozenset(
+    "|".join((_UP, _UP_OF, _GREATER, _DOWN, _DOWN_OF, _SMALLER, _BETTER, _WORSE)).split("|")
+)
+"""One of these stands in every text that tells a direction."""
 RELATIVE = re.compile(
     r"\s+(?:(?P<up>higher|more|larger|greater|longer|slower)|(?P<down>lower|less|fewer|smaller|shorter|faster))\b(?![^.;\n]*\bthan\b)",
     re.IGNORECASE,

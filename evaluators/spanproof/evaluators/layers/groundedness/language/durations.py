@@ -17,12 +17,15 @@ _JOINT = re.compile(
     r"(?:(?P<m>\d{1,3})m(?:in)?\s?)?(?:(?P<s>\d{1,2}(?:\.\d+)?)s(?:ec)?)?(?<=[a-z])(?!\w)"
     r"|(?<![\w.:/])(?P<mm>2[4-9]|[3-9]\d|1\d\d):(?P<ss>[0-5]\d)(?:\.\d{1,3})?(?![\w:])"
 )
+_JOINED = re.compile(r"\d[dhm:]")
 _SECOND = BY_NAME["s"]
 _PARTS = (("d", 86_400.0), ("h", 3_600.0), ("m", 60.0), ("s", 1.0))
 
 
 def durations_in(text: str) -> Iterator[Quantity]:
     """Every such duration of a text."""
+    if _JOINED.search(text) is None:
+        return
     for match in _JOINT.finditer(text):
         if match["mm"]:
             value, step = int(match["mm"]) * 60.0 + int(match["ss"]), 1.0

@@ -42,6 +42,7 @@ _ATTACHED = {
 """How shells write sizes, and instruments degrees: `198G`, `31Gi`, `4.1C`."""
 
 _QUANTITY = re.compile(
+    r"(?=\W{0,7}[A-Z\d])(?=\D{0,9}\d)"  # what may stand before its digits is short
     r"(?P<open>\()?"
     r"(?P<sign>(?<![\w)\]%.])[-−–+])?\s?"
     rf"(?P<symbol>(?:US|CA|AU|NZ|HK)?\$|€|£|¥|₹|₽|₩|\b(?:{'|'.join(sorted(CURRENCIES))})\s?)?"
@@ -54,6 +55,7 @@ _QUANTITY = re.compile(
     r"|[A-Za-zµμ]{1,14}[²³]?))?)"
 )
 _STATED = re.compile(r"(?:\b(?:is|was|were|are|of|at)|[:=])\s*$", re.IGNORECASE)
+_GROUPING = str.maketrans("", "", ",\u00a0\u202f\u2009'’")
 _WORD_AFTER = re.compile(r"[ \u00a0]?([A-Za-zµμ]{1,14}|[%€£¥₹])(?![\w])")
 
 
@@ -140,8 +142,8 @@ def _is_joined(text: str, place: int) -> bool:
 def _parse(written: str) -> tuple[float, float, int] | None:
     if "," in written and written.rfind(",") > written.rfind(".") >= 0:
         written = written.replace(".", "").replace(",", ".")
-    else:
-        written = re.sub(r"[,\u00a0\u202f\u2009'’]", "", written)
+    elif not written.isdecimal():
+        written = written.translate(_GROUPING)
     mantissa, _, exponent = written.lower().partition("e")
     decimals = len(mantissa.partition(".")[2])
     try:

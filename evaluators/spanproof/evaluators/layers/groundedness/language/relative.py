@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from spanproof.evaluators.layers.groundedness.language.words import WEEKDAYS
+from spanproof.evaluators.layers.groundedness.language.words import WEEKDAYS, plain_set, said_in
 
 _WEEKDAY = "|".join(WEEKDAYS)
 _COUNTED = r"\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fourteen|thirty"
@@ -27,6 +27,11 @@ _RELATIVE = re.compile(
     rf"|(?P<which>last|past|previous|this|next|coming)\s+(?P<what>{_WEEKDAY}|weekend|week|month|year|quarter))\b",
     re.IGNORECASE,
 )
+_CUES = frozenset(WEEKDAYS) | plain_set(
+    "tomorrow yesterday night tonight today morning afternoon evening weekend quarter quarters day days"
+    " nights week weeks fortnight fortnights month months year years"
+)
+"""One of these stands in every relative date."""
 _NUMBERS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
     "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fourteen": 14, "thirty": 30,
@@ -77,6 +82,8 @@ class Relative:
 
 def relatives_in(text: str) -> Iterator[tuple[int, int, Relative]]:
     """Every relative date of a text, with its place."""
+    if _CUES.isdisjoint(said_in(text)):
+        return
     for match in _RELATIVE.finditer(text):
         found = _read(match)
         if found is not None:

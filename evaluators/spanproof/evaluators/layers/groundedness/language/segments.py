@@ -9,7 +9,7 @@ alike.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -22,6 +22,7 @@ _SEPARATOR = re.compile(
     re.IGNORECASE,
 )
 _AGAINST = re.compile(r"\b(?:while|whereas|but)\b", re.IGNORECASE)
+_AGAINST_WORDS = ("while", "whereas", "but")
 _CLAUSE = re.compile(
     r"\b(?:takes?|costs?|lasts?|earns?|sold|sells|weighs?|holds?|uses?|scored|runs?|plays?)\s+\w",
     re.IGNORECASE,
@@ -48,15 +49,20 @@ class Sentence:
     words: tuple[str, ...]
     segments: list[tuple[int, int]] = field(default_factory=list)
     pieces: list[tuple[int, int]] = field(default_factory=list)
+    _turns: list[tuple[int, int]] | None = None
 
     def clause_at(self, place: int) -> tuple[int, int]:
         """The part of the sentence around this place that "while" or "but" sets against another."""
+        if self._turns is None:
+            self._turns = [
+                (self.start + match.start(), self.start + match.end()) for match in _turns(self.text)
+            ]
         start, end = self.start, self.end
-        for match in _AGAINST.finditer(self.text):
-            if self.start + match.start() > place:
-                end = self.start + match.start()
+        for turn, behind in self._turns:
+            if turn > place:
+                end = turn
                 break
-            start = self.start + match.end()
+            start = behind
         return start, end
 
     def piece_at(self, place: int) -> tuple[int, int]:
@@ -64,6 +70,11 @@ class Sentence:
         return next(
             ((start, end) for start, end in self.pieces if start <= place < end), (self.start, self.end)
         )
+
+
+def _turns(text: str) -> Iterable[re.Match[str]]:
+    lowered = text.lower()
+    return _AGAINST.finditer(text) if any(word in lowered for word in _AGAINST_WORDS) else ()
 
 
 def sentences_of(text: str) -> list[Sentence]:

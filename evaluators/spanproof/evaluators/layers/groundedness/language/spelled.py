@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from spanproof.evaluators.layers.groundedness.language.quantity import SCALES, Quantity
 from spanproof.evaluators.layers.groundedness.language.units import BY_NAME, PERCENT
+from spanproof.evaluators.layers.groundedness.language.words import said_in
 
 _UNIT_AFTER = re.compile(r"[ \u00a0]([A-Za-z]{3,14})(?!\w)")
 _FRACTION_WORD = re.compile(r"[ -](?:thirds?|quarters?|fifths?|tenths?|halves|half)\b", re.IGNORECASE)
@@ -33,6 +34,8 @@ _ONE_AND = re.compile(
     re.IGNORECASE,
 )
 """One of a unit, where more of it follows: "an hour and 15 minutes", "a day and a half"."""
+_CUES = frozenset((*_NUMBERS, "dozen"))
+_ONE_CUES = frozenset(("hour", "minute", "day", "week", "month", "year"))
 _DOZEN = 12.0
 _DOZEN_STEP = 2.0
 """What a number of dozens is exact to: one more or less."""
@@ -40,11 +43,12 @@ _DOZEN_STEP = 2.0
 
 def spelled_in(text: str) -> Iterator[Quantity]:
     """Every number of a text that is written as a word."""
-    for match in _ONE_AND.finditer(text):
+    said = said_in(text)
+    for match in _ONE_AND.finditer(text) if "and" in said and not _ONE_CUES.isdisjoint(said) else ():
         value = 1.5 if match["half"] else 1.0
         unit = BY_NAME[match["unit"].lower()]
         yield Quantity(match.group(), match.start(), match.end(), value, 1.0, 0, 1, unit, spelled=True)
-    for match in _SPELLED.finditer(text):
+    for match in _SPELLED.finditer(text) if not _CUES.isdisjoint(said) else ():
         if match["dozen"]:
             value = _DOZEN * (0.5 if match["half"] else 1.5 if match["more"] else 1.0)
             yield _quantity(text, match, match.end(), value, _DOZEN_STEP)

@@ -7,10 +7,12 @@ about states but for a user's own synonyms, which `state_words` adds.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
+
+from spanproof.evaluators.layers.groundedness.language.words import said_in
 
 FAMILIES: tuple[dict[str, str], ...] = (
     {
@@ -69,11 +71,21 @@ class StateWords:
         families: the usual names of each family's states.
         forms: what each form may name, in lower case.
         pattern: finds a form in a text, the longest first.
+        cues: of each form a word; a text that says none of them holds no form.
     """
 
     families: tuple[tuple[str, ...], ...]
     forms: Mapping[str, Meanings]
     pattern: re.Pattern[str]
+    cues: frozenset[str]
+
+    def forms_in(self, text: str) -> Iterator[re.Match[str]]:
+        """Where a text says a state."""
+        return (
+            self.pattern.finditer(text)
+            if "" in self.cues or not self.cues.isdisjoint(said_in(text))
+            else iter(())
+        )
 
     def meanings(self, value: str) -> Meanings:
         """What a whole value names; `in_transit` and `in-transit` as `in transit`."""
@@ -114,6 +126,7 @@ def _built(synonyms: tuple[tuple[str, tuple[str, ...]], ...]) -> StateWords:
         tuple(tuple(family) for family in families),
         {form: tuple(dict.fromkeys(meanings)) for form, meanings in found.items()},
         pattern,
+        frozenset(max(said_in(form), key=len, default="") for form in found),
     )
 
 

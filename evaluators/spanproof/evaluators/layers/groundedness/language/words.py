@@ -21,6 +21,8 @@ MONTH_NAMES = (
 _KEY_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+|[^\W\d_]+\d*")
 _WORD = re.compile(r"\d+(?:[.,:]\d+)+|[^\W_]+(?:['’][^\W\d_]+)?")
 
+_SPOKEN = re.compile(r"\w+")
+
 _SHORT = 200
 """Characters of a text whose words are kept: rules ask for the same stretches over and over."""
 _CAMEL = re.compile(r"[a-z][A-Z]")
@@ -172,6 +174,15 @@ def _parts(key: str) -> list[str]:
     for part in _KEY_PARTS.findall(key[:200]):
         parts.extend(_COMPOUNDS.get(part.lower(), (part,)))
     return parts
+
+
+@lru_cache(maxsize=16)
+def said_in(text: str) -> frozenset[str]:
+    """The words of a text as they stand there, in lower case; kept for an answer and its task.
+
+    A rule whose cues are not among them has nothing to look for.
+    """
+    return frozenset(_SPOKEN.findall(text.casefold()))
 
 
 def words_of(text: str) -> list[str]:

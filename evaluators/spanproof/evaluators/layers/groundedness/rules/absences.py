@@ -13,7 +13,12 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
-from spanproof.evaluators.layers.groundedness.language.words import canonical_set, content_words, words_of
+from spanproof.evaluators.layers.groundedness.language.words import (
+    canonical_set,
+    content_words,
+    plain_set,
+    words_of,
+)
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Records
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
@@ -26,6 +31,8 @@ _ABSENT = re.compile(
     r"|\b(?P<nothing>nothing|none)\s+(?:was|were|has been)\s+(?:found|returned)",
     re.IGNORECASE,
 )
+_ABSENT_CUES = plain_set("no without find locate identify retrieve nothing none")
+_NOTHING_CUES = plain_set("free empty zero nil none waived")
 _NOTHING = re.compile(
     r"\b(?P<what>(?:[\w-]+\s+){0,2}[\w-]+)\s+(?:is|was|are|were)\s+(?:currently\s+|now\s+|completely\s+)?"
     r"(?:free(?: of charge)?|empty|zero|nil|none|waived)(?=\s*(?:[.,;!]|$))",
@@ -62,7 +69,7 @@ def absence_claims(binding: Binding) -> list[Claim]:
     """Every absence the answer states, and every flag it speaks of."""
     claims = [
         found
-        for match in islice(_ABSENT.finditer(binding.answer.text), MAX_CLAIMS)
+        for match in _worth_asking(_ABSENT, _ABSENT_CUES, binding)
         if not _IDIOM.match(match.group())
         and not _supposes(match, binding)
         and (found := _absent(match, binding)) is not None
@@ -72,9 +79,17 @@ def absence_claims(binding: Binding) -> list[Claim]:
     return claims
 
 
+def _worth_asking(
+    pattern: re.Pattern[str], cues: AbstractSet[str], binding: Binding
+) -> Iterator[re.Match[str]]:
+    """Where the answer matches, which it can only with one of the cues."""
+    answer = binding.answer
+    return iter(()) if cues.isdisjoint(answer.said) else islice(pattern.finditer(answer.text), MAX_CLAIMS)
+
+
 def _nothing(binding: Binding) -> Iterator[Claim]:
     """What is said to be free, empty or zero, where one value bears its name."""
-    for match in islice(_NOTHING.finditer(binding.answer.text), MAX_CLAIMS):
+    for match in _worth_asking(_NOTHING, _NOTHING_CUES, binding):
         what = set(content_words(words_of(match["what"])))
         named = [fact for fact in binding.numbers if not fact.weak and fact.key and fact.key[0] in what]
         if len(named) != 1:

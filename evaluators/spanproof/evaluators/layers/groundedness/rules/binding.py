@@ -233,6 +233,8 @@ class Binding:
 
     def _set_beside(self, stated: Stated) -> frozenset[str]:
         """Each number with its side of a comparison: "A earned less than B: 18 versus 22"."""
+        if "than" not in self.answer.said:
+            return frozenset()
         sentence = self.answer.sentences[stated.sentence]
         start, end = sentence.clause_at(stated.what.start)
         match = _COMPARED.search(self.answer.text, start, end)

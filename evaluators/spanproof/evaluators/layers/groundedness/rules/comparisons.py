@@ -11,7 +11,7 @@ import re
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
 from spanproof.evaluators.layers.groundedness.language.segments import Sentence
-from spanproof.evaluators.layers.groundedness.language.words import words_of
+from spanproof.evaluators.layers.groundedness.language.words import plain_set, words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim
@@ -31,6 +31,11 @@ _VERB = re.compile(
     r"(?P<between>)(?P<right>[^.;\n]{1,80})",
     re.IGNORECASE,
 )
+_VERBS = plain_set(
+    "exceed exceeds exceeded outnumber outnumbers outweigh outweighs beat beats outscored outsold outpaced"
+    " outperform outperforms outperformed surpasses surpassed edged leads led trail trails trailed short lost"
+    " lagged lags"
+)
 _OPPOSITE = re.compile(
     r"\b(?:more|less)\s+(?:cheap|expensive|costly|fast|slow|efficient|popular|likely)", re.IGNORECASE
 )
@@ -49,8 +54,9 @@ _MAX_FACTS = 120
 def comparison_claims(binding: Binding) -> list[Claim]:
     """Every comparison of two named facts."""
     claims: list[Claim] = []
-    for sentence in binding.answer.sentences[:MAX_CLAIMS]:
-        for pattern in (_THAN, _VERB):
+    patterns = _worth_asking(binding)
+    for sentence in binding.answer.sentences[:MAX_CLAIMS] if patterns else ():
+        for pattern in patterns:
             match = pattern.search(binding.answer.text, sentence.start, sentence.end)
             if match is None or _OPPOSITE.match(match.group()):
                 continue
@@ -62,11 +68,18 @@ def comparison_claims(binding: Binding) -> list[Claim]:
 
 def pair_compared(sentence: Sentence, binding: Binding) -> tuple[Fact, Fact] | None:
     """The two facts that a sentence sets beside each other, None where it names no pair."""
-    for pattern in (_THAN, _VERB):
+    for pattern in _worth_asking(binding):
         match = pattern.search(binding.answer.text, sentence.start, sentence.end)
         if match is not None:
             return _named_pair(match, sentence.start, binding)
     return None
+
+
+def _worth_asking(binding: Binding) -> list[re.Pattern[str]]:
+    """The forms of a comparison whose words stand in the answer."""
+    said = binding.answer.said
+    patterns = [_THAN] if "than" in said else []
+    return patterns if _VERBS.isdisjoint(said) else [*patterns, _VERB]
 
 
 def _named_pair(match: re.Match[str], start: int, binding: Binding) -> tuple[Fact, Fact] | None:

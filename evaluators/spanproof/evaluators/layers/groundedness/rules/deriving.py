@@ -32,8 +32,9 @@ _ADDING = frozenset(("add", "together"))
 _MADE_UP = re.compile(
     r"\b(?:ma[dk]e|makes|making|set|came|comes|end\w*|br[eo]\w+|sum\w*)\s+(?:up|down)\b", re.I
 )
+_UP_OR_DOWN = frozenset(("up", "down"))
 _MAX_RECKONED = 6
-_LEVEL = re.compile(r"\b(?:to|from)\s+$", re.IGNORECASE)
+_LEVEL = re.compile(r"\b(to|from)\s+$", re.IGNORECASE)
 _OUT_OF = re.compile(
     r"(?:\d\s+(?:\w+\s+)?|\b(?:half|third|quarter|tenth|most|all|some|rest)\s+|%\s*)"
     r"(?:out\s+)?of\s+(?:the\s+|all\s+|our\s+|its\s+|their\s+|these\s+|a\s+total\s+of\s+)?$",
@@ -153,8 +154,9 @@ def _searches(asked: Asked) -> Iterator[Search]:
 
 def _meant(cues: frozenset[str], asked: Asked) -> frozenset[str]:
     """The cue words without idioms ("made up 74 %"), and with what the form asks: "98 of 105" is a total."""
-    if _MADE_UP.search(asked.binding.answer.sentences[asked.stated.sentence].text):
-        cues = cues - {"up", "down"}
+    turned = not _UP_OR_DOWN.isdisjoint(asked.binding.answer.said)
+    if turned and _MADE_UP.search(asked.binding.answer.sentences[asked.stated.sentence].text):
+        cues = cues - _UP_OR_DOWN
     if asked.quantity.dimension is Dimension.FRACTION and _LEVEL.search(asked.before):
         cues = cues - CHANGE_CUES  # "shrank to 15.3 %" tells where it ended, not how far it went
     return cues | {"total"} if is_whole(asked) else cues
@@ -189,7 +191,7 @@ def _readings(asked: Asked) -> Iterator[Quantity]:
 
 def _equation(asked: Asked) -> Derived | None:
     """A sum the answer writes out: "4 × $6.50 = $26.00". Its parts are claims of their own."""
-    match = _EQUATION.search(asked.before)
+    match = _EQUATION.search(asked.before) if "=" in asked.before else None
     if match is None:
         return None
     parts = [whole_quantity(match[1]), whole_quantity(match[3])]
@@ -238,7 +240,7 @@ def _bases(asked: Asked) -> tuple[tuple[Fact, ...], tuple[Fact, ...]] | None:
         ):
             continue
         leading = asked.binding.answer.text[max(0, other.what.start - 12) : other.what.start].lower()
-        found = re.search(r"\b(from|to)\s+$", leading)
+        found = _LEVEL.search(leading)
         if found:
             facts = tuple(fact for fact in asked.binding.numbers if binds(other.what, fact) is not None)
             if facts:

@@ -16,6 +16,7 @@ from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
 from spanproof.evaluators.layers.groundedness.language.direction_words import (
     ATTRIBUTE,
     DIRECTION,
+    DIRECTION_CUES,
     FROM_TO,
     RELATIVE,
     goes_up,
@@ -49,23 +50,29 @@ _FALLING_KEYS = canonical_set("decrease decline drop loss reduction")
 
 def direction_claims(binding: Binding) -> list[Claim]:
     """Every direction the answer states."""
+    told = not DIRECTION_CUES.isdisjoint(binding.answer.said)
     claims: list[Claim] = []
-    for sentence in binding.answer.sentences[:MAX_CLAIMS]:
-        for match in islice(
-            DIRECTION.finditer(binding.answer.text, sentence.start, sentence.end), MAX_CLAIMS
-        ):
-            if _is_a_name(match, binding) or is_idiom(match, binding.answer.text):
-                continue
-            if ATTRIBUTE.search(binding.answer.text[max(0, match.start() - 6) : match.start()]):
-                continue
-            found = _settle(match, sentence, binding)
-            if found is not None:
-                claims.append(found)
-        claims.extend(_relative(sentence, binding))
+    for sentence in binding.answer.sentences[:MAX_CLAIMS] if told or binding.derived else ():
+        claims.extend(_told(sentence, binding) if told else ())
+        claims.extend(_relative(sentence, binding) if binding.derived else ())
     return claims
 
 
+def _told(sentence: Sentence, binding: Binding) -> Iterator[Claim]:
+    """The directions that a sentence tells in words."""
+    text = binding.answer.text
+    for match in islice(DIRECTION.finditer(text, sentence.start, sentence.end), MAX_CLAIMS):
+        if _is_a_name(match, binding) or is_idiom(match, text):
+            continue
+        if ATTRIBUTE.search(text[max(0, match.start() - 6) : match.start()]):
+            continue
+        found = _settle(match, sentence, binding)
+        if found is not None:
+            yield found
+
+
 def _relative(sentence: Sentence, binding: Binding) -> Iterator[Claim]:
+    """The directions of differences that are told without their other end."""
     for quantity in _quantities(sentence, binding):
         match = RELATIVE.match(binding.answer.text, quantity.end, sentence.end)
         if match is not None and quantity.start in binding.derived:

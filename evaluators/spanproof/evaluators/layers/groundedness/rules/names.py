@@ -33,6 +33,7 @@ _COPULA = re.compile(
     rf"(?P<subject>[^\s.;:][^.;:\n]{{2,120}}?)\s+(?:is|was|are|were|won by|written by|called|named)\s+"
     rf"(?P<name>{_NAME})(?=\s*(?:[.,;!?)]|$))"
 )
+_COPULA_AND_NAME = re.compile(r"\s(?:is|was|are|were|by|called|named)\s+[A-ZÀ-Þ]")
 _MAX_TEXT = 20_000
 _MAX_SAID = 20
 
@@ -57,6 +58,8 @@ def _placed(binding: Binding) -> Iterator[Claim]:
 
 def _said(binding: Binding) -> Iterator[Claim]:
     texts: list[tuple[int, list[tuple[set[str], str]]]] | None = None
+    if _COPULA_AND_NAME.search(binding.answer.text) is None:
+        return
     for match in islice(_COPULA.finditer(binding.answer.text), _MAX_SAID):
         if texts is None:
             short = (pair for pair in enumerate(binding.facts.texts) if len(pair[1]) <= _MAX_TEXT)

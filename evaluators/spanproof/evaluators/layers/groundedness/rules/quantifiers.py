@@ -20,6 +20,7 @@ _ALL = re.compile(
     r"(?:\s+(?:now|again|successfully))?(?=\s*(?:[.;,!]|$))",
     re.IGNORECASE,
 )
+_CUES = frozenset(("all", "every", "each", "both"))
 _NOT = re.compile(r"\b(?:not|almost|nearly)\s+$|n['’]t\b[^.;]*$", re.IGNORECASE)
 _WELL = canonical_set("passed succeeded completed successful ok healthy running green fine")
 _ILL = canonical_set("failed failures failure errors error errored crashed broken")
@@ -29,6 +30,8 @@ _MOST_ROWS = 200
 
 def all_claims(binding: Binding) -> list[Claim]:
     """Every status said of all."""
+    if _CUES.isdisjoint(binding.answer.said):
+        return []
     found = islice(_ALL.finditer(binding.answer.text), MAX_CLAIMS)
     return [claimed for match in found if (claimed := _settle(match, binding)) is not None]
 

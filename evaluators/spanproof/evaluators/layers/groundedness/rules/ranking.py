@@ -14,7 +14,12 @@ from dataclasses import dataclass
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
 from spanproof.evaluators.layers.groundedness.language.segments import Sentence
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
-from spanproof.evaluators.layers.groundedness.language.words import canonical, canonical_set, words_of
+from spanproof.evaluators.layers.groundedness.language.words import (
+    canonical,
+    canonical_set,
+    plain_set,
+    words_of,
+)
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
@@ -25,12 +30,16 @@ _IN_ORDER = re.compile(
 )
 _PLACE = re.compile(
     r"\b(?:(?:came|comes|finished|ranks?|ranked|is|was|in|placed|takes?|took)\s+(?:in\s+)?(?:the\s+)?"
-    r"(?P<place>first|second|third|fourth|fifth|last)(?:\s+place)?(?=\s*(?:[,.;:!]|$|in\b|with\b|at\b|by\b|behind\b"
+    r"(?P<place>first|second|third|fourth|fifth|last)\b(?:\s+place)?(?=\s*(?:[,.;:!]|$|in\b|with\b|at\b|by\b|behind\b"
     r"|and\b|place\b))"
     r"|(?P<won>(?:leads?|led|tops?|topped|heads?|headed) the"
     r" (?:table|ranking|list|standings|leaderboard|league|field)|won|wins)\b"
     r"(?!\s+(?:by|as|\d|most|more|fewer|all|one|two|three|four|five|six|seven|eight|nine|ten|once|twice)\b))",
     re.IGNORECASE,
+)
+_CUES = plain_set(
+    "followed first ahead order ranked second third fourth fifth last lead leads led top tops topped head"
+    " heads headed won wins"
 )
 _PLACES = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "last": -1}
 _LEAST_LEADS = canonical_set(
@@ -56,6 +65,8 @@ class _Row:
 def ranking_claims(binding: Binding) -> list[Claim]:
     """Every order and every place the answer states."""
     claims: list[Claim] = []
+    if _CUES.isdisjoint(binding.answer.said):
+        return claims
     for sentence in binding.answer.sentences[:MAX_CLAIMS]:
         order = _IN_ORDER.search(sentence.text)
         places = list(_PLACE.finditer(sentence.text))

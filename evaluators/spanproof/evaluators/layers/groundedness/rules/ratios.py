@@ -12,7 +12,7 @@ from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
 from spanproof.evaluators.layers.groundedness.language.segments import Sentence
-from spanproof.evaluators.layers.groundedness.language.words import words_of
+from spanproof.evaluators.layers.groundedness.language.words import plain_set, words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
@@ -41,6 +41,11 @@ _RATIO = re.compile(
     + "|".join(sorted(_WORDS, key=len, reverse=True)) + r"))\b",
     re.IGNORECASE,
 )  # fmt: skip
+_CUES = plain_set(
+    "times twice double doubled doubles triple tripled triples thrice quadruple quadrupled half halved third"
+    " thirds quarter quarters tenfold"
+)
+"""One of these stands in every ratio."""
 _RELATES = re.compile(
     r"\s+(?:(?:as\s+\w+(?:\s+\w+)?\s+as|that|those|the|what|of|more|higher|larger|bigger|greater|than|in)\b)",
     re.IGNORECASE,
@@ -57,7 +62,7 @@ _CLOSE, _WIDE, _WRONG = 0.1, 0.2, 0.15
 def ratio_claims(binding: Binding) -> list[Claim]:
     """Every ratio told in words whose two sides the sentence names."""
     claims: list[Claim] = []
-    if not binding.numbers:
+    if not binding.numbers or _CUES.isdisjoint(binding.answer.said):
         return claims
     for sentence in binding.answer.sentences[:MAX_CLAIMS]:
         for match in islice(_RATIO.finditer(binding.answer.text, sentence.start, sentence.end), MAX_CLAIMS):
@@ -70,7 +75,7 @@ def ratio_claims(binding: Binding) -> list[Claim]:
 def is_ratio_word(start: int, end: int, binding: Binding) -> bool:
     """Whether a spelled number stands in a ratio: "three times as many" counts nothing."""
     text = binding.answer.text
-    return any(
+    return not _CUES.isdisjoint(binding.answer.said) and any(
         match.start() <= start < match.end() for match in _RATIO.finditer(text, max(0, start - 20), end + 30)
     )
 

@@ -58,11 +58,12 @@ class _Status:
 
 def status_claims(binding: Binding) -> list[Claim]:
     """Every status the answer says of something."""
-    known = _statuses(binding)
+    known: list[_Status] | None = None
     claims: list[Claim] = []
-    for match in islice(binding.states.pattern.finditer(binding.answer.text), MAX_CLAIMS):
+    for match in islice(binding.states.forms_in(binding.answer.text), MAX_CLAIMS):
         if not _is_said(match, binding):
             continue
+        known = _statuses(binding) if known is None else known
         found = _settle(match, binding, known)
         if found is not None:
             claims.append(found)

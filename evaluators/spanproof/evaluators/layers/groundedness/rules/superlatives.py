@@ -14,7 +14,12 @@ from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
 from spanproof.evaluators.layers.groundedness.language.segments import Sentence
-from spanproof.evaluators.layers.groundedness.language.words import canonical, canonical_set, words_of
+from spanproof.evaluators.layers.groundedness.language.words import (
+    canonical,
+    canonical_set,
+    plain_set,
+    words_of,
+)
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Records
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
@@ -34,6 +39,11 @@ _CUE = re.compile(
     rf"|(?P<min>{_MIN}|the (?:lower|smaller|fewer)))\b"
     r"(?!\s+(?:of\s+all\b(?!\s*[.,;])|likely|recent|often|\d))(?P<after>(?:\s+\w+){0,2})",
     re.IGNORECASE,
+)
+_CUES = plain_set(
+    "highest largest biggest greatest most maximum top longest slowest oldest priciest busiest heaviest"
+    " hottest warmest peaked peaks higher larger bigger greater lowest smallest least fewest minimum shortest"
+    " fastest youngest cheapest lightest coldest coolest bottomed lower smaller fewer"
 )
 _PLACES = {"second": 1, "third": 2, "fourth": 3}
 _SIZED = frozenset(("largest", "biggest", "smallest"))
@@ -55,6 +65,8 @@ _MEANT = {
 def superlative_claims(binding: Binding) -> list[Claim]:
     """Every superlative that names a row."""
     claims: list[Claim] = []
+    if _CUES.isdisjoint(binding.answer.said):
+        return claims
     for sentence in binding.answer.sentences[:MAX_CLAIMS]:
         for match in islice(_CUE.finditer(binding.answer.text, sentence.start, sentence.end), MAX_CLAIMS):
             if _AT_MOST.search(binding.answer.text[max(0, match.start() - 5) : match.start()]):
