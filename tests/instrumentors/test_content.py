@@ -74,7 +74,8 @@ def test_hidden_content_leaves_no_trace_of_itself(recorded):
     with pytest.raises(ValueError, match=_SECRET):
         RunnableLambda(lambda given: int(given)).invoke(_SECRET)
     for span in recorded.spans:
-        assert span.attributes["spanproof.content.hidden"] is True
+        assert span.instrumentation_scope.attributes["spanproof.content.hidden"] is True
+        assert "spanproof.content.hidden" not in span.attributes  # told once for all of them
         assert _SECRET not in span.to_json()
     assert recorded.named("step 2").attributes["error.type"] == "ValueError"
     assert recorded.named("step 1").attributes["spanproof.code.language"] == "python"
@@ -161,6 +162,14 @@ def test_a_long_value_keeps_head_and_tail_and_says_how_much_is_missing():
     assert clipped.endswith("c" * 300)
     whole = hashlib.sha256(("a" * 600 + "b" * 800 + "c" * 600).encode()).hexdigest()
     assert f"1100 of 2000 characters left out, sha256 {whole}" in clipped
+
+
+def test_code_that_is_cut_has_the_digest_of_the_whole():
+    content = Content(ContentPolicy(max_code_chars=50))
+    content.code("x = 1\n" * 100, "python")
+    written = content.finished()
+    assert written["spanproof.code.sha256"] == hashlib.sha256(b"x = 1\n" * 100).hexdigest()
+    assert written["spanproof.content.truncated"] == ["spanproof.code.source"]
 
 
 def test_a_long_string_within_a_document_is_cut_so_that_it_stays_json():

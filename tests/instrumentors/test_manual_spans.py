@@ -146,7 +146,15 @@ def test_hidden_content_stays_hidden(recorded):
         trace.record_execution("secret_4711()", "python", observation="secret_4711")
         lookup("secret_4711")
     assert all("secret_4711" not in span.to_json() for span in recorded.spans)
-    assert recorded.named("step 1").attributes["spanproof.content.hidden"] is True
+    for span in recorded.spans:
+        assert span.instrumentation_scope.attributes["spanproof.content.hidden"] is True
+
+
+def test_code_that_ran_within_a_span_of_the_applications_is_marked_hidden_there(recorded):
+    trace.configure(recorded.provider, ContentPolicy(capture=False))
+    with recorded.provider.get_tracer("shop").start_as_current_span("cart"):
+        trace.record_execution("secret_4711()", "python")
+    assert recorded.named("cart").attributes["spanproof.content.hidden"] is True
 
 
 def test_a_decorated_function_keeps_its_name_and_signature():

@@ -49,6 +49,16 @@ def test_later_calls_record_new_messages_only_and_say_what_they_left_out(recorde
     assert sum(len(messages_of(call)) for call in calls) == len(roles) - 2
 
 
+def test_what_ends_an_answer_is_told_once_and_again_where_it_changes(recorded):
+    coder("'a plan'", "print(1)", "print(2)", "final_answer(1)", planning_interval=9).run("Go.")
+    plan, first, *later = (
+        call.attributes.get("gen_ai.request.stop_sequences") for call in recorded.of_kind("LLM")
+    )
+    assert plan == ("<end_plan>",)
+    assert "Observation:" in first
+    assert later == [None, None]
+
+
 def test_the_bytes_of_a_run_grow_with_its_new_messages(recorded):
     def size(steps: int) -> int:
         recorded.clear()

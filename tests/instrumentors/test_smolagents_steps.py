@@ -14,14 +14,14 @@ def test_a_step_records_code_logs_output_and_observation(recorded):
     step = recorded.named("step 1").attributes
     assert step["spanproof.code.source"] == "print('one')\n40 + 2"
     assert step["spanproof.code.language"] == "python"
-    assert len(step["spanproof.code.sha256"]) == 64
+    assert "spanproof.code.sha256" not in step  # the code stands there whole
     assert step["spanproof.execution.logs"] == "one\n"
     assert step["spanproof.execution.output"] == "42"
     assert step["spanproof.execution.output.mime_type"] == "application/json"
     assert step["spanproof.execution.observation"] == (
         "Execution logs:\none\nLast output from code snippet:\n42"
     )
-    assert step["spanproof.execution.is_final"] is False
+    assert "spanproof.execution.is_final" not in step
     assert step["spanproof.execution.duration_s"] > 0
     assert step["spanproof.executor.type"] == "local"
     assert step["spanproof.executor.version"].startswith("python 3.")
@@ -113,7 +113,7 @@ def test_a_failed_check_of_the_answer_belongs_to_the_step_that_answered(recorded
 
     assert coder("final_answer(1)", "final_answer(11)", final_answer_checks=[is_large]).run("Go.") == 11
     first, second = recorded.named("step 1").attributes, recorded.named("step 2").attributes
-    assert first["spanproof.execution.is_final"] is False
+    assert "spanproof.execution.is_final" not in first
     assert first["error.type"] == "AssertionError"
     assert second["spanproof.execution.is_final"] is True
 

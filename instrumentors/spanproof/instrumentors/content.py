@@ -96,7 +96,7 @@ class Content:
 
     def __init__(self, policy: ContentPolicy) -> None:
         self.visible = policy.capture
-        self.attributes: dict[str, AttributeValue] = {} if policy.capture else {ours.CONTENT_HIDDEN: True}
+        self.attributes: dict[str, AttributeValue] = {}
         self._policy = policy
         self._marks: tuple[tuple[str, str], ...] = ()
         self._json_shown: tuple[str, ...] = ()
@@ -114,13 +114,14 @@ class Content:
             self._put(name, value, self._policy.max_value_chars)
 
     def code(self, source: str, language: str | None) -> None:
-        """Code that ran, with its digest."""
+        """Code that ran, with its digest where it does not stand there whole."""
         if language is not None:
             self.attributes[ours.CODE_LANGUAGE] = language
         if not self.visible:
             return
         self._put(ours.CODE_SOURCE, source, self._policy.max_code_chars)
-        if not self._is_marked(ours.CODE_SOURCE, ours.CONTENT_REDACTED):  # its digest could be guessed at
+        redacted = self._is_marked(ours.CODE_SOURCE, ours.CONTENT_REDACTED)  # its digest could be guessed at
+        if not redacted and self._is_marked(ours.CODE_SOURCE, ours.CONTENT_TRUNCATED):
             self.attributes[ours.CODE_SHA256] = sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
 
     def json(self, name: str, value: object) -> None:
@@ -208,7 +209,7 @@ class Content:
         return {**by_mark}
 
     def _is_marked(self, name: str, mark: str) -> bool:
-        return (mark, name) in self._marks
+        return bool(self._marks) and (mark, name) in self._marks
 
     def _show(self, name: str, mime_name: str, value: object) -> None:
         """As `document`; what names no MIME type is text in OpenInference."""

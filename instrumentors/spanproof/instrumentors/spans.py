@@ -71,7 +71,10 @@ class Tracing:
     ) -> None:
         self.scope = f"{ours.SCOPE_PREFIX}instrumentors.{framework}"
         self.policy = policy or policy_from()
-        self._tracer = (provider or trace.get_tracer_provider()).get_tracer(self.scope, version("spanproof"))
+        # That content is hidden holds for all of this scope's spans, and is told once for them.
+        said = None if self.policy.capture else {ours.CONTENT_HIDDEN: True}
+        named = provider or trace.get_tracer_provider()
+        self._tracer = named.get_tracer(self.scope, version("spanproof"), attributes=said)
 
     def open(
         self,

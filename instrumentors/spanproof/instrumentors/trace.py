@@ -144,7 +144,10 @@ def record_execution(
         return
     content = current_tracing().content()
     content.code(code, language)
-    content.fact(ours.EXECUTION_IS_FINAL, is_final)
+    if not content.visible:  # the span may be the application's own, of another scope
+        content.attributes[ours.CONTENT_HIDDEN] = True
+    if is_final:
+        content.attributes[ours.EXECUTION_IS_FINAL] = True
     if observation is not None:
         content.text(ours.EXECUTION_OBSERVATION, observation)
     if logs is not None:

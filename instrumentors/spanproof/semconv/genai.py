@@ -26,8 +26,9 @@ REQUEST_MAX_TOKENS: Final = _genai("gen_ai.request.max_tokens", "int", "4096", "
 REQUEST_TOP_P: Final = _genai("gen_ai.request.top_p", "double", "0.9", "as it was asked with")
 REQUEST_SEED: Final = _genai("gen_ai.request.seed", "int", "7", "as it was asked with")
 REQUEST_STOP_SEQUENCES: Final = _genai(
-    "gen_ai.request.stop_sequences", "string[]", "Observation:, Calling tools:", "as it was asked with"
-)
+    "gen_ai.request.stop_sequences", "string[]", "Observation:, Calling tools:",
+    "as it was asked with; a run's later calls tell it only where it differs from the call before",
+)  # fmt: skip
 RESPONSE_MODEL: Final = _genai(
     "gen_ai.response.model", "string", "qwen-3-coder-0611", "the model that answered"
 )

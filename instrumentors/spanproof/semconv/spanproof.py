@@ -25,7 +25,7 @@ CODE_LANGUAGE: Final = define(
 )
 CODE_SHA256: Final = define(
     "spanproof.code.sha256", "string", "f2f1cee8…",
-    "of the whole source in UTF-8, also where it was clipped; none where it was redacted",
+    "of the whole source in UTF-8, where that was clipped",
 )  # fmt: skip
 
 # --- what came of it ---
@@ -44,7 +44,7 @@ EXECUTION_OUTPUT_MIME_TYPE: Final = define(
     "`application/json`, or `text/plain` for a string",
 )  # fmt: skip
 EXECUTION_IS_FINAL: Final = define(
-    "spanproof.execution.is_final", "boolean", "true", "the step ended the run"
+    "spanproof.execution.is_final", "boolean", "true", "the step ended the run; none where it did not"
 )
 EXECUTION_DURATION: Final = define(
     "spanproof.execution.duration_s", "double", "0.0123",
@@ -136,7 +136,10 @@ CONTENT_LOSSY: Final = define(
     "spanproof.content.lossy", "string[]", "output.value",
     "names of the attributes in which an object that JSON cannot hold stands as text",
 )  # fmt: skip
-CONTENT_HIDDEN: Final = define("spanproof.content.hidden", "boolean", "true", "content capture is off")
+CONTENT_HIDDEN: Final = define(
+    "spanproof.content.hidden", "boolean", "true",
+    "content capture is off; of the instrumentation scope, for all of its spans, or of another scope's span",
+)  # fmt: skip
 
 INSTRUMENTOR_ERROR_EVENT: Final = "spanproof.instrumentor.error"
 """Span event: an error of the instrumentor was swallowed; it carries `error.type`, too."""

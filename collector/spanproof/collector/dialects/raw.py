@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
 from opentelemetry.proto.trace.v1 import trace_pb2
 
 from spanproof.trace import AttributeValue, Event
@@ -70,14 +71,16 @@ def raw_spans(request: ExportTraceServiceRequest) -> Iterator[RawSpan]:
     for resource_spans in request.resource_spans:
         resource = attributes_of(resource_spans.resource.attributes)
         for scope_spans in resource_spans.scope_spans:
-            scope = scope_spans.scope.name
             for span in scope_spans.spans:
-                yield _raw_span(span, scope, resource)
+                yield _raw_span(span, scope_spans.scope, resource)
 
 
-def _raw_span(span: trace_pb2.Span, scope: str, resource: Mapping[str, AttributeValue]) -> RawSpan:
+def _raw_span(
+    span: trace_pb2.Span, scope: InstrumentationScope, resource: Mapping[str, AttributeValue]
+) -> RawSpan:
+    attributes = attributes_of(span.attributes)
     return RawSpan(
-        scope=scope,
+        scope=scope.name,
         name=span.name,
         trace_id=span.trace_id.hex(),
         span_id=span.span_id.hex(),
@@ -86,7 +89,8 @@ def _raw_span(span: trace_pb2.Span, scope: str, resource: Mapping[str, Attribute
         end_ns=span.end_time_unix_nano,
         failed=span.status.code == trace_pb2.Status.STATUS_CODE_ERROR,
         status_message=span.status.message,
-        attributes=attributes_of(span.attributes),
+        # What a scope says of itself holds for each of its spans.
+        attributes={**attributes_of(scope.attributes), **attributes} if scope.attributes else attributes,
         events=tuple(
             Event(event.name, event.time_unix_nano, attributes_of(event.attributes)) for event in span.events
         ),

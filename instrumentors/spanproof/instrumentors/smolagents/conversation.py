@@ -31,8 +31,8 @@ def message_of(message: Any) -> Message:
 
 
 def keys_of(messages: Sequence[Any]) -> list[Hashable]:
-    """The messages' keys without the messages: made for every message of every call, so it must be quick."""
-    return [_easy(each) or message_of(each).key for each in messages]
+    """The messages' keys without the messages."""
+    return _easy_keys(messages) or [message_of(each).key for each in messages]
 
 
 def joined(pieces: Sequence[Any]) -> Any:
@@ -59,6 +59,35 @@ def ending_of(answer: Any) -> tuple[str | None, str]:
     if reason is not None:
         return model, _FINISH_REASONS.get(reason, reason)
     return model, "tool_call" if elements(attribute(answer, "tool_calls")) else "stop"
+
+
+def _easy_keys(messages: Sequence[Any]) -> list[Hashable] | None:
+    """The keys of messages that all are as `_easy` has them, None where one is not.
+
+    Every call's messages are all looked at, so this is one loop: with a call for each it takes twice as long.
+    """
+    keys: list[Hashable] = []
+    kind = role_kind = None
+    for message in messages:
+        if type(message) is not kind:
+            if type(message).__module__ != "smolagents.models":
+                return None
+            kind = type(message)
+        content, role = message.content, message.role
+        if type(content) is not list or len(content) != 1 or message.tool_calls is not None:
+            return None
+        element = content[0]
+        if type(element) is not dict or element.get("type") != "text":
+            return None
+        text = element.get("text")
+        if type(text) is not str:
+            return None
+        if type(role) is not role_kind:  # the framework's enumeration, whose members equal their texts
+            if type(role).__module__ != "smolagents.models":
+                return None
+            role_kind = type(role)
+        keys.append((role, text))
+    return keys
 
 
 def _easy(message: Any) -> tuple[str, str] | None:

@@ -141,6 +141,7 @@ def _describe(
 ) -> None:
     content = opened.content
     _describe_parameters(content, model, kwargs)
+    _describe_stops(content, run, elements(kwargs.get("stop_sequences")))
     given = args[0] if args else kwargs.get("messages")
     if content.visible and is_a(given, list):
         messages = elements(given)
@@ -161,9 +162,17 @@ def _describe_parameters(content: Content, model: Any, kwargs: Mapping[str, Any]
         parameters = {**dict(items(always)), **kwargs}
         for parameter, name in _PARAMETERS.items():
             content.fact(name, number_or_none(parameters.get(parameter)))
-    stops = elements(kwargs.get("stop_sequences"))
-    if stops and all(type(stop) is str for stop in stops):
-        content.fact(genai.REQUEST_STOP_SEQUENCES, stops)
+
+
+def _describe_stops(content: Content, run: RunState | None, stops: list[Any]) -> None:
+    """What ends the model's answer: the framework's own words, so a run tells them only as they change."""
+    for stop in stops:
+        if type(stop) is not str:
+            return
+    if stops != (run.stops if run is not None else []):
+        content.attributes[genai.REQUEST_STOP_SEQUENCES] = stops
+        if run is not None:
+            run.stops = stops
 
 
 @shielded("smolagents.model.finish")

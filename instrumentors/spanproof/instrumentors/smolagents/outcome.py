@@ -39,7 +39,8 @@ def _record_action(content: Content, run: RunState, state: StepState, memory_ste
             content.input(code)
         execution.describe_executor(content, run)
     is_final = bool(memory_step.is_final_answer)
-    content.attributes[ours.EXECUTION_IS_FINAL] = is_final
+    if is_final:
+        content.attributes[ours.EXECUTION_IS_FINAL] = True
     if content.visible:
         _record_output(content, memory_step, state, is_final=is_final)
 

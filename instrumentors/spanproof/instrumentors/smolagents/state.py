@@ -65,6 +65,7 @@ class RunState:
         handled: the exception the host was handling when it started the run; never a cause of ours.
         steps: open steps by the id of their memory step.
         history: what its model calls were given.
+        stops: what ended the answer of its last model call.
         forced: the step that asks for a final answer after the last allowed one.
         max_steps_reached: that step was reached.
         executor: the executor that `executor_facts` describe.
@@ -75,6 +76,7 @@ class RunState:
     agent: Any
     handled: BaseException | None
     history: History = field(default_factory=History)
+    stops: list[str] = field(default_factory=list)
     steps: dict[int, StepState] = field(default_factory=dict)
     forced: StepState | None = None
     max_steps_reached: bool = False
