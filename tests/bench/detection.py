@@ -2,10 +2,11 @@
 
 Usage: python tests/bench/detection.py [ITEMS.jsonl …]
 
-Without files: the set in tests/golden/detection, each snippet bare, in a fence without a mark and between
-sentences, and prose bare and between other prose. Files hold lines {"text", "label", "lang", "kind"}, where
-the languages Spanproof does not tell apart count as `other`. Prints F1 of presence, accuracy of the language
-among code that was found, p50 and p99 of the time, and beside it what fences alone give.
+Without files: the sets in tests/golden/detection. Of `snippets.txt` each bare, in a fence without a mark and
+between sentences, of `prose.txt` each bare and between other prose; the blind ones as they stand. Files hold
+lines {"text", "label", "lang", "kind"}, where the languages Spanproof does not tell apart count as `other`.
+Prints F1 of presence, accuracy of the language among code that was found, p50 and p99 of the time, and beside
+it what fences alone give.
 """
 
 from __future__ import annotations
@@ -64,6 +65,16 @@ def own_items() -> Iterator[Item]:
         yield Item(f"Thank you for asking.\n\n{prose}\n\nIs there anything else?", "", "prose in prose")
 
 
+def blind_items(name: str) -> list[Item]:
+    """A set that was labelled before anything was run on it: `first` or `second`."""
+    text = (GOLDEN / f"blind-{name}.txt").read_text("utf-8")
+    blocks = re.split(r"^=== (\w+) (\w+)\n", text, flags=re.MULTILINE)[1:]
+    return [
+        Item(text.rstrip("\n"), "" if language == "none" else language, kind)
+        for language, kind, text in zip(blocks[::3], blocks[1::3], blocks[2::3], strict=True)
+    ]
+
+
 def items_in(path: Path) -> Iterator[Item]:
     """The items of a file."""
     for line in path.read_text("utf-8").splitlines():
@@ -107,7 +118,9 @@ def fences_alone(items: list[Item]) -> float:
 
 def main() -> None:
     """Measure each set."""
-    sets = {path: list(items_in(Path(path))) for path in sys.argv[1:]} or {"own": list(own_items())}
+    sets = {path: list(items_in(Path(path))) for path in sys.argv[1:]}
+    if not sets:
+        sets = {"own": list(own_items()), **{name: blind_items(name) for name in ("first", "second")}}
     for name, items in sets.items():
         found = measure(items)
         print(

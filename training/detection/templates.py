@@ -18,7 +18,9 @@ _SQL = [
     "CREATE TABLE {c} (\n  id INTEGER PRIMARY KEY,\n  {a} TEXT NOT NULL,\n  {b} REAL\n);",
     "select t.{a}, avg(o.{b})\nfrom {c} t\njoin orders o on o.{a}_id = t.id\ngroup by t.{a}",
     "WITH x AS (\n  SELECT {a} FROM {c}\n)\nSELECT * FROM x WHERE {a} LIKE '%{b}%';",
-    "DROP TABLE {c}", "SHOW TABLES", "EXPLAIN SELECT {a} FROM {c}",
+    "DROP TABLE {c}", "SHOW TABLES", "EXPLAIN SELECT {a} FROM {c}", "DESCRIBE {c};", "ALTER TABLE {c} ADD COLUMN {a} INT;",
+    "SELECT *\nFROM {c}\nWHERE {a} = '{b}' AND {b} IN (1, {n});", "CREATE INDEX idx_{a} ON {c} ({a});", "SELECT DISTINCT {a}, CASE WHEN {b} > {n} THEN 1 ELSE 0 END FROM {c};",
+    "BEGIN;\nUPDATE {c} SET {a} = NULL;\nCOMMIT;", "CREATE VIEW {a} AS SELECT {b} FROM {c};", "TRUNCATE TABLE {c};", "USE {c};", "PRAGMA {a};",
 ]  # fmt: skip
 _BASH = [
     "ls -la /{a} | grep {b}", "for f in *.{a}; do\n  echo \"$f\"\ndone", "cat {a}.txt | sort | uniq -c",
@@ -27,6 +29,8 @@ _BASH = [
     "if [ -f {a} ]; then\n  rm -rf {b}\nfi", "find . -name '*.{a}' -exec wc -l {{}} \\;",
     "grep -rn \"{a}\" src/ > {b}.log 2>&1", "docker run --rm -it {a} bash", "chmod +x ./{a}.sh && ./{a}.sh",
     "mkdir -p {a}/{b}\ncp -r {c}/* {a}/{b}/", "awk '{{print $1}}' {a}.csv | head -{n}", "echo ${A} >> {b}",
+    "{a}=$1\nif [[ -z \"${a}\" ]]; then\n  echo \"usage: $0 {a}\" >&2\n  exit 1\nfi", "{a}() {{\n  local {b}=\"$1\"\n  echo \"${b}\"\n}}", "case \"${a}\" in\n  {b}) {c} ;;\n  *) exit {n} ;;\nesac",
+    "tar -czf {a}.tar.gz {b}/", "kubectl get pods -n {a}", "npm install && npm run {a}", "for i in $(seq 1 {n}); do {a} --{b} $i; done", "{a} --{b} {n} -o {c}.txt", "{a}=\"$(basename \"${b}\")\"\nexport {A}=/opt/{b}",
     "sudo apt-get update\nsudo apt-get install -y {a}", "while read -r line; do\n  echo $line\ndone < {a}.txt",
 ]  # fmt: skip
 _PYTHON = [
@@ -34,6 +38,8 @@ _PYTHON = [
     "final_answer(round({a}[\"{b}\"].mean(), {n}))", "import numpy as np\n{a} = np.zeros({n})\nprint({a}.shape)",
     "df = pd.read_csv('{a}.csv')\ndf.groupby('{b}')['{c}'].sum()", "def {a}({b}):\n    return [{c} for {c} in {b} if {c} > {n}]",
     "try:\n    {a} = {b}[{n}]\nexcept KeyError:\n    {a} = None", "with open('{a}.txt') as f:\n    {b} = f.read()",
+    "{a}[\"{b}\"] = {a}[\"{c}\"] / {n}", "for {a} in range({n}):\n    print({a}, {b}[{a}])", "class {T}:\n    def __init__(self, {a}):\n        self.{a} = {a}", "{a} = [x for x in {b} if x.{c}]\nprint(len({a}))",
+    "if __name__ == \"__main__\":\n    {a}()", "assert {a}({n}) == {n}", "from {a} import {b}\n\n{c} = {b}(n={n}, verbose=True)", "{a} = {{\n    \"{b}\": {n},\n    \"{c}\": [{n}, {n}],\n}}", "@{a}.route(\"/{b}\")\ndef {c}():\n    return None", "lambda x: x[\"{a}\"]",
     "while {a}:\n    {b} = {a}.pop()\n    if {b} in {c}:\n        continue", "{a} = requests.get({b}).json()\nfor {c} in {a}:\n    print({c})",
 ]  # fmt: skip
 _JAVASCRIPT = [
@@ -41,6 +47,8 @@ _JAVASCRIPT = [
     "function {a}({b}) {{\n  return {b} + {n};\n}}", "class {T} {{\n  constructor({b}) {{ this.{b} = {b}; }}\n  {c}() {{ return this.{b}; }}\n}}",
     "document.getElementById('{a}').onclick = () => {b}();", "const {a} = require('{b}');\nmodule.exports = {{ {a} }};",
     "Object.keys({a}).forEach((key) => console.log(key, {a}[key]));", "async function {a}() {{\n  const {b} = await fetch({c});\n  return {b}.json();\n}}",
+    "console.log({a});", "import {a} from '{b}';\nexport default {c};", "const {{ {a}, {b} }} = require(\"{c}\");", "try {{\n  {a}({b});\n}} catch (err) {{\n  console.error(err);\n}}", "const [{a}, set{T}] = useState({n});\nreturn <div className=\"{b}\">{{{a}}}</div>;",
+    "{a}.map(x => x.{b}).filter(Boolean)", "await page.{a}('{b}');", "app.get('/{a}', (req, res) => res.json({{ {b}: {n} }}));", "return new Promise((resolve, reject) => {{\n  setTimeout(resolve, {n});\n}});", "for (const {a} of {b}) {{\n  {c}.push(`${{{a}}}-{n}`);\n}}", "\"use strict\";\nvar {a} = exports.{b} = {n};", "if (!{a}) return null;\nswitch ({a}.type) {{\n  case '{b}':\n    return {c};\n}}", "describe('{a}', () => {{\n  it('{b}', () => {{\n    expect({c}).toBe({n});\n  }});\n}});", "delete {a}[{b}];\n{a}?.{b} ?? {n};",
     "var {a} = [{n}, {n}];\nif ({a}.length === {n}) {{ alert('{b}'); }}", "{a}.then(function ({b}) {{ console.log({b}); }});",
 ]  # fmt: skip
 _TYPESCRIPT = [
@@ -49,20 +57,9 @@ _TYPESCRIPT = [
     "export type {T} = '{a}' | '{b}';", "const {a} = ({b}: {T}): void => console.log({b});",
     "async function {a}<T>({b}: T[]): Promise<T> {{\n  return {b}[{n}] as T;\n}}",
     "class {T} {{\n  private {a}: Map<string, number> = new Map();\n  constructor(readonly {b}: string) {{}}\n}}",
+    "export class {T} {{\n  constructor(private readonly {a}: {T}Service) {{}}\n\n  get(id: string): Observable<{T}> {{\n    return this.{a}.get(id);\n  }}\n}}", "const {a}: Record<string, {T}> = {{}};", "type {T}<T extends object> = {{ [K in keyof T]?: T[K] }};", "export const {a} = async ({b}: {T}[], {c} = {n}): Promise<void> => {{", "let {a} = {b} as unknown as {T};\nfor (const x of {a}!) console.log(x);",
+    "abstract class {T}<T> implements {T}Like {{\n  protected abstract {a}(x: T): void;\n}}", "function {a}<K extends keyof {T}>({b}: K): {T}[K] {{", "declare module '{a}';\nnamespace {T} {{\n  export const {b} = {n};\n}}", "const {a} = new Map<string, number[]>();\nconst {b} = <T,>(x: T): T => x;",
     "enum {T} {{ {A}, B }}", "import type {{ {T} }} from './{a}';", "let {a}: {T} | undefined;",
-]  # fmt: skip
-_OTHER = [
-    "fn {a}({b}: &str) -> i32 {{\n    let mut {c} = {n};\n    println!(\"{{}}\", {c});\n    {c}\n}}",
-    "use std::collections::HashMap;\nlet {a}: Vec<u32> = vec![{n}];", "impl {T} {{\n    pub fn new() -> Self {{\n",
-    "public class {T} {{\n    private int {a};\n    public static void main(String[] args) {{\n        System.out.println({n});\n",
-    "import java.util.*;\nList<String> {a} = new ArrayList<>();", "<?php\n${a} = {n};\necho ${a};\nforeach (${b} as $x) {{ }}",
-    "def {a}({b})\n  {b}.map {{ |x| x + {n} }}\nend", "std::vector<int> {a};\ncout << {a}.size() << endl;",
-    "#include <{a}>\nusing namespace std;\nint main() {{\n    return 0;\n}}", "package main\n\nfunc {a}({b} int) string {{\n",
-    ".{a} {{ color: #333; margin: {n}px; }}", "FROM {a}:{n}\nRUN make {b}\nCMD [\"{c}\"]",
-    "{a} <- subset({b}, {c} > {n})\nprint(mean({a}${c}))", "library({a})\nplot({b}$x, {b}${c}, main = \"{a}\")",
-    "{a} <- function({b}, n = {n}) {{\n  {b} %>% head(n)\n}}", "for ({a} in 1:{n}) {{\n  {b}[{a}] <- {c} * {n}\n}}",
-    "using System;\nConsole.WriteLine({a});", "fun {a}({b}: Int): String {{\n    val {c} = {n}\n", "{a} <- c(1, {n})\nsummary({a}${b})",
-    "val {a} = List({n})\nobject {T} extends App {{", "module {T} where\n{a} :: Int -> Int", "[{a}]\n{b} = {n}\nname = \"{c}\"",
 ]  # fmt: skip
 _HTML = [
     "<link href=\"{a}.css\" rel=\"stylesheet\">", "<script src=\"/{a}/{b}.js\" defer></script>", "<h1>{a} {b}</h1>\n<p>{c}: {n}</p>",
@@ -123,9 +120,9 @@ def html(draw: random.Random) -> str:
     return _some(_HTML, draw, "\n")
 
 
-def other(draw: random.Random) -> str:
-    """One of the languages that are not told apart."""
-    return _filled(draw.choice(_OTHER), draw)
+def other(forms: list[str], draw: random.Random) -> str:
+    """Lines of a kind of language that is not told apart, by its forms."""
+    return _some(forms, draw, "\n")
 
 
 def prose(draw: random.Random) -> str:

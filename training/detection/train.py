@@ -15,15 +15,20 @@ import sys
 import sysconfig
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from documents import a_json, a_yaml
+from other_languages import OTHER_KINDS
 from templates import bash, html, javascript, other, prose, python, sql, typescript
 
 from spanproof.evaluators.detect import learned
 
-KINDS = ["prose", "python", "sql", "bash", "javascript", "typescript", "json", "yaml", "html", "other"]
+KINDS = [
+    "prose", "python", "sql", "bash", "javascript", "typescript", "json", "yaml", "html",
+    *(f"other/{kind}" for kind in OTHER_KINDS),
+]  # fmt: skip
 _TPC = ("tpc-h.sql", "tpc-ds.sql")
 """The queries of the TPC benchmarks stand under their own terms: they are left out."""
 
@@ -58,15 +63,23 @@ def comments(texts: Iterator[str]) -> Iterator[str]:
                 yield plain
 
 
+def paragraphs(texts: Iterator[str]) -> Iterator[str]:
+    """Prose of Markdown: its paragraphs outside of fences, indented ones left out."""
+    for text in texts:
+        for paragraph in re.split(r"\n\s*\n", re.sub(r"```.*?(?:```|\Z)", "", text, flags=re.DOTALL)):
+            if paragraph.count(" ") > 7 and not re.search(r"^(?: {4}|\t|<|---)", paragraph, re.MULTILINE):
+                yield paragraph.strip("\n")[:900]
+
+
 def material(sources: Path, draw: random.Random) -> dict[str, list[str]]:
     """Texts of each kind."""
     standard = Path(sysconfig.get_paths()["stdlib"])
     without_packages = sorted(standard.glob("*.py")) + sorted(standard.glob("[a-h]*/*.py"))
     library = [path.read_text("utf-8", errors="ignore")[:60_000] for path in without_packages]
     written: dict[str, Callable[[random.Random], str]] = {
-        "sql": sql, "bash": bash, "typescript": typescript, "other": other, "prose": prose,
+        "sql": sql, "bash": bash, "typescript": typescript, "prose": prose,
         "python": python, "javascript": javascript, "json": a_json, "yaml": a_yaml,
-        "html": html,
+        "html": html, **{f"other/{kind}": partial(other, forms) for kind, forms in OTHER_KINDS.items()},
     }  # fmt: skip
     found: dict[str, list[str]] = {
         "python": list(pieces(iter(library), draw)),
@@ -74,8 +87,13 @@ def material(sources: Path, draw: random.Random) -> dict[str, list[str]]:
         "typescript": list(pieces(files(sources, ".ts", but=(".d.ts",)), draw)),
         "sql": list(pieces(files(sources, ".sql", but=_TPC), draw)),
         "html": list(pieces(files(sources, ".html"), draw)),
-        "prose": list(comments(iter(library))),
-        "other": list(pieces(files(sources, ".go", ".c", ".h", ".css"), draw)),
+        "prose": [*comments(iter(library)), *paragraphs(files(sources, ".md"))],
+        "yaml": list(pieces(files(sources, ".yaml", ".yml"), draw)),
+        "other/java": list(pieces(files(sources, ".java"), draw)),
+        "other/c": list(pieces(files(sources, ".c", ".h"), draw)),
+        "other/go": list(pieces(files(sources, ".go"), draw)),
+        "other/rust": list(pieces(files(sources, ".rs"), draw)),
+        "other/files": list(pieces(files(sources, ".css"), draw)),
         "bash": list(pieces(files(sources, ".bash", ".sh"), draw)),
     }
     chosen = {}

@@ -39,6 +39,15 @@ def test_detection_keeps_to_its_bounds_on_its_own_set(bench):
     assert found.language >= 0.97
 
 
+@pytest.mark.parametrize(("name", "texts"), [("first", 301), ("second", 100)])
+def test_detection_keeps_to_its_bounds_on_what_was_labelled_blind(bench, name, texts):
+    items = bench.blind_items(name)
+    assert len(items) == texts
+    found = bench.measure(items)
+    assert found.f1 >= 0.985
+    assert found.language >= 0.97
+
+
 def test_the_weights_are_small_and_in_the_package():
     assert files(detect).joinpath(WEIGHTS).stat().st_size < 300_000
 
@@ -60,6 +69,35 @@ def test_yaml_between_sentences_is_found_where_it_stands():
     (snippet,) = snippets_in(text)
     assert snippet.language is Language.YAML
     assert text[snippet.start : snippet.end] == snippet.source == "server:\n  port: 80\n  host: a"
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "source"),
+    [
+        (
+            "{'name': 'python', 'arguments': {'code': 'a = [1]\\nprint(a)'}}",
+            Language.PYTHON,
+            "a = [1]\nprint(a)",
+        ),
+        ("Action: sql_db_query\nAction Input: SELECT 1\nObservation: 1", Language.SQL, "SELECT 1"),
+        ("Action: shell\nAction Input: ls -l\n", Language.BASH, "ls -l"),
+        (
+            "Calling tools:\n[{'function': {'arguments': 'a = f(1)\\nprint(a)'}}]",
+            Language.PYTHON,
+            "a = f(1)\nprint(a)",
+        ),
+    ],
+)
+def test_calls_as_agents_write_them_in_words(text, language, source):
+    (found,) = snippets_in(text)
+    assert (found.language, found.source) == (language, source)
+
+
+@pytest.mark.parametrize(
+    "shown", ["array([[1., 2.],\n       [3., 4.]])", "Decimal('4.20')", "datetime.date(2026, 5, 1)"]
+)
+def test_a_value_that_prints_as_a_call_is_no_code(shown):
+    assert snippets_in(shown) == []
 
 
 @given(st.text(max_size=400))

@@ -8,6 +8,7 @@ one integer.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from importlib.resources import files
 from itertools import repeat
@@ -18,7 +19,10 @@ from spanproof.trace import Language
 WEIGHTS: Final = "weights.txt"
 
 MAX_CHARS: Final = 1_500
-"""Read of a text, from its beginning."""
+"""Read of a text, from its beginning, what comments say left out."""
+
+MAX_READ_CHARS: Final = 6_000
+"""Searched for comments."""
 
 _LANE: Final = 24
 """Bits for each kind's sum: more than the most trigrams times the greatest weight."""
@@ -36,13 +40,22 @@ def likeliest(text: str) -> tuple[Language | None, float]:
     packed, mask = sum(known), (1 << _LANE) - 1
     sums = [(packed >> (_LANE * at) & mask) - _OFFSET * len(known) + first for at, first in enumerate(bias)]
     best = max(range(len(sums)), key=sums.__getitem__)
-    rest = max(value for at, value in enumerate(sums) if at != best)
+    rest = max(value for kind, value in zip(kinds, sums, strict=True) if kind is not kinds[best])
     return kinds[best], (sums[best] - rest) / scale
 
 
+_SAID: Final = re.compile(
+    r"(?<=/\*).*?(?=\*/|\Z)|(?<=\"\"\").*?(?=\"\"\"|\Z)|(?<!:)(?<=//)[^\n]*"
+    r"|(?:(?<=^--)|(?<=^#))[ \t][^\n]*|(?<=[ \t]#)[ \t][^\n]*",
+    re.MULTILINE | re.DOTALL,
+)
+"""What comments and docstrings say, without their marks: the marks tell a language, the words do not."""
+
+
 def trigrams(text: str) -> set[str]:
-    """The distinct trigrams of a text's beginning; digits count as one, so that no number is learnt."""
-    text = f"\n{text[:MAX_CHARS]}\n".translate(_DIGITS)
+    """The distinct trigrams of a beginning, comments emptied; digits count as one, so that none is learnt."""
+    text = _SAID.sub("", text[:MAX_READ_CHARS])[:MAX_CHARS]
+    text = f"\n{text}\n".translate(_DIGITS)
     return {text[at : at + 3] for at in range(len(text) - 2)}
 
 
@@ -58,5 +71,6 @@ def _model() -> tuple[list[Language | None], dict[str, int], list[int], float]:
         trigram, weights = line.encode().decode("unicode_escape")[:3], line.rsplit(" ", 1)[1]
         lanes = bytes.fromhex(weights)
         rows[trigram] = sum(weight << (_LANE * at) for at, weight in enumerate(lanes))
-    kinds = [None if name == "prose" else Language(name) for name in names.split(",")]
+    told = [name.partition("/")[0] for name in names.split(",")]
+    kinds = [None if name == "prose" else Language(name) for name in told]
     return kinds, rows, [int(first) for first in bias.split(",")], float(scale)

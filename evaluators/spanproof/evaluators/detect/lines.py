@@ -35,7 +35,7 @@ _CODE: Final = re.compile(
     r"|(?i:(?:create|alter|drop) (?:table|view|index))|using|namespace|print|echo|then|fi|done|do)\b"
     r"|[\w.\[\]'\"$]+(?:, ?[\w.]+)*\s*(?:[-+*/|&:]?=|:=|\+\+|--)\s*\S|[\w.]+\(|<[/!?\w]|\$ ?\w|\w+_\w+\s+\S"
     r"|[\w-]+(?: (?:\"[^\"\n]*\"|'[^'\n]*'))+\s*$)"
-    r"|.*[;{}]\s*$|.*\)\s*:?\s*$|.*=>"
+    r"|.*[;{}]\s*$|.*\)\s*:?\s*$|.*=>|>>> |In ?\[\d+\]: |(?:\$ )?[a-z][\w./-]* .*(?:\s--?[a-z]|&& |\| )"
 )
 _LIST_OR_SENTENCE: Final = re.compile(
     r"\s*(?:[-*•>]\s+|\d+[.)]\s+|\*\*|[\"'“(]?[A-Z][\w'’-]*,?\s)[^={}();]*$"

@@ -1,4 +1,4 @@
-"""The strings in a JSON document, with where they stand in its text.
+"""The strings in a JSON document, or in one as Python prints it, with where they stand in its text.
 
 Arguments of tool calls are JSON, often JSON within a JSON string; the code in them is a string's value, and
 its place is the string's inside. Scans the text once after the document has been found valid.
@@ -6,8 +6,10 @@ its place is the string's inside. Scans the text once after the document has bee
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -39,6 +41,38 @@ def json_strings(text: str) -> list[JsonString] | None:
         return None
     found = list(_strings(text, 0))
     return _cells(found) if '"cell_type"' in text else found
+
+
+def repr_strings(text: str) -> list[JsonString] | None:
+    """Every string of this dict or list as Python prints it; None where it is none."""
+    if len(text) > _MAX_REPR_CHARS:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return None
+    return list(_repr_strings(text))
+
+
+def _repr_strings(text: str) -> Iterator[JsonString]:
+    key = ""
+    for token in _REPR_TOKEN.finditer(text):
+        value = ast.literal_eval(token["literal"])
+        if token["colon"] is not None:
+            key = value
+            continue
+        start, end = token.span("literal")
+        yield from _opened(JsonString(key, value, start + 1, end - 1), 0)
+
+
+_MAX_REPR_CHARS: Final = 50_000
+"""Read of a printed dict: longer ones are no calls."""
+
+_REPR_TOKEN: Final = re.compile(
+    r"(?P<literal>'[^'\\\n]*(?:\\.[^'\\\n]*)*'|\"[^\"\\\n]*(?:\\.[^\"\\\n]*)*\")(?P<colon>\s*:)?"
+)
 
 
 def _cells(strings: list[JsonString]) -> list[JsonString]:
@@ -90,9 +124,8 @@ def embedded_documents(text: str) -> list[tuple[int, int]]:
         if opened is None:
             break
         start = opened.end()
-        try:
-            _, end = _DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError):
+        end = _end_of(text, start)
+        if end is None:
             at = start + 1
             continue
         found.append((start, end))
@@ -100,8 +133,24 @@ def embedded_documents(text: str) -> list[tuple[int, int]]:
     return found
 
 
+def _end_of(text: str, start: int) -> int | None:
+    """Where the JSON document that begins here ends, or the dict as Python prints it; None for neither."""
+    try:
+        return _DECODER.raw_decode(text, start)[1]
+    except (ValueError, RecursionError):
+        pass
+    depth = 0
+    for token in _BRACKET.finditer(text, start, start + _MAX_REPR_CHARS):
+        depth += 1 if token[0] in "[{(" else -1 if token[0] in "]})" else 0
+        if depth == 0:
+            return token.end()
+    return None
+
+
+_BRACKET: Final = re.compile(r"[\[\](){}]|" + _REPR_TOKEN.pattern)
+
 _MAX_EMBEDDED: Final = 50
 """Objects tried in one text: each failure costs up to the rest of the text."""
 
-_OBJECT: Final = re.compile(r'(?:^|[:>])[ \t]*(?=\{\s*")', re.MULTILINE)
+_OBJECT: Final = re.compile(r"(?:^|[:>])[ \t]*(?=\[?\{\s*[\"'])", re.MULTILINE)
 _DECODER: Final = json.JSONDecoder(strict=False)

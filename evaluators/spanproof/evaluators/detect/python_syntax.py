@@ -29,6 +29,8 @@ def python_weight(source: str) -> int:
     if len(source) > _MAX_PARSED_CHARS:
         return 0
     source = textwrap.dedent(source).strip()
+    if _ends_in_semicolons(source):
+        return 0
     tree = _parsed(source)
     if tree is None:
         return 0
@@ -40,6 +42,12 @@ def python_weight(source: str) -> int:
         if weight >= 2 * _ENOUGH:
             break
     return weight + min(sums, _ENOUGH - 1)
+
+
+def _ends_in_semicolons(source: str) -> bool:
+    """Whether half of the lines end in a semicolon: Python may, and nobody writes it so."""
+    lines = [line for line in source.splitlines() if line.strip()]
+    return 2 * sum(line.rstrip().endswith(";") for line in lines) >= len(lines)
 
 
 def _parsed(source: str) -> ast.Module | None:
@@ -67,12 +75,41 @@ def _statement_weight(statement: ast.stmt, source: str) -> int:
         return _ENOUGH if _does_something(statement.value, source) else 1
     if not isinstance(statement, ast.Expr):
         return _ENOUGH
+    if isinstance(statement.value, ast.Call) and _is_shown(statement.value):
+        return 0
     if isinstance(
         statement.value, ast.Constant | ast.Name | ast.UnaryOp | ast.Tuple | ast.List | ast.Dict | ast.Set
     ):
         # Values by themselves are what code printed, not code.
         return 0
     return _ENOUGH if _does_something(statement.value, source) else 1
+
+
+_SHOWN: Final = frozenset(
+    {
+        "array",
+        "Decimal",
+        "Counter",
+        "OrderedDict",
+        "defaultdict",
+        "deque",
+        "date",
+        "time",
+        "timedelta",
+        "Timestamp",
+    }
+    | {"Timedelta", "Index", "tensor", "UUID", "Fraction", "PosixPath"}
+)
+"""Values that print as the call that makes them."""
+
+
+def _is_shown(call: ast.Call) -> bool:
+    """Whether a statement is a value as an interpreter shows it: `array([1, 2])`, `Decimal('3')`."""
+    function = call.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return name in _SHOWN and not any(
+        isinstance(node, ast.Name) for each in call.args for node in ast.walk(each)
+    )
 
 
 _BUILDERS: Final = (ast.List, ast.Dict, ast.Await, ast.ListComp, ast.DictComp, ast.JoinedStr)

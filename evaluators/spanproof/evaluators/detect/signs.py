@@ -28,7 +28,7 @@ def _sign(pattern: str, weight: int, at_most: int = 3, flags: int = re.MULTILINE
 
 SIGNS: Final[dict[Language, tuple[Sign, ...]]] = {
     Language.PYTHON: (
-        _sign(r"^[ \t]*(?:async )?def \w+\(.*\)?.*:?[ \t]*(?:#.*)?$", 3),
+        _sign(r"^[ \t]*(?:async )?def \w+\(.*(?:\).*:|[^)])[ \t]*(?:#.*)?$", 3),
         _sign(r"^[ \t]*class \w+(?:\(.*\))?:", 3),
         _sign(
             r"^[ \t]*(?:from [\w.]+ import [\w*(]|import [\w.]+(?: as \w+)?(?:, ?[\w.]+)*[ \t]*(?:#.*)?$)", 3
@@ -40,41 +40,62 @@ SIGNS: Final[dict[Language, tuple[Sign, ...]]] = {
         _sign(r"\bf['\"][^'\"\n]*\{", 1),
         _sign(r"\bfor \w+(?:, ?\w+)* in [\w.\[({]", 1),
         _sign(r"^[ \t]*@\w[\w.]*(?:\(.*\))?[ \t]*$", 1),
+        _sign(r"^[ \t]*>>> \S|^In ?\[\d+\]: \S", 4),
     ),
     Language.JAVASCRIPT: (
         _sign(r"^[ \t]*(?:export )?(?:const|let|var) [\w{\[$].{0,200}?=", 3),
         _sign(r"\bfunction\b ?\*? ?\w*\([^)\n]*\) ?\{?", 3),
         _sign(r"(?:\)|\b\w+) ?=> ?[\w{(\[`'\"]", 2),
         _sign(r"\bconsole\.(?:log|error|warn)\(", 3),
-        _sign(r"[=!]==(?!=)", 2),
+        _sign(r"[=!]==(?!=)|\w\?\.[\w\[(]", 2),
         _sign(r"\brequire\(['\"]|\bmodule\.exports\b|^[ \t]*import .{1,120} from ['\"]", 3),
         _sign(r"^[ \t]*export (?:default|async|function|class|const)\b", 3),
-        _sign(r"\b(?:document|window|process|Math|JSON|Object|Array|Promise)\.\w+", 1),
-        _sign(r"\b(?:await|async|new|typeof) [\w(]+\(", 1),
+        _sign(r"\b(?:document|window|localStorage)\.\w+", 2),
+        _sign(r"\b(?:process|Math|JSON|Object|Array|Promise)\.\w+", 1),
+        _sign(r"\b(?:await|async|new|typeof) [\w.(]+\(", 1),
+        _sign(
+            r"^[ \t]*(?:export )?(?:default )?class \w+(?: extends [\w.]+)? ?\{|^[ \t]*['\"]use strict['\"]",
+            3,
+        ),
     ),
     Language.TYPESCRIPT: (
         _sign(r"[\w?)] ?: ?(?:string|number|boolean|any|void|unknown|never|Array<|Promise<|Record<|Map<)", 3),
         _sign(r"^[ \t]*(?:export )?(?:interface|enum) \w+(?:<[^>\n]*>)?(?: extends [\w, <>]+)? ?\{", 4),
         _sign(r"^[ \t]*(?:export )?type \w+(?:<[^>\n]*>)? = ", 4),
         _sign(r"^[ \t]*import type\b", 4),
-        _sign(r"\bas (?:const|string|number|any|unknown)\b", 3),
+        _sign(
+            r"\) ?: [A-Z]\w*(?:<[^>\n]*>)?(?:\[\])*(?: \| \w+)* (?:\{|=>)"
+            r"|^[ \t]*(?:export )?(?:const|let|var) \w+: [A-Z]\w*(?:<[^>\n]*>|\[\])* = ",
+            3,
+        ),
+        _sign(r"\bas (?:const|string|number|any|unknown|HTML\w+|\{\})\b|\bkeyof \w|\bsatisfies \w", 3),
+        _sign(
+            r"^[ \t]*(?:(?:export )?(?:declare|abstract|namespace)) \w[^;{\n]{0,80}[;{]"
+            r"|^[ \t]*(?:private|protected|readonly) (?:static |readonly |async )*\w+\??(?: = |: |\()",
+            3,
+        ),
     ),
     Language.BASH: (
         _sign(r"\A#!.*\b(?:ba|z|da|k)?sh\b", 6),
         _sign(r"^[ \t]*(?:if|while|until) \[\[? .+\]", 3),
-        _sign(r"(?:^|;)[ \t]*(?:then|fi|done|esac)[ \t]*(?:;|$|#|\|)", 2),
+        _sign(r"(?:^|;)[ \t]*(?:then|fi|esac)[ \t]*(?:;|$|#|\|)|\bdo\b[^.]{1,800}?\bdone\b", 2),
         _sign(r"^[ \t]*for \w+ in .+; ?do\b|^[ \t]*do[ \t]*$", 3),
         _sign(r"\$\(\w[^)\n]*\)|\$\{\w+[^}\n]*\}", 1),
         _sign(
-            r"(?:&&|\|\||\|) ?(?:sudo )?(?:grep|awk|sed|sort|head|tail|wc|xargs|tee|jq|cut|sh|bash|cd"
-            r"|echo|exit|rm)\b",
+            r"(?:&&|\|\||\||;) ?(?:sudo )?(?:grep|awk|sed|sort|head|tail|wc|xargs|tee|jq|cut|sh|bash|cd"
+            r"|echo|exit|rm|tr|uniq|less|python3?|psql|column)\b",
             2,
         ),
         _sign(r"(?:\d?>{1,2} ?(?:/dev/null|&\d|[\w./~-]+)|<<-? ?['\"]?EOF)", 1),
         _sign(r"^[ \t]*export \w+=|^[ \t]*(?:local|readonly|declare) \w+=", 3),
         _sign(r"^[ \t]*set -[euxo]+\b", 4),
+        _sign(
+            r"^[ \t]*(?:\$ )?[a-z][\w.-]*(?: [\w./:@=-]+){0,6} --?[a-z][\w-]*(?: [^\s,;]*[^\s.,;:?!])* ?\\?$",
+            2,
+        ),
+        _sign(r"^[a-z][\w./-]*(?: [^\s|&;(){}]+){0,9} && [a-z][\w-]+(?: |$)", 3),
         _sign(r"^[ \t]*\w+ ?\(\)[ \t]*(?:\{[ \t]*|\n[ \t]*\{[ \t]*)$|\"\$[@*]\"|\$[?#@]|;;[ \t]*$", 2),
-        _sign(r"^[ \t]*\w+=(?:\"[^\"\n]*\"|'[^'\n]*'|[\w$/.-]*)[ \t]*$", 1),
+        _sign(r"^[ \t]*\w+=(?:\"[^\"\n]*\"|'[^'\n]*'|[\w$/.-]*)[ \t]*(?:;|$)", 1),
         _sign(r"\[ (?:-[a-z]|!|\"?\$)[^\]\n]* \]|\"\$\{?\w+\}?\"|^[ \t]*\w+ \$\w+", 1),
     ),
     Language.SQL: (
@@ -102,6 +123,12 @@ SIGNS: Final[dict[Language, tuple[Sign, ...]]] = {
             r"|ALL|SELECT|AGGREGATE)\b",
             4,
         ),
+        _sign(
+            r"^[ \t]*(?:SHOW (?:TABLES|DATABASES|SCHEMAS|COLUMNS|CREATE|INDEX)|PRAGMA \w|MERGE INTO \w"
+            r"|ATTACH (?:TABLE|DATABASE)"
+            r"|(?:SHOW|DESCRIBE|DESC|USE|VACUUM|ANALYZE|SET|CALL|BEGIN|COMMIT|ROLLBACK)\b[\w.\"' =()]*;)",
+            3,
+        ),
         _sign(r"^[ \t]*(?:FROM|WHERE|UNION ALL|VALUES|RETURNING|ON CONFLICT|CASE WHEN|SELECT)(?: |$)", 1),
         _sign(r"\b(?:GROUP|ORDER)\s+BY\b|\b(?:LEFT|RIGHT|INNER|OUTER|CROSS)\s+JOIN\b|\bHAVING\b", 1),
         _sign(r"\b(?:group|order)\s+by\s+[\w.]+(?:\s*,|\s+(?:asc|desc)|\s*;|\s*$|\s+limit)", 1),
@@ -114,12 +141,16 @@ SIGNS: Final[dict[Language, tuple[Sign, ...]]] = {
         _sign(r"<!DOCTYPE html|<html[\s>]", 6, flags=re.IGNORECASE),
         _sign(
             r"<(?:div|span|p|a|ul|li|ol|table|tr|td|th|body|head|script|style|form|input|button|h[1-6]|img|section"
-            r"|nav|header|footer|main|label|select|option)(?:\s[\w-]+(?:=(?:\"[^\"\n]*\"|'[^'\n]*'))?)*\s*/?>",
+            r"|nav|header|footer|main|label|select|option|svg|path|circle|rect|template|meta|link|title|dl|dt|dd"
+            r"|pre|em|strong|br|hr|iframe|video)(?:\s[\w-]+(?:=(?:\"[^\"\n]*\"|'[^'\n]*'))?)*\s*/?>",
             1,
             at_most=4,
         ),
         _sign(
-            r"</(?:div|span|p|a|ul|ol|table|body|head|script|style|form|button|h[1-6]|section)>", 1, at_most=4
+            r"</(?:div|span|p|a|ul|ol|li|table|tr|td|body|head|script|style|form|button|h[1-6]|section|svg|template"
+            r"|dl|dd|pre|title|html)>",
+            1,
+            at_most=4,
         ),
     ),
     Language.OTHER: (
@@ -130,14 +161,34 @@ SIGNS: Final[dict[Language, tuple[Sign, ...]]] = {
             r"^[ \t]*(?:public|private|protected)\s+(?:static\s+|final\s+|abstract\s+)*[\w<>\[\], ]+[({]", 4
         ),
         _sign(r"\bSystem\.out\.|^[ \t]*import java[.x]|^[ \t]*package [\w.]+;?[ \t]*$", 4),
-        _sign(r"^[ \t]*func (?:\([^)\n]*\) )?\w+(?:\[[^\]\n]*\])?\(.*\{[ \t]*$|\bfmt\.\w+\(", 5),
+        _sign(r"^[ \t]*func (?:\([^)\n]*\) )?\w+(?:\[[^\]\n]*\])?\(.*\{|\bfmt\.\w+\(|\bif err != nil\b", 5),
+        _sign(r"^type \w+ (?:struct|interface|func\()|^import (?:\($|\"[\w./-]+\"$)", 4),
         _sign(
             r"^[ \t]*(?:pub )?(?:async )?fn \w+(?:<[^>\n]*>)? ?\(|\blet mut \w|\bprintln!\("
-            r"|^[ \t]*impl\b.*\{",
+            r"|^[ \t]*impl\b.*\{|&(?:mut \w|'\w+ )|^[ \t]*#!?\[\w+.*\]|\w::<|^[ \t]*macro_rules!",
             5,
         ),
+        _sign(
+            r"^[ \t]*pub(?:\(\w+\))? (?:struct|enum|mod|use|const|static|trait|type)\b|\|&?\w+\| ?[\w{*]", 3
+        ),
         _sign(r"^[ \t]*use [\w:]+(?:::[\w{*].*)?;", 4),
-        _sign(r"<\?php|\$\w+ ?= ?.+;|\$\w+->\w+", 4),
+        _sign(r"<\?php|\$\w+ ?= ?.+;|\$\w+->\w+|\bfunction \w*\([^)\n$]*\$\w+", 4),
+        _sign(
+            r"^[ \t]*(?:my|our) ?[($@%]|^[ \t]*local (?:function )?\w+[^=\n]*(?:=|\))|\bguard let\b"
+            r"|^[ \t]*class \w+ < [A-Z]|^[^\n]* do \|[\w, ]+\|$",
+            4,
+        ),
+        _sign(
+            r"^[ \t]*template ?<|\bnullptr\b|\b\w+::~?\w+\(|^[ \t]*extern \"C\"|\bconst \w+(?:::\w+)* ?[&*]",
+            3,
+        ),
+        _sign(r"^[ \t]*(?:static |inline |extern )+(?:const )?\w+ [\w* ]+\(|\bConsole\.Write|\{ get; ", 3),
+        _sign(r"\b[A-Z][a-z]+-[A-Z]\w+ -[A-Z]\w+|^[\w.-]+:(?: [\w.-]+)*\n\t\S", 4),
+        _sign(
+            r"^(?:resource|variable|provider|module|output|data) \"|^(?:query|mutation|fragment)\b[^{\n]*\{"
+            r"|^syntax = \"proto|^message \w+ \{|^\[{1,2}[\w.-]+\]{1,2}\n[\w.-]+ = [\"'\[{\dtf]",
+            4,
+        ),
         _sign(
             r"^[ \t]*(?:unsigned |const )?(?:int|long|float|double|char|bool|void|string|auto"
             r"|vector<\w+>)[ \t]+[\w*&]+ ?[=(;\[]",
@@ -153,7 +204,11 @@ SIGNS: Final[dict[Language, tuple[Sign, ...]]] = {
         _sign(r"^FROM [\w./:-]+(?: AS \w+)?$|^(?:RUN|COPY|ENTRYPOINT|CMD|WORKDIR) [\w\[./]", 3),
         _sign(r"^<\?xml |^[ \t]*<(\w+:)?\w+ xmlns", 4),
         _sign(r"^(?:diff --git |@@ -\d+,\d+ \+\d+)", 4),
-        _sign(r"^[ \t]*[.#]?[\w-]+ ?\{[ \t]*\n[ \t]*[\w-]+: ?[^;\n]+;", 4),
+        _sign(
+            r"^[ \t]*@(?:media|import|font-face|keyframes|charset)\b"
+            r"|^[ \t]*[.#]?[\w-]+ ?\{[ \t]*\n[ \t]*[\w-]+: ?[^;\n]+;",
+            4,
+        ),
     ),
 }
 

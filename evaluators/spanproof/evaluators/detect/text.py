@@ -7,15 +7,17 @@ text given. Prose, tables, error messages and flat JSON objects are no code. Not
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from spanproof.evaluators.detect.arguments import code_in_call
 from spanproof.evaluators.detect.bare import bare_snippets
 from spanproof.evaluators.detect.blocks import Block, blocks_in, words
 from spanproof.evaluators.detect.language import ENOUGH, identify, is_structured_json
-from spanproof.evaluators.detect.literals import embedded_documents, json_strings
-from spanproof.trace import Language
+from spanproof.evaluators.detect.literals import JsonString, embedded_documents, json_strings, repr_strings
+from spanproof.trace import Language, ToolCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,14 @@ _CALL_KEYS: Final = (
 """Keys of a document that is a tool call: what it holds is code, itself it is none."""
 
 
+_ACTION: Final = re.compile(
+    r"^Action:[ \t]*(?P<tool>[\w .-]{1,80})\n+Action Input:(?P<input>.*?)"
+    r"(?=^(?:Observation|Thought|Final Answer|Action):|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+"""How agents that reason in words (ReAct) write a call."""
+
+
 def snippets_in(text: str) -> list[TextSnippet]:
     """Every piece of code in this text, in order of where it stands."""
     if not text or text.isspace():
@@ -70,7 +80,9 @@ def snippets_in(text: str) -> list[TextSnippet]:
 def _in_document(text: str) -> list[TextSnippet] | None:
     """Code in the strings of a JSON document, or the document itself; None where the text is no JSON."""
     found = _in_strings(text)
-    if found is None or found:
+    if found is None:
+        return _in_printed_call(text) or None
+    if found:
         return found
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     if is_structured_json(text[start:end]):
@@ -80,14 +92,21 @@ def _in_document(text: str) -> list[TextSnippet] | None:
 
 def _in_strings(text: str) -> list[TextSnippet] | None:
     strings = json_strings(text)
-    if strings is None:
-        return None
-    found = []
+    return None if strings is None else list(_code_among(strings))
+
+
+def _in_printed_call(text: str) -> list[TextSnippet]:
+    """Code in a tool call as Python prints it, which smolagents writes into its history."""
+    if not any(key.replace('"', "'") in text for key in _CALL_KEYS):
+        return []
+    return list(_code_among(repr_strings(text) or []))
+
+
+def _code_among(strings: list[JsonString]) -> Iterator[TextSnippet]:
     for string in strings:
         language = _argument_language(string.key, string.value)
         if language is not None:
-            found.append(TextSnippet(language, string.value, string.start, string.end))
-    return found
+            yield TextSnippet(language, string.value, string.start, string.end)
 
 
 def _argument_language(key: str, value: str) -> Language | None:
@@ -109,10 +128,15 @@ def _in_block(block: Block) -> list[TextSnippet]:
 
 
 def _undelimited(text: str) -> Iterator[TextSnippet]:
-    """Code that no mark delimits: in JSON between sentences, and bare."""
+    """Code that no mark delimits: the input of an action, in JSON between sentences, and bare."""
     documents = []
+    for action in _ACTION.finditer(text):
+        found = list(_in_action(action))
+        if found:
+            documents.append(action.span("input"))
+            yield from found
     for start, end in embedded_documents(text):
-        found = _in_strings(text[start:end])
+        found = _in_strings(text[start:end]) or _in_printed_call(text[start:end])
         begins_its_line = not text[text.rfind("\n", 0, start) + 1 : start].strip()
         if not found and begins_its_line and is_structured_json(text[start:end]):
             found = [TextSnippet(Language.JSON, text[start:end], 0, end - start)]
@@ -123,6 +147,15 @@ def _undelimited(text: str) -> Iterator[TextSnippet]:
         for bare in bare_snippets(text[begin:end]):
             start, stop = begin + bare.start, begin + bare.end
             yield TextSnippet(bare.language, text[start:stop], start, stop)
+
+
+def _in_action(action: re.Match[str]) -> Iterator[TextSnippet]:
+    """The input of an action that is code as it stands, by what its tool takes."""
+    source, start = action["input"].strip(), action.start("input")
+    start += len(action["input"]) - len(action["input"].lstrip())
+    if source and not source.startswith(("{", "[", "`", "<")):
+        for code in code_in_call(ToolCall(action["tool"].strip(), source)):
+            yield TextSnippet(code.language, source, start, start + len(source))
 
 
 def _moved(snippet: TextSnippet, by: int) -> TextSnippet:
