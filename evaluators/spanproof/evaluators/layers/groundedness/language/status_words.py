@@ -58,6 +58,22 @@ FAMILIES: tuple[dict[str, str], ...] = (
     {"high": "high", "medium": "medium|moderate", "low": "low"},
     {"public": "public", "private": "private"},
     {"paid": "paid", "unpaid": "unpaid|outstanding"},
+    {"applied": "applied|deployed|rolled out|installed|merged|in effect",
+     "reverted": "rolled back|rolled_back|reverted|undone|backed out"},
+    {"delivered": "delivered|handed over",
+     "returned": ("returned to sender|returned to the sender|return to sender|undeliverable|undelivered"
+                  "|not delivered|delivery failed|lost")},
+    {"ready": "ready", "not ready": "not ready|notready|not_ready"},
+    {"on time": "on time|on schedule|punctual", "delayed": "delayed|late|behind schedule"},
+    {"passing": "passing", "failing": "failing"},
+    {"published": "published", "draft": "draft|unpublished"},
+    {"locked": "locked", "unlocked": "unlocked"},
+    {"connected": "connected", "disconnected": "disconnected"},
+    {"compatible": "compatible", "incompatible": "incompatible"},
+    {"reachable": "reachable", "unreachable": "unreachable"},
+    {"stationary": "stationary", "non-stationary": "non-stationary|nonstationary|not stationary"},
+    {"signed": "signed", "unsigned": "unsigned"},
+    {"resolved": "resolved|solved", "unresolved": "unresolved|unsolved|investigating"},
 )  # fmt: skip
 Meanings: TypeAlias = tuple[tuple[int, str], ...]
 """The states a form may name: number of the family, and the state's usual name."""

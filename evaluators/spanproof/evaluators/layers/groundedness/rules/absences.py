@@ -14,6 +14,7 @@ from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
 from spanproof.evaluators.layers.groundedness.language.words import (
+    canonical,
     canonical_set,
     content_words,
     plain_set,
@@ -58,6 +59,12 @@ _NOT_FOUND = re.compile(
     re.IGNORECASE,
 )
 _MAX_FLAGS = 200
+_ABLE = "abl"
+_CAN_BE = re.compile(r"\b(?:can(?:not|['’]?t)?|could(?:n['’]t)?)\s+(?:\w+\s+){0,2}be\s+(\w+)", re.IGNORECASE)
+_IS_ON = re.compile(
+    r"\b(?:is|are|was|were)\s+(?:not\s+)?(?:currently\s+|now\s+)?(?:switched\s+|turned\s+)?(?:on|off)\b", re.I
+)
+_LEAST_STEM = 5
 _FLAG_PREFIXES = canonical_set("is has have can was are does should allow allows") | {"is", "has", "can"}
 _NEGATION = re.compile(
     r"\b(?:no|not|never|without|neither|nor|none|isn|aren|wasn|hasn|haven|doesn|don|cannot|off|disabled|false|inactive)\b|n['’]t\b",
@@ -204,12 +211,13 @@ def _flags(binding: Binding) -> Iterator[Claim]:
         return
     for sentence in binding.answer.sentences:
         for start, end in sentence.pieces:
-            words = set(words_of(binding.answer.text[start:end]))
+            text = binding.answer.text[start:end]
+            words = set(words_of(text))
             spoken = [
                 fact
                 for fact in flags
                 if (wanted := set(fact.key) - _FLAG_PREFIXES)
-                and wanted <= words
+                and (wanted <= words - _possible(text) or _is_said_otherwise(wanted, words, text))
                 and not _other_row(fact, flags, words)
             ]
             if len({fact.flag for fact in spoken}) > 1 and len({fact.key for fact in spoken}) == 1:
@@ -218,6 +226,22 @@ def _flags(binding: Binding) -> Iterator[Claim]:
                     continue  # rows that differ, and none of them is named
             for fact in spoken:
                 yield _flag_claim(fact, start, end, binding)
+
+
+def _possible(text: str) -> set[str]:
+    """What is only said to be possible: "it can be merged" says nothing of `merged`."""
+    return {canonical(match[1]) for match in _CAN_BE.finditer(text)}
+
+
+def _is_said_otherwise(wanted: set[str], words: set[str], text: str) -> bool:
+    """Whether the words say it in another form: "can be merged" of `mergeable`, "auto-renewal is on"."""
+    stems = {word.removesuffix(_ABLE).removesuffix("e") if word.endswith(_ABLE) else word for word in wanted}
+    if stems != wanted and stems <= words:
+        return _CAN_BE.search(text) is not None
+    return _IS_ON.search(text) is not None and all(
+        any(len(word) >= _LEAST_STEM and said.startswith(word) for said in words) or word in words
+        for word in wanted
+    )
 
 
 def _flag_claim(fact: Fact, start: int, end: int, binding: Binding) -> Claim:

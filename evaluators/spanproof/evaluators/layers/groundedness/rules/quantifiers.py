@@ -10,9 +10,9 @@ import re
 from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
-from spanproof.evaluators.layers.groundedness.language.words import canonical_set
+from spanproof.evaluators.layers.groundedness.language.words import canonical_set, words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Verdict
-from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Records
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
 
 _ALL = re.compile(
@@ -42,7 +42,7 @@ def _settle(match: re.Match[str], binding: Binding) -> Claim | None:
     place = (binding, match.start(), match.end(), ClaimKind.STATUS)
     state = match["state"].lower()
     meanings = set(binding.states.meanings(state))
-    exception = _exception(meanings, binding)
+    exception = _exception(meanings, binding, frozenset(words_of(match["what"])))
     if exception is not None:
         return claim(*place, Verdict.CONTRADICTED, f"`{exception.text}` is not", evidence_of(exception))
     if canonical_set(state).isdisjoint(_WELL):
@@ -60,12 +60,24 @@ def _settle(match: re.Match[str], binding: Binding) -> Claim | None:
     )
 
 
-def _exception(meanings: set[tuple[int, str]], binding: Binding) -> Fact | None:
+def _exception(meanings: set[tuple[int, str]], binding: Binding, what: frozenset[str]) -> Fact | None:
     """The row of a column of statuses that is in another state, where some row is in this one."""
     for records in binding.facts.records:
+        meant = _rows_called(records, what)
         for column in records.columns.values():
-            strings = [fact for fact in column[:_MOST_ROWS] if fact.string is not None]
+            column = [fact for fact in column[:_MOST_ROWS] if meant is None or fact.row in meant]
+            strings = [fact for fact in column if fact.string is not None]
             held = [fact for fact in strings if meanings & set(binding.states.meanings(fact.string or ""))]
             if held and len(held) < len(strings) == len(column):
                 return next(fact for fact in strings if fact not in held)
     return None
+
+
+def _rows_called(records: Records, what: frozenset[str]) -> set[int] | None:
+    """The rows with a cell that the words name: "all worker nodes"; None where they name all or none."""
+    named: set[int] = set()
+    for column in records.columns.values():
+        for fact in column[:_MOST_ROWS]:
+            if fact.string and not what.isdisjoint(words_of(fact.string)):
+                named.add(fact.row)
+    return named if 0 < len(named) < records.rows else None

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
+from spanproof.evaluators.layers.groundedness.language.segments import Sentence
 from spanproof.evaluators.layers.groundedness.language.status_words import COMPATIBLE, StateWords
 from spanproof.evaluators.layers.groundedness.language.words import words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Verdict
@@ -26,7 +27,7 @@ _SAID_OF = re.compile(
     re.IGNORECASE,
 )
 _NOT = re.compile(
-    r"(?:\b(?:not|never|no longer|neither|nor|hardly)|n['’]t)\s+(?:yet\s+|been\s+|being\s+"
+    r"(?:\b(?:not|never|no longer|neither|nor|hardly)|n['’]t)\s+(?:yet\s+|be\s+|been\s+|being\s+"
     r"|currently\s+|\w+ly\s+)*$",
     re.IGNORECASE,
 )
@@ -44,6 +45,11 @@ _WILL = re.compile(
     r"\b(?:will|would|can|could|may|might|should|to|once|if|when|until)\s+(?:it\s+is\s+|be\s+|soon\s+|then\s+)*$",
     re.IGNORECASE,
 )
+_NOT_ALL = re.compile(
+    r"\bnot\s+(?:all|every|both)\b|\b(?:except|apart from|other than|aside from|all but)\b", re.IGNORECASE
+)
+"""What leaves some out, of whom the word is not said."""
+_BEFORE_THAT = re.compile(r"\b(?:after|although|though|despite|previously|had|originally)\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"\b(?:I|we)(?:['’]ve|\s+have|\s+was|\s+were)?(?:\s+\w+)?\s+$", re.IGNORECASE)
 
 
@@ -101,6 +107,9 @@ def _is_said(match: re.Match[str], binding: Binding) -> bool:
     before = text[max(0, match.start() - 40) : match.start()]
     if _FIRST_PERSON.search(before) or _WILL.search(before):
         return False
+    sentence = _sentence(match, binding)
+    if _NOT_ALL.search(binding.answer.text, sentence.start, sentence.end):
+        return False
     if set(words_of(match[1])) & binding.key_words:
         return False
     if match[1].lower() == "successfully":
@@ -118,7 +127,7 @@ def _is_said(match: re.Match[str], binding: Binding) -> bool:
 
 def _counts_something(match: re.Match[str], binding: Binding) -> bool:
     """Whether a number in the clause says how many: "2 tests failed" counts, and says nothing of one."""
-    sentence = next(each for each in binding.answer.sentences if each.start <= match.start() < each.end)
+    sentence = _sentence(match, binding)
     start, end = sentence.piece_at(match.start())
     text = binding.answer.text
     return any(
@@ -171,11 +180,28 @@ def _settle(match: re.Match[str], binding: Binding, known: list[_Status]) -> Cla
     stated = {head for _, head in meanings}
     if any(stated & _may_hold_beside(status, rivals) for status in rivals):
         return None
+    if _is_told_beside(match, binding, rivals):
+        return None  # "applied, and then rolled back": what came of it is told
     return claim(
         *place,
         Verdict.CONTRADICTED,
         f"`{rivals[0].fact.text}` is what the outputs say",
         evidence_of(rivals[0].fact),
+    )
+
+
+def _is_told_beside(match: re.Match[str], binding: Binding, rivals: list[_Status]) -> bool:
+    """Whether the sentence goes on to the outputs' own state, so that the word tells what was before it."""
+    if any(status.fact.records >= 0 for status in rivals):
+        return False  # each row has its own state
+    held = {(status.family, status.head) for status in rivals}
+    sentence, text = _sentence(match, binding), binding.answer.text
+    return any(
+        not held.isdisjoint(binding.states.forms[other[1].lower()])
+        and _NOT.search(text[max(0, other.start() - 40) : other.start()]) is None
+        and (other.start() > match.start() or _BEFORE_THAT.search(text, other.end(), match.start()))
+        for other in binding.states.pattern.finditer(text, sentence.start, sentence.end)
+        if other.start() != match.start()
     )
 
 
@@ -209,7 +235,7 @@ def _is_open(match: re.Match[str], binding: Binding, rivals: list[_Status], same
     """Whether others, alone or in rows, are in another state, and the sentence names none in this one."""
     if len(same) == len(rivals) or {status.fact.records for status in rivals} == {same[0].fact.records}:
         return False
-    sentence = next(each for each in binding.answer.sentences if each.start <= match.start() < each.end)
+    sentence = _sentence(match, binding)
     said = frozenset(sentence.words) - set(words_of(match[1]))
     return all(said.isdisjoint(status.fact.words) for status in same)
 
@@ -221,16 +247,19 @@ def _may_hold_beside(status: _Status, rivals: list[_Status]) -> set[str]:
     return set.intersection(*found)
 
 
+def _sentence(match: re.Match[str], binding: Binding) -> Sentence:
+    return next(each for each in binding.answer.sentences if each.start <= match.start() < each.end)
+
+
 def _piece(match: re.Match[str], binding: Binding) -> tuple[int, int]:
-    sentence = next(each for each in binding.answer.sentences if each.start <= match.start() < each.end)
-    return sentence.piece_at(match.start())
+    return _sentence(match, binding).piece_at(match.start())
 
 
 def _about(match: re.Match[str], binding: Binding, rivals: list[_Status]) -> list[_Status]:
     """Of several statuses those that the clause or the sentence names; of one that changed the last."""
     if len(rivals) < 2:
         return rivals
-    sentence = next(each for each in binding.answer.sentences if each.start <= match.start() < each.end)
+    sentence = _sentence(match, binding)
     start, end = _piece(match, binding)
     for words in (words_of(binding.answer.text[start:end]), sentence.words):
         named = best_named((status.fact for status in rivals), frozenset(words))
