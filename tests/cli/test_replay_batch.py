@@ -32,7 +32,66 @@ def test_each_run_is_answered_as_the_golden_file_says(answers, line):
 
 def test_each_step_is_answered_with_the_documented_fields_alone(answers):
     fields = {"failure_class", "stdout", "result", "exception", "divergences"}
-    assert all(step.keys() == fields for steps in answers.values() for step in steps)
+    where_they_apply = {"ended_interpreter", "lost_steps", "stdout_cut", "result_characters"}
+    for steps in answers.values():
+        for step in steps:
+            assert fields <= step.keys() <= fields | where_they_apply
+
+
+def test_a_step_that_ends_the_interpreter_and_those_without_its_state_say_so(monkeypatch, capsys):
+    steps = [
+        "x = f(1)",
+        "y = 2\nimport os\nos._exit(0)",
+        "x",
+        "y",
+        "import os\nos.kill(os.getpid(), 11)",
+        "x + 1",
+    ]
+    row = {"id": 1, "steps": steps, "tape": [{"tool": "f", "args": [1], "result": 3}]}
+    _, (answer,) = replay_lines([row], monkeypatch, capsys)
+    told = [(step.get("ended_interpreter"), step.get("lost_steps")) for step in answer["steps"]]
+    assert told == [(None, None), (True, None), (None, [2]), (None, [2]), (True, [2]), (None, [2, 5])]
+    assert [step["result"] for step in answer["steps"]] == [None, None, 3, None, None, 4]
+    assert answer["steps"][3]["exception"]["type"] == "NameError"
+
+
+def test_what_is_cut_is_marked_with_its_length(monkeypatch, capsys):
+    steps = [
+        "'b' * 500_000",
+        "list(range(200_000))",
+        "print('a' * 1_000_000)",
+        "'é' * 200_000",
+        "['ok']",
+    ]
+    _, (answer,) = replay_lines([{"id": 1, "steps": steps}], monkeypatch, capsys)
+    text, numbers, printed, accents, small = answer["steps"]
+    assert [step["failure_class"] for step in answer["steps"]] == ["ok"] * 5
+    assert text["result_characters"] == 500_000
+    assert text["result"] == f"{'b' * 393_216}\n[... 106784 characters cut ...]"
+    assert numbers["result_characters"] == len(str(list(range(200_000))))
+    assert numbers["result"].startswith("[0, 1, 2, 3,")
+    assert printed["stdout_cut"] is True
+    assert "bytes cut ...]" in printed["stdout"]
+    assert accents["result_characters"] == 200_000
+    assert set(accents["result"].partition("\n")[0]) == {"é"}
+    assert small["result"] == ["ok"]
+    assert "result_characters" not in small
+
+
+def test_integers_of_any_size_go_in_and_come_out_whole(monkeypatch, capsys):
+    rows = [
+        {"id": 1, "steps": ["2 ** 100", "wei() + 1", "final_answer([10 ** 30, 1.5])"]}
+        | {"tape": [{"tool": "wei", "result": 25_000_000_000_000_000_001}]},
+        {"id": 2, "steps": ["1"]},
+    ]
+    code, (first, second) = replay_lines(rows, monkeypatch, capsys)
+    assert code == 0
+    assert [step["result"] for step in first["steps"]] == [
+        2**100,
+        25_000_000_000_000_000_002,
+        [10**30, 1.5],
+    ]
+    assert second["steps"][0]["result"] == 1
 
 
 def replay_lines(rows, monkeypatch, capsys):

@@ -40,6 +40,42 @@ def test_a_session_keeps_its_names_and_gives_the_last_value(sandbox: Sandbox) ->
         assert session.execute("{1, 2}").result_text == "{1, 2}"
 
 
+def test_a_value_too_large_to_be_kept_is_marked_and_told_with_its_length(sandbox: Sandbox) -> None:
+    with sandbox.session(SessionSpec(), no_tools) as session:
+        for source, text in (
+            ("'b' * 500_000", "b" * 500_000),
+            ("'\u4e16' * 200_000", "\u4e16" * 200_000),
+            ("list(range(200_000))", str(list(range(200_000)))),
+            ("[10 ** 1000] * 1000", str([10**1000] * 1000)),
+        ):
+            step = session.execute(source)
+            assert (step.failure_class, step.result, step.result_characters) == (
+                FailureClass.OK,
+                None,
+                len(text),
+            )
+            head, _, mark = (step.result_text or "").rpartition("\n")
+            assert text.startswith(head)
+            assert len(head) > 60_000
+            assert mark == f"[... {len(text) - len(head)} characters cut ...]"
+        whole = session.execute("'b' * 100_000")
+        assert (whole.result, whole.result_text, whole.result_characters) == (
+            "b" * 100_000,
+            "b" * 100_000,
+            None,
+        )
+
+
+def test_arguments_too_large_to_be_sent_raise_inside(sandbox: Sandbox) -> None:
+    spec = SessionSpec(tools=(ToolStub("count"),))
+    with sandbox.session(spec, lambda call: ToolAnswer(result=len(str(call.args)))) as session:
+        step = session.execute("count('\u4e16' * 300_000)")
+        assert step.raised is not None, step
+        assert step.raised.type == "ValueError"
+        assert "768 KiB" in step.raised.message
+        assert session.execute("count('\u4e16' * 100_000, 'b' * 100_000)").result is not None
+
+
 def test_an_exception_ends_a_step_but_not_the_session(sandbox: Sandbox) -> None:
     with sandbox.session(SessionSpec(), no_tools) as session:
         session.execute("x = 1")

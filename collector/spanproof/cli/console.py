@@ -6,6 +6,8 @@ Results go to stdout, everything about the work (progress, warnings, errors) to 
 
 from __future__ import annotations
 
+import json
+import math
 import sys
 from collections.abc import Mapping
 
@@ -52,7 +54,9 @@ def json_line(value: object) -> bytes:
     try:
         return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:
-        return orjson.dumps(_without_surrogates(value), option=orjson.OPT_APPEND_NEWLINE)
+        # A lone surrogate, or an integer of more than 64 bits, which only the standard encoder writes.
+        text = json.dumps(_encodable(value), ensure_ascii=False, separators=(",", ":"))
+        return text.encode() + b"\n"
 
 
 def print_json(value: object) -> None:
@@ -74,11 +78,14 @@ def progress() -> Progress:
     )
 
 
-def _without_surrogates(value: object) -> object:
+def _encodable(value: object) -> object:
+    """As orjson would have it: NaN and infinity are null."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, Mapping):
-        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+        return {_encodable(key): _encodable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_surrogates(item) for item in value]
+        return [_encodable(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     return value

@@ -8,7 +8,6 @@ exit code stays 0: the batch was answered, and each answer says for itself wheth
 
 from __future__ import annotations
 
-import json
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -16,10 +15,9 @@ from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
-import orjson
-
 from spanproof.cli import EXIT_PASS
 from spanproof.cli.console import error_console, json_line
+from spanproof.trace.codec import MalformedDocument, load_json
 
 Row = dict[str, Any]
 """One decoded line: JSON from outside, so its values are checked where they are read."""
@@ -174,15 +172,11 @@ def _answer(handle: Handler, number: int, line: bytes) -> Row:
 
 def _decode(line: bytes, number: int) -> Row:
     try:
-        row = orjson.loads(line)
-    except orjson.JSONDecodeError as strict:
-        try:
-            # The standard decoder takes lone surrogates, which snippets found in the wild do hold.
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            raise BadRow(
-                f"line {number}: not a line of JSON: {strict.msg}, character {strict.pos + 1}"
-            ) from strict
+        # Lone surrogates too, which snippets found in the wild do hold.
+        row = load_json(line)
+    except MalformedDocument as problem:
+        told = str(problem).replace("not JSON", "not a line of JSON", 1)
+        raise BadRow(f"line {number}: {told}") from problem
     if not isinstance(row, dict):
         raise BadRow(f"line {number}: must be a JSON object, got {json_name(row)}")
     return row

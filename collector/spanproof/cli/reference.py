@@ -53,7 +53,9 @@ left out. Lone surrogates come back as U+FFFD.
 `result` {`columns`, `rows`, `cut`} or null |
 | `replay --jsonl` | `id`, `steps` [code], `tools`? {name: [parameter]}, `tape`? [`tool`, `args`?, \
 `kwargs`?, `result` or `error` {`type`, `message`}] | `id`, `steps` [`failure_class`, `stdout`, \
-`result`, `exception` {`type`, `message`} or null, `divergences` [`tool`, `args`, `kwargs`, `reason`]] |
+`result`, `exception` {`type`, `message`} or null, `divergences` [`tool`, `args`, `kwargs`, `reason`], and \
+where they apply `ended_interpreter`, `lost_steps` [number], `stdout_cut`, `result_characters`; \
+see [replay](replay.md#from-a-script)] |
 | `score groundedness --jsonl` | `id`, `task`?, `outputs` [text or JSON], `answer`, `now`? | `id`, `verdict` \
 (`grounded`, `contradicted`, `uncertain`), `value`, `claims` [`text`, `start`, `end`, `kind`, `verdict`, \
 `reason`, `evidence`] |

@@ -72,13 +72,20 @@ def _answer(row: Row, sandbox: Sandbox) -> Row:
 def _step_row(step: ReplayedSource) -> Row:
     execution = step.execution
     raised = execution.raised
-    return {
+    row: Row = {
         "failure_class": execution.failure_class.value,
         "stdout": execution.stdout,
         "result": step.result,
         "exception": {"type": raised.type, "message": raised.message} if raised is not None else None,
         "divergences": [_divergence_row(divergence) for divergence in step.divergences],
     }
+    rarely = {
+        "stdout_cut": execution.stdout_cut,
+        "result_characters": step.result_characters,
+        "ended_interpreter": step.ended_interpreter,
+        "lost_steps": step.lost_steps,
+    }
+    return row | {key: value for key, value in rarely.items() if value}
 
 
 def _divergence_row(divergence: Divergence) -> Row:

@@ -11,6 +11,7 @@ Types come from the dataclass asked for, never from the document: nothing in it 
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import math
 import types
@@ -35,6 +36,10 @@ _Decoder = Callable[[Any], Any]
 _Encoder = Callable[[Any, int], Any]
 _ESCAPES = frozenset({"$bytes", "$int", "$float", "$dict"})
 """Keys of the one-entry objects that stand for what JSON has no form for."""
+
+_DIGITS_ALIKE = bytes.maketrans(b"0123456789", b"0" * 10)
+_LONG = (b"0" * 20, b"-" + b"0" * 19)
+"""So many digits at least has an integer beyond 64 bits; a search by pattern takes longer than the parser."""
 
 
 class MalformedDocument(ValueError):  # noqa: N818 - names the input
@@ -68,18 +73,34 @@ def dump_json(plain: object) -> str:
 
 
 def load_json(text: str | bytes) -> Any:
-    """Plain data of JSON text, lone surrogates included.
+    """Plain data of JSON text, lone surrogates and integers of any length included.
 
     Raises:
         MalformedDocument: no JSON.
     """
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as strict:
+        found = orjson.loads(text)
+    except (orjson.JSONDecodeError, UnicodeEncodeError) as strict:
         try:
             return json.loads(text)
         except (ValueError, RecursionError):
-            raise MalformedDocument(f"not JSON: {strict}") from strict
+            raise MalformedDocument(f"not JSON: {_where(strict)}") from strict
+    if _may_hold_a_long_integer(text):  # of one beyond 64 bits orjson makes a float
+        with contextlib.suppress(ValueError, RecursionError):
+            return json.loads(text)
+    return found
+
+
+def _where(problem: ValueError) -> str:
+    if isinstance(problem, orjson.JSONDecodeError):
+        return f"{problem.msg}, character {problem.pos + 1}"
+    return str(problem)
+
+
+def _may_hold_a_long_integer(text: str | bytes) -> bool:
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    alike = data.translate(_DIGITS_ALIKE)
+    return any(digits in alike for digits in _LONG)
 
 
 def to_plain(value: object) -> Any:

@@ -243,7 +243,10 @@ class Execution:
         raised: the exception that ended it, as the guest told it.
         result: JSON form of the value of the last expression, where the program was a session's step;
             `result_text` is its `str()`, for values that have no JSON form too. Of a SQL script: `columns`,
-            `rows` and `cut` (more rows than are kept) of its last query.
+            `rows` and `cut` (more rows than are kept) of its last query. A value that takes more than
+            384 KiB as JSON has no JSON form.
+        result_characters: of `str()` of the value where that takes more than 384 KiB as JSON: then
+            `result_text` is its start, with a mark behind it.
         tests_passed, tests_total: None where the program had no tests.
         tests_failed: numbers, from 0 in the order of their text, of the first tests that did not pass.
         reason: for `sandbox_unavailable`, what is missing and how to get it.
@@ -265,6 +268,7 @@ class Execution:
     raised: Raised | None = None
     result: JsonValue = None
     result_text: str | None = None
+    result_characters: int | None = None
     tests_passed: int | None = None
     tests_total: int | None = None
     tests_failed: tuple[int, ...] = ()

@@ -56,6 +56,34 @@ def test_a_shortened_record_is_compared_at_both_ends(mark):
     assert same_value({"a": f"0 1 2{mark}98 99"}, {"a": whole})
 
 
+def test_a_shortened_replay_is_compared_at_both_ends():
+    whole = " ".join(str(i) for i in range(100))
+    cut = "0 1 2 3 4\n[... 80 bytes cut ...]\n7 98 99"
+    assert same_text(whole, cut, replay_cut=True)
+    assert not same_text(whole, cut)
+    assert not same_text(whole.replace("1", "7"), cut, replay_cut=True)
+    assert not same_text("0 1 2", cut, replay_cut=True)
+    both = "0 1\n[… 280 of 290 characters left out …]\n8 99"
+    assert same_text(both, cut, replay_cut=True)
+    assert not same_text(both.replace("8 99", "8 98"), cut, replay_cut=True)
+    assert same_text("1 2 3 4", "1 2 3\n[... 2 characters cut ...]", replay_cut=True)
+
+
+def test_a_long_value_is_compared_as_far_as_it_was_kept():
+    numbers = str(list(range(200_000)))
+    cut = Replayed(None, f"{numbers[:1000]}\n[... 9 characters cut ...]", cut=True)
+    record = Record(OK, output=Payload(numbers, numbers))
+    assert compare(record, Execution(OK), output=cut).agrees is True
+    other = Record(OK, output=Payload(numbers.replace("17", "18"), numbers))
+    assert compare(other, Execution(OK), output=cut).agrees is not True
+    printed = Record(OK, stdout=numbers)
+    assert compare(printed, Execution(OK, stdout=cut.text, stdout_cut=True)).agrees is True
+    assert (
+        compare(printed, Execution(OK, stdout="7 7 7\n[... 9 bytes cut ...]", stdout_cut=True)).agrees
+        is False
+    )
+
+
 @given(st.text())
 def test_every_text_is_the_same_as_itself(text):
     assert same_text(text, text)

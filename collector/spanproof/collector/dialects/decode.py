@@ -14,6 +14,7 @@ import re
 import orjson
 
 from spanproof.trace import AttributeValue, JsonValue, Payload
+from spanproof.trace.codec import load_json
 
 _MAX_LITERAL_CHARS = 200_000
 """Python's parser takes memory in proportion: beyond this a literal stays text."""
@@ -33,12 +34,8 @@ def json_value(text: str) -> JsonValue:
         NotDecoded: it is none.
     """
     try:
-        return _data(orjson.loads(text))
-    except (orjson.JSONDecodeError, UnicodeEncodeError):
-        pass
-    try:
-        # NaN, Infinity and lone surrogates: Python's own producers write them, orjson refuses them.
-        return _data(json.loads(text))
+        # NaN, Infinity and lone surrogates too: Python's own producers write them.
+        return _data(load_json(text))
     except (ValueError, RecursionError) as bad:
         raise NotDecoded(str(bad)) from bad
 

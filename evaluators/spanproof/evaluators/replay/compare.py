@@ -14,6 +14,7 @@ import math
 import re
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import NamedTuple
 
 from spanproof.evaluators.redact import mask_formats
 from spanproof.evaluators.replay.record import Record
@@ -31,6 +32,10 @@ _CUT = re.compile(
     r"|\[… \d+ of \d+ characters left out …\])\n?"
 )
 """Marks of what is left out: smolagents' in what an agent is shown, our instrumentors' in a long value."""
+_CUT_IN_REPLAY = re.compile(r"\n\[\.\.\. \d+ (?:bytes|characters) cut \.\.\.\](?:\n|\Z)")
+"""The sandbox's; sought only where it says that it left something out."""
+
+_Tokens = list[str | float]
 
 _RELATIVE = 1e-9
 """Two prints of one float may differ in their last digits between versions of numpy and Python."""
@@ -91,12 +96,13 @@ class Replayed:
     """The replayed value: of `final_answer` where it was called, else of the last expression.
 
     `known` is False where the code ends in a statement that has no value in Python: some recorded
-    interpreters give such a statement a value all the same.
+    interpreters give such a statement a value all the same. `cut`: the text is not all of it.
     """
 
     value: JsonValue = None
     text: str | None = None
     known: bool = True
+    cut: bool = False
 
 
 def ends_in_expression(source: str) -> bool:
@@ -117,15 +123,40 @@ def ends_in_call_of(source: str, name: str) -> bool:
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == name
 
 
-def same_text(recorded: str, replayed: str) -> bool:
-    """Equal but for white space, addresses of objects, and the spelling of numbers."""
-    head, *rest = _CUT.split(recorded)
-    if rest:
-        # The words at the cut may be parts of words.
-        left, right, whole = _tokens(head)[:-1], _tokens(rest[-1])[1:], _tokens(replayed)
-        fits = len(left) + len(right) <= len(whole)
-        return fits and _same_tokens(left + right, whole[: len(left)] + whole[len(whole) - len(right) :])
-    return _same_tokens(_tokens(recorded), _tokens(replayed))
+def same_text(recorded: str, replayed: str, *, replay_cut: bool = False) -> bool:
+    """Equal but for white space, addresses of objects, the spelling of numbers, and what is left out."""
+    pieces = _CUT_IN_REPLAY.split(replayed) if replay_cut else [replayed]
+    one, other = _ends(_CUT.split(recorded)), _ends(pieces)
+    known = max(one.known, other.known)
+    if not (one.cut or other.cut):
+        return _same_tokens(one.head, other.head)
+    if any(not each.cut and each.known < known for each in (one, other)):
+        return False  # a whole text is no shorter than what is left of a cut one
+    begin, end = min(len(one.head), len(other.head)), min(len(one.tail), len(other.tail))
+    return _same_tokens(one.head[:begin], other.head[:begin]) and _same_tokens(
+        one.tail[len(one.tail) - end :], other.tail[len(other.tail) - end :]
+    )
+
+
+class _Ends(NamedTuple):
+    """The tokens of a text before and behind its cut; of a whole text, all of them in both places."""
+
+    head: _Tokens
+    tail: _Tokens
+    cut: bool
+
+    @property
+    def known(self) -> int:
+        """How many tokens there are at least."""
+        return len(self.head) + len(self.tail) if self.cut else len(self.head)
+
+
+def _ends(pieces: list[str]) -> _Ends:
+    first = _tokens(pieces[0])
+    if len(pieces) == 1:
+        return _Ends(first, first, cut=False)
+    # The words at the cut may be parts of words.
+    return _Ends(first[:-1], _tokens(pieces[-1])[1:], cut=True)
 
 
 def first_difference(
@@ -195,8 +226,8 @@ def _output_difference(record: Record, execution: Execution, output: Replayed) -
         return first_difference(
             "raised", record.error_type or "", execution.raised.type if execution.raised else ""
         )
-    printed = record.stdout if not execution.stdout_cut else None
-    if printed is not None and not same_text(printed, execution.stdout):
+    printed, cut = record.stdout, execution.stdout_cut
+    if printed is not None and not same_text(printed, execution.stdout, replay_cut=cut):
         return first_difference("printed", printed, execution.stdout)
     if record.failure_class is not FailureClass.OK:
         return None
@@ -223,9 +254,12 @@ def _words_replayed(execution: Execution, output: Replayed) -> list[str]:
 
 def _same_output(record: Record, recorded: Payload, replayed: Replayed) -> bool:
     texts = [text for text in (recorded.text, record.output_text) if text is not None]
-    if replayed.text is not None and any(same_text(text, replayed.text) for text in texts):
+    if replayed.text is not None and any(
+        same_text(text, replayed.text, replay_cut=replayed.cut) for text in texts
+    ):
         return True
-    if replayed.value is None and replayed.text not in (None, "None") and record.output_text is None:
+    odd = replayed.value is None and replayed.text not in (None, "None") and not replayed.cut
+    if odd and record.output_text is None:
         # It has no JSON form: one side holds its `repr`, the other its `str`, and they need not be alike.
         return True
     return same_value(recorded.value, replayed.value)
@@ -258,9 +292,9 @@ def _quoted(text: str) -> str:
     return text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 1]}…"
 
 
-def _tokens(text: str) -> list[str | float]:
+def _tokens(text: str) -> _Tokens:
     plain = _NUMPY_SCALAR.sub(r"\1", _ADDRESS.sub("0x", _OBJECT.sub("<object>", text)))
-    tokens: list[str | float] = []
+    tokens: _Tokens = []
     at = 0
     for number in _NUMBER.finditer(plain):
         tokens.extend(plain[at : number.start()].split())
@@ -270,7 +304,7 @@ def _tokens(text: str) -> list[str | float]:
     return tokens
 
 
-def _same_tokens(left: list[str | float], right: list[str | float]) -> bool:
+def _same_tokens(left: _Tokens, right: _Tokens) -> bool:
     return len(left) == len(right) and all(map(_same_token, left, right))
 
 

@@ -196,9 +196,15 @@ class _Replaying:
         names = self.plan.names.get(snippet.id)
         given = self._given(snippet, execution)
         if given is not None:
-            execution = replace(execution, result=given.result, result_text=given.result_text)
+            execution = replace(
+                execution,
+                result=given.result,
+                result_text=given.result_text,
+                result_characters=given.result_characters,
+            )
         known = given is not None or (names is not None and ends_in_expression(snippet.source))
-        output = Replayed(execution.result, execution.result_text, known)
+        cut = execution.result_characters is not None
+        output = Replayed(execution.result, execution.result_text, known, cut)
         found = self.weighing.weigh(snippet, names, execution, output, self.tape)
         self.steps.append(ReplayedStep(snippet, execution, divergences, found.agrees, found.difference))
 

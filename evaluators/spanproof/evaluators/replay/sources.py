@@ -12,7 +12,7 @@ from functools import partial
 
 from spanproof.evaluators.model import Divergence
 from spanproof.evaluators.replay.compare import ends_in_call_of
-from spanproof.evaluators.replay.interpreter import Interpreter
+from spanproof.evaluators.replay.interpreter import Interpreter, ended_session
 from spanproof.evaluators.replay.names import called_unbound, names_in
 from spanproof.evaluators.replay.prelude import FINAL_ANSWER, imports_of, prelude_of
 from spanproof.evaluators.replay.tape import Tape
@@ -26,11 +26,22 @@ CLOCK_S = 1_704_067_200.0
 
 @dataclass(frozen=True, slots=True)
 class ReplayedSource:
-    """One step: `result` is the argument of `final_answer` where it was called, else the last value."""
+    """One step.
+
+    Attributes:
+        result: the argument of `final_answer` where it was called, else the last value; its text where it has
+            no JSON form.
+        result_characters: of that text, where it is cut.
+        ended_interpreter: it ended the interpreter all steps share: it was stopped, it exited or crashed.
+        lost_steps: numbers, from 1, of the steps before that did so: what they bound or changed is not there.
+    """
 
     execution: Execution
     result: JsonValue
     divergences: tuple[Divergence, ...]
+    result_characters: int | None = None
+    ended_interpreter: bool = False
+    lost_steps: tuple[int, ...] = ()
 
 
 def replay_sources(
@@ -60,14 +71,18 @@ def replay_sources(
         tools=stubs, fixtures=Fixtures(seed=SEED, clock=Clock(clock_s)), imports=imports_of(steps)
     )
     interpreter = Interpreter(sandbox, spec, calls, prelude_of(steps, SEED))
-    replayed = []
+    replayed: list[ReplayedSource] = []
+    lost: tuple[int, ...] = ()
     try:
-        for place, source in enumerate(steps):
+        for number, source in enumerate(steps, 1):
             calls.turn_to(None)
-            execution = interpreter.execute(source, partial(_coming, steps[place:], calls))
+            execution = interpreter.execute(source, partial(_coming, steps[number - 1 :], calls))
+            ended = ended_session(execution)
+            value, characters = _value(interpreter, source, execution)
             replayed.append(
-                ReplayedSource(execution, _value(interpreter, source, execution), tuple(calls.divergences))
+                ReplayedSource(execution, value, tuple(calls.divergences), characters, ended, lost)
             )
+            lost += (number,) if ended else ()
     finally:
         interpreter.close()
     return replayed
@@ -84,9 +99,10 @@ def _is_asked_for(source: str) -> bool:
     return FINAL_ANSWER in source and not ends_in_call_of(source, FINAL_ANSWER)
 
 
-def _value(interpreter: Interpreter, source: str, execution: Execution) -> JsonValue:
+def _value(interpreter: Interpreter, source: str, execution: Execution) -> tuple[JsonValue, int | None]:
+    """What the step gave, and how many characters that has where it is a text that was cut."""
     if _is_asked_for(source):
         execution = interpreter.final_answer() or execution
     if execution.result is None and execution.result_text not in (None, "None"):
-        return execution.result_text
-    return execution.result
+        return execution.result_text, execution.result_characters
+    return execution.result, None

@@ -178,7 +178,7 @@ def execution_of(
     facts = read_facts(header, language=language)
     code, number = _exit(facts.status)
     stdout, stderr = (*(part.decode("utf-8", "replace") for part in parts[:2]), "", "")[:2]
-    text = header.get("text")
+    text, characters = _result_text(header)
     return Execution(
         failure_class=classify(facts, limits),
         exit_code=code,
@@ -194,13 +194,24 @@ def execution_of(
         files=_files(header.get("files")),
         raised=facts.raised if code != 0 else None,  # one that was caught after all ended nothing
         result=header.get("result"),
-        result_text=text if isinstance(text, str) else None,
+        result_text=text,
+        result_characters=characters,
         tests_passed=facts.tests_passed,
         tests_total=facts.tests_total,
         tests_failed=_failed(header.get("tests_failed"), facts.tests_total),
         # A slot that does not say has the weaker one.
         tier=Tier.FULL if header.get("tier") == Tier.FULL else Tier.REDUCED,
     )
+
+
+def _result_text(header: Mapping[str, Any]) -> tuple[str | None, int | None]:
+    """The text of a step's value, marked where it is cut, and how long it was then."""
+    text, characters = header.get("text"), _count(header.get("characters"))
+    if not isinstance(text, str):
+        return None, None
+    if characters is None or characters <= len(text):
+        return text, None
+    return f"{text}\n[... {characters - len(text)} characters cut ...]", characters
 
 
 def read_facts(header: Mapping[str, Any], *, language: str) -> Facts:

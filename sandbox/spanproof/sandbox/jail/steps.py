@@ -26,7 +26,7 @@ _MUTE_S = 0.002
 _PIECE_BYTES = 4096
 """What a host that has room at all has room for, be it a socket or a pipe."""
 _OF_A_CALL = ("tool", "args", "kwargs")
-_OF_A_STEP = ("result", "has_json", "text", "raised", "outcome")
+_OF_A_STEP = ("result", "text", "characters", "raised", "outcome")
 
 
 class SessionRun(Run):

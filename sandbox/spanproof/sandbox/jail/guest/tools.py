@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import os
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +17,8 @@ from spanproof.sandbox.jail.guest.reporter import Reporter
 from spanproof.sandbox.jail.guest.values import json_form
 from spanproof.sandbox.jail.wire import FROM_HOST, Decoder, Frame
 
-_ARGUMENT_CHARACTERS = 512 * 1024
+_ARGUMENT_BYTES = 768 * 1024
+"""Of the arguments of a call, as JSON: they have room in one frame."""
 
 
 class Inbox:
@@ -68,19 +70,13 @@ class Toolbox:
         return tool
 
     def _call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        for label, value in [*enumerate(args), *kwargs.items()]:
-            if not json_form(value, _ARGUMENT_CHARACTERS)[1]:
-                raise TypeError(
-                    f"{name}(): argument {label!r} of type {type(value).__name__} has no JSON form"
-                )
-        sent_args = json_form(args, _ARGUMENT_CHARACTERS)[0]
-        sent_kwargs = json_form(kwargs, _ARGUMENT_CHARACTERS)[0]
-        if sent_args is None or sent_kwargs is None:
-            raise ValueError(f"{name}(): the arguments are over {_ARGUMENT_CHARACTERS} characters together")
+        sent, fits = json_form([args, kwargs], _ARGUMENT_BYTES)
+        if not fits:
+            raise _unsendable(name, args, kwargs)
         with self._lock:
             self._calls += 1
             call = self._calls
-            self._reporter.send("call", call=call, tool=name, args=sent_args, kwargs=sent_kwargs)
+            self._reporter.send("call", call=call, tool=name, args=sent[0], kwargs=sent[1])
             while True:
                 answer = self._inbox.next("answer").header
                 if answer.get("call") == call:
@@ -88,6 +84,20 @@ class Toolbox:
         if answer.get("error_type") is not None:
             raise exception_named(answer["error_type"], answer.get("error_message", ""))
         return answer.get("result")
+
+
+def _unsendable(name: str, args: list[Any], kwargs: dict[str, Any]) -> Exception:
+    """Why these arguments cannot be sent."""
+    for label, value in [*enumerate(args), *kwargs.items()]:
+        if not json_form(value, _ARGUMENT_BYTES)[1] and not _is_large(value):
+            kind = type(value).__name__
+            return TypeError(f"{name}(): argument {label!r} of type {kind} has no JSON form")
+    return ValueError(f"{name}(): the arguments take more than {_ARGUMENT_BYTES >> 10} KiB as JSON")
+
+
+def _is_large(value: Any) -> bool:
+    """Whether it has a JSON form, and it is only too large."""
+    return json_form(value, sys.maxsize)[1]
 
 
 def exception_named(name: str, message: str) -> Exception:

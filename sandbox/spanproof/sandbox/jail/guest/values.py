@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any
 
 _DEPTH = 32
+_SEPARATOR_BYTES = 2
+_CONSTANT_BYTES = 5
+"""Of `false`, and no less than of the brackets of an empty list."""
 
 
 def json_form(value: Any, budget: int) -> tuple[Any, bool]:
@@ -16,7 +20,7 @@ def json_form(value: Any, budget: int) -> tuple[Any, bool]:
 
     Args:
         value: anything.
-        budget: how many characters and items the form may take together.
+        budget: how many bytes it may take as JSON, the way frames are written.
     """
     spent = [0]
     try:
@@ -25,20 +29,26 @@ def json_form(value: Any, budget: int) -> tuple[Any, bool]:
         return None, False
 
 
+def head_of(text: str, budget: int) -> str:
+    """As much of the start of a text as takes no more bytes than this as JSON, the way frames are written."""
+    head = text[:budget]
+    while (taken := len(_quoted(head)) - 2) > budget:
+        head = head[: len(head) * budget // taken]
+    return head
+
+
 class _NoForm(Exception):  # noqa: N818 - no error: the answer is no
     pass
 
 
 def _form(value: Any, depth: int, budget: int, spent: list[int]) -> Any:
     kind = type(value)
-    spent[0] += len(value) if kind is str else 1
+    if kind is int and value.bit_length() > 4096:
+        raise _NoForm
+    spent[0] += _bytes_of(value, kind)
     if spent[0] > budget or depth == 0:
         raise _NoForm
-    if value is None or kind is bool or kind is str:
-        return value
-    if kind is int:
-        if value.bit_length() > 4096:
-            raise _NoForm
+    if value is None or kind is bool or kind is str or kind is int:
         return value
     if kind is float:
         if not math.isfinite(value):
@@ -58,6 +68,15 @@ def _mapping(value: dict[Any, Any], depth: int, budget: int, spent: list[int]) -
     for key, item in value.items():
         if type(key) is not str:
             raise _NoForm
-        spent[0] += len(key)
+        spent[0] += _bytes_of(key, str)
         result[key] = _form(item, depth - 1, budget, spent)
     return result
+
+
+def _bytes_of(value: Any, kind: type) -> int:
+    """What a value takes itself, without what it holds."""
+    if kind is str:
+        return len(_quoted(value)) + _SEPARATOR_BYTES
+    if kind is int or kind is float:
+        return len(repr(value)) + _SEPARATOR_BYTES
+    return _CONSTANT_BYTES + _SEPARATOR_BYTES

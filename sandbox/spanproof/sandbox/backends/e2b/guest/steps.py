@@ -22,7 +22,7 @@ from spanproof.sandbox.jail.wire import Header
 
 _CALLS_A_STEP = 10_000
 """Tool calls: their time is not the step's, so their number must be bounded."""
-_OF_A_STEP = ("result", "has_json", "text", "outcome")
+_OF_A_STEP = ("result", "text", "characters", "outcome")
 
 
 class SessionRun(Run):
