@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
 from golden_traces import trace_in_short
+from rich.console import Console
 
 from spanproof.cli.app import run
 from spanproof.evaluators.engine import Engine
@@ -72,3 +74,12 @@ def test_what_is_older_or_of_another_project_is_left_out(report):
     evaluations = [ended(1, "sha256:aa11"), ended(2, "sha256:bb22", error=MISSING)]
     assert json.loads(report(evaluations, "--json", "--since", "1d")[1].out) == {"drifts": []}
     assert json.loads(report(evaluations, "--json", "--project", "other")[1].out) == {"drifts": []}
+
+
+def test_on_a_terminal_a_bar_tells_how_far_it_is(report, monkeypatch):
+    terminal = Console(file=io.StringIO(), force_terminal=True, width=100)
+    monkeypatch.setattr("spanproof.cli.console.error_console", terminal)
+    report([ended(1, "sha256:aa11"), ended(2, "sha256:bb22", error=MISSING)])
+    shown = terminal.file.getvalue()
+    assert "reading traces" in shown
+    assert "2/2" in shown

@@ -6,6 +6,7 @@ when, and on which trace; a table, or JSON.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 
 import click
@@ -13,13 +14,18 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.console import console, error_console, print_json
+from spanproof.cli.console import console, error_console, print_json, progress
 from spanproof.cli.report import plain
 from spanproof.cli.stored import opened_store, since_ns, since_option, store_option
 from spanproof.evaluators.drift import Drift, drifts
 from spanproof.evaluators.layers.common import place_of
 from spanproof.evaluators.redact import mask_formats
 from spanproof.sandbox import FailureClass
+from spanproof.store import Store
+from spanproof.trace import Run
+
+_BATCH = 32
+"""Traces read at once: whole documents, and the bar moves with each batch."""
 
 
 @click.command("drift")
@@ -43,10 +49,11 @@ def drift(
     Of the same code, with the same code before it and the same answers of its tools, the recorded failure
     class changed with the executor: its type, its version, or its image by digest.
     """
-    with opened_store(location) as store:
+    with opened_store(location) as store, progress() as bar:
+        task = bar.add_task("looking for changed code", total=None)
         ids = store.traces_of_changed_code(project=project, since_ns=since_ns(since), limit=limit)
-        evaluations = store.evaluations(ids)
-    found = drifts(run.run for evaluation in evaluations for run in evaluation.runs)
+        bar.update(task, description="reading traces", total=len(ids))
+        found = drifts(_runs_of(store, ids, lambda: bar.advance(task)))
     if as_json:
         print_json({"drifts": [_row(each) for each in found]})
     elif found:
@@ -55,6 +62,13 @@ def drift(
     else:
         error_console.print("no code ended otherwise where another executor ran it", highlight=False)
     return EXIT_GATE_FAILED if check and found else EXIT_PASS
+
+
+def _runs_of(store: Store, ids: Sequence[str], read: Callable[[], None]) -> Iterator[Run]:
+    for first in range(0, len(ids), _BATCH):
+        for evaluation in store.evaluations(ids[first : first + _BATCH]):
+            yield from (run.run for run in evaluation.runs)
+            read()
 
 
 def _row(found: Drift) -> dict[str, object]:

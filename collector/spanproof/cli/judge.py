@@ -17,7 +17,7 @@ from rich.text import Text
 
 from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.config import config_option, read_config, set_option
-from spanproof.cli.console import UsageProblem, console, error_console, print_json
+from spanproof.cli.console import UsageProblem, console, error_console, print_json, progress
 from spanproof.cli.jsonl import Row, answer_lines, text_field
 from spanproof.collector.config import JudgeChoice
 from spanproof.collector.engine import judge_of
@@ -84,11 +84,13 @@ def calibrate_command(
         known = load_rubrics(choice.rubrics)
         rows = labels_in(labels, known)
         asked = {name: [row for row in rows if row.rubric == name] for name in known}
-        found = [
-            calibrate(judge, known[name], of_rubric, choice.at_once)
-            for name, of_rubric in asked.items()
-            if of_rubric
-        ]
+        with progress() as bar:
+            task = bar.add_task("asking the judge", total=len(rows))
+            found = [
+                calibrate(judge, known[name], of_rubric, choice.at_once, lambda: bar.advance(task))
+                for name, of_rubric in asked.items()
+                if of_rubric
+            ]
     except BadLabels as problem:
         raise UsageProblem(f"{labels.name}: {problem}", "docs/judge.md shows the form of labels") from problem
     except RubricError as problem:

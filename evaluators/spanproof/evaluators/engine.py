@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 
 from spanproof.evaluators.casetests import CaseTests, run_tests, untested
 from spanproof.evaluators.detect import detect
-from spanproof.evaluators.evaluator import LAYER_RULES, Evaluator, by_cost
+from spanproof.evaluators.evaluator import LAYER_RULES, Evaluator, Needs, by_cost
 from spanproof.evaluators.model import (
     ApiReport,
     NoReplay,
@@ -156,14 +156,13 @@ class Engine:
     ) -> RunEvaluation:
         own = {snippet.id: scans[snippet.id] for snippet in run.snippets}
         left_out = self._sampling.left_out(run)
-        judged = any(each.layer not in left_out for each in self._evaluators)
-        if not judged:
-            replay: Replay | NoReplay = NoReplay("the run is not judged")
-            apis: Mapping[str, ApiReport] = {}
-        elif (reason := self._too_weak(run, policies)) is not None:
-            replay, apis = NoReplay(reason), {}
-        else:
-            replay, apis = self._run_code(trace, run, own, fixtures)
+        needed = self._needed(run, left_out) | (Needs.REPLAY if tests is not None else Needs.NOTHING)
+        replay: Replay | NoReplay = NoReplay("nothing that is judged of this run needs it", wanted=False)
+        apis: Mapping[str, ApiReport] = {}
+        if needed and (reason := self._too_weak(run, policies)) is not None:
+            replay = NoReplay(reason)
+        elif Needs.REPLAY in needed:
+            replay, apis = self._run_code(trace, run, own, fixtures, with_apis=Needs.APIS in needed)
         tested = self._tested(run, tests, replay, fixtures) if tests is not None else None
         evidence = RunEvidence(trace, run, own, replay, apis, policies, tested, self._told, earlier)
         told = [snippet for turn in (*earlier, run) for snippet in turn.snippets]
@@ -173,6 +172,14 @@ class Engine:
             for judgement in self._judged(evidence, left_out)
         ]
         return RunEvaluation(run, own, replay, scores_of(evidence, judgements))
+
+    def _needed(self, run: Run, left_out: Mapping[Layer, str]) -> Needs:
+        """What the evaluators that judge this run need."""
+        needed = Needs.NOTHING
+        for each in self._evaluators:
+            if each.layer not in left_out:
+                needed |= each.needs(run)
+        return needed
 
     def _tested(
         self, run: Run, tests: CaseTests, replay: Replay | NoReplay, fixtures: FixtureBook
@@ -223,7 +230,7 @@ class Engine:
         return list(found.values())
 
     def _run_code(
-        self, trace: Trace, run: Run, scans: Mapping[str, Scan], fixtures: FixtureBook
+        self, trace: Trace, run: Run, scans: Mapping[str, Scan], fixtures: FixtureBook, *, with_apis: bool
     ) -> tuple[Replay | NoReplay, Mapping[str, ApiReport]]:
         sandbox, apis = self._sandbox, self._apis
         if sandbox is None or apis is None:
@@ -239,7 +246,7 @@ class Engine:
         except SandboxBroken as failure:
             replay = NoReplay(f"the sandbox failed twice: {failure}")
         try:
-            return replay, _tried_twice(lambda: apis.report(run, given.packages))
+            return replay, _tried_twice(lambda: apis.report(run, given.packages)) if with_apis else {}
         except (SandboxUnavailable, SandboxBroken):
             return replay, {}
 

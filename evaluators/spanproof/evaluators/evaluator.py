@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import IntEnum
+from enum import Flag, IntEnum, auto
 from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 
 from spanproof.evaluators.layers import boundary, correctness, execution, groundedness, trajectory
+from spanproof.evaluators.layers.common import is_silent
 from spanproof.evaluators.model import RunEvidence
-from spanproof.trace import Judgement, Layer
+from spanproof.trace import Judgement, Layer, Run
 
 GROUP = "spanproof.evaluators"
 
@@ -50,6 +51,15 @@ class Cost(IntEnum):
     MODEL = 2
 
 
+class Needs(Flag):
+    """What has to be run in the sandbox before a run can be judged."""
+
+    NOTHING = 0
+    REPLAY = auto()
+    APIS = auto()
+    """The names its code takes from modules, looked up in the sandbox's runtime."""
+
+
 class Evaluator(ABC):
     """Judges runs. Thread-safe.
 
@@ -76,8 +86,17 @@ class Evaluator(ABC):
             Exception: becomes the `Errored` outcome of this evaluator, and of no other.
         """
 
+    def needs(self, run: Run) -> Needs:
+        """What it may look at, of this run: where no evaluator needs a replay, there is none."""
+        return Needs.REPLAY | Needs.APIS
+
 
 _FIELDS: Final[Mapping[str, type]] = {"name": str, "version": str, "layer": Layer, "cost": Cost}
+
+
+def where_record_is_silent(run: Run) -> Needs:
+    """The replay, where the record leaves open what came of code that ran."""
+    return Needs.REPLAY if is_silent(run) else Needs.NOTHING
 
 
 class LayerRules(Evaluator):
@@ -86,20 +105,30 @@ class LayerRules(Evaluator):
     cost = Cost.RULES
     version = "1"
 
-    def __init__(self, layer: Layer, rules: Callable[[RunEvidence], list[Judgement]]) -> None:
+    def __init__(
+        self,
+        layer: Layer,
+        rules: Callable[[RunEvidence], list[Judgement]],
+        needs: Callable[[Run], Needs] = where_record_is_silent,
+    ) -> None:
         self.name = f"spanproof.{layer}"
         self.layer = layer
         self._rules = rules
+        self._needs = needs
 
     def judge(self, evidence: RunEvidence, so_far: Sequence[Judgement]) -> list[Judgement]:
         """What the layer's rules say."""
         return self._rules(evidence)
 
+    def needs(self, run: Run) -> Needs:
+        """See `Evaluator.needs`."""
+        return self._needs(run)
+
 
 LAYER_RULES: tuple[Evaluator, ...] = (
-    LayerRules(Layer.CORRECTNESS, correctness.judge),
-    LayerRules(Layer.BOUNDARY, boundary.judge),
-    LayerRules(Layer.EXECUTION, execution.judge),
+    LayerRules(Layer.CORRECTNESS, correctness.judge, lambda _run: Needs.REPLAY | Needs.APIS),
+    LayerRules(Layer.BOUNDARY, boundary.judge, lambda _run: Needs.REPLAY),
+    LayerRules(Layer.EXECUTION, execution.judge, lambda _run: Needs.REPLAY),
     LayerRules(Layer.GROUNDEDNESS, groundedness.judge),
     LayerRules(Layer.TRAJECTORY, trajectory.judge),
 )

@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from spanproof.evaluators.evaluator import Cost, Evaluator
+from spanproof.evaluators.evaluator import Cost, Evaluator, Needs
 from spanproof.evaluators.layers.common import counted
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.replay.names import names_in
@@ -64,6 +64,10 @@ class Lint(Evaluator):
             )
             for number, snippet in enumerate(python)
         ]
+
+    def needs(self, run: Run) -> Needs:
+        """Ruff reads the source alone."""
+        return Needs.NOTHING
 
     def _outcome(self, snippet: Snippet, said: list[dict[str, Any]], known: frozenset[str]) -> Outcome:
         if self._ruff is None:

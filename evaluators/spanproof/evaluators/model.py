@@ -85,9 +85,14 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class NoReplay:
-    """Why a whole run was not replayed: no backend here, or replay is switched off."""
+    """Why a whole run was not replayed: no backend here, or replay is switched off.
+
+    Attributes:
+        wanted: whether anybody would have looked at it.
+    """
 
     reason: str
+    wanted: bool = True
 
 
 @dataclass(frozen=True, slots=True)

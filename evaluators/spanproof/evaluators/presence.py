@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from spanproof.evaluators.evaluator import Cost, Evaluator
+from spanproof.evaluators.evaluator import Cost, Evaluator, Needs
 from spanproof.evaluators.layers.common import PROGRAMS, counted
 from spanproof.evaluators.model import RunEvidence
 from spanproof.trace import Evidence, Judgement, Label, Layer, Outcome, Run, Scored, Skipped
@@ -38,6 +38,10 @@ class NoCode(Evaluator):
         if not any(fits):
             return []
         return [Judgement(self.layer, "no_code", run.span_id, _outcome(run), self.name, self.version)]
+
+    def needs(self, run: Run) -> Needs:
+        """It reads what was detected."""
+        return Needs.NOTHING
 
 
 def _outcome(run: Run) -> Outcome:

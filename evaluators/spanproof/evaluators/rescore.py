@@ -1,6 +1,7 @@
 """Scoring a stored trace again, by the evaluators of today.
 
-A new version of an evaluator writes its scores beside those of the old; layers not asked keep theirs.
+A new version of an evaluator writes its scores beside those of the old; layers not asked keep theirs, and the
+replay they rest on where none of those asked needs another.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
-from spanproof.trace import Layer, Score
+from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
+from spanproof.trace import Layer
 
 
 def rescored(engine: Engine, stored: TraceEvaluation, layers: Collection[Layer]) -> TraceEvaluation:
@@ -21,14 +22,18 @@ def rescored(engine: Engine, stored: TraceEvaluation, layers: Collection[Layer])
         stored: as the store gave it.
         layers: those scored again.
     """
-    kept = {
-        run.run.span_id: [score for score in run.scores if score.layer not in layers] for run in stored.runs
-    }
+    before = {run.run.span_id: run for run in stored.runs}
     fresh = engine.evaluate(stored.trace)
-    return replace(fresh, runs=tuple(_with(run, kept.get(run.run.span_id, [])) for run in fresh.runs))
+    runs = (_with_kept(run, before.get(run.run.span_id), layers) for run in fresh.runs)
+    return replace(fresh, runs=tuple(runs))
 
 
-def _with(run: RunEvaluation, kept: list[Score]) -> RunEvaluation:
+def _with_kept(run: RunEvaluation, before: RunEvaluation | None, layers: Collection[Layer]) -> RunEvaluation:
+    """The run with the scores of the other layers, and with their replay where it needed none itself."""
+    if before is None:
+        return run
     order = list(Layer)
+    kept = [score for score in before.scores if score.layer not in layers]
     scores = sorted([*run.scores, *kept], key=lambda score: order.index(score.layer))
-    return replace(run, scores=tuple(scores))
+    unwanted = isinstance(run.replay, NoReplay) and not run.replay.wanted
+    return replace(run, scores=tuple(scores), replay=before.replay if unwanted else run.replay)

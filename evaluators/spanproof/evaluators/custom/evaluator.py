@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from spanproof.evaluators.custom.attach import Attach
 from spanproof.evaluators.custom.function import Call, Function, Returned, evaluate
-from spanproof.evaluators.evaluator import Cost, Evaluator
+from spanproof.evaluators.evaluator import Cost, Evaluator, Needs, where_record_is_silent
 from spanproof.evaluators.layers.common import ended
 from spanproof.evaluators.layers.groundedness import outputs_of
 from spanproof.evaluators.model import RunEvidence
@@ -26,7 +26,7 @@ from spanproof.sandbox import (
     UnsupportedFixtures,
     UnsupportedLanguage,
 )
-from spanproof.trace import Errored, Judgement, Label, Layer, Outcome, Scored, Skipped, Span
+from spanproof.trace import Errored, Judgement, Label, Layer, Outcome, Run, Scored, Skipped, Span
 
 log = logging.getLogger(__name__)
 
@@ -88,6 +88,10 @@ class CustomEvaluator(Evaluator):
             Judgement(self.layer, self._function.name, span.span_id, outcome, self.name, self.version)
             for span, outcome in zip(spans, outcomes, strict=True)
         ]
+
+    def needs(self, run: Run) -> Needs:
+        """The function is told what came of the code."""
+        return where_record_is_silent(run) if self._wiring.attach.takes(run, self.name) else Needs.NOTHING
 
     def _outcomes(self, evidence: RunEvidence, spans: Sequence[Span]) -> list[Outcome]:
         if self._sandbox is None:

@@ -7,7 +7,7 @@ part in choosing the threshold.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
@@ -69,14 +69,33 @@ def labels_in(lines: Iterable[str], rubrics: Mapping[str, Rubric]) -> list[Label
     return [_labelled(number, line, rubrics) for number, line in enumerate(lines, 1) if line.strip()]
 
 
-def calibrate(judge: Judge, rubric: Rubric, rows: Sequence[Labelled], workers: int = 4) -> Calibration:
+def calibrate(
+    judge: Judge,
+    rubric: Rubric,
+    rows: Sequence[Labelled],
+    workers: int = 4,
+    answered: Callable[[], None] = lambda: None,
+) -> Calibration:
     """Ask the judge about every row and compare.
+
+    Args:
+        judge: who is asked.
+        rubric: of all rows.
+        rows: what people said.
+        workers: questions at a time.
+        answered: called after each row, in any thread.
 
     Raises:
         BadLabels: one of the two splits has no row that the judge could answer.
     """
+
+    def ask(row: Labelled) -> float | str:
+        answer = _asked(judge, rubric, row)
+        answered()
+        return answer
+
     with ThreadPoolExecutor(workers) as pool:
-        answers = list(pool.map(lambda row: _asked(judge, rubric, row), rows))
+        answers = list(pool.map(ask, rows))
     errors = {row.id: answer for row, answer in zip(rows, answers, strict=True) if isinstance(answer, str)}
     scored = [(row, score) for row, score in zip(rows, answers, strict=True) if isinstance(score, float)]
     chosen = [(row.label is Label.PASS, score) for row, score in scored if row.split is Split.THRESHOLD]

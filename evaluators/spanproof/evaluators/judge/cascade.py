@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 
-from spanproof.evaluators.evaluator import Cost, Evaluator
+from spanproof.evaluators.evaluator import Cost, Evaluator, Needs, where_record_is_silent
 from spanproof.evaluators.judge.client import Judge
 from spanproof.evaluators.judge.errors import JudgeFailed, JudgeUnavailable, OverBudget
 from spanproof.evaluators.judge.material import parts_of
@@ -20,7 +20,7 @@ from spanproof.evaluators.judge.question import question_of
 from spanproof.evaluators.judge.reply import Reply
 from spanproof.evaluators.judge.rubric import Rubric
 from spanproof.evaluators.model import RunEvidence
-from spanproof.trace import Errored, Evidence, Judgement, Label, Layer, Outcome, Scored, Skipped
+from spanproof.trace import Errored, Evidence, Judgement, Label, Layer, Outcome, Run, Scored, Skipped
 
 BESIDE = "judge_correctness"
 """Name of the advisory score where the judge is asked beside execution."""
@@ -49,6 +49,10 @@ class JudgeCascade(Evaluator):
             advice = replace(outcome, label=None) if isinstance(outcome, Scored) else outcome
             found.append(self._said(settled, advice, BESIDE))
         return found
+
+    def needs(self, run: Run) -> Needs:
+        """It is shown what executions returned."""
+        return where_record_is_silent(run)
 
     def _settled(self, uncertain: Judgement, evidence: RunEvidence) -> Judgement:
         outcome = self._outcome(evidence)

@@ -57,6 +57,21 @@ def executed(run: Run) -> list[Snippet]:
     return [snippet for snippet in run.snippets if snippet.executed and snippet.language in PROGRAMS]
 
 
+def is_silent(run: Run) -> bool:
+    """Whether nothing on the trace tells what came of some program that ran: then the replay tells it."""
+    return any(
+        record_of(snippet).failure_class is None or not _told_of(step, snippet)
+        for step in run.steps
+        for snippet in step.snippets
+        if snippet.executed and snippet.language in PROGRAMS
+    )
+
+
+def _told_of(step: Step, snippet: Snippet) -> bool:
+    told = snippet.logs or snippet.output or snippet.observation or step.observation
+    return bool(told or snippet.error)
+
+
 def ended(evidence: RunEvidence, snippet: Snippet) -> Ended:
     """How this executed snippet ended."""
     step, record = replayed(evidence, snippet), record_of(snippet)
