@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spanproof.evaluators.custom import Call, EvaluatorError, Function, evaluate
+from spanproof.sandbox import FailureClass
 
 EQUAL = {
     "python": """
@@ -139,6 +140,35 @@ def test_a_call_in_typescript_that_hangs_costs_itself_alone(jail):
     assert [each.score for each in returned] == [None, 1.0, None, None, 1.0]
     assert [each.error_type for each in returned if each.error_type] == ["timeout", "timeout", "exception"]
     assert len(returned[1].explanation) == 2000
+
+
+class Watched:
+    """Tells how the programs ended."""
+
+    def __init__(self, sandbox):
+        self.sandbox, self.classes = sandbox, []
+
+    def run(self, program):
+        execution = self.sandbox.run(program)
+        self.classes.append(execution.failure_class)
+        return execution
+
+
+@pytest.mark.parametrize("language", ["typescript", "javascript"])
+def test_a_call_that_loops_after_an_await_is_late_by_its_own_bound(jail, language):
+    source = """
+    async function main({completion}) {
+        await null
+        if (completion === "later") await new Promise(done => setTimeout(done, 100))
+        while (completion !== "fine") {}
+        return 1
+    }"""
+    calls = [Call("fine"), Call("at once"), Call("later"), Call("fine")]
+    watched = Watched(jail)
+    returned = evaluate(Function("loops", language, source, timeout_s=0.5), calls, watched)
+    assert [each.score for each in returned] == [1.0, None, None, 1.0]
+    assert [each.error_type for each in returned if each.error_type] == ["timeout"] * 2
+    assert FailureClass.TIMEOUT not in watched.classes  # the bound of a whole program
 
 
 @pytest.mark.parametrize(

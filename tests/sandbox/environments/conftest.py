@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import unquote
 
 import pytest
@@ -127,14 +128,17 @@ def _sha256(text: str) -> str:
 
 
 @pytest.fixture
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where environments are kept."""
-    place = tmp_path / "environments"
-    monkeypatch.setenv("SPANPROOF_ENVIRONMENTS", str(place))
-    for path in (tmp_path, *tmp_path.parents):  # in the reduced tier, programs of root's are another user
-        if path.stat().st_uid == os.geteuid() and not path.stat().st_mode & 0o001:
-            path.chmod(0o711)
-    return place
+def directory(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where environments are kept.
+
+    Programs of root's are another user in the reduced tier and must be able to enter it: so it is not below
+    pytest's own directory, which every pytest that starts on the machine closes to others again.
+    """
+    with TemporaryDirectory(prefix="spanproof-environments-") as made:
+        Path(made).chmod(0o711)
+        place = Path(made, "environments")
+        monkeypatch.setenv("SPANPROOF_ENVIRONMENTS", str(place))
+        yield place
 
 
 @pytest.fixture

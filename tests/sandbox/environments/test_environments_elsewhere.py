@@ -99,6 +99,14 @@ def test_an_image_with_another_interpreter_is_refused_with_both_named(
     pool.drop(container)
 
 
+def test_no_pytest_that_starts_meanwhile_closes_the_directory_of_environments(
+    tmp_path_factory: pytest.TempPathFactory, directory: Path
+) -> None:
+    for base in (tmp_path_factory.getbasetemp(), tmp_path_factory.getbasetemp().parent):
+        base.chmod(0o700)  # as pytest makes its own
+    assert all(parent.stat().st_mode & 0o001 for parent in directory.parents)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="building a container takes root")
 @pytest.mark.parametrize("user", ["root", "user"])
 def test_the_suite_of_environments_passes_in_the_reduced_tier(user: str) -> None:

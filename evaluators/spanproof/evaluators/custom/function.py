@@ -16,7 +16,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from spanproof.evaluators.custom.drivers import DRIVERS, MAX_ANSWER
+from spanproof.evaluators.custom.drivers import DRIVERS, ENDED_LATE, MAX_ANSWER
 from spanproof.evaluators.evaluator import EvaluatorError
 from spanproof.sandbox import (
     EnvironmentUnavailable,
@@ -134,7 +134,8 @@ def _one_program(function: Function, calls: Sequence[Call], sandbox: Sandbox) ->
         {"completion": call.completion, "target": call.target, "variables": dict(call.variables)}
         for call in calls
     ]
-    sent = {"mark": mark, "timeout_s": function.timeout_s, "most": MAX_ANSWER, "calls": asked}
+    sent = {"mark": mark, "timeout_s": function.timeout_s, "most": MAX_ANSWER, "ended": ENDED_LATE}
+    sent["calls"] = asked
     # The driver minds the time of each call. This bound holds where it cannot, and holds for the start.
     seconds = START_S + (function.timeout_s + 2) * len(calls)
     execution = sandbox.run(
@@ -153,7 +154,7 @@ def _one_program(function: Function, calls: Sequence[Call], sandbox: Sandbox) ->
     if len(answers) > len(calls):
         message = "it answered more often than it was asked"
         return [Returned(error_type="BadAnswer", message=message)] * len(calls)
-    if len(answers) < len(calls):
+    if len(answers) < len(calls) and told[-1] != ENDED_LATE:
         answers.append(_unanswered(execution, _late(function.timeout_s)))
     return answers
 

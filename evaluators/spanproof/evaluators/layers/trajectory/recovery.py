@@ -8,6 +8,7 @@ none. Where neither can be told the failure stays open: a judge is asked, if the
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -194,51 +195,51 @@ def _other_code(failure: Action, aim: Aim, action: Action) -> Fate:
         return _open(
             failure, action, "succeeded, and the failed code names nothing to know it by", likely=True
         )
-    tree, number = parsed(action.text), action.step
-    if tree is not None:
-        if only_literals(tree):
-            return Fate(failure, Came.LOST, f"step {number} writes values down and works nothing out", action)
-        if aim.computed and written_down(tree, aim.names):
-            return Fate(
-                failure,
-                Came.LOST,
-                f"step {number} writes a value down where the failed code was to work it out",
-                action,
-            )
-        caught, said = swallows(tree, aim.names)
-        before = parsed(failure.text)
-        if caught and not (before is not None and swallows(before, aim.names)[0]):
-            if any(text.strip() and text.strip() in action.result for text in said):
-                return Fate(
-                    failure,
-                    Came.LOST,
-                    f"step {number} catches the error and goes on without the value",
-                    action,
-                )
-            return _open(failure, action, "catches errors, and whether one came is not told", likely=True)
+    tree = parsed(action.text)
+    avoided = _avoided(failure, aim, action, tree) if tree is not None else None
+    return avoided or _taken_up(failure, aim, action) or _left_out(failure, aim, action)
+
+
+def _avoided(failure: Action, aim: Aim, action: Action, tree: ast.Module) -> Fate | None:
+    """What code is that got round the error instead of mending it; None where it did not."""
+    number = action.step
+    if only_literals(tree):
+        return Fate(failure, Came.LOST, f"step {number} writes values down and works nothing out", action)
+    if aim.computed and written_down(tree, aim.names):
+        why = f"step {number} writes a value down where the failed code was to work it out"
+        return Fate(failure, Came.LOST, why, action)
+    caught, said = swallows(tree, aim.names)
+    before = parsed(failure.text)
+    if not caught or (before is not None and swallows(before, aim.names)[0]):
+        return None
+    if any(text.strip() and text.strip() in action.result for text in said):
+        why = f"step {number} catches the error and goes on without the value"
+        return Fate(failure, Came.LOST, why, action)
+    return _open(failure, action, "catches errors, and whether one came is not told", likely=True)
+
+
+def _taken_up(failure: Action, aim: Aim, action: Action) -> Fate | None:
+    """What code is that does what the failed code was to do; None where it does something else."""
+    number = action.step
     if aim.names & action.words:
         got = ", ".join(sorted(aim.names & action.words)[:3])
-        return Fate(
-            failure,
-            Came.MENDED,
-            f"step {number} succeeded with a changed approach to {got}{_change(failure, action)}",
-            action,
-        )
+        why = f"step {number} succeeded with a changed approach to {got}{_change(failure, action)}"
+        return Fate(failure, Came.MENDED, why, action)
     if not aim.names and aim.words and aim.words <= action.words:
         why = f"step {number} succeeded with a changed approach to the same{_change(failure, action)}"
         return Fate(failure, Came.MENDED, why, action)
+    return None
+
+
+def _left_out(failure: Action, aim: Aim, action: Action) -> Fate:
+    """What code is that does without what the failed code was after, or went another way."""
+    number, names = action.step, ", ".join(sorted(aim.names)[:3])
     new = telling(action.text) - telling(failure.text)
     if aim.names and not new and aim.is_aside and (aim.words - aim.names) & action.words:
-        aside = ", ".join(sorted(aim.names)[:3])
-        why = f"step {number} succeeded without {aside}, which the task does not ask for"
+        why = f"step {number} succeeded without {names}, which the task does not ask for"
         return Fate(failure, Came.MENDED, why, action)
     if aim.names and not new:
-        return Fate(
-            failure,
-            Came.LOST,
-            f"step {number} leaves out what failed ({', '.join(sorted(aim.names)[:3])})",
-            action,
-        )
+        return Fate(failure, Came.LOST, f"step {number} leaves out what failed ({names})", action)
     related = bool(aim.words & action.words) or bool(aim.cause & action.words)
     why = "went another way with what the failed code used" if related else "did something else"
     likely = related or "ModuleNotFound" in failure.error_text or "Import" in failure.error_text
