@@ -216,6 +216,58 @@ print(data.rpartition(b"\\n")[2])
     assert execution.stdout == "True False\nb'here'\n", execution
 
 
+QUERIES = """
+import asyncio, select, socket, struct, threading
+PLACE = ("127.0.0.1", 53)
+def query(number, name):
+    labels = b"".join(bytes([len(part)]) + part.encode() for part in name.split("."))
+    return struct.pack("!6H", number, 0x0100, 1, 0, 0, 0) + labels + b"\\0" + struct.pack("!HH", 1, 1)
+def told(answer, place):
+    number, flags, _, found = struct.unpack_from("!4H", answer)
+    return number, flags & 15, found and socket.inet_ntoa(answer[-4:]), place
+ADDRESS = socket.gethostbyname("api.example.com")
+WANTED = [(1, 0, ADDRESS, PLACE), (2, 3, 0, PLACE)]
+ASKED = [query(1, "api.example.com"), query(2, "elsewhere.example")]
+"""
+UNCONNECTED = {
+    "sendto and recvfrom": "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+    "for one in ASKED: assert s.sendto(one, PLACE) == len(one)\n"
+    "print([told(*s.recvfrom(512)) for _ in range(2)] == WANTED)",
+    "as musl does": "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)\n"
+    "s.bind(('', 0))\nfound = []\n"
+    "for one in ASKED: s.sendto(one, PLACE)\n"
+    "while len(found) < 2 and select.select([s], [], [], 60)[0]:\n"
+    "    data, _, flags, place = s.recvmsg(512)\n    found.append(told(data, place))\n"
+    "print(found == WANTED, flags)",
+    "sendmsg": "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+    "for one in ASKED: assert s.sendmsg([one[:5], one[5:]], [], 0, PLACE) == len(one)\n"
+    "first, second = bytearray(20), bytearray(492)\n"
+    "length, _, _, place = s.recvmsg_into([first, second])\n"
+    "print(told((first + second)[:length], place) == WANTED[0], told(*s.recvfrom(512)) == WANTED[1])",
+    "asyncio": "class Asking(asyncio.DatagramProtocol):\n"
+    "    def datagram_received(self, data, place):\n"
+    "        found.append(told(data, place))\n        if len(found) == 2: done.set_result(None)\n"
+    "async def main():\n    global done\n    done = asyncio.get_running_loop().create_future()\n"
+    "    transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(\n"
+    "        Asking, local_addr=('0.0.0.0', 0))\n"
+    "    for one in ASKED: transport.sendto(one, PLACE)\n    await asyncio.wait_for(done, 60)\n"
+    "found = []\nasyncio.run(main())\nprint(found == WANTED)",
+    "many sockets": "for _ in range(300):\n    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+    "    s.sendto(ASKED[0], PLACE)\n    assert told(*s.recvfrom(512)) == WANTED[0]\n"
+    "many = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(30)]\n"
+    "for s in many: s.sendto(ASKED[1], PLACE)\n"
+    "print(all(told(*s.recvfrom(512)) == WANTED[1] for s in many))",
+}
+
+
+@pytest.mark.parametrize("client", UNCONNECTED)
+def test_names_are_told_to_clients_that_do_not_connect(sandbox: Sandbox, client: str) -> None:
+    execution = run(sandbox, QUERIES + UNCONNECTED[client], PAGE)
+    assert set(execution.stdout.split()) <= {"True", "0"}, execution
+    assert "True" in execution.stdout, execution
+    assert calls(execution) == [("elsewhere.example:53", False)]
+
+
 def test_answers_are_as_recorded(sandbox: Sandbox) -> None:
     tape = [
         Exchange("GET", "https://a.example/moved", 302, (("Location", "/here"), ("Set-Cookie", "a=1"))),

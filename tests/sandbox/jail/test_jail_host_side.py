@@ -42,6 +42,7 @@ HELD = sorted(
         WATCHED
         | REFUSED
         | {"socket", "sendto", "mmap", "mremap", "kill", "prctl", "getpeername", "getsockname"}
+        | {"recvfrom", "recvmsg"}
     )
     & set(ARCH.numbers)
 )
@@ -140,6 +141,52 @@ def test_any_held_call_gets_an_answer(
         assert kind in ("network", "file", "process", "privilege")
         assert target.encode(errors="surrogateescape") is not None
         assert isinstance(allowed, bool)
+
+
+@calm
+@given(
+    name=st.sampled_from(["sendto", "sendmsg", "sendmmsg", "recvfrom", "recvmsg", "connect", "bind"]),
+    args=st.lists(words, min_size=5, max_size=5),
+    pointing=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 250)), max_size=5),
+    content=st.lists(st.one_of(st.none(), st.integers(0, 600), words, addresses_in_memory), max_size=12),
+    waiting=st.binary(max_size=100),
+    at_the_end=st.booleans(),
+)
+def test_any_call_on_a_datagram_s_socket_gets_an_answer(
+    page: tuple[int, mmap.mmap],
+    tmp_path: Path,
+    name: str,
+    args: list[int],
+    pointing: list[tuple[int, int]],
+    content: list[int | bytes | None],
+    waiting: bytes,
+    at_the_end: bool,
+) -> None:
+    assert ARCH is not None
+    address, pages = page
+    tree = _Alone(own_user=False)
+    fence = Fence(str(tmp_path), (sys.prefix,), "/usr/bin")
+    watcher = GuardedWatcher(ARCH, fence, tree, Directory(str(tmp_path), tree), Ear())
+    made = Notification(1, os.getpid(), ARCH.numbers["socket"], ARCH.audit, (2, 2, 0, 0, 0, 0))
+    given_fd = watcher._judge(made).descriptor
+    assert given_fd is not None
+    text = b""
+    for one in content:
+        word = address if one is None else one  # a pointer to the page itself
+        text += word.to_bytes(8, "little") if isinstance(word, int) else word
+    start = mmap.PAGESIZE - len(text) if at_the_end else 0
+    pages[start : start + len(text)] = text
+    args = [given_fd, *args]
+    for number, offset in pointing:
+        args[1 + number] = address + start + offset
+    try:
+        if waiting:
+            os.write(given_fd, waiting)
+        call = Notification(2, os.getpid(), ARCH.numbers[name], ARCH.audit, tuple(args))
+        assert 0 <= watcher._judge(call).error < 4096
+    finally:
+        os.close(given_fd)
+        watcher.watch(-1)
 
 
 def test_times_that_begin_at_the_end_of_memory_are_a_bad_pointer(

@@ -191,7 +191,8 @@ def _without_namespaces() -> dict[str, Callable[[], _Program]]:
         # Options of an internet socket have no meaning for what stands in its place: they hold, to no effect.
         "setsockopt": lambda: _option(_RET_DONE, _SO_PASSPIDFD),
         "getsockopt": lambda: _option(RET_NOTIFY, _SO_PEERPIDFD),
-        **dict.fromkeys(("getpeername", "getsockname"), lambda: [_end(RET_NOTIFY)]),
+        **dict.fromkeys(("getpeername", "getsockname", "recvmsg"), lambda: [_end(RET_NOTIFY)]),
+        "recvfrom": _with_address,
         "setpriority": lambda: _of_oneself(which=0),
         "ioprio_set": lambda: _of_oneself(which=1),
     }
@@ -337,7 +338,7 @@ def _membership(values: Sequence[int]) -> _Program:
 
 
 def _with_address() -> _Program:
-    """`sendto` with a null address is a plain send on a connected socket."""
+    """`sendto` with a null address is a plain send on a connected socket, and `recvfrom` a plain `recv`."""
     return [
         _low(4),
         _Instruction(_JEQ, 0, 0, 2),

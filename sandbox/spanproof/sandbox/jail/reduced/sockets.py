@@ -1,9 +1,10 @@
 """A guest's sockets where the network is the machine's: none of them leads out of it, whatever it is called.
 
-In the place of an internet socket a guest has a unix one that leads nowhere, and cannot: it is no datagram's,
-and each `connect` of it is answered here, never by the kernel. Where a connection is to be had (a listener of
-the guest's own, the resolver, the tape), a connected socket of ours is put in its place, which has no other
-end to go to. What an internet socket would say of itself is answered as far as clients ask.
+In the place of an internet socket a guest has a unix one that leads nowhere, and cannot: it is no datagram's
+(those are in `datagrams`), and each `connect` of it is answered here, never by the kernel. Where a connection
+is to be had (a listener of the guest's own, the resolver, the tape), a connected socket of ours is put in its
+place, which has no other end to go to. What an internet socket would say of itself is answered as far as
+clients ask.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from collections.abc import Callable
 
 from spanproof.sandbox.jail import addresses, kernel, paths
 from spanproof.sandbox.jail.filter import PLAIN_PROTOCOLS, PLAIN_TYPES
+from spanproof.sandbox.jail.reduced.datagrams import DatagramWatcher, tell_address
 from spanproof.sandbox.jail.reduced.fence import Fence
-from spanproof.sandbox.jail.stand_in import BringingWatcher
 from spanproof.sandbox.jail.watch import EPERM, GO_ON, Answer, Notification, signed
 
 _DONE = Answer(value=0)
@@ -32,7 +33,7 @@ _FIRST_OWN_PORT, _OWN_PORTS = 49152, 16384
 """Where the kernel takes ports from for who names none."""
 
 
-class SocketWatcher(BringingWatcher):
+class SocketWatcher(DatagramWatcher):
     """The part of a `GuardedWatcher` that answers for sockets."""
 
     _boundary: Fence
@@ -54,6 +55,8 @@ class SocketWatcher(BringingWatcher):
         plain = (kind & 0xF) in PLAIN_TYPES and protocol in PLAIN_PROTOCOLS
         if family not in (socket.AF_INET, socket.AF_INET6) or not plain:
             return super()._socket(name, call)
+        if kind & 0xF == socket.SOCK_DGRAM:
+            return self._make_datagram(kind)
         stand_in = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         stand_in.setblocking(not kind & socket.SOCK_NONBLOCK)
         return self._hand_over(stand_in.detach(), kind)  # SOCK_CLOEXEC is O_CLOEXEC
@@ -68,8 +71,9 @@ class SocketWatcher(BringingWatcher):
             return self._unix(name, target.path, call)
         if target.loopback and target.port == addresses.DNS_PORT and name != "bind":
             self.record.network_used = True
-            return self._ask(name, call)
-        if name == "bind" and target.text == _HAS_IPV6:
+            datagram = self._datagram_of(call)
+            return self._ask(name, call) if datagram is None else self._ask_by(datagram, name, raw, call)
+        if name == "bind" and (target.text == _HAS_IPV6 or self._is_any_port(target, call)):
             return _DONE
         text, served = self._recorded(target)
         if served and name == "connect" and target.port:  # the call itself will be told
@@ -79,6 +83,10 @@ class SocketWatcher(BringingWatcher):
         if name == "bind":
             return _ACCESS
         return Answer(errno.ECONNREFUSED if target.loopback else errno.ENETUNREACH)
+
+    def _is_any_port(self, target: addresses.Target, call: Notification) -> bool:
+        """Whether a client of datagrams is to have any port: nobody can send to it, so it needs none."""
+        return target.goes_nowhere and self._datagram_of(call) is not None
 
     def _unix(self, name: str, path: str, call: Notification) -> Answer:
         if not path:  # unnamed, or abstract: nobody of the program's own can have such a name
@@ -129,12 +137,8 @@ class SocketWatcher(BringingWatcher):
             return GO_ON
         if name == "getsockname":
             address = _one_s_own(address, _FIRST_OWN_PORT + number % _OWN_PORTS)
-        room = _size(kernel.read_memory(call.pid, call.args[2], 4))
-        if room < 0:
-            return Answer(errno.EINVAL)
-        kernel.write_memory(call.pid, call.args[1], address[:room])
-        kernel.write_memory(call.pid, call.args[2], struct.pack("=i", len(address)))
-        return _DONE
+        told = tell_address(call.pid, call.args[1], call.args[2], address)
+        return _DONE if told else Answer(errno.EINVAL)
 
     def _option(self, _name: str, call: Notification) -> Answer:
         """Of an internet socket, asked of what stands in its place: as none was set."""

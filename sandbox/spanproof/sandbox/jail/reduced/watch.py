@@ -32,9 +32,9 @@ class GuardedWatcher(FileWatcher, SocketWatcher):
     """Serves the listener of one run after the other."""
 
     def __init__(self, arch: Arch, fence: Fence, tree: Descendants, box: Directory, ear: Ear) -> None:
-        super().__init__(arch, fence, ear)
         self._tree = tree
         self._box = box
+        super().__init__(arch, fence, ear)
 
     def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
         table = super()._table()
