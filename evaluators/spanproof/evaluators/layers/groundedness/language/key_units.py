@@ -47,6 +47,7 @@ _COUNTS = plain_set(
     "count qty quantity stock units number num n rows row columns items total_count orders users "
     "requests customers hand sold visits clicks stops passengers seats pieces size len length"
 )
+_MOMENTS = plain_set("timestamp at time epoch date created updated ts on year fy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +57,21 @@ class Key:
     Attributes:
         raw: its words as they are written, in lower case.
         words: its canonical words, without the one that names the unit.
+        column: what a column of values under it is called.
         scale: what it says its values count in: 1e6 for `revenue_m`.
         fraction, money, counted: whether it names a share of a whole, an amount, a number of things.
+        moment: whether a number under it may be a moment.
     """
 
     raw: tuple[str, ...]
     words: tuple[str, ...]
+    column: str
     unit: Unit | None
     scale: float
     fraction: bool
     money: bool
     counted: bool
+    moment: bool
 
 
 @lru_cache(maxsize=4096)
@@ -74,14 +79,22 @@ def read_key(key: str) -> Key:
     """What a key says."""
     raw = raw_key_words(key)
     if not raw:
-        return Key((), key_words(key), None, 1.0, fraction=False, money=False, counted=False)
+        return Key((), key_words(key), "value", None, 1.0, False, False, False, False)  # noqa: FBT003
     unit = unit_of_key(raw)
     words = key_words(key)
     if unit is not None and len(words) > 1:
         pairs = zip(words, raw, strict=True)
         words = tuple(word for word, plain in pairs if BY_NAME.get(plain) is not unit) or words
     return Key(
-        raw, words, unit, scale_of_key(raw), is_fraction_key(raw), is_money_key(raw), is_count_key(raw)
+        raw,
+        words,
+        " ".join(raw),
+        unit,
+        scale_of_key(raw),
+        fraction=is_fraction_key(raw),
+        money=is_money_key(raw),
+        counted=is_count_key(raw),
+        moment=is_time_key(raw),
     )
 
 
@@ -124,6 +137,11 @@ def is_money_key(words: Iterable[str]) -> bool:
 def is_count_key(words: Iterable[str]) -> bool:
     """Whether the key names a number of things."""
     return _names(words, _COUNTS)
+
+
+def is_time_key(words: Iterable[str]) -> bool:
+    """Whether a number under the key may be a moment, or a year."""
+    return not _MOMENTS.isdisjoint(words)
 
 
 def _names(words: Iterable[str], keys: frozenset[str]) -> bool:

@@ -13,9 +13,9 @@ from datetime import date
 from spanproof.evaluators.layers.groundedness.language.units import Dimension, Unit
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Fact:
-    """One value of an output.
+    """One value of an output; there are many, and nothing changes one once it is read.
 
     Attributes:
         output: index of the output.
@@ -68,9 +68,9 @@ class Fact:
 
     def __post_init__(self) -> None:
         """Work out once what every rule asks of every fact."""
-        object.__setattr__(self, "words", self.scope.union(self.key))
+        self.words = self.scope.union(self.key)
         kept = Dimension.FRACTION if self.fraction else Dimension.MONEY if self.money else None
-        object.__setattr__(self, "dimension", self.unit.dimension if self.unit is not None else kept)
+        self.dimension = self.unit.dimension if self.unit is not None else kept
 
     @property
     def clause(self) -> frozenset[str]:

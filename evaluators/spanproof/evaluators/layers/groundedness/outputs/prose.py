@@ -81,8 +81,7 @@ def read_prose(facts: Facts, output: int, line: str, key: tuple[str, ...] = ()) 
     places = sorted(taken + [(quantity.start, quantity.end) for quantity in quantities])
     read = _Line(line, places, frozenset(content_words(key)), next(iter(facts.todays), None))
     facts.lines += 1
-    for start, fact in _moments(told, facts, output, frozenset(key)):
-        facts.facts.append(replace(fact, said=partial(read.clause_at, start), line=facts.lines))
+    facts.facts.extend(_moments(told, facts, output, frozenset(key), read))
     for quantity in quantities:
         facts.facts.append(_fact(facts, output, line, quantity, key, read))
 
@@ -104,9 +103,9 @@ def _outside(taken: list[tuple[int, int]], quantities: list[Quantity]) -> list[Q
 
 
 def _moments(
-    told: list[DateMention | TimeMention], facts: Facts, output: int, scope: frozenset[str]
-) -> Iterator[tuple[int, Fact]]:
-    """Dates and times as facts, by where they start; a date with the time written behind it is one."""
+    told: list[DateMention | TimeMention], facts: Facts, output: int, scope: frozenset[str], read: _Line
+) -> Iterator[Fact]:
+    """Dates and times as facts; a date with the time written behind it is one."""
     times = [time for time in told if isinstance(time, TimeMention)]
     starts = [time.start for time in times]
     within: set[int] = set()
@@ -118,14 +117,34 @@ def _moments(
         within.add(place if time else -1)
         day = day_of(mention)
         yearless = None if day else yearless_day(mention.text, next(iter(facts.todays), None))
-        fact = Fact(output, "", mention.text, scope=scope, string=mention.text, weak=True)
-        clock, offset = (time.seconds, time.offset) if time else (None, None)
-        dated = replace(fact, day=day or yearless, yearless=yearless is not None)
-        yield mention.start, replace(dated, clock=clock, offset=offset)
+        yield Fact(
+            output,
+            "",
+            mention.text,
+            scope=scope,
+            string=mention.text,
+            weak=True,
+            day=day or yearless,
+            yearless=yearless is not None,
+            clock=time.seconds if time else None,
+            offset=time.offset if time else None,
+            said=partial(read.clause_at, mention.start),
+            line=facts.lines,
+        )
     for place, time in enumerate(times):
         if place not in within:
-            fact = Fact(output, "", time.text, scope=scope, string=time.text, weak=True)
-            yield time.start, replace(fact, clock=time.seconds, offset=time.offset)
+            yield Fact(
+                output,
+                "",
+                time.text,
+                scope=scope,
+                string=time.text,
+                weak=True,
+                clock=time.seconds,
+                offset=time.offset,
+                said=partial(read.clause_at, time.start),
+                line=facts.lines,
+            )
 
 
 def read_strings(facts: Facts, output: int, first: int) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from spanproof.evaluators.layers.groundedness.language.dates import (
     whole_date,
 )
+from spanproof.evaluators.layers.groundedness.language.key_units import is_time_key
 from spanproof.evaluators.layers.groundedness.language.quantities import whole_quantity
 from spanproof.evaluators.layers.groundedness.language.status_words import is_status
 from spanproof.evaluators.layers.groundedness.language.units import (
@@ -25,11 +26,12 @@ from spanproof.evaluators.layers.groundedness.language.words import (
     canonical,
     day_words,
     key_words,
+    plain_set,
     raw_key_words,
     words_of,
 )
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts, Records
-from spanproof.evaluators.layers.groundedness.outputs.values import TIME_KEYS, add_value
+from spanproof.evaluators.layers.groundedness.outputs.values import add_value
 
 MAX_FACTS = 20_000
 _NAMING_CHARS = 60
@@ -41,24 +43,9 @@ _Pending = list[tuple[Any, str, str, frozenset[str], int, int]]
 _LEAST_NUMBERED, _MOST_NUMBERED, _LONGEST_STEP = 2, 2_000, 50
 """Rows that are numbered on, with gaps where some are left out."""
 _CURRENCY_KEY = ("currency",)
-_ID_KEYS = frozenset(
-    [
-        "id",
-        "no",
-        "nr",
-        "code",
-        "account",
-        "ref",
-        "ticket",
-        "invoice",
-        "key",
-        "release",
-        "version",
-        "build",
-        "job",
-        "run",
-    ]
-)
+_CODE = 3
+"""Letters of a currency's code."""
+_ID_KEYS = plain_set("id no nr code account ref ticket invoice key release version build job run")
 
 
 def add_document(
@@ -99,12 +86,10 @@ def _walk(facts: Facts, output: int, pending: _Pending) -> None:
         if len(facts.facts) >= MAX_FACTS:
             facts.cut = True
             return
-        if len(pending[-1][1]) > _MAX_PATH:
-            facts.cut = True
-            pending.pop()
-            continue
         item, path, key, words, records, row = pending.pop()
-        if isinstance(item, dict):
+        if len(path) > _MAX_PATH:
+            facts.cut = True
+        elif isinstance(item, dict):
             pending.extend(reversed(_mapping(facts, output, item, path, key, words, records, row)))
         elif isinstance(item, list | tuple | set):
             pending.extend(reversed(_list(facts, output, list(item), path, key, words)))
@@ -146,9 +131,8 @@ def _mapping(
         facts.records[index].rows = -1  # a mapping of values has no rows to count, only values to compare
         return [(value, _join(path, str(name)), str(name), below, index, 0) for name, value in item.items()]
     below = below.union(*(_naming(value) for value in values if isinstance(value, str)))
-    below = below.union(
-        str(value) for name, value in item.items() if _is_year(name, value) or _is_id(name, value)
-    )
+    numbers = [str(value) for name, value in item.items() if _names_its_row(name, value)]
+    below = below.union(numbers) if numbers else below
     return [(value, _join(path, str(name)), str(name), below, records, row) for name, value in item.items()]
 
 
@@ -157,6 +141,7 @@ def _currency_of(item: Mapping[Any, Any]) -> str:
     for name, value in item.items():
         if (
             isinstance(value, str)
+            and len(value) == _CODE
             and value.upper() in CURRENCIES
             and raw_key_words(str(name))[-1:] == _CURRENCY_KEY
         ):
@@ -228,21 +213,18 @@ def _naming(value: str) -> frozenset[str]:
     }
 
 
-def _is_year(name: Any, value: Any) -> bool:
-    """A year in a row is what the row is about, as a name is."""
-    if not isinstance(value, int) or not 1900 <= value <= 2100:
+def _names_its_row(name: Any, value: Any) -> bool:
+    """Whether a number is what its row is about, as a name is: a year, a numeric identifier."""
+    if not isinstance(value, int | float):
         return False
-    return name == "column 1" or not TIME_KEYS.isdisjoint(raw_key_words(str(name)))
+    raw = raw_key_words(str(name))
+    if isinstance(value, int) and 1900 <= value <= 2100 and (name == "column 1" or is_time_key(raw)):
+        return True
+    return not isinstance(value, bool) and bool(raw) and (raw[-1] in _ID_KEYS or raw == ("number",))
 
 
 def _is_year_word(word: str) -> bool:
     return len(word) == 4 and "1900" <= word <= "2100"
-
-
-def _is_id(name: Any, value: Any) -> bool:
-    """A numeric identifier names its row, as a name does."""
-    raw = raw_key_words(str(name)) if _is_number(value) else ()
-    return bool(raw) and (raw[-1] in _ID_KEYS or raw == ("number",))
 
 
 def _alike(values: list[Any]) -> bool:

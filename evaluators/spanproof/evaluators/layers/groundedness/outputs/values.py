@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from spanproof.evaluators.layers.groundedness.language.dates import (
     day_of_timestamp,
@@ -20,10 +20,6 @@ from spanproof.evaluators.layers.groundedness.language.quantities import whole_q
 from spanproof.evaluators.layers.groundedness.language.units import CENTS, Dimension, Unit
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts
 
-TIME_KEYS = frozenset(
-    ["timestamp", "at", "time", "epoch", "date", "created", "updated", "ts", "on", "year", "fy"]
-)
-"""Words of keys under which a number may be a moment."""
 _DIGIT = re.compile(r"\d")
 _LONGEST_VALUE = 80
 """Characters of a text that may be a number, a date or a time as a whole."""
@@ -41,53 +37,65 @@ def add_value(
 ) -> None:
     """Add one scalar under its key."""
     named = read_key(key)
+    shown = _short(value)
     text = value if isinstance(value, str) else None
-    written = text if text is not None and _DIGIT.search(text[:_LONGEST_VALUE]) else None
-    quantity = whole_quantity(written) if written else None
-    day = _day(value, named.raw) if written or text is None else None
-    yearless = yearless_day(written, next(iter(facts.todays), None)) if written and day is None else None
-    time = whole_time(written) if written else None
-    number = None if day and quantity else quantity.value if quantity else _number(value)
-    unit = quantity.unit or named.unit if quantity and number is not None else named.unit
+    said = _read_text(text, facts) if text is not None else _UNREAD
+    number, day, unit = said.number, said.day, said.unit or named.unit
+    if text is None and isinstance(value, int | float) and not isinstance(value, bool):
+        number = _finite(value)
+        day = day_of_timestamp(number) if named.moment and number is not None else None
     fact = Fact(
         output=output,
         label=label,
-        text=f"{label}: {_short(value)}" if label else _short(value),
+        text=f"{label}: {shown}" if label else shown,
         key=named.words,
         scope=scope,
         number=number,
         unit=unit,
-        day=day or yearless,
-        yearless=day is None and yearless is not None,
-        clock=time.seconds if time else None,
-        offset=time.offset if time else None,
+        day=day,
+        yearless=said.yearless,
+        clock=said.clock,
+        offset=said.offset,
         currency=_spoken_currency(facts, output, label) if facts.currencies and number is not None else "",
         string=text,
         flag=_flag(value),
         null=value is None,
         records=records,
         row=row,
-        scale=_scale(facts, output, named, unit, number),
+        scale=1.0 if number is None else _scale(facts, output, named, unit),
         fraction=unit is None and named.fraction,
         money=unit is None and named.money,
         counted=unit is None and named.counted,
     )
     facts.facts.append(fact)
     if records >= 0:
-        column = "" if facts.records[records].rows < 0 else " ".join(named.raw) or "value"
+        column = "" if facts.records[records].rows < 0 else named.column
         facts.records[records].columns.setdefault(column, []).append(fact)
 
 
-def _number(value: Any) -> float | None:
-    return _finite(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+class _Read(NamedTuple):
+    """What a text says as a whole: a number with its unit, a day, a time of day."""
+
+    number: float | None = None
+    unit: Unit | None = None
+    day: date | None = None
+    yearless: bool = False
+    clock: int | None = None
+    offset: int | None = None
 
 
-def _day(value: Any, raw: tuple[str, ...]) -> date | None:
-    """The day a text is, or a number under a key that speaks of time."""
-    if isinstance(value, str):
-        return whole_date(value)
-    number = None if TIME_KEYS.isdisjoint(raw) else _number(value)
-    return day_of_timestamp(number) if number is not None else None
+_UNREAD = _Read()
+
+
+def _read_text(text: str, facts: Facts) -> _Read:
+    if _DIGIT.search(text, 0, _LONGEST_VALUE) is None:
+        return _UNREAD
+    quantity, day = whole_quantity(text), whole_date(text)
+    yearless = yearless_day(text, next(iter(facts.todays), None)) if day is None else None
+    time = whole_time(text)
+    number, unit = (quantity.value, quantity.unit) if quantity and not day else (None, None)
+    clock, offset = (time.seconds, time.offset) if time else (None, None)
+    return _Read(number, unit, day or yearless, yearless is not None, clock, offset)
 
 
 def _flag(value: Any) -> bool | None:
@@ -96,8 +104,8 @@ def _flag(value: Any) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _scale(facts: Facts, output: int, key: Key, unit: Unit | None, number: float | None) -> float:
-    if number is None or (unit is not None and unit.dimension is not Dimension.MONEY) or unit is CENTS:
+def _scale(facts: Facts, output: int, key: Key, unit: Unit | None) -> float:
+    if (unit is not None and unit.dimension is not Dimension.MONEY) or unit is CENTS:
         return 1.0
     own = key.scale if unit is None else 1.0
     return own if own != 1.0 else facts.scales.get(output, 1.0)
