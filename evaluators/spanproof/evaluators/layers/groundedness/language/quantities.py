@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from spanproof.evaluators.layers.groundedness.language.durations import durations_in
 from spanproof.evaluators.layers.groundedness.language.quantity import SCALES, Quantity
@@ -96,20 +97,36 @@ def whole_quantity(text: str) -> Quantity | None:
 
 
 def _read(text: str, match: re.Match[str]) -> Quantity | None:
-    written = match["number"]
+    opened, sign, symbol, inner, written, _ = match.groups()
     parsed = _parse(written)
     if parsed is None:
         return None
     value, ulp, decimals = parsed
-    symbol = (match["symbol"] or "").strip()
+    symbol = symbol.strip() if symbol else ""
     start = match.start("number")
     end, scale, unit = _tail(text, match, bool(symbol))
     if end < 0:
         return None
     if symbol:
         code = SYMBOLS.get(symbol[-1:] if len(symbol) != 3 else symbol, symbol)
-        unit = Unit(code, Dimension.MONEY, 1.0, code)
+        unit = _in_currency(code)
         start = match.start("symbol")
+    if sign or inner or opened:
+        start, negative = _signed(text, match, start, end, symbol)
+        value = -value if negative else value
+    digits = len(written.replace(".", "").replace(",", "").lstrip("0"))
+    return Quantity(
+        text[start:end], start, end, value * scale, ulp * scale, decimals, digits, unit, scale != 1.0
+    )
+
+
+@lru_cache(maxsize=64)
+def _in_currency(code: str) -> Unit:
+    return Unit(code, Dimension.MONEY, 1.0, code)
+
+
+def _signed(text: str, match: re.Match[str], start: int, end: int, symbol: str) -> tuple[int, bool]:
+    """Where a quantity begins with its sign, and whether it is negative."""
     sign = match["sign"] or ""
     if sign and text[match.end("sign") : match.end("sign") + 1].isspace():
         sign = ""  # "LH 3015 – €162.50": a dash between two things
@@ -126,11 +143,7 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
         and _STATED.search(text[max(0, match.start() - 8) : match.start()])
     ):
         negative = True  # ($500): how accountants write a negative amount
-    value = -value if negative else value
-    digits = len(written.replace(".", "").replace(",", "").lstrip("0"))
-    return Quantity(
-        text[start:end], start, end, value * scale, ulp * scale, decimals, digits, unit, scale != 1.0
-    )
+    return start, negative
 
 
 def _is_joined(text: str, place: int) -> bool:
@@ -142,8 +155,11 @@ def _is_joined(text: str, place: int) -> bool:
 def _parse(written: str) -> tuple[float, float, int] | None:
     if "," in written and written.rfind(",") > written.rfind(".") >= 0:
         written = written.replace(".", "").replace(",", ".")
-    elif not written.isdecimal():
+    else:
         written = written.translate(_GROUPING)
+    if written.isdecimal():
+        value = float(written)
+        return (value, 1.0, 0) if value != float("inf") else None
     mantissa, _, exponent = written.lower().partition("e")
     decimals = len(mantissa.partition(".")[2])
     try:
@@ -215,7 +231,7 @@ def _unit(word: str, *, spaced: bool) -> Unit | None:
     if not spaced and word in _ATTACHED:
         return BY_NAME[_ATTACHED[word]]
     if word in SYMBOLS:
-        return Unit(SYMBOLS[word], Dimension.MONEY, 1.0, SYMBOLS[word])
+        return _in_currency(SYMBOLS[word])
     lowered = word.lower().replace("° ", "°")
     if "/" in lowered:
         of = BY_NAME.get(lowered.partition("/")[0])

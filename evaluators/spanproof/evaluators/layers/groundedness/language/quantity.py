@@ -14,9 +14,9 @@ SCALES = {
 """What a scale word multiplies by."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Quantity:
-    """A number as it is written.
+    """A number as it is written; nothing changes it once it is read.
 
     Attributes:
         value: with sign and scale word applied, in its own unit.

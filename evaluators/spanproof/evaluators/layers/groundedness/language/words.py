@@ -201,19 +201,23 @@ def _short_words(text: str) -> tuple[str, ...]:
 def _words(text: str) -> list[str]:
     found: list[str] = []
     before = ""
-    for match in _WORD.finditer(text):
-        word = match.group()
-        if word.endswith(("'s", "’s")):
-            word = word[:-2]
-        found.append(canonical(word))
-        if _CAMEL.search(word):
-            found.extend(key_words(word))
+    for written in _WORD.findall(text):
+        word, known = _known_by(written)
+        found += known
         if word.isdigit() and before.isalpha():
             found.append(before.lower() + word)
-        if word.lower() == "quarter" and before.lower() in _QUARTERS:
+        elif known[0] == "quarter" and word.lower() == "quarter" and before.lower() in _QUARTERS:
             found.append(_QUARTERS[before.lower()])
         before = word
     return found
+
+
+@lru_cache(maxsize=16384)
+def _known_by(word: str) -> tuple[str, tuple[str, ...]]:
+    """A word without its "'s", and its canonical form with those of the words in a name like `maxTemp`."""
+    word = word[:-2] if word.endswith(("'s", "’s")) else word
+    within = key_words(word) if _CAMEL.search(word) else ()
+    return word, (canonical(word), *within)
 
 
 def content_words(words: Iterable[str]) -> list[str]:

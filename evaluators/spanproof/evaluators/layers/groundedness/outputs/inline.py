@@ -41,7 +41,7 @@ def pairs_in(line: str, decode: Callable[[str], tuple[Any] | None]) -> dict[str,
     """What a line of pairs holds: `statistic=2.41, pvalue=0.016`, or a log line's `key=value` words."""
     if len(line) > _MAX_LINE or ("=" not in line and ":" not in line):
         return None
-    slashed = _SLASHED.search(line)
+    slashed = _SLASHED.search(line) if "/" in line else None
     if slashed is not None:
         return _side_by_side(slashed)
     if line.count("=") + line.count(":") < 2:
@@ -63,7 +63,7 @@ def list_in(line: str) -> dict[str, Any] | list[dict[str, Any]] | None:
     if len(line) > _MAX_LINE or not any(mark in line for mark in (",", ";", " and ", "|", " - ", " – ")):
         return None
     body = line.strip(_FRAME)
-    lasting = _IN.search(body)
+    lasting = _IN.search(body) if "in" in body else None
     parts = [part.strip() for part in _PARTS.split(body[: lasting.start()] if lasting else body)]
     tallied = [_TALLIED.fullmatch(part) or _TIMED.fullmatch(part) for part in parts]
     if len(parts) > 1 and all(tallied) and _TALLIED.fullmatch(parts[0]):
@@ -79,7 +79,7 @@ def list_in(line: str) -> dict[str, Any] | list[dict[str, Any]] | None:
 
 def lasting_in(line: str) -> str | None:
     """How long a summary line says it took: `61 passed, 3 failed in 7.90s`."""
-    match = _IN.search(line) if len(line) <= _MAX_LINE else None
+    match = _IN.search(line) if len(line) <= _MAX_LINE and "in" in line else None
     return match["value"] if match else None
 
 

@@ -39,6 +39,7 @@ _KEY_VALUE = re.compile(
     r"(?P<key>[^\W\d][^:=|,{}\[\]]{0,60}?|[\w .%/-]{1,40}?)(?:\*\*)?[ \t]*"
     r"(?::(?![/\d])|(?<![!<>])=(?!=)|->|=>|→)(?:\*\*)?[ \t]*(?P<value>\S.*)$"
 )
+_BETWEEN = (":", "=", "->", "→")
 _SNAKE = re.compile(r"(?P<key>[a-z][a-z0-9]*(?:_[a-z0-9]+)+):(?P<value>\S.*)$")
 """`used_memory:1209600`, which without its underscore could be a host with its port."""
 _ENDS_A_SENTENCE = re.compile(r"[a-z)][.!?]\s")
@@ -54,6 +55,10 @@ _IN_SCALE = re.compile(
     re.IGNORECASE,
 )
 _SCALE = {"th": 1e3, "00": 1e3, "k": 1e3, "mi": 1e6, "mn": 1e6, "m": 1e6, "bi": 1e9, "bn": 1e9}
+_SCALE_WORDS = ("thousands", "millions", "billions", "000s")
+_CALL = re.compile(r"[\w.]{1,60}\(")
+_GAP = re.compile(r"\s\s|[^\S ]")
+"""What parts the columns of a table without any mark."""
 _DIMENSIONS = re.compile(r"\s*\((?P<rows>\d+), (?P<columns>\d+)\)\s*")
 """What `df.shape` prints."""
 _LABELLED = re.compile(
@@ -62,6 +67,7 @@ _LABELLED = re.compile(
 )
 """A line of a bill: `Subtotal 68.00`, `Total due NOK 85.00`."""
 _SHAPE = re.compile(r"\[(?P<rows>\d+) rows x (?P<columns>\d+) columns\]")
+_NEXT_PAIR = re.compile(r"[,;|]\s+")
 _DTYPE = re.compile(r"^(?:Name: (?P<name>[^,]+), )?(?:Length: \d+, )?dtype: \w+")
 _DATED = re.compile(
     r"^\s*(?P<date>\d{4}-\d\d(?:-\d\d)?)\s*[\s,|:;]\s*[$€£]?(?P<value>-?\d[\d,]*(?:\.\d+)?)\s*$"
@@ -93,8 +99,8 @@ def _within_bounds(facts: Facts, text: str) -> str:
 
 def _read(facts: Facts, output: int, text: str) -> None:
     stripped = text.strip()
-    declared = _IN_SCALE.search(stripped[:_MAX_PROSE_LINE])
-    if declared:
+    declared = _declared_scale(stripped[:_MAX_PROSE_LINE])
+    if declared is not None:
         facts.scales[output] = _SCALE[(declared[1] or declared[2]).lower()[:2]]
     if not stripped or _EMPTY.match(stripped):
         facts.empty.add(output)
@@ -114,6 +120,13 @@ def _read(facts: Facts, output: int, text: str) -> None:
     # The first line keeps its indent: a heading may be told by where its words stand.
     indent = len(text) - len(text.lstrip(" "))
     _read_lines(facts, output, text[:indent] + stripped)
+
+
+def _declared_scale(text: str) -> re.Match[str] | None:
+    """Where a text says what its amounts are in: "in millions", "($k)"."""
+    lowered = text.lower()
+    worth = "(" in text or any(word in lowered for word in _SCALE_WORDS)
+    return _IN_SCALE.search(text) if worth else None
 
 
 def _add(facts: Facts, output: int, value: Any, label: str = "") -> None:
@@ -142,7 +155,7 @@ def _document(text: str) -> tuple[Any] | None:
             return (json.loads(text),)
         except (ValueError, RecursionError):
             pass
-    if text[0] in "{[(" or re.match(r"[\w.]{1,60}\(", text):
+    if text[0] in "{[(" or _CALL.match(text):
         found = read_literal(text)
         if found is not None and not text[found[1] :].strip():
             return (found[0],)
@@ -187,18 +200,26 @@ def _read_lines(facts: Facts, output: int, text: str) -> None:
 def _shaped_rows(facts: Facts, output: int, lines: list[str], place: int) -> int:
     """Read a log, or a table that only the edges or the shape of its rows tell; how many lines it took."""
     rows, taken = read_log(lines, place)
-    found = (rows, taken) if rows else read_aligned(lines, place) or read_headless(lines, place)
+    found = (rows, taken) if rows else _columns(lines, place)
     if found is None:
         return 0
     _add(facts, output, found[0])
     return found[1]
 
 
+def _columns(lines: list[str], place: int) -> tuple[list[dict[str, Any]], int] | None:
+    """A table whose columns nothing but gaps parts, or that begins with a number in each row."""
+    line = lines[place].strip()
+    if not line[:1].isdigit() and _GAP.search(line) is None:
+        return None
+    return read_aligned(lines, place) or read_headless(lines, place)
+
+
 def _dated_rows(facts: Facts, output: int, lines: list[str], place: int) -> int:
     """Read lines of a date and a number each, which need no header; how many there are, 0 below two."""
     rows: list[dict[str, Any]] = []
-    for line in lines[place : place + MAX_FACTS]:
-        match = _DATED.match(line)
+    for here in range(place, min(place + MAX_FACTS, len(lines))):
+        match = _DATED.match(lines[here])
         if match is None:
             break
         rows.append({"date": match["date"], "value": float(match["value"].replace(",", ""))})
@@ -211,8 +232,8 @@ def _dated_rows(facts: Facts, output: int, lines: list[str], place: int) -> int:
 def _tuple_rows(facts: Facts, output: int, lines: list[str], place: int) -> int:
     """Read lines of a tuple each, as a cursor prints its rows; how many there are, 0 below two."""
     rows: list[Any] = []
-    for line in lines[place : place + MAX_FACTS]:
-        row = line.strip().rstrip(",")
+    for here in range(place, min(place + MAX_FACTS, len(lines))):
+        row = lines[here].strip().rstrip(",")
         found = read_literal(row) if row.startswith("(") and row.endswith(")") else None
         if found is None or not isinstance(found[0], list | tuple) or row[found[1] :].strip():
             break
@@ -254,11 +275,7 @@ def _read_line(facts: Facts, output: int, line: str) -> None:
         if lasting is not None:
             add_value(facts, output, lasting, "duration", "duration", frozenset())
         return
-    match = (
-        (_SNAKE.match(line) or _LABELLED.fullmatch(line) or _KEY_VALUE.match(line))
-        if len(line) < _MAX_PROSE_LINE
-        else None
-    )
+    match = _pair_of(line)
     if match is None or _is_prose(match["key"]):
         read_prose(facts, output, line)
         return
@@ -272,6 +289,14 @@ def _read_line(facts: Facts, output: int, line: str) -> None:
         read_prose(facts, output, value, tuple(words_of(key)))
         for part in _further_pairs(value):
             _read_line(facts, output, part)
+
+
+def _pair_of(line: str) -> re.Match[str] | None:
+    """The key and the value that a line is."""
+    if len(line) >= _MAX_PROSE_LINE:
+        return None
+    pair = _SNAKE.match(line) or _LABELLED.fullmatch(line)
+    return pair or (_KEY_VALUE.match(line) if any(mark in line for mark in _BETWEEN) else None)
 
 
 def _is_prose(key: str) -> bool:
@@ -292,5 +317,5 @@ def _read_beside(facts: Facts, output: int, line: str) -> None:
 
 def _further_pairs(value: str) -> list[str]:
     """`120, errors: 3` after a first key holds further pairs."""
-    parts = re.split(r"[,;|]\s+", value)[1:] if value.count(":") + value.count("=") else []
+    parts = _NEXT_PAIR.split(value)[1:] if value.count(":") + value.count("=") else []
     return [part for part in parts[:50] if _KEY_VALUE.match(part)]

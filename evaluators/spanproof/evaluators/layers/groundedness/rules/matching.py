@@ -20,7 +20,7 @@ _DURATION_KEYS = frozenset(
 _SIZE_KEYS = frozenset(("size", "byte", "memory", "disk", "file", "rss", "heap"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Probe(Quantity):
     """A quantity that fits nothing and notes what it is held against, with the step it is told in."""
 
