@@ -21,7 +21,7 @@ _RELATIVE = re.compile(
     r"\b(?:(?P<word>the day after tomorrow|the day before yesterday|last night|tonight|today|tomorrow"
     r"|yesterday|this (?:morning|afternoon|evening))"
     rf"|(?P<after>a week (?:from|on)) (?P<afterday>{_WEEKDAY}|today|tomorrow)"
-    rf"|in\s+(?:about\s+|just\s+|exactly\s+)?(?P<in>{_COUNTED})\s+(?P<iu>{_UNIT})(?:['’]\s+time)?"
+    rf"|in\s+(?:about\s+|just\s+|exactly\s+)?(?P<in>{_COUNTED})\s+(?P<iu>{_UNIT})(?!\s+ago)(?:['’]\s+time)?"
     rf"|(?P<from>{_COUNTED})\s+(?P<fu>{_UNIT})\s+from\s+(?:now|today)"
     rf"|(?P<ago>{_COUNTED})\s+(?P<au>{_UNIT})\s+ago"
     rf"|(?P<which>last|past|previous|this|next|coming)\s+(?P<what>{_WEEKDAY}|weekend|week|month|year|quarter))\b",

@@ -218,8 +218,11 @@ def _of_sentence(
     first_end = sentence.pieces[0][1]
     about = first_end if first_end <= inside[0][0] else inside[0][1]
     subject = frozenset(_told(line[sentence.start : about], today))
+    words: frozenset[str] = frozenset()
     for start, end in sentence.segments:
-        words = frozenset(_told(line[start:end], today))
+        before, words = words, frozenset(_told(line[start:end], today))
+        if not any(word.isalpha() for word in words) and line[:start].rstrip().endswith(","):
+            words = before  # "load average: 0.42, 0.87, 1.35": one list
         names_its_own = _NAME.search(line, start, end) is not None
         clause = words if start == sentence.start or names_its_own else words | subject
         found |= {place: clause for place, _ in inside if start <= place < end}

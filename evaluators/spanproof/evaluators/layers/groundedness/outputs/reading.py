@@ -255,8 +255,12 @@ def _literal_block(facts: Facts, output: int, lines: list[str], place: int) -> i
     found = read_literal(joined.lstrip())
     if found is None or not isinstance(found[0], dict | list):
         return 0
+    document = joined.lstrip()
+    rest = document[found[1] :].partition("\n")[0].strip()
+    if isinstance(found[0], list) and rest[:1].isalnum():
+        return 0  # "[  5]  0.00-10.00 sec  1.09 GBytes": a mark before the line's own values
     _add(facts, output, found[0])
-    return joined.lstrip().count("\n", 0, found[1]) + 1
+    return document.count("\n", 0, found[1]) + 1
 
 
 def _read_line(facts: Facts, output: int, line: str) -> None:

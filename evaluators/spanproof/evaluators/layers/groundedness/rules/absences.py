@@ -39,6 +39,9 @@ _NOTHING = re.compile(
     r"(?:free(?: of charge)?|empty|zero|nil|none|waived)(?=\s*(?:[.,;!]|$))",
     re.IGNORECASE,
 )
+_IN_BRACKETS = re.compile(r"\s*\w+\s*[\])]")
+"""A value told behind its name: "is_normal[no]"."""
+_BEHIND = re.compile(r"\s*(?:[\w-]+\s+){0,2}")
 _GENERIC = canonical_set(
     "items item rows records entries results result data products customers orders order elements"
     " files users matches matching"
@@ -97,6 +100,11 @@ def _worth_asking(
 def _nothing(binding: Binding) -> Iterator[Claim]:
     """What is said to be free, empty or zero, where one value bears its name."""
     for match in _worth_asking(_NOTHING, _NOTHING_CUES, binding):
+        if any(
+            _BEHIND.fullmatch(binding.answer.text, each.what.end, match.start())
+            for each in binding.answer.stated
+        ):
+            continue  # "7.6 GB of the storage are free": the number is, and not what it is of
         what = set(content_words(words_of(match["what"])))
         named = [fact for fact in binding.numbers if not fact.weak and fact.key and fact.key[0] in what]
         if len(named) != 1:
@@ -245,7 +253,9 @@ def _is_said_otherwise(wanted: set[str], words: set[str], text: str) -> bool:
 
 
 def _flag_claim(fact: Fact, start: int, end: int, binding: Binding) -> Claim:
-    right = (_NEGATION.search(binding.answer.text, start, end) is None) == fact.flag
+    text = binding.answer.text
+    told = _IN_BRACKETS.match(text, end) if text[end - 1 : end] in ("[", "(") else None
+    right = (_NEGATION.search(text, start, told.end() if told else end) is None) == fact.flag
     return claim(
         binding,
         start,

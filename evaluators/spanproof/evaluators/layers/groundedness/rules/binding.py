@@ -133,6 +133,8 @@ class Binding:
         """
         words = self._respective(stated) or self._set_beside(stated) or stated.words
         words = words | self.day_spoken_of(stated) | self.time_spoken_of(stated)
+        if isinstance(stated.what, DateMention) and stated.what.weekday is not None:
+            return words  # "On Sunday" names its row itself
         if self.is_short:
             return words | self.task_words
         if self.row_words and words.isdisjoint(self.row_words) and not self.is_another(stated):

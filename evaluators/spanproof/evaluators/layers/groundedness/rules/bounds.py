@@ -6,8 +6,10 @@ task give is made up.
 
 from __future__ import annotations
 
+import re
+
 from spanproof.evaluators.layers.groundedness.language.words import canonical_set
-from spanproof.evaluators.layers.groundedness.model import Claim, Verdict
+from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, Verdict
 from spanproof.evaluators.layers.groundedness.rules.asked import (
     OVER,
     UNDER,
@@ -19,8 +21,10 @@ from spanproof.evaluators.layers.groundedness.rules.asked import (
 )
 from spanproof.evaluators.layers.groundedness.rules.binding import evidence_of
 from spanproof.evaluators.layers.groundedness.rules.matching import binds, number_text
+from spanproof.evaluators.layers.groundedness.rules.told_periods import kept_for, told_for
 
 _ROUND_DIGITS = 2
+_MAX_TEXT = 100_000
 
 
 _NORM = canonical_set(
@@ -39,6 +43,9 @@ def bound_claim(asked: Asked) -> Claim | None:
         return asked.claim(
             Verdict.CONTRADICTED, f"neither the outputs nor the task give a bound of {asked.quantity.text}"
         )
+    written = _written(asked)
+    if written is not None:
+        return asked.claim(Verdict.GROUNDED, "an output gives the bound", written)
     wrong = _comparison_fails(asked)
     if wrong is not None or given:
         return wrong
@@ -70,11 +77,23 @@ def bound_claim(asked: Asked) -> Claim | None:
     return None
 
 
+def _written(asked: Asked) -> ClaimEvidence | None:
+    """The output that writes the bound with its sign: `ref: <130`."""
+    pattern = re.compile(rf"[<>≤≥]=?\s?{re.escape(asked.quantity.text)}(?![\d.,]*\d)")
+    for index, text in enumerate(asked.binding.facts.texts):
+        found = pattern.search(text[:_MAX_TEXT])
+        if found is not None:
+            return ClaimEvidence(index, found.group())
+    return None
+
+
 def _comparison_fails(asked: Asked) -> Claim | None:
     over, under = OVER.search(asked.before), UNDER.search(asked.before)
     subject = subject_of(asked)
     if subject is None or not (over or under) or subject.dimension is not asked.quantity.dimension:
         return None
+    if told_for(asked) is not None and told_for(asked) != kept_for(subject):
+        return None  # "under 8 kWh a day" of what a year took
     value = in_unit(asked.quantity, subject)
     if value == asked.quantity.value or (value > asked.quantity.value) == bool(over):
         return None

@@ -46,6 +46,9 @@ _INDEX = ("index",)
 """How a table's own row names are headed: "25%" there is a name."""
 
 
+_MEDIANS = frozenset(("p50", "0.50", "0.5", "50%", "50"))
+
+
 _AGGREGATES = canonical_set("total mean median max min")
 
 
@@ -93,8 +96,11 @@ def _with_sign_in_words(asked: Asked, fact: Fact) -> str | None:
     """A negative fact told as a "loss of 500", or a negative change of what the key calls a decrease."""
     assert fact.number is not None
     lowering = asked.words if asked.quantity.value > 0 else frozenset(fact.key)
-    outflow = fact.number < 0 and asked.quantity.dimension is Dimension.MONEY
-    if lowering.isdisjoint(_LOWERING) and not (outflow and not lowering.isdisjoint(SPENDING)):
+    spent = lowering
+    if asked.quantity.dimension is not Dimension.MONEY:
+        spent = lowering - set(fact.key) if fact.money and abs(fact.number) > 1 else frozenset()
+    outflow = fact.number < 0 and not spent.isdisjoint(SPENDING)
+    if lowering.isdisjoint(_LOWERING) and not outflow:
         return None
     flipped = replace(asked.quantity, value=-asked.quantity.value)
     how = binds(flipped, fact, coarse=asked.coarse)
@@ -160,7 +166,7 @@ def _bears_noun(asked: Asked, rival: Fact, fact: Fact) -> bool:
 def aggregate_asked(asked: Asked, fact: Fact) -> bool:
     """Whether the words ask for a total, mean or extreme of the column, and this is merely one value."""
     wanted = _AGGREGATES & asked.words
-    if "median" in wanted and "p50" in fact.words:
+    if "median" in wanted and not fact.words.isdisjoint(_MEDIANS):
         return False
     column = column_of(fact, asked.binding) if wanted and not wanted & fact.words else []
     if len(column) < 2 or any(not _AGGREGATES.isdisjoint(each.key) for each in column):

@@ -11,6 +11,7 @@ import re
 import statistics
 from collections.abc import Callable
 
+from spanproof.evaluators.layers.groundedness.language.quantity import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.language.words import content_words, words_of
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
@@ -23,7 +24,7 @@ from spanproof.evaluators.layers.groundedness.rules.derive.cues import (
     MULTIPLYING,
 )
 from spanproof.evaluators.layers.groundedness.rules.deriving import given_pair, told_beside
-from spanproof.evaluators.layers.groundedness.rules.matching import comparable, fits, number_text
+from spanproof.evaluators.layers.groundedness.rules.matching import binds, comparable, fits, number_text
 from spanproof.evaluators.layers.groundedness.rules.naming import best_named, coverage
 
 _BY = re.compile(
@@ -84,6 +85,10 @@ def _of_a_pair(asked: Asked) -> Closed | None:
     if pair is None or (not percent and pair[0].dimension is not asked.quantity.dimension):
         return None
     first, second = (scaled_value(fact) for fact in pair)
+    if not percent and asked.quantity.decimals and first.is_integer() and second.is_integer():
+        return None  # whole numbers are a whole number apart
+    if percent and "point" in asked.words and _is(asked, 100 * abs(second - first)):
+        return None
     told = f"{number_text(first)} and {number_text(second)}"
     if not percent:
         apart = abs(second - first)
@@ -114,7 +119,7 @@ def _pair(asked: Asked, sentence: frozenset[str]) -> tuple[Fact, Fact] | None:
         return given
     numbers = [fact for fact in asked.binding.numbers if not fact.weak]
     beside = told_beside(asked)
-    if len(beside) == 2:
+    if len(beside) == 2 and not _tells_others(asked):
         return beside[0], beside[1]
     alike = [fact for fact in numbers if fact.dimension is asked.quantity.dimension]
     measured = asked.quantity.dimension not in (None, Dimension.FRACTION)
@@ -132,6 +137,17 @@ def _pair(asked: Asked, sentence: frozenset[str]) -> tuple[Fact, Fact] | None:
     if len(numbers) != 2 or numbers[0].dimension is not numbers[1].dimension:
         return None
     return numbers[0], numbers[1]
+
+
+def _tells_others(asked: Asked) -> bool:
+    """Whether the sentence tells a number that no output gives: of that one it may be reckoned."""
+    return any(
+        isinstance(other.what, Quantity)
+        and other is not asked.stated
+        and other.sentence == asked.stated.sentence
+        and not any(binds(other.what, fact) is not None for fact in asked.binding.numbers)
+        for other in asked.binding.answer.stated
+    )
 
 
 def _of_a_column(asked: Asked) -> Closed | None:

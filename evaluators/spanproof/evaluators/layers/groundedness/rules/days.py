@@ -90,15 +90,19 @@ def date_claim(stated: Stated, binding: Binding) -> Claim | None:
 def _misquoted(mention: DateMention, dated: list[Fact], words: frozenset[str]) -> Fact | None:
     """The date it stands in for: the only one, the one the words name, or one with a part in common."""
     named = best_named(dated, words)
-    if named or len({fact.day for fact in dated}) == 1:
-        return (named or dated)[0]
+    if named:
+        return named[0]
     own = (mention.year, mention.month, mention.day)
     for fact in dated:
         assert fact.day is not None
         parts = (fact.day.year, fact.day.month, fact.day.day)
         if sum(one == other for one, other in zip(own, parts, strict=True)) > 1:
             return fact
-    return None
+    only = dated[0].day if len({fact.day for fact in dated}) == 1 else None
+    near = only is not None and (
+        mention.month in (None, only.month) or only.day == mention.day or only.year == mention.year
+    )
+    return dated[0] if near else None
 
 
 def _other_end(stated: Stated, dated: list[Fact], binding: Binding) -> Fact | None:

@@ -19,8 +19,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from spanproof.evaluators.layers.groundedness.language.quantity import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
-from spanproof.evaluators.layers.groundedness.language.words import canonical_set
+from spanproof.evaluators.layers.groundedness.language.words import (
+    canonical_set,
+    content_words,
+    words_of,
+)
 from spanproof.evaluators.layers.groundedness.model import ClaimEvidence
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.asked import EXISTS, Asked, in_unit
@@ -31,12 +36,16 @@ from spanproof.evaluators.layers.groundedness.rules.deriving import asked_result
 from spanproof.evaluators.layers.groundedness.rules.matching import binds, comparable, fits, number_text
 from spanproof.evaluators.layers.groundedness.rules.meant import (
     asks_to_reckon,
+    is_a_part,
+    is_a_window,
     is_named_in_full,
     measures_alike,
     named_surely,
+    speaks_of_another,
 )
 from spanproof.evaluators.layers.groundedness.rules.nearest import nearest_to
 from spanproof.evaluators.layers.groundedness.rules.slips import (
+    ANOTHER_DIGIT,
     ANOTHER_UNIT,
     OTHER_ORDER,
     OTHER_SIGN,
@@ -55,6 +64,18 @@ _RECKONED_OF_ALL = canonical_set("total mean median difference ratio together co
 _SELDOM = 0.1
 """How likely a slip may be by chance where the words ask for something else than the value."""
 _FEW_VALUES = 3
+_STEM = 4
+_TIMES = tuple(words_of("times"))
+_UNMEASURED = frozenset((None, Dimension.MONEY, Dimension.FRACTION, Dimension.TIME))
+_MADE_OF: dict[Dimension | None, frozenset[Dimension | str]] = {
+    Dimension.SPEED: frozenset((Dimension.LENGTH,)),
+    Dimension.ENERGY: frozenset((Dimension.POWER,)),
+    Dimension.POWER: frozenset((Dimension.ENERGY,)),
+    Dimension.AREA: frozenset((Dimension.LENGTH,)),
+    Dimension.VOLUME: frozenset((Dimension.LENGTH,)),
+    Dimension.FREQUENCY: frozenset((Dimension.TIME,)),
+}
+"""What values of one kind are reckoned of, beside their own: a speed of a length and a time."""
 _FEW_RESULTS = 2
 """Results of what the words ask to be reckoned that leave no choice."""
 
@@ -69,6 +90,8 @@ class Misstated:
 
 def misstated(asked: Asked) -> Misstated | None:
     """What the number surely misstates, None where that is open."""
+    if speaks_of_another(asked):
+        return None
     return (
         _slip_of_a_fact(asked)
         or _slip_of_a_result(asked)
@@ -85,6 +108,8 @@ def _slip_of_a_fact(asked: Asked) -> Misstated | None:
     }
     alike = Counter(fact.dimension for fact in pool)
     for fact in sorted(pool, key=lambda each: id(each) not in touched):
+        if is_a_part(asked, fact):
+            continue
         how = _how_it_slipped(asked, fact, alike, touched=id(fact) in touched)
         if how:
             reason = f"no output gives {asked.quantity.text}; it is `{fact.text}` with {how}"
@@ -98,7 +123,7 @@ def _how_it_slipped(asked: Asked, fact: Fact, values: Counter[Dimension | None],
     if is_for_another(asked, fact) and binds(quantity, fact, coarse=asked.coarse) is not None:
         return "another period"
     if touched or alike == 1 or values.total() <= _FEW_VALUES:
-        how = another_unit(quantity, fact, coarse=asked.coarse)
+        how = another_unit(quantity, fact)
         if how:
             return how
     if _is_priced_by_number(asked, fact) and not coincides(quantity, values.total(), ANOTHER_UNIT):
@@ -110,8 +135,12 @@ def _how_it_slipped(asked: Asked, fact: Fact, values: Counter[Dimension | None],
     how = slip(quantity, in_unit(quantity, fact), meant=meant)
     if how == POWER_OF_TEN and _may_be_the_units(asked, fact):
         return ""
-    if how == OTHER_SIGN and quantity.dimension is Dimension.MONEY:
+    if how == OTHER_SIGN and (quantity.dimension is Dimension.MONEY or (fact.money and fact.records >= 0)):
         return ""  # a ledger's sign says which way money went; people say it with a verb, or not at all
+    if how in (ANOTHER_DIGIT, OTHER_ORDER) and _is_told(asked, fact):
+        return ""
+    if not touched and _may_be_anything(asked, fact, how):
+        return ""
     others = {fact.dimension, quantity.dimension, None}
     named = meant or (touched and not reckoned and (how != OTHER_ORDER or is_long(quantity)))
     exactly = not reckoned or is_named_in_full(asked, fact)
@@ -122,10 +151,47 @@ def _how_it_slipped(asked: Asked, fact: Fact, values: Counter[Dimension | None],
     return "" if by_chance else how
 
 
+def _may_be_anything(asked: Asked, fact: Fact, how: str) -> bool:
+    """Whether a short number, of which no word is the value's, may well be one that no output holds."""
+    if is_long(asked.quantity):
+        return False
+    if how == POWER_OF_TEN and asked.quantity.unit is None:
+        return abs(asked.quantity.value) < abs(fact.number or 0.0)  # 12 of the round 1,200
+    return how == OTHER_ORDER and asked.stated.noun[:1] == _TIMES  # "it was scanned 32 times"
+
+
+def _is_foreign(asked: Asked) -> bool:
+    """Whether the sentence speaks of nothing that the outputs or the task do, though these do use words."""
+    said = content_words(asked.binding.answer.sentences[asked.stated.sentence].words)
+    words = [word for word in said if word.isalpha() and len(word) >= _STEM - 1]
+    keys = {fact.key for fact in asked.binding.numbers if not fact.weak and fact.key}
+    return len(keys) >= _FEW_VALUES and not any(_is_spoken(word, asked) for word in words)
+
+
+def _is_spoken(word: str, asked: Asked) -> bool:
+    """Whether the outputs or the task use a word, or one that begins like it."""
+    start = word[:_STEM]
+    return any(start in text.lower() for text in (*asked.binding.facts.texts, asked.binding.task))
+
+
+def _is_told(asked: Asked, fact: Fact) -> bool:
+    """Whether another number of the answer tells the fact: then this one is no misprint of it."""
+    return any(
+        isinstance(other.what, Quantity)
+        and other is not asked.stated
+        and other.what.dimension is asked.quantity.dimension
+        and other.what.text != asked.quantity.text
+        and binds(other.what, fact) is not None
+        for other in asked.binding.answer.stated
+    )
+
+
 def _alone_in_its_unit(asked: Asked, fact: Fact) -> bool:
     """Whether the fact is the only value in the very unit of the quantity: "31 days" of `retention_days`."""
     unit = asked.quantity.unit
     if unit is None or fact.unit != unit or unit.dimension in (Dimension.MONEY, Dimension.FRACTION):
+        return False
+    if is_a_window(asked):
         return False
     return all(other is fact or other.unit != unit for other in asked.binding.numbers)
 
@@ -136,6 +202,10 @@ def _has_a_suffix(fact: Fact) -> bool:
 
 
 def _slip_of_a_result(asked: Asked) -> Misstated | None:
+    wanted = asked.quantity.dimension
+    measured = {fact.dimension for fact in asked.binding.numbers} - _UNMEASURED
+    if measured and wanted not in _UNMEASURED and wanted not in measured:
+        return None
     results = {value: quantity for value, quantity in asked_results(asked) if value}
     alike = {value: each for value, each in results.items() if is_as_long(each, value)}
     lasting = asked.quantity.dimension is Dimension.TIME and "duration" in asked.words
@@ -151,7 +221,8 @@ def _slip_of_a_result(asked: Asked) -> Misstated | None:
     for value, quantity in results.items():
         quantity = as_told(quantity, coarse=asked.coarse)
         how = slip(quantity, abs(value) if quantity.value > 0 else -abs(value))
-        if how and not coincides(asked.quantity, len(alike), how):
+        chances = results if how == POWER_OF_TEN and wanted is Dimension.FRACTION else alike
+        if how and not coincides(asked.quantity, len(chances), how):
             told = f"what the words ask for comes to {number_text(value)}"
             return Misstated(f"no output gives {asked.quantity.text}; {told}: it is that with {how}")
     return None
@@ -168,6 +239,8 @@ def _may_be_the_units(asked: Asked, fact: Fact) -> bool:
 def _of_a_name(asked: Asked) -> Misstated | None:
     fact = named_surely(asked)
     if fact is None or asks_to_reckon(asked, fact) or _may_be_the_units(asked, fact):
+        return None
+    if is_a_window(asked) or is_a_part(asked, fact):
         return None
     reason = f"no output gives {asked.quantity.text}; the words name `{fact.text}`"
     return Misstated(reason, evidence_of(fact))
@@ -191,11 +264,15 @@ def _of_nothing(asked: Asked) -> Misstated | None:
         alike = numbers  # a share, a span, or a number without a unit may be reckoned of anything
     else:
         alike = [fact for fact in numbers if _is_alike(asked, fact)]
+    if _MADE_OF.get(quantity.dimension, frozenset("?")) <= {fact.dimension for fact in numbers}:
+        return None
     if quantity.dimension is Dimension.TIME and any(
         fact.day is not None or fact.clock is not None for fact in asked.binding.facts.facts
     ):
         return None
     if len({fact.number for fact in alike}) > 1 or (alike and not asked.words.isdisjoint(MULTIPLYING)):
+        return None
+    if _is_foreign(asked):
         return None
     nearest = nearest_to(asked)
     if nearest is None:

@@ -145,7 +145,7 @@ def _measured(quantity: Quantity, fact: Fact, value: float, coarse: bool) -> str
         if fact.unit.dimension is not unit.dimension:
             return None
         if unit.dimension is Dimension.TEMPERATURE and fact.unit.name != unit.name:
-            converted = _temperature(value, fact.unit.name, unit.name)
+            converted = temperature(value, fact.unit.name, unit.name)
             return (
                 f"{number_text(value)} {fact.unit.name} = {converted:.6g} {unit.name}"
                 if fits(quantity, converted)
@@ -185,6 +185,7 @@ def _converted(
     return None
 
 
-def _temperature(value: float, source: str, target: str) -> float:
+def temperature(value: float, source: str, target: str) -> float:
+    """Degrees of one scale in another."""
     kelvin = {"°C": value + 273.15, "°F": (value - 32) * 5 / 9 + 273.15}.get(source, value)
     return {"°C": kelvin - 273.15, "°F": (kelvin - 273.15) * 9 / 5 + 32}.get(target, kelvin)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from spanproof.evaluators.layers.groundedness.language.quantity import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.language.words import canonical_set, content_words, words_of
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
@@ -26,6 +27,61 @@ _BY = re.compile(
 )
 """How far something went: "cuts it by 12 %" is no value of it."""
 _MOST_TURNS = 50
+_ELSEWHERE = re.compile(
+    r"\b(?:would|could|might|usually|typical(?:ly)?|normal(?:ly)?|generally|previous(?:ly)?|former|next|new"
+    r"|another|future|last\s+(?!one\b|few\b|of\b)[a-z]+|return|a\s+first[- ]class)\b|^\s*The\s+limit\b",
+    re.IGNORECASE,
+)
+"""Words that speak of another time, another thing, or of what is not: their number is of no value printed."""
+_ANY = re.compile(
+    r"\s*(?:An?|Most|Many)\s+(?:[a-z-]+\s+)?([a-z-]+)(?:\s+of\s+\w+)?\s+"
+    r"(?:is|are|has|have|holds?|uses?|needs?|costs?|takes?)\b"
+)
+"""How a sentence begins that speaks of things in general: "A household of two uses 2,500 kWh"."""
+_WINDOW = re.compile(r"\b(?:over|within|after|every|past)\s+$", re.IGNORECASE)
+"""What stands before a time that only says how long something else goes on."""
+_UP_TO = re.compile(r"(?<!add )(?<!adds )(?<!added )\bup to\s+$", re.IGNORECASE)
+_PART_OF = re.compile(
+    r"\s+(?:of|out of)\s+(?:the|these|those|them|all|our|your|its|their|which)\b(?!\s+\d)", re.IGNORECASE
+)
+_THINGS = re.compile(
+    r"\s+(?!(?:costs?|is|was|has|takes|makes|gives|leaves|runs|totals)\b)[a-z][\w-]*", re.IGNORECASE
+)
+_LABELLED = re.compile(r"\b(?:[A-Z][\w-]*|in|on|at|by)\s+$")
+"""What stands before a number that is a name or a place: "EC 59", "ending in 4471"."""
+_OF_THESE = re.compile(r"\b(?:of|among)\s+(?:these|those|them|which|whom)\b[^.;]*$", re.IGNORECASE)
+
+
+def speaks_of_another(asked: Asked) -> bool:
+    """Whether the clause speaks of another time or thing than the outputs: "in the last poll", "would be".
+
+    A word that the outputs or the task use too says nothing of the kind.
+    """
+    binding, sentence = asked.binding, asked.binding.answer.sentences[asked.stated.sentence]
+    if _UP_TO.search(asked.before):
+        return True
+    found = [
+        each.group()
+        for each in _ELSEWHERE.finditer(binding.answer.text, *sentence.clause_at(asked.quantity.start))
+    ]
+    texts = (*binding.facts.texts, binding.task)
+    generic = _ANY.match(binding.answer.text, sentence.start)
+    if generic is not None and not any(generic[1].lower() in text.lower() for text in texts):
+        return True
+    return any(not any(each.split()[0].lower() in text.lower() for text in texts) for each in found)
+
+
+def is_a_part(asked: Asked, fact: Fact) -> bool:
+    """Whether the number is told of a part of what the fact counts: "of these, 24 were new"."""
+    if asked.quantity.unit is not None or asked.quantity.value >= abs(fact.number or 0.0):
+        return False
+    behind = _PART_OF.match(asked.binding.answer.text, asked.quantity.end)
+    return behind is not None or _OF_THESE.search(asked.before) is not None
+
+
+def is_a_window(asked: Asked) -> bool:
+    """Whether a time only says how long something else goes on: "1.35 over 15 minutes"."""
+    return asked.quantity.dimension is Dimension.TIME and _WINDOW.search(asked.before) is not None
 
 
 def named_surely(asked: Asked) -> Fact | None:
@@ -42,6 +98,12 @@ def named_surely(asked: Asked) -> Fact | None:
     fact = named[0]
     telling = set(fact.key) - _PLAIN
     if telling and 2 * len(telling & asked.words) < len(telling) and _has_others_in_its_row(fact, usable):
+        return None
+    if (
+        fact.records < 0
+        and telling.isdisjoint(asked.words)
+        and _has_others_in_its_row(fact, asked.binding.numbers)
+    ):
         return None
     if not telling and asked.words.isdisjoint(fact.scope):
         return None
@@ -123,4 +185,21 @@ def asks_to_reckon(asked: Asked, fact: Fact) -> bool:
     ):
         return True
     of_a_whole = is_whole(asked)  # "of the two million rows": what they come to, named or not
-    return of_a_whole or not (asked.words - fact.words).isdisjoint(RECKONING_CUES)
+    told = asked.words - fact.words
+    return of_a_whole or not told.isdisjoint(RECKONING_CUES) or is_multiplied(asked)
+
+
+def is_multiplied(asked: Asked) -> bool:
+    """Whether the sentence counts out what an amount is for: "14 seats at $12 each, $168 a month"."""
+    if asked.quantity.dimension is not Dimension.MONEY:
+        return False
+    text = asked.binding.answer.text
+    return any(
+        isinstance(other.what, Quantity)
+        and other.what.unit is None
+        and 1 < other.what.value == int(other.what.value)
+        and _THINGS.match(text, other.what.end) is not None
+        and _LABELLED.search(text[max(0, other.what.start - 12) : other.what.start]) is None
+        for other in asked.binding.answer.stated
+        if other.sentence == asked.stated.sentence and other is not asked.stated
+    )

@@ -54,6 +54,9 @@ _SAYS_HOW_MANY = re.compile(
     re.IGNORECASE,
 )
 """What stands before a number that says how many there are in all."""
+_LESS = re.compile(
+    r"\s+(?:[a-z]+\s+)?(?:more|less|fewer|higher|lower|larger|smaller)\s+than\b", re.IGNORECASE
+)
 _OF_SOME = re.compile(
     r"\s+[\w-]+(?:\s+[\w-]+)?\s+(?:are|is|were|was|have|has|had)\s+(?!listed|found|returned)\w", re.I
 )
@@ -143,9 +146,19 @@ def _bound(asked: Asked) -> Claim | None:
     if count is not None:
         verdict = Verdict.CONTRADICTED if _SAYS_HOW_MANY.search(asked.before) else Verdict.UNCERTAIN
         return asked.claim(verdict, f"the outputs hold {count.what}", count.evidence)
-    if matches:
+    if matches and not _is_chance(asked, matches[0][0]):
         return _misplaced(asked, matches[0][0])
     return unsupported_claim(asked)
+
+
+def _is_chance(asked: Asked, fact: Fact) -> bool:
+    """Whether the same value tells nothing: "6 GiB" of `cpu: 6.4`, "12 less than B" of `pods: 12`."""
+    wanted = asked.quantity.dimension
+    if wanted not in (None, Dimension.MONEY, Dimension.FRACTION) and fact.dimension is None:
+        return any(other.dimension is wanted for other in asked.binding.numbers)
+    if not rivals_of(asked, fact) and not fact.weak and asked.words.isdisjoint(fact.key):
+        return len({each.key for each in asked.binding.numbers if each.records == fact.records}) > 1
+    return _LESS.match(_behind(asked)) is not None and fact.dimension is None
 
 
 def _of_operands(derived: Derived) -> ClaimEvidence:

@@ -22,6 +22,7 @@ _ORDERED_DIGITS = 2
 _SLIPS_PER_DIGIT = 10
 _CHANCE = 0.2
 """How likely it may be that one of the values is a slip away by chance."""
+ANOTHER_DIGIT = "another digit"
 OTHER_SIGN = "the other sign"
 OTHER_ORDER = "its digits in another order"
 ANOTHER_UNIT = "another unit"
@@ -44,7 +45,7 @@ def slip(quantity: Quantity, value: float, *, meant: bool = False) -> str:
             continue
         differ = sum(one != other for one, other in zip(stated, rounded, strict=True))
         if differ == 1 and _telling(quantity) >= (_SURE_DIGITS - meant):
-            return "another digit"
+            return ANOTHER_DIGIT
         if sorted(stated) == sorted(rounded) and _telling(quantity) >= _ORDERED_DIGITS:
             return OTHER_ORDER
     power = round(math.log10(abs(quantity.value / value)))
@@ -81,7 +82,7 @@ def is_as_long(quantity: Quantity, value: float) -> bool:
     return len(_digits(value, quantity)) == len(_digits(quantity.value, quantity))
 
 
-def another_unit(quantity: Quantity, fact: Fact, *, coarse: bool) -> str:
+def another_unit(quantity: Quantity, fact: Fact) -> str:
     """Whether the fact's own number is told in a unit that is not the fact's."""
     unit = fact.unit
     if unit is None or fact.number is None or quantity.unit is None or quantity.digits < _SURE_DIGITS - 1:
@@ -93,7 +94,7 @@ def another_unit(quantity: Quantity, fact: Fact, *, coarse: bool) -> str:
     ):
         return ""
     told = (fact.number, *_in_units_of(quantity, fact))
-    return ANOTHER_UNIT if any(fits(quantity, value, coarse=coarse) for value in told) else ""
+    return ANOTHER_UNIT if any(fits(quantity, value) for value in told) else ""
 
 
 def _in_units_of(quantity: Quantity, fact: Fact) -> list[float]:

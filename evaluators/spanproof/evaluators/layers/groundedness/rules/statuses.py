@@ -150,7 +150,7 @@ def _settle(match: re.Match[str], binding: Binding, known: list[_Status]) -> Cla
         if (status.family, status.head) in meanings
         and any(is_later(other.fact, status.fact) for other in rivals[:_MAX_RIVALS])
     ]
-    rivals = _about(match, binding, rivals)
+    every, rivals = rivals, _about(match, binding, rivals)
     negated = _NOT.search(binding.answer.text[max(0, match.start() - 40) : match.start()]) is not None
     same = [status for status in rivals if (status.family, status.head) in meanings]
     place = (binding, match.start(), match.end(), ClaimKind.STATUS)
@@ -182,6 +182,10 @@ def _settle(match: re.Match[str], binding: Binding, known: list[_Status]) -> Cla
         return None
     if _is_told_beside(match, binding, rivals):
         return None  # "applied, and then rolled back": what came of it is told
+    if not _is_named(match, binding, rivals) and any(
+        stated & _may_hold_beside(each, every) for each in every
+    ):
+        return None  # "the second went through: 59.90 were charged": of which, only the sentence tells
     return claim(
         *place,
         Verdict.CONTRADICTED,
@@ -249,6 +253,12 @@ def _may_hold_beside(status: _Status, rivals: list[_Status]) -> set[str]:
 
 def _sentence(match: re.Match[str], binding: Binding) -> Sentence:
     return next(each for each in binding.answer.sentences if each.start <= match.start() < each.end)
+
+
+def _is_named(match: re.Match[str], binding: Binding, rivals: list[_Status]) -> bool:
+    """Whether the clause itself names one of these."""
+    said = frozenset(words_of(binding.answer.text[slice(*_piece(match, binding))]))
+    return any(not status.fact.words.isdisjoint(said) for status in rivals)
 
 
 def _piece(match: re.Match[str], binding: Binding) -> tuple[int, int]:

@@ -19,6 +19,8 @@ from spanproof.evaluators.layers.groundedness.rules.naming import named_instead,
 
 _UNTIL = re.compile(r"\b(?:until|till)\s+$", re.IGNORECASE)
 _ENDS = canonical_set("closes close closing end ends until till to finish finishes expires checkout deadline")
+_RATE = re.compile(r"\s+(?:per|an?|each|every)\s+", re.IGNORECASE)
+"""What makes a duration of it: "4:47 per kilometre"."""
 _DAY = 86_400
 _MAX_TIMED = 40
 _WEST, _EAST = -8 * 3600, 9 * 3600
@@ -63,9 +65,23 @@ def time_claim(stated: Stated, binding: Binding) -> Claim | None:
         return verdict(Verdict.UNCERTAIN, "not found in the part of the outputs that was read")
     if mention.offset is None and any(_in_another_zone(mention, fact) for fact in timed):
         return verdict(Verdict.UNCERTAIN, "it may be told in the user's zone, which nothing names")
-    nearest = (spoken_of(timed, words) or timed)[0]
+    spoken = spoken_of(timed, words)
+    if not spoken and (_RATE.match(binding.answer.text, mention.end) or not _is_near(mention, timed)):
+        return verdict(Verdict.UNCERTAIN, "no output gives this time, or names what it times")
+    nearest = (spoken or timed)[0]
     reason = f"no output gives this time; `{nearest.text}` is what they say"
     return verdict(Verdict.CONTRADICTED, reason, evidence_of(nearest))
+
+
+def _is_near(mention: TimeMention, timed: list[Fact]) -> bool:
+    """Whether it shares its hour or its minutes with a time there is, or there is only one."""
+    if len({fact.clock for fact in timed}) == 1:
+        return True
+    own = mention.seconds
+    return any(
+        fact.clock is not None and (fact.clock // 3600 == own // 3600 or fact.clock % 3600 == own % 3600)
+        for fact in timed
+    )
 
 
 def _named(rival: Fact, fact: Fact, words: frozenset[str]) -> bool:

@@ -21,7 +21,7 @@ from spanproof.evaluators.layers.groundedness.rules.asked import (
 from spanproof.evaluators.layers.groundedness.rules.binding import evidence_of
 from spanproof.evaluators.layers.groundedness.rules.deriving import further_value
 from spanproof.evaluators.layers.groundedness.rules.evidence import misstated
-from spanproof.evaluators.layers.groundedness.rules.matching import fits
+from spanproof.evaluators.layers.groundedness.rules.matching import fits, temperature
 from spanproof.evaluators.layers.groundedness.rules.naming import coverage
 
 _STRETCH = re.compile(
@@ -92,6 +92,8 @@ def _retold(asked: Asked) -> ClaimEvidence | None:
         if not isinstance(told, Quantity) or told.unit is None or mine.unit is None or told.unit == mine.unit:
             continue
         value = told.value * told.unit.factor / mine.unit.factor
+        if mine.dimension is Dimension.TEMPERATURE:
+            value = temperature(told.value, told.unit.name, mine.unit.name)
         alike = told.dimension is mine.dimension and other.sentence == asked.stated.sentence
         if alike and told.start in asked.binding.bound and fits(mine, value, coarse=asked.coarse):
             return evidence_of(asked.binding.bound[told.start][0], f"{told.text} = {mine.text}")

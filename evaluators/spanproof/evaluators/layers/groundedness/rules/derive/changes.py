@@ -42,8 +42,9 @@ def differences(search: Search) -> Derived | None:
         one, other = scaled_value(first), scaled_value(second)
         if not one or not other:
             continue  # a difference to nothing is the value itself
+        share = percent and first.unit is second.unit is None and abs(one) <= 1 and abs(other) <= 1
         for value in (other - one, one - other):
-            if fits_operand(search, value, first):
+            if fits_operand(search, value * (100 if share else 1), first):
                 text = (
                     f"{number_text(max(one, other))} - {number_text(min(one, other))} ="
                     f" {number_text(abs(value))}"

@@ -77,7 +77,7 @@ RECKONING_CUES = (
         " than lead leads trails beat beats won ratio fold twice double doubled triple half third"
         " quarter per each every apiece share portion percent proportion rate rest other mean median typical"
         " hour day week month year daily weekly monthly yearly second minute plus without including"
-        " average or"
+        " average or after still both pair couple voucher coupon including incl net"
     )
 )
 """Words with which a number may be reckoned in one way or another: it is then not simply the value named."""
