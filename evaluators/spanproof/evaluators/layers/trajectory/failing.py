@@ -128,79 +128,66 @@ def called(tree: ast.AST) -> frozenset[str]:
     )
 
 
-def written_down(tree: ast.Module, names: frozenset[str]) -> bool:
-    """Whether code binds one of these names to a literal, and none of them to anything else."""
-    literal = other = False
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Assign) or not bound(node) & names:
-            continue
-        if _is_literal(node.value):
-            literal = True
-        else:
-            other = True
-    return literal and not other
-
-
 def _given(tree: ast.AST) -> frozenset[str]:
     """Names that code binds to literals: what it starts from, not what it is after."""
     assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
-    literal = [bound(node) for node in assigned if _is_literal(node.value)]
-    other = [bound(node) for node in assigned if not _is_literal(node.value)]
+    literal = [bound(node) for node in assigned if is_literal(node.value)]
+    other = [bound(node) for node in assigned if not is_literal(node.value)]
     return frozenset().union(*literal) - frozenset().union(*other)
 
 
-def only_literals(tree: ast.Module) -> bool:
-    """Whether code does nothing but write down: it binds and prints literals and works nothing out."""
-    known: set[str] = set()
-    for statement in tree.body:
-        if isinstance(statement, ast.Assign) and _is_literal(statement.value):
-            known |= bound(statement)
-        elif not _prints_literals(statement, known):
-            return False
-    return True
+@dataclass(frozen=True, slots=True)
+class Caught:
+    """How code catches the errors of what it was after.
+
+    Attributes:
+        said: texts of its handlers.
+        goes_on: a handler tries something else, or goes on to the next of several.
+    """
+
+    said: tuple[str, ...]
+    goes_on: bool
 
 
-def swallows(tree: ast.Module, names: frozenset[str]) -> tuple[bool, tuple[str, ...]]:
-    """Whether code calls or binds one of the names where its errors are caught, and what it says then."""
+def caught(tree: ast.Module, names: frozenset[str]) -> Caught | None:
+    """How code catches errors where it calls or binds one of these names; None where it does not."""
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Try) or any(_raises(handler) for handler in node.handlers):
+        if isinstance(node, ast.With) and _suppresses(node):
+            handlers: list[ast.ExceptHandler] = []
+        elif isinstance(node, ast.Try) and node.handlers and not any(map(_raises, node.handlers)):
+            handlers = node.handlers
+        else:
             continue
-        inside = frozenset(name for part in node.body for name in bound(part) | called(part))
-        if node.handlers and inside & names:
-            said = [
-                part.value
-                for handler in node.handlers
-                for part in ast.walk(handler)
-                if isinstance(part, ast.Constant) and isinstance(part.value, str) and len(part.value) > 2
-            ]
-            return True, tuple(said)
-    return False, ()
+        if names & frozenset(name for part in node.body for name in bound(part) | called(part)):
+            return _handled(handlers)
+    return None
+
+
+def _handled(handlers: list[ast.ExceptHandler]) -> Caught:
+    parts = [part for handler in handlers for part in ast.walk(handler)]
+    texts = [part.value for part in parts if isinstance(part, ast.Constant)]
+    calls = frozenset(name for handler in handlers for name in called(handler))
+    return Caught(
+        tuple(text for text in texts if isinstance(text, str) and len(text) > 2),
+        any(isinstance(part, ast.Continue) for part in parts) or bool(calls - COMMON),
+    )
+
+
+def _suppresses(node: ast.With) -> bool:
+    return any("suppress" in called(item.context_expr) for item in node.items)
 
 
 def _raises(handler: ast.ExceptHandler) -> bool:
     return any(isinstance(node, ast.Raise) for node in ast.walk(handler))
 
 
-def _is_literal(node: ast.expr) -> bool:
+def is_literal(node: ast.expr) -> bool:
+    """Whether an expression is a value written down."""
     try:
         ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return False
     return True
-
-
-def _prints_literals(statement: ast.stmt, known: set[str]) -> bool:
-    if not isinstance(statement, ast.Expr):
-        return isinstance(statement, ast.Pass)
-    value = statement.value
-    if isinstance(value, ast.Constant):
-        return True
-    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name):
-        return False
-    if value.func.id not in {"print", *ANSWER_TOOLS}:
-        return False
-    given = [*value.args, *(each.value for each in value.keywords)]
-    return all(_is_literal(part) or (isinstance(part, ast.Name) and part.id in known) for part in given)
 
 
 def _failing(tree: ast.Module, source: str, error: str, cause: frozenset[str]) -> ast.stmt | None:

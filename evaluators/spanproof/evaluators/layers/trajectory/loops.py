@@ -55,7 +55,20 @@ def find_loop(actions: Sequence[Action]) -> Loop | None:
         longest = max(runs.values(), key=len, default=[])
         if len(longest) >= LOOP_REPEATS:
             return Loop(tuple(action for _, action in longest), what)
-    return _stuck(actions)
+    return _stuck(actions) or _to_and_fro(actions)
+
+
+def _to_and_fro(actions: Sequence[Action]) -> Loop | None:
+    """Two actions in turn, a failing one among them, gone through twice with the same outcomes."""
+    for at in range(len(actions) - 3):
+        turn, again = actions[at : at + 2], actions[at + 2 : at + 4]
+        same = [
+            _exactly(one) is not None and _exactly(one) == _exactly(other)
+            for one, other in zip(turn, again, strict=True)
+        ]
+        if all(same) and any(action.error is not None for action in turn):
+            return Loop((*turn, *again), "the same two actions in turn")
+    return None
 
 
 def _stuck(actions: Sequence[Action]) -> Loop | None:

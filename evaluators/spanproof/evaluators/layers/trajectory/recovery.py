@@ -8,7 +8,6 @@ none. Where neither can be told the failure stays open: a judge is asked, if the
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -16,15 +15,8 @@ from enum import IntEnum
 
 from spanproof.evaluators.layers.trajectory.actions import CODE, LITERAL, REPLY, Action
 from spanproof.evaluators.layers.trajectory.causes import in_words
-from spanproof.evaluators.layers.trajectory.failing import (
-    Aim,
-    aim_of,
-    only_literals,
-    parsed,
-    swallows,
-    telling,
-    written_down,
-)
+from spanproof.evaluators.layers.trajectory.dodges import dodge
+from spanproof.evaluators.layers.trajectory.failing import Aim, aim_of, called, caught, parsed, telling
 from spanproof.evaluators.layers.trajectory.weights import LIKE_NAMES, MAX_FAILURES, MAX_LATER
 from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
 
@@ -66,8 +58,7 @@ def fates(actions: Sequence[Action], task: str = "") -> list[Fate]:
     """What became of each failure, in order; of the last `MAX_FAILURES`."""
     found: list[Fate] = []
     for failure in reversed(failures(actions)[-MAX_FAILURES:]):
-        later = [action for action in actions if action.step > failure.step][:MAX_LATER]
-        found.insert(0, _fate(failure, later, found, task))
+        found.insert(0, _fate(failure, actions, found, task))
     return found
 
 
@@ -76,7 +67,9 @@ def recovered(actions: Sequence[Action], task: str = "") -> bool | None:
     found = fates(actions, task)
     if not found:
         return None
-    return all(fate.came is Came.MENDED or (fate.came is Came.OPEN and fate.likely) for fate in found)
+    # Two tries at one thing that the same step got over, if it did: what speaks for the one speaks for both.
+    likely = [fate.by for fate in found if fate.came is Came.OPEN and fate.likely]
+    return all(fate.came is Came.MENDED or (fate.came is Came.OPEN and fate.by in likely) for fate in found)
 
 
 def recovery(actions: Sequence[Action], found: Sequence[Fate]) -> Outcome:
@@ -116,20 +109,26 @@ def _evidence(fate: Fate) -> list[Evidence]:
     return told
 
 
-def _fate(failure: Action, later: Sequence[Action], known: Sequence[Fate], task: str) -> Fate:
+def _fate(failure: Action, actions: Sequence[Action], fates: Sequence[Fate], task: str) -> Fate:
     """What became of a failure; a later failure that takes it up passes its own fate on."""
+    shown = [action for action in actions if action.error is None and action.result]
+    seen = {(action.exact, action.outcome) for action in shown if action.step < failure.step}
+    later = [action for action in actions if action.step > failure.step][:MAX_LATER]
     aim = aim_of(failure.text, failure.error_text, task)
     best: Fate | None = None
     for action in later:
-        if action.answers:
+        if action.answers or (action.exact, action.outcome) in seen:
             continue
         if action.error is not None:
-            fate = next((each for each in known if each.failure is action), None)
+            if action.exact == failure.exact:
+                best = None  # it failed once more: what came in between was no mend
+            fate = next((each for each in fates if each.failure is action), None)
             passed_on = _takes_up(failure, aim, action) and fate is not None
             found = Fate(failure, fate.came, fate.why, fate.by, fate.likely) if passed_on and fate else None
         else:
             between = any(each.succeeded and failure.step < each.step < action.step for each in later)
-            found = _weighed(failure, aim, action, changed_between=between)
+            known = [task, *(each.result for each in shown if each.step < action.step)]
+            found = _weighed(failure, aim, action, known, changed_between=between)
         if found is not None and (best is None or (found.came, found.likely) > (best.came, best.likely)):
             best = found
         if best is not None and best.came is Came.MENDED:
@@ -137,7 +136,9 @@ def _fate(failure: Action, later: Sequence[Action], known: Sequence[Fate], task:
     return best or Fate(failure, Came.LOST, "nothing succeeded after it")
 
 
-def _weighed(failure: Action, aim: Aim, action: Action, *, changed_between: bool) -> Fate:
+def _weighed(
+    failure: Action, aim: Aim, action: Action, known: Sequence[str], *, changed_between: bool
+) -> Fate:
     """What one later success is to a failure."""
     if failure.name == REPLY:
         return Fate(failure, Came.MENDED, f"step {action.step} succeeded with a changed approach", action)
@@ -153,7 +154,7 @@ def _weighed(failure: Action, aim: Aim, action: Action, *, changed_between: bool
             "went on with a tool; whether it got what the code was after is not told",
             likely=related,
         )
-    return _other_code(failure, aim, action)
+    return _other_code(failure, aim, action, known)
 
 
 def _again(failure: Action, aim: Aim, action: Action, *, changed_between: bool) -> Fate:
@@ -190,32 +191,16 @@ def _another_call(failure: Action, action: Action) -> Fate:
     )
 
 
-def _other_code(failure: Action, aim: Aim, action: Action) -> Fate:
+def _other_code(failure: Action, aim: Aim, action: Action, known: Sequence[str]) -> Fate:
     if not aim.names and not aim.words and not aim.cause:
         return _open(
             failure, action, "succeeded, and the failed code names nothing to know it by", likely=True
         )
-    tree = parsed(action.text)
-    avoided = _avoided(failure, aim, action, tree) if tree is not None else None
-    return avoided or _taken_up(failure, aim, action) or _left_out(failure, aim, action)
-
-
-def _avoided(failure: Action, aim: Aim, action: Action, tree: ast.Module) -> Fate | None:
-    """What code is that got round the error instead of mending it; None where it did not."""
-    number = action.step
-    if only_literals(tree):
-        return Fate(failure, Came.LOST, f"step {number} writes values down and works nothing out", action)
-    if aim.computed and written_down(tree, aim.names):
-        why = f"step {number} writes a value down where the failed code was to work it out"
-        return Fate(failure, Came.LOST, why, action)
-    caught, said = swallows(tree, aim.names)
-    before = parsed(failure.text)
-    if not caught or (before is not None and swallows(before, aim.names)[0]):
-        return None
-    if any(text.strip() and text.strip() in action.result for text in said):
-        why = f"step {number} catches the error and goes on without the value"
-        return Fate(failure, Came.LOST, why, action)
-    return _open(failure, action, "catches errors, and whether one came is not told", likely=True)
+    dodged = dodge(failure, aim, action, known)
+    if dodged is not None:
+        return Fate(failure, Came.LOST, f"step {action.step} {dodged}", action)
+    swallowed = _swallowed(failure, aim, action)
+    return swallowed or _taken_up(failure, aim, action) or _left_out(failure, aim, action)
 
 
 def _taken_up(failure: Action, aim: Aim, action: Action) -> Fate | None:
@@ -243,9 +228,30 @@ def _left_out(failure: Action, aim: Aim, action: Action) -> Fate:
     related = bool(aim.words & action.words) or bool(aim.cause & action.words)
     why = "went another way with what the failed code used" if related else "did something else"
     likely = related or "ModuleNotFound" in failure.error_text or "Import" in failure.error_text
+    likely = likely or _calls_in_place(failure, aim, action)
     return _open(
         failure, action, f"{why}; whether it got what the failed code was after is not told", likely=likely
     )
+
+
+def _swallowed(failure: Action, aim: Aim, action: Action) -> Fate | None:
+    """What code is to a failure that it now catches; None where it does not, or did before."""
+    tree, before = parsed(action.text), parsed(failure.text)
+    found = caught(tree, aim.names) if tree is not None else None
+    if found is None or (before is not None and caught(before, aim.names)):
+        return None
+    if any(text.strip() and text.strip() in action.result for text in found.said):
+        why = f"step {action.step} catches the error and goes on without the value"
+        return Fate(failure, Came.LOST, why, action)
+    return _open(failure, action, "catches errors, and whether one came is not told", likely=found.goes_on)
+
+
+def _calls_in_place(failure: Action, aim: Aim, action: Action) -> bool:
+    """Whether the failed code called what is not there, and this calls something else."""
+    before, after = parsed(failure.text), parsed(action.text)
+    if before is None or after is None:
+        return False
+    return bool(aim.cause & called(before)) and bool(called(after) & telling(action.text))
 
 
 def _open(failure: Action, action: Action, why: str, *, likely: bool) -> Fate:

@@ -1,0 +1,184 @@
+"""Ways around a failure that bring nothing: code that runs because it no longer does what failed.
+
+In: what failed, beside the code that succeeded after it. Out: in words why that is no recovery, None where
+nothing says so: it may be one. Each way is told by what the code does and what came of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from spanproof.evaluators.layers.common import ANSWER_TOOLS
+from spanproof.evaluators.layers.trajectory.actions import Action
+from spanproof.evaluators.layers.trajectory.failing import Aim, bound, is_literal, parsed
+
+_MAKERS = frozenset(
+    {
+        "DataFrame",
+        "Series",
+        "Index",
+        "array",
+        "list",
+        "dict",
+        "set",
+        "tuple",
+        "Counter",
+        "OrderedDict",
+        "deque",
+    }
+    | {"StringIO", "read_csv", "range", "arange", "linspace", "zeros", "ones", "full", "Decimal", "datetime"}
+    | {"random", "randint", "uniform", "choice", "choices", "sample", "normal", "rand", "randn"}
+    | {"float", "int", "str", "date"}
+)
+"""Functions that bring nothing that is not in their arguments, or nothing but chance."""
+
+_QUERY = re.compile(r"\b(?:SELECT|UPDATE|DELETE)\b.{0,2000}?\b(?:FROM|SET)\b", re.IGNORECASE | re.DOTALL)
+_CONDITION = re.compile(r"\bWHERE\b", re.IGNORECASE)
+
+
+def dodge(failure: Action, aim: Aim, action: Action, known: Sequence[str]) -> str | None:
+    """Why a later success is none for this failure.
+
+    Args:
+        failure: code that failed.
+        aim: what it was after.
+        action: code that succeeded later.
+        known: the task and all that the run had been shown before: values that stand there are not made up.
+    """
+    tree, before = parsed(action.text), parsed(failure.text)
+    if tree is None:
+        return None
+    if only_literals(tree):
+        return "writes values down and works nothing out"
+    missing = aim.cause if "NameError" in failure.error_text else frozenset()
+    wanted = (aim.names if aim.computed else frozenset()) | missing
+    if makes_up(tree, wanted, [failure.text, *known]):
+        return "writes a value down where the failed code was to work it out"
+    if before is not None and "AssertionError" in failure.error_text and _checked(before) == _checked(tree):
+        return "drops or changes the check, and not what it checks"
+    default = _default(tree, aim)
+    if default is not None and action.result.strip() == default:
+        return f"takes {default} where what the failed code looked up is not there"
+    if _drops_condition(failure.text, action.text):
+        return "asks without the condition of the query that failed"
+    return None
+
+
+def only_literals(tree: ast.Module) -> bool:
+    """Whether code does nothing but write down: it binds and prints literals and works nothing out."""
+    names: set[str] = set()
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and is_literal(statement.value):
+            names |= bound(statement)
+        elif not _prints_literals(statement, names):
+            return False
+    return True
+
+
+def _prints_literals(statement: ast.stmt, known: set[str]) -> bool:
+    if not isinstance(statement, ast.Expr):
+        return isinstance(statement, ast.Pass)
+    value = statement.value
+    if isinstance(value, ast.Constant):
+        return True
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name):
+        return False
+    if value.func.id not in {"print", *ANSWER_TOOLS}:
+        return False
+    given = [*value.args, *(each.value for each in value.keywords)]
+    return all(is_literal(part) or (isinstance(part, ast.Name) and part.id in known) for part in given)
+
+
+def makes_up(tree: ast.Module, names: frozenset[str], known: Sequence[str]) -> bool:
+    """Whether code binds one of these names to values of its own, and gets none of them elsewhere."""
+    invented: set[str] = set()
+    got: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            (invented if _is_invented(node.value, invented, known) else got).update(bound(node))
+        elif isinstance(node, ast.FunctionDef):
+            (invented if _gives_literals(node, known) else got).add(node.name)
+    return bool(names & invented) and not names & (got | _filled(tree))
+
+
+def _is_invented(value: ast.expr, invented: set[str], known: Sequence[str]) -> bool:
+    """Whether an expression is made of literals alone, and not all of them were known."""
+    read = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+    return _is_made(value, invented) and (bool(read & invented) or not _is_told(value, known))
+
+
+def _is_made(value: ast.expr, invented: set[str]) -> bool:
+    """Whether an expression holds nothing but literals, chance, and what only puts these together."""
+    calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
+    modules = {node.id for call in calls for node in ast.walk(call.func) if isinstance(node, ast.Name)}
+    read = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+    return read <= modules | bound(value) | invented and all(_only_makes(call) for call in calls)
+
+
+def _gives_literals(function: ast.FunctionDef, known: Sequence[str]) -> bool:
+    """Whether a function only hands out values written down in it."""
+    given = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value]
+    works = any(isinstance(node, ast.Call | ast.For | ast.While) for node in ast.walk(function))
+    return bool(given) and not works and all(_is_invented(value, set(), known) for value in given)
+
+
+def _only_makes(call: ast.Call) -> bool:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    reads_a_file = name == "read_csv" and not any("StringIO" in ast.dump(each) for each in call.args)
+    return name in _MAKERS and not reads_a_file
+
+
+def _is_told(value: ast.expr, known: Sequence[str]) -> bool:
+    """Whether each number and text that is written down stands in what was known."""
+    constants = [node.value for node in ast.walk(value) if isinstance(node, ast.Constant)]
+    told = [re.escape(str(each)) for each in constants if isinstance(each, str | int | float)]
+    return bool(told) and all(
+        any(re.search(rf"(?<![\w.]){each}(?!\w)", text) for text in known) for each in told
+    )
+
+
+def _filled(tree: ast.Module) -> frozenset[str]:
+    """Names that code goes on to fill: by a loop, a method, an item, by adding to them."""
+    return frozenset(_filling(tree))
+
+
+def _filling(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+        elif isinstance(node, ast.For):
+            yield from bound(node.target)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if node.attr in {"append", "extend", "add", "update", "insert", "setdefault"}:
+                yield node.value.id
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            yield from (part.id for part in ast.walk(node.value) if isinstance(part, ast.Name))
+
+
+def _checked(tree: ast.Module) -> list[str]:
+    """What code does beside its assertions and what it prints."""
+    return [ast.dump(part) for part in tree.body if not isinstance(part, ast.Assert) and not _is_print(part)]
+
+
+def _is_print(statement: ast.stmt) -> bool:
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "print"
+
+
+def _default(tree: ast.Module, aim: Aim) -> str | None:
+    """What `.get(KEY, DEFAULT)` gives for the key that was missing, as it prints; None where it is not so."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+            key = node.args[0] if node.args else None
+            if isinstance(key, ast.Constant) and str(key.value) in aim.cause:
+                given = node.args[1] if len(node.args) > 1 else ast.Constant(None)
+                return str(ast.literal_eval(given)) if is_literal(given) else None
+    return None
+
+
+def _drops_condition(before: str, after: str) -> bool:
+    """Whether a query had a condition, and the one in its place has none."""
+    queries = _QUERY.search(before) and _QUERY.search(after)
+    return bool(queries and _CONDITION.search(before) and not _CONDITION.search(after))

@@ -1,0 +1,35 @@
+"""Runs that were labelled before anything was run on them, held to what is reached today."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from spanproof.cli.score import score_trajectory
+from spanproof.sandbox.scanners.pipeline import Pipeline
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "trajectory"
+FIELDS = {
+    "recovered": "recovered",
+    "loop": "loop",
+    "wasted": "steps_wasted",
+    "failures": "execution_failures",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "runs", "open_to"),
+    [("first", 61, set()), ("second", 31, {("recovered", "an empty file is written and counted")})],
+)
+def test_the_blind_runs_are_told_as_they_were_labelled(name, runs, open_to):
+    pipeline = Pipeline()
+    labelled = yaml.safe_load((GOLDEN / f"blind-{name}.yaml").read_text(encoding="utf-8"))
+    assert len(labelled) == runs
+    wrong = set()
+    for run in labelled:
+        row = {"id": 1, "task": run["task"], "steps": run["steps"], "final_answer": run["answer"]}
+        told = score_trajectory(row, pipeline)
+        wrong |= {(field, run["about"]) for field, key in FIELDS.items() if told[key] != run[field]}
+    assert wrong == open_to
