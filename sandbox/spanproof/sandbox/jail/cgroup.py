@@ -13,6 +13,7 @@ import re
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 _NAME = "spanproof-jail"
 _NO_SWAP = "0"
@@ -89,6 +90,12 @@ class Group:
             time.sleep(_SETTLING_TURN_S)
         self._lifted = False
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_failure: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Let go of it; the group stays."""
         for fd in (self.limit_fd, self.usage_fd, self.events_fd):
@@ -129,20 +136,37 @@ class Base:
         return 2 if self._files is _V2 else 1
 
     def make(self, processes: int) -> tuple[str, Group]:
-        """A new group; the caller's next child joins it by `join`."""
+        """A new group; the caller's next child joins it by `join`.
+
+        Raises:
+            OSError: it cannot be made; nothing of it is left.
+        """
         self._made += 1
         name = f"slot-{self._made}"
-        for directory in self._directories():
-            os.mkdir(name, dir_fd=directory)
-        self._set(f"{name}/{self._files.no_swap}", _NO_SWAP)
-        if self._processes is not None:
-            self._write(self._processes, f"{name}/{self._files.processes_limit}", str(processes))
-        group = Group(
-            self._open(f"{name}/{self._files.limit}", os.O_RDWR),
-            self._open(f"{name}/{self._files.usage}", os.O_RDONLY),
-            self._open(f"{name}/{self._files.events}", os.O_RDONLY),
-        )
-        return name, group
+        try:
+            for directory in self._directories():
+                os.mkdir(name, dir_fd=directory)
+            self._set(f"{name}/{self._files.no_swap}", _NO_SWAP)
+            if self._processes is not None:
+                self._write(self._processes, f"{name}/{self._files.processes_limit}", str(processes))
+            return name, self._group(name)
+        except OSError:
+            self.remove(name)
+            raise
+
+    def _group(self, name: str) -> Group:
+        files, opened = self._files, []
+        with contextlib.ExitStack() as undone:
+            for file, flags in (
+                (files.limit, os.O_RDWR),
+                (files.usage, os.O_RDONLY),
+                (files.events, os.O_RDONLY),
+            ):
+                opened.append(self._open(f"{name}/{file}", flags))
+                undone.callback(os.close, opened[-1])
+            undone.pop_all()
+        limit, usage, events = opened
+        return Group(limit, usage, events)
 
     def join(self, name: str, pid: int) -> None:
         """Put a process into a group; what it starts is born there."""

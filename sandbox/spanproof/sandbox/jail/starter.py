@@ -127,24 +127,44 @@ class Starter:
         return True
 
     def _start(self, channel: int) -> None:
-        lot = self._ground.lot()
-        name, group = self._groups.make(_PROCESSES) if self._groups is not None else ("", None)
+        with contextlib.ExitStack() as undone:
+            lot = self._ground.lot()
+            undone.callback(lot.clear, self._slots)
+            name, group = self._groups.make(_PROCESSES) if self._groups is not None else ("", None)
+            undone.callback(self._remove_groups, [name])
+            with group or contextlib.nullcontext():
+                pid, go = self._fork(lot, channel, group)
+            undone.pop_all()
+        self._slots[pid] = lot, name
+        try:
+            if self._groups is not None:
+                self._groups.join(name, pid)
+            os.write(go, b"g")
+        finally:
+            os.close(go)
+
+    def _fork(self, lot: Lot, channel: int, group: cgroup.Group | None) -> tuple[int, int]:
+        """A slot's process, which begins when a byte comes through the descriptor, and ends when none can.
+
+        Raises:
+            OSError: there can be no more processes, or descriptors.
+        """
         ready, go = os.pipe()
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError:
+            os.close(ready)
+            os.close(go)
+            raise
         if pid == 0:
             os.close(go)
-            os.read(ready, 1)
+            if not os.read(ready, 1):
+                os._exit(1)
             os.close(ready)
             self._host.let_go()
             lot.become_slot(channel, group)
         os.close(ready)
-        self._slots[pid] = lot, name
-        try:
-            if self._groups is not None and group is not None:
-                self._groups.join(name, pid)
-                group.close()
-        finally:
-            os.close(go)
+        return pid, go
 
     def _reap(self, flags: int) -> None:
         """Reap what ended, and clean up behind slots."""

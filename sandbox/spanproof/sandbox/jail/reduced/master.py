@@ -119,8 +119,8 @@ class _Box:
 
     def clear(self, others: Container[int]) -> None:
         """See `Lot`; what it left running has become our child, and ends too."""
-        self.tree.kill_children(but=others)
         with contextlib.suppress(OSError):
+            self.tree.kill_children(but=others)
             empty(self.site.box)
             os.rmdir(self.site.box)  # noqa: PTH106
 
