@@ -21,7 +21,17 @@ from pathlib import Path
 import pytest
 
 import spanproof.sandbox
-from spanproof.sandbox import FailureClass, Limits, Program, SandboxBroken, SessionSpec, ToolAnswer
+from spanproof.sandbox import (
+    FailureClass,
+    Limits,
+    Program,
+    SandboxBroken,
+    SessionSpec,
+    ToolAnswer,
+    ToolRequest,
+    ToolStub,
+)
+from spanproof.sandbox.backend import Foreseen
 from spanproof.sandbox.jail.backend import JailSandbox
 
 HOST = textwrap.dedent(
@@ -144,6 +154,25 @@ def test_a_slot_that_dies_is_reported_and_replaced() -> None:
             with pytest.raises(SandboxBroken):
                 running.result()
         assert sandbox.run(Program("python", "print(1)")).stdout == "1\n"
+
+
+@pytest.mark.parametrize("foreseen", [False, True])
+def test_a_call_that_a_kept_slot_sees_past_the_deadline_is_not_late(foreseen: bool) -> None:
+    spec = SessionSpec(tools=(ToolStub("t", ("key",)),), limits=Limits(wall_s=2, cpu_s=2))
+    source = _NAMED.format(name="a-caller") + "import time\ntime.sleep(1)\nx = t(1)\ntime.sleep(0.2)\nx"
+    call = (ToolRequest("t", (), {"key": 1}), ToolAnswer(result="told"))
+    with JailSandbox() as sandbox, sandbox.session(spec, lambda _: call[1]) as session:
+        if foreseen:
+            session.foresee([Foreseen(source, (call,))])
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(session.execute, source)
+            assert comes(lambda: bool(named("a-caller")))
+            slot = _slot_of(*named("a-caller"))
+            os.kill(slot, signal.SIGSTOP)
+            time.sleep(2.5)
+            os.kill(slot, signal.SIGCONT)
+            assert (running.result().failure_class, running.result().result) == (FailureClass.OK, "told")
+            assert session.execute("while True: t(1)").failure_class is FailureClass.TIMEOUT
 
 
 def test_a_slot_whose_stem_dies_while_it_makes_a_guest_ends_and_is_replaced() -> None:

@@ -22,15 +22,23 @@ class Clock:
         """Start again, with all the time."""
         self.started = time.monotonic()
         self.deadline = self.started + self._seconds
+        self._excused = False
 
     @property
     def stands(self) -> bool:
         """Whether it was stopped and has not gone on."""
         return self._stood_at is not None
 
-    def stop(self) -> None:
-        """Let it stand."""
+    def stop(self, since: float) -> None:
+        """Let it stand, for something that came since a moment.
+
+        What is seen past the deadline only, because nobody looked, may have come before it: the first such
+        thing has.
+        """
         self._stood_at = time.monotonic()
+        if self._stood_at >= self.deadline and not self._excused:
+            self._stood_at = max(since, self.started)
+            self._excused = True
 
     def go_on(self) -> None:
         """Count from where it was stopped, where it was."""

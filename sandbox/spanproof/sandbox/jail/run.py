@@ -72,6 +72,8 @@ class Run:
         self._host_gone = False
         self._bound_time()
         self._clock = Clock(self._limits["wall_s"])
+        self._turn_began = self._last_turn_began = self._clock.started
+        """What is seen in a turn has come since the last one began."""
 
     def start(self) -> None:
         """Hand the guest its code."""
@@ -131,6 +133,7 @@ class Run:
     def _turn(self) -> None:
         """Wait for what comes next, and deal with it."""
         now = time.monotonic()
+        self._last_turn_began, self._turn_began = self._turn_began, now
         timed = self._is_timed()
         late = timed and now >= self._clock.deadline
         left = min(self._tick_s, self._clock.deadline - now) if timed else self._tick_s

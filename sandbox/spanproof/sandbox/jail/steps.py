@@ -63,7 +63,7 @@ class SessionRun(Run):
         return self._in_step and not self._clock.stands
 
     def _is_over(self) -> bool:
-        return self._ended or not self._in_step
+        return self._ended or not self._in_step or self._clock.stands
 
     def _hear(self, said: Header) -> None:
         if said.get("token") != self._armed.token:
@@ -141,11 +141,13 @@ class SessionRun(Run):
         if self._foreseen and self._foreseen[0][1] == call_key(*(said.get(key) for key in _OF_A_CALL)):
             number, _key, answer = self._foreseen.popleft()
             self._answered.append(number)
+            self._clock.stop(self._last_turn_began)
+            self._clock.go_on()
             self._to_guest(encode({**answer, "kind": "answer", "call": said.get("call")}))
             return
         self._foreseen.clear()  # the order is lost: the host knows what follows
         call = {"kind": "call", "call": said.get("call"), **{key: said.get(key) for key in _OF_A_CALL}}
-        self._clock.stop()
+        self._clock.stop(self._last_turn_began)
         self._to_host(encode(call | {"foreseen": self._told_answered()}))
 
     def _facts(self, wall_s: float, cpu_s: float) -> Header:
