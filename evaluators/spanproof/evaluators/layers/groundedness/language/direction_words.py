@@ -6,7 +6,7 @@ In: a match in prose. Out: whether it says that a value grew, None where only wh
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from spanproof.evaluators.layers.groundedness.language.words import canonical_set, plain_set
 
@@ -23,6 +23,7 @@ _DOWN = (
 )
 _DOWN_OF = "decrease|fall|drop|decline|reduction"
 _SMALLER = "cooler|colder|lower|smaller|shorter|cheaper"
+_TURNED = "slower|faster|quicker|dearer|pricier|costlier|wetter|drier|heavier|lighter"
 _BETTER = "improved|improves"
 _WORSE = "worsened|worsens|deteriorated"
 _TURNS = r"(?:gets?|got|becomes?|became|turns?)\s+"
@@ -31,11 +32,12 @@ DIRECTION = re.compile(
     rf"|(?:{_UP_OF})(?=\s+of\b))"
     rf"|(?P<down>{_DOWN}|went down|gone down|down by|down from|down(?=\s+\d)|{_TURNS}(?:{_SMALLER})"
     rf"|(?:{_DOWN_OF})(?=\s+of\b))"
-    rf"|(?P<better>{_BETTER})|(?P<worse>{_WORSE}))\b",
+    rf"|{_TURNS}(?P<turned>{_TURNED}|more expensive|less expensive)"
+    rf"|(?P<better>{_BETTER}|{_TURNS}better)|(?P<worse>{_WORSE}|{_TURNS}worse))\b",
     re.IGNORECASE,
 )
-DIRECTION_CUES = plain_set("up down") | frozenset(
-    "|".join((_UP, _UP_OF, _GREATER, _DOWN, _DOWN_OF, _SMALLER, _BETTER, _WORSE)).split("|")
+DIRECTION_CUES = plain_set("up down expensive better worse") | frozenset(
+    "|".join((_UP, _UP_OF, _GREATER, _DOWN, _DOWN_OF, _SMALLER, _TURNED, _BETTER, _WORSE)).split("|")
 )
 """One of these stands in every text that tells a direction."""
 RELATIVE = re.compile(
@@ -43,11 +45,32 @@ RELATIVE = re.compile(
     re.IGNORECASE,
 )
 """A difference told without its other end: "168 ms lower after the change"."""
+THAN_BEFORE = re.compile(
+    r"\b(?:(?P<up>more|higher|greater|longer|warmer)|(?P<down>fewer|less|lower|smaller|shorter|colder))\b[^.;,\n]{0,20}?"
+    r"\bthan\s+(?:before\b|yesterday\b|(?:in\s+|on\s+)?(?:the\s+)?(?:last|previous|prior|preceding)\s+"
+    r"(?:year|quarter|month|week|day|run|season)|(?:a|the|one)\s+(?:year|quarter|month|week|day)\s+(?:ago|before|earlier))",
+    re.IGNORECASE,
+)
+"""A value set beside the one before it, which is not told: "fewer than last year"."""
+NOW = (
+    re.compile(r"\b(?:now|currently|today)\s+(?:it\s+)?(?:is\s+|at\s+|only\s+)?$", re.IGNORECASE),
+    re.compile(r"\s*(?:now|today|currently|at present)\b", re.IGNORECASE),
+)
+THEN = (
+    re.compile(r"\b(?:was|were|had been|used to be|previously|before)\s+(?:at\s+|only\s+)?$", re.IGNORECASE),
+    re.compile(
+        r"\s*(?:before|previously|earlier|at first|yesterday|(?:a|one|last|the previous)\s+"
+        r"(?:year|quarter|month|week|day)(?:\s+(?:ago|before|earlier))?)\b",
+        re.IGNORECASE,
+    ),
+)
+"""What stands before and behind a value that is told as the one of today, or of before."""
 _MORE_IS_BETTER = canonical_set(
     "revenue sales profit income ebitda margin score accuracy rate balance earnings conversion rating recall"
+    " convert precision f1 auc marks throughput uptime yield"
 )
 _LESS_IS_BETTER = canonical_set(
-    "latency error errors loss cost costs churn time failures delay debt unemployment"
+    "latency error errors loss cost costs churn time failures delay debt unemployment rmse mae mse defects"
 )
 ATTRIBUTE = re.compile(r"\b(?:the|an?|at|of)\s+$", re.IGNORECASE)
 """A state, and no change: "the reduced ticket", "a rising market"."""
@@ -72,5 +95,10 @@ def goes_up(match: re.Match[str], words: Collection[str]) -> bool | None:
     """Whether the word says that a value grew; None where only what it measures could tell."""
     if match["up"] or match["down"]:
         return match["up"] is not None
-    more, less = (not kind.isdisjoint(words) for kind in (_MORE_IS_BETTER, _LESS_IS_BETTER))
-    return None if more == less else more == (match["better"] is not None)
+    return None if not (side := better_side(words)) else (side > 0) == (match["better"] is not None)
+
+
+def better_side(words: Iterable[str]) -> int:
+    """1 where more of what the words name is better, -1 where less is, 0 where nothing tells."""
+    said = frozenset(words)
+    return int(not _MORE_IS_BETTER.isdisjoint(said)) - int(not _LESS_IS_BETTER.isdisjoint(said))

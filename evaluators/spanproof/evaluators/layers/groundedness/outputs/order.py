@@ -72,6 +72,15 @@ def is_later(fact: Fact, earlier: Fact) -> bool:
     )
 
 
+def differ_in_time(one: Fact, other: Fact) -> bool:
+    """Whether two values are of one thing, now and before: `today_kwh` and `yesterday_kwh`."""
+    sides = _EARLY | _LATE
+    alike = set(one.key) - sides == set(other.key) - sides and one.scope == other.scope
+    return (
+        alike and one.key != other.key and one.unit == other.unit and _side(one) not in (None, _side(other))
+    )
+
+
 def _ordered_words(fact: Fact) -> list[str]:
     return [*fact.key, *sorted(fact.scope)]
 
@@ -105,8 +114,8 @@ def _side(fact: Fact) -> float | None:
 
 
 def _day(fact: Fact) -> float | None:
-    """The date of the fact's row."""
-    for word in fact.scope:
+    """The date of the fact's row, or the one that is its key."""
+    for word in (*fact.scope, "-".join(fact.key)):
         if len(word) == 10 and word[4] == word[7] == "-":
             try:
                 return float(date.fromisoformat(word).toordinal())

@@ -15,7 +15,7 @@ from spanproof.evaluators.layers.groundedness.language.quantity import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.language.words import content_words, words_of
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
-from spanproof.evaluators.layers.groundedness.outputs.order import before_after
+from spanproof.evaluators.layers.groundedness.outputs.order import before_after, is_later
 from spanproof.evaluators.layers.groundedness.rules.asked import Asked
 from spanproof.evaluators.layers.groundedness.rules.derive import scaled_value
 from spanproof.evaluators.layers.groundedness.rules.derive.cues import (
@@ -35,6 +35,7 @@ _MORE = re.compile(
     r"|cheaper|faster|slower|ahead|behind|apart|above|below|clear|short|than)\b",
     re.IGNORECASE,
 )
+_TO = re.compile(r"\bto\s+(?:only\s+|just\s+)?$", re.IGNORECASE)
 _MEASURES: dict[str, Callable[[list[float]], float]] = {
     "total": sum,
     "mean": statistics.fmean,
@@ -125,7 +126,12 @@ def _pair(asked: Asked, sentence: frozenset[str]) -> tuple[Fact, Fact] | None:
     measured = asked.quantity.dimension not in (None, Dimension.FRACTION)
     if measured and len(alike) == 2 and alike[0].key == alike[1].key:
         return alike[0], alike[1]  # "$300 more expensive" of the only two prices
-    over_time = best_named(numbers, sentence)
+    overtaken = _overtaken(asked)
+    if overtaken is not None:
+        return overtaken
+    over_time = best_named(numbers, asked.words)
+    if len(over_time) != 2:
+        over_time = best_named(numbers, sentence)
     if len(over_time) == 2 and before_after(*over_time) is not None:
         earlier, later = over_time if (before_after(*over_time) or 0) > 0 else over_time[::-1]
         return earlier, later
@@ -148,6 +154,25 @@ def _tells_others(asked: Asked) -> bool:
         and not any(binds(other.what, fact) is not None for fact in asked.binding.numbers)
         for other in asked.binding.answer.stated
     )
+
+
+def _overtaken(asked: Asked) -> tuple[Fact, Fact] | None:
+    """The value that the sentence says it went to, and the one of the output before: "fell by 5 to 29"."""
+    for other in asked.binding.answer.stated:
+        what, text = other.what, asked.binding.answer.text
+        if (
+            other.sentence != asked.stated.sentence
+            or not isinstance(what, Quantity)
+            or what.start < asked.quantity.end
+        ):
+            continue
+        reached = [fact for fact in asked.binding.numbers if not fact.weak and binds(what, fact) is not None]
+        if len(reached) != 1 or _TO.search(text[max(0, what.start - 12) : what.start]) is None:
+            continue
+        before = [each for each in asked.binding.by_label[reached[0].label] if is_later(reached[0], each)]
+        if len(before) == 1:
+            return before[0], reached[0]
+    return None
 
 
 def _of_a_column(asked: Asked) -> Closed | None:

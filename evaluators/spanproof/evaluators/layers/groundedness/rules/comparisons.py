@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
+from spanproof.evaluators.layers.groundedness.language.direction_words import better_side
 from spanproof.evaluators.layers.groundedness.language.segments import Sentence
 from spanproof.evaluators.layers.groundedness.language.words import plain_set, words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
@@ -17,11 +18,19 @@ from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim
 from spanproof.evaluators.layers.groundedness.rules.derive import measured_value
 from spanproof.evaluators.layers.groundedness.rules.matching import number_text
+from spanproof.evaluators.layers.groundedness.rules.qualities import ADJECTIVES, side_of
 
-_MORE = "farther|higher|greater|more|larger|bigger|older|longer|slower|warmer|hotter|heavier|above|pricier"
-_LESS = "closer|nearer|lower|less|fewer|smaller|younger|shorter|faster|cooler|colder|lighter|cheaper|below"
+_MORE = (
+    "farther|higher|greater|more expensive|more costly|more|larger|bigger|older|longer|slower|warmer|hotter"
+    "|heavier|above|pricier|dearer|costlier|wetter|rainier|sunnier|taller|deeper|wider|windier|louder"
+)
+_LESS = (
+    "closer|nearer|lower|less expensive|less costly|less|fewer|smaller|younger|newer|shorter|faster|quicker"
+    "|cooler|colder|lighter|cheaper|below|drier|dryer|shallower|narrower"
+)
 _THAN = re.compile(
-    rf"\b(?:(?P<more>{_MORE})|(?P<less>{_LESS}))\b(?P<between>[^.;\n]{{0,60}}?)\bthan\b(?P<right>[^.;\n]{{1,80}})",
+    rf"\b(?:(?P<more>{_MORE})|(?P<less>{_LESS})|(?P<better>better|worse))\b"
+    rf"(?P<between>[^.;\n]{{0,60}}?)\bthan\b(?P<right>[^.;\n]{{1,80}})",
     re.IGNORECASE,
 )
 _VERB = re.compile(
@@ -36,18 +45,8 @@ _VERBS = plain_set(
     " outperform outperforms outperformed surpasses surpassed edged leads led trail trails trailed short lost"
     " lagged lags"
 )
-_OPPOSITE = re.compile(
-    r"\b(?:more|less)\s+(?:cheap|expensive|costly|fast|slow|efficient|popular|likely)", re.IGNORECASE
-)
+_OPPOSITE = re.compile(r"\b(?:more|less)\s+(?:cheap|fast|slow|efficient|popular|likely)", re.IGNORECASE)
 _NOT = re.compile(r"(?:\bnot|\bno|n['’]t)\s+$", re.IGNORECASE)
-_MEASURED = {
-    "closer": "distance", "nearer": "distance", "farther": "distance", "lighter": "weight", "heavier":
-    "weight", "cheaper": "price", "pricier": "price", "older": "age", "younger": "age", "warmer":
-    "temperature", "hotter": "temperature", "cooler": "temperature", "colder": "temperature", "slower":
-    "duration", "faster": "duration", "longer": "length",
-}  # fmt: skip
-"""What an adjective compares, where the sentence does not say."""
-
 _MAX_FACTS = 120
 
 
@@ -85,23 +84,29 @@ def _worth_asking(binding: Binding) -> list[re.Pattern[str]]:
 def _named_pair(match: re.Match[str], start: int, binding: Binding) -> tuple[Fact, Fact] | None:
     text = binding.answer.text
     left = set(words_of(text[start : match.start()])) | set(words_of(match["between"]))
-    left |= {
-        _MEASURED[word] for word in (match["more"] or match["less"]).lower().split() if word in _MEASURED
-    }
-    return facts_set_beside(binding, left, set(words_of(match["right"])))
+    right, adjective = set(words_of(match["right"])), _adjective(match)
+    if any(side_of(adjective, fact) for fact in binding.numbers):
+        return facts_set_beside(binding, left, right, adjective)
+    return facts_set_beside(binding, left, right)
+
+
+def _adjective(match: re.Match[str]) -> str:
+    """The word that compares: "expensive" of "more expensive"."""
+    told = match.group().lower().split()
+    return told[1] if told[0] in ("more", "less") and told[1] in ADJECTIVES else told[0]
 
 
 def _settle(match: re.Match[str], start: int, binding: Binding) -> Claim | None:
     text = binding.answer.text
     pair = _named_pair(match, start, binding)
-    if pair is None:
+    if pair is None or _NOT.search(text[max(0, match.start() - 5) : match.start()]):
         return None
     one, other = pair
-    more = match["more"] is not None
-    if _NOT.search(text[max(0, match.start() - 5) : match.start()]):
+    side = _side(match, one, text[start : match.start()])
+    if not side:
         return None
     first, second = measured_value(one), measured_value(other)
-    right_way = first > second if more else first < second
+    right_way = (first - second) * side > 0
     sign = ">" if first > second else "<" if first < second else "="
     return claim(
         binding,
@@ -116,11 +121,31 @@ def _settle(match: re.Match[str], start: int, binding: Binding) -> Claim | None:
     )
 
 
-def facts_set_beside(binding: Binding, left: set[str], right: set[str]) -> tuple[Fact, Fact] | None:
-    """The best named pair; None where none is, or where the best ones disagree about which is greater."""
-    facts = [fact for fact in binding.numbers if not fact.weak and not fact.words.isdisjoint(left | right)][
-        :_MAX_FACTS
-    ]
+def _side(match: re.Match[str], one: Fact, before: str) -> int:
+    """1 where the word says that the first is the greater, -1 the smaller, 0 where that is open."""
+    word = match.group().lower()
+    if match.groupdict().get("better"):
+        return better_side(one.words.union(words_of(before), words_of(match["between"]))) * (
+            1 if word.startswith("better") else -1
+        )
+    plain = 1 if match["more"] is not None else -1
+    return side_of(_adjective(match), one, less=word.startswith("less ")) or plain
+
+
+def facts_set_beside(
+    binding: Binding, left: set[str], right: set[str], adjective: str = ""
+) -> tuple[Fact, Fact] | None:
+    """The best named pair, of what the adjective measures where there is one.
+
+    None where none is named, or where the best ones disagree about which is greater.
+    """
+    facts = [
+        fact
+        for fact in binding.numbers
+        if not fact.weak
+        and not fact.words.isdisjoint(left | right)
+        and (not adjective or side_of(adjective, fact))
+    ][:_MAX_FACTS]
     best: list[tuple[Fact, Fact]] = []
     top = 0
     ones = [fact for fact in facts if not fact.words.isdisjoint(left)]
@@ -151,5 +176,8 @@ def facts_set_beside(binding: Binding, left: set[str], right: set[str]) -> tuple
                 best, top = [(one, other)], score
             elif score == top:
                 best.append((one, other))
-    signs = {measured_value(one) > measured_value(other) for one, other in best}
+    signs = {
+        (measured_value(one) - measured_value(other)) * (side_of(adjective, one) or 1) > 0
+        for one, other in best
+    }
     return best[0] if len(signs) == 1 else None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
@@ -18,7 +19,10 @@ from spanproof.evaluators.layers.groundedness.language.direction_words import (
     DIRECTION,
     DIRECTION_CUES,
     FROM_TO,
+    NOW,
     RELATIVE,
+    THAN_BEFORE,
+    THEN,
     goes_up,
     is_idiom,
 )
@@ -27,12 +31,13 @@ from spanproof.evaluators.layers.groundedness.language.segments import Sentence
 from spanproof.evaluators.layers.groundedness.language.words import canonical_set, words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
-from spanproof.evaluators.layers.groundedness.outputs.order import before_after
+from spanproof.evaluators.layers.groundedness.outputs.order import before_after, differ_in_time, is_later
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
 from spanproof.evaluators.layers.groundedness.rules.derive import scaled_value
-from spanproof.evaluators.layers.groundedness.rules.matching import number_text
+from spanproof.evaluators.layers.groundedness.rules.matching import fits, number_text
 from spanproof.evaluators.layers.groundedness.rules.naming import best_named
 from spanproof.evaluators.layers.groundedness.rules.periods import from_period
+from spanproof.evaluators.layers.groundedness.rules.qualities import side_of
 from spanproof.evaluators.layers.groundedness.rules.said import Said
 from spanproof.evaluators.layers.groundedness.rules.told_changes import told_change, told_order
 
@@ -40,6 +45,9 @@ _OBJECT = re.compile(r"\s+[\d,.]+\s+[a-z]", re.IGNORECASE)
 """What was dropped or gained: "dropped 37 duplicates" tells no change of a value."""
 _PASSIVE = re.compile(r"\b(?:was|were|been|being|is|are)\s+(?:\w+\s+)?$", re.IGNORECASE)
 """Something done to a thing: "was first climbed in 1899" tells no change of a value."""
+_WITH = re.compile(r"\s*(?:\w+\s+)?(?:with|as|when)\b", re.IGNORECASE)
+_BY = re.compile(r"\s+(?:by\s+)?(?:about\s+|only\s+|just\s+|exactly\s+)?", re.IGNORECASE)
+_PRICED = frozenset(("dearer", "pricier", "costlier", "expensive"))
 _NOT = re.compile(r"(?:\b(?:not|never|no|without)|n['’]t)\s+(?:\w+\s+)?$", re.IGNORECASE)
 _CHANGE_KEYS = canonical_set(
     "change changed growth delta diff difference increase decrease decline drop trend return gain"
@@ -52,15 +60,24 @@ def direction_claims(binding: Binding) -> list[Claim]:
     """Every direction the answer states."""
     told = not DIRECTION_CUES.isdisjoint(binding.answer.said)
     claims: list[Claim] = []
-    for sentence in binding.answer.sentences[:MAX_CLAIMS] if told or binding.derived else ():
+    for sentence in (
+        binding.answer.sentences[:MAX_CLAIMS]
+        if told or binding.derived or "than" in binding.answer.said
+        else ()
+    ):
         claims.extend(_told(sentence, binding) if told else ())
         claims.extend(_relative(sentence, binding) if binding.derived else ())
+        claims.extend(_than_before(sentence, binding) if "than" in binding.answer.said else ())
     return claims
 
 
 def _told(sentence: Sentence, binding: Binding) -> Iterator[Claim]:
     """The directions that a sentence tells in words."""
     text = binding.answer.text
+    related = _from_correlation(sentence, binding)
+    if related is not None:
+        yield related
+        return
     for match in islice(DIRECTION.finditer(text, sentence.start, sentence.end), MAX_CLAIMS):
         if _is_a_name(match, binding) or is_idiom(match, text):
             continue
@@ -81,6 +98,67 @@ def _relative(sentence: Sentence, binding: Binding) -> Iterator[Claim]:
                 yield found
 
 
+def _than_before(sentence: Sentence, binding: Binding) -> Iterator[Claim]:
+    """The directions of values set beside the one before them: "1,846 finished, fewer than last year"."""
+    for match in islice(THAN_BEFORE.finditer(binding.answer.text, sentence.start, sentence.end), MAX_CLAIMS):
+        before = [each for each in _quantities(sentence, binding) if each.end <= match.start()]
+        found = _from_prose(before[-1:], binding, Said(match, binding, match["up"] is not None))
+        if found is not None:
+            yield found
+
+
+def _turns_up(match: re.Match[str], sentence: Sentence, binding: Binding) -> bool | None:
+    """Whether "slower" or "dearer" says that what is told grew; None where that is no time, no price."""
+    told = match["turned"].lower().split()
+    facts: list[Fact] = []
+    for quantity in _quantities(sentence, binding):
+        derived = binding.derived.get(quantity.start)
+        facts += (*binding.bound.get(quantity.start, ()), *(derived.operands if derived else ()))
+    named = facts or [
+        fact for fact in binding.numbers if not fact.weak and not fact.words.isdisjoint(sentence.words)
+    ]
+    sides = {side_of(told[-1], fact, less=told[0] == "less") for fact in named}
+    if sides == {0} and told[-1] in _PRICED and facts:
+        sides = {side_of(told[-1], replace(facts[0], money=True), less=told[0] == "less")}
+    return sides == {1} if sides in ({1}, {-1}) else None
+
+
+def _from_correlation(sentence: Sentence, binding: Binding) -> Claim | None:
+    """Of "rises with", "falls as it gets warmer" the sign of the correlation that is told."""
+    if "correlation" not in sentence.words:
+        return None
+    words = list(islice(DIRECTION.finditer(binding.answer.text, sentence.start, sentence.end), MAX_CLAIMS))
+    if not words or _WITH.match(binding.answer.text, words[0].end(), sentence.end) is None:
+        return None
+    upward = sum(each["down"] is not None for each in words) % 2 == 0
+    for quantity in _quantities(sentence, binding):
+        for fact in binding.bound.get(quantity.start, ()):
+            if "correlation" in fact.words and fact.number:
+                said = Said(words[0], binding, upward)
+                return said.claim(fact.number, f"`{fact.text}`", evidence_of(fact))
+    return None
+
+
+def _from_step(quantities: list[Quantity], binding: Binding, said: Said) -> Claim | None:
+    """By how much it went, as the only value that a later output changes by so much went."""
+    for quantity in quantities:
+        between = binding.answer.text[said.match.end() : quantity.start]
+        if quantity.start < said.match.end() or _BY.fullmatch(between) is None:
+            continue
+        steps = [
+            (facts[-2], facts[-1])
+            for facts in binding.by_label.values()
+            if len(facts) > 1
+            and is_later(facts[-1], facts[-2])
+            and fits(quantity, abs(scaled_value(facts[-1]) - scaled_value(facts[-2])))
+        ]
+        if len(steps) == 1:
+            first, last = steps[0]
+            evidence = ClaimEvidence(last.output, f"{first.text}; {last.text}")
+            return said.claim(said.grown(first, last), f"`{first.text}` to `{last.text}`", evidence)
+    return None
+
+
 def _is_a_name(match: re.Match[str], binding: Binding) -> bool:
     """Whether the word is a key's name: in "the increase is 5" the value tells, not the word."""
     words = set(words_of(match.group()))
@@ -88,7 +166,7 @@ def _is_a_name(match: re.Match[str], binding: Binding) -> bool:
 
 
 def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim | None:
-    upward = goes_up(match, sentence.words)
+    upward = _turns_up(match, sentence, binding) if match["turned"] else goes_up(match, sentence.words)
     if upward is None:
         return _in_order(match, sentence, binding)
     if _NOT.search(binding.answer.text[max(0, match.start() - 24) : match.start()]):
@@ -97,7 +175,7 @@ def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim
     said = Said(match, binding, upward)
     quantities = _quantities(sentence, binding)
     nearest = sorted(quantities, key=lambda quantity: abs(quantity.start - match.end()))
-    ends = _stated_ends(match, quantities, binding)
+    ends = _stated_ends(match, quantities, binding) or _now_and_then(quantities, binding)
     if ends is not None:
         first, last = ends
         order = _order_of_ends(first, last, binding)
@@ -113,6 +191,7 @@ def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim
         or from_period(match, nearest, sentence, said)
         or _from_named(sentence, binding, said)
         or _from_prose(nearest, binding, said)
+        or _from_step(nearest, binding, said)
         or _unsettled(match, binding)
     )
 
@@ -160,6 +239,25 @@ def _stated_ends(
     ):
         return ends["from"], ends["to"]
     return None
+
+
+def _now_and_then(quantities: list[Quantity], binding: Binding) -> tuple[Quantity, Quantity] | None:
+    """The value told of before and the one of today: "448 kB now, it was 412 kB before"."""
+    now, then = (
+        [each for each in quantities if _is_told(each, patterns, binding)] for patterns in (NOW, THEN)
+    )
+    if len(now) != 1 or len(then) != 1 or now == then or now[0].dimension is not then[0].dimension:
+        return None
+    return then[0], now[0]
+
+
+def _is_told(quantity: Quantity, patterns: tuple[re.Pattern[str], re.Pattern[str]], binding: Binding) -> bool:
+    text = binding.answer.text
+    before, behind = (
+        text[max(0, quantity.start - 24) : quantity.start],
+        text[quantity.end : quantity.end + 24],
+    )
+    return patterns[0].search(before) is not None or patterns[1].match(behind) is not None
 
 
 def _order_of_ends(first: Quantity, last: Quantity, binding: Binding) -> int | None:
@@ -241,8 +339,9 @@ def ordered_family(sentence: Sentence, binding: Binding) -> tuple[Fact, Fact] | 
     if not named:
         named = usable if len(usable) == 2 else []
     if len(named) == 1:
+        pair = [fact for fact in usable if differ_in_time(fact, named[0])]
         stem = set(named[0].key)
-        named = [fact for fact in usable if stem & set(fact.key)]
+        named = [named[0], *pair] if len(pair) == 1 else [fact for fact in usable if stem & set(fact.key)]
     if not 2 <= len(named) <= 60:
         return None
     first = last = named[0]

@@ -25,14 +25,16 @@ from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Records
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
 from spanproof.evaluators.layers.groundedness.rules.derive import measured_value
 from spanproof.evaluators.layers.groundedness.rules.derive.cues import SPENDING
+from spanproof.evaluators.layers.groundedness.rules.qualities import ADJECTIVES, SUPERLATIVES, side_of
 
 _MAX = (
     "highest|largest|biggest|greatest|most(?!\\s+of\\b)|maximum|top|longest|slowest|oldest|priciest|busiest"
-    "|heaviest|hottest|warmest|peaked|peaks"
+    "|heaviest|hottest|warmest|dearest|costliest|wettest|rainiest|sunniest|tallest|deepest|widest|windiest"
+    "|loudest|farthest|peaked|peaks"
 )
 _MIN = (
-    "lowest|smallest|least|fewest|minimum|shortest|fastest|youngest|cheapest|lightest|coldest|coolest"
-    "|bottomed out"
+    "lowest|smallest|least|fewest|minimum|shortest|fastest|quickest|youngest|newest|cheapest|lightest|coldest"
+    "|coolest|closest|nearest|driest|dryest|shallowest|narrowest|bottomed out"
 )
 _CUE = re.compile(
     rf"\b(?:(?P<nth>second|third|fourth)[- ])?(?:(?P<max>{_MAX}|the (?:higher|larger|bigger|greater))"
@@ -41,10 +43,9 @@ _CUE = re.compile(
     re.IGNORECASE,
 )
 _CUES = plain_set(
-    "highest largest biggest greatest most maximum top longest slowest oldest priciest busiest heaviest"
-    " hottest warmest peaked peaks higher larger bigger greater lowest smallest least fewest minimum shortest"
-    " fastest youngest cheapest lightest coldest coolest bottomed lower smaller fewer"
-)
+    "highest largest biggest greatest most maximum top longest busiest peaked peaks higher larger bigger"
+    " greater lowest smallest least fewest minimum shortest bottomed lower smaller fewer"
+).union(SUPERLATIVES)
 _PLACES = {"second": 1, "third": 2, "fourth": 3}
 _SIZED = frozenset(("largest", "biggest", "smallest"))
 _SIZES = canonical_set("size bytes disk memory")
@@ -54,12 +55,9 @@ _MOST_OF = re.compile(r"(?:most|least)\s+[a-z]+(?:id|ive|ous|ful|al|ed|ing|ent|a
 """Behind "most" an adjective names what is compared, or nothing here does."""
 _LEAST_STEM = 5
 _AT_MOST = re.compile(r"\bat\s+$", re.IGNORECASE)
-_MEANT = {
-    "expensiv": "price", "cheapest": "price", "priciest": "price", "oldest": "age", "youngest": "age",
-    "slowest": "duration", "fastest": "duration", "hottest": "temperature", "warmest": "temperature",
-    "coldest": "temperature", "coolest": "temperature", "heaviest": "weight", "lightest": "weight",
-    "longest": "length", "shortest": "length",
-}  # fmt: skip
+_AMONG = re.compile(r"\b(?:among|amongst|within|in|for)\s+(?:the\s+|all\s+)?([\w-]+)", re.IGNORECASE)
+_COMMON = canonical_set("common frequent popular frequently")
+_COUNTS = canonical_set("number total frequency") | {""}
 
 
 def superlative_claims(binding: Binding) -> list[Claim]:
@@ -102,8 +100,12 @@ def column_of(fact: Fact, binding: Binding) -> list[Fact]:
 def _settle(match: re.Match[str], sentence: Sentence, binding: Binding) -> Claim | None:
     """The claim where one row of a column is said to be its extreme; a guessed column accuses nobody."""
     words = frozenset(sentence.words) | binding.moments_in(sentence)
+    start, end = sentence.piece_at(match.start())
+    near = frozenset(words_of(binding.answer.text[start:end]))
+    group = {canonical(found[1]) for found in _AMONG.finditer(sentence.text)}
     for columns, sure in _meant_columns(match, sentence, words, binding):
-        found = [pair for column in columns if (pair := _row_and_extreme(match, column, words)) is not None]
+        pairs = (_row_and_extreme(match, _of_group(column, group), (near, words)) for column in columns)
+        found = [pair for pair in pairs if pair is not None]
         if not found:
             continue
         row, extreme = next((pair for pair in found if pair[0].number == pair[1].number), found[0])
@@ -121,32 +123,63 @@ def _meant_columns(
     match: re.Match[str], sentence: Sentence, words: frozenset[str], binding: Binding
 ) -> Iterator[tuple[list[list[Fact]], bool]]:
     """The columns that may be meant, the best known first, and whether that is sure."""
-    first = match.group().split()[0].lower()
-    meant = {_MEANT[word] for word in (*words_of(match.group()), first) if word in _MEANT}
-    yield _columns(binding, meant | set(words_of(match["after"]))), True
+    said = match.group().lower().split()
+    measured = not ADJECTIVES.isdisjoint(said)
+    if measured:
+        yield [column for column in _all_columns(binding) if _side(match, column[0])], True
+    yield _columns(binding, set(words_of(match["after"]))), True
     yield list(_stated_columns(sentence.piece_at(match.start()), binding)), True
-    if first in _SIZED:
+    if not _SIZED.isdisjoint(said):
         yield _columns(binding, _SIZES), True
-    if not _MOST_OF.match(match.group()) and not meant:
+    if not _COMMON.isdisjoint(words_of(match["after"])):
+        yield [column for column in _lone_columns(binding) if _COUNTS.issuperset(column[0].key)], True
+    if not _MOST_OF.match(match.group()) and not measured:
         start, end = sentence.piece_at(match.start())
         yield _columns(binding, set(words_of(binding.answer.text[start:end]))), True
         yield _columns(binding, words), False
-    yield _lone_columns(binding), False
+    lone = _lone_columns(binding)
+    told = list(_stated_columns((sentence.start, sentence.end), binding))
+    yield lone, len(lone) == 1 and told == lone
 
 
 def _row_and_extreme(
-    match: re.Match[str], column: list[Fact], words: frozenset[str]
+    match: re.Match[str], column: list[Fact], said: tuple[frozenset[str], frozenset[str]]
 ) -> tuple[Fact, Fact] | None:
-    """The row that the words name, and the one that is the extreme."""
+    """The row that the words beside it name, else those of the sentence, and the one that is the extreme."""
+    near, words = said
     if not words.isdisjoint(SPENDING):
         column = [fact for fact in column if (fact.number or 0.0) < 0] or column
-    telling = words - frozenset.intersection(*(fact.words for fact in column))
-    rows = [fact for fact in column if not fact.words.isdisjoint(telling)]
-    if len(rows) != 1:
+    row = _row_called(near, column) or _row_called(words, column)
+    if row is None:
         return None
-    ranked = sorted(column, key=lambda fact: _size(fact, column), reverse=match["min"] is None)
+    side = _side(match, column[0]) or (1 if match["min"] is None else -1)
+    ranked = sorted(column, key=lambda fact: _size(fact, column), reverse=side > 0)
     place = _PLACES.get((match["nth"] or "").lower(), 0)
-    return (rows[0], ranked[place]) if place < len(ranked) else None
+    return (row, ranked[place]) if place < len(ranked) else None
+
+
+def _of_group(column: list[Fact], group: set[str]) -> list[Fact]:
+    """The rows of the group that the sentence speaks of: "among women"."""
+    rows = [fact for fact in column if not fact.words.isdisjoint(group)]
+    return rows if 1 < len(rows) < len(column) else column
+
+
+def _side(match: re.Match[str], fact: Fact) -> int:
+    """Which end of what the fact measures the adjective says, 0 where it measures something else."""
+    said = match.group().lower().split()
+    return next((side for word in said if (side := side_of(word, fact, less="least" in said))), 0)
+
+
+def _row_called(words: frozenset[str], column: list[Fact]) -> Fact | None:
+    """The one row that the words name, or name in full where others have a part of its name."""
+    telling = words - frozenset.intersection(*(fact.words for fact in column))
+    named = sorted(
+        ((fact.words & telling, fact) for fact in column if not fact.words.isdisjoint(telling)),
+        key=lambda pair: -len(pair[0]),
+    )
+    if not named or any(not words < named[0][0] for words, _ in named[1:]):
+        return None
+    return named[0][1]
 
 
 def _size(fact: Fact, column: list[Fact]) -> float:
@@ -172,6 +205,13 @@ def _columns(binding: Binding, words: AbstractSet[str]) -> list[list[Fact]]:
             if _is_called(_column_words(name, records), words):
                 named.append(column)
     return named
+
+
+def _all_columns(binding: Binding) -> Iterator[list[Fact]]:
+    """Every column of numbers."""
+    for records in binding.facts.records:
+        for _, column in _numeric(records):
+            yield column
 
 
 def _lone_columns(binding: Binding) -> list[list[Fact]]:

@@ -13,6 +13,9 @@ from spanproof.evaluators.layers.groundedness.language.quantities import quantit
 from spanproof.evaluators.layers.groundedness.language.segments import sentences_of
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 
+_THAN_EARLIER = re.compile(
+    r"(?:%|percent)\s+(?:(?P<up>more|higher)|(?P<down>fewer|less|lower))\s+than\b", re.IGNORECASE
+)
 _ARROW = re.compile(r"\d\s*(?:->|=>|→)\s*[$€£]?\d")
 
 
@@ -41,6 +44,7 @@ def told_change(fact: Fact) -> float | None:
         return None
     around = next(each for each in sentences_of(fact.text) if each.start <= place.start < each.end)
     words = list(DIRECTION.finditer(fact.text, around.start, around.end))
+    words += _THAN_EARLIER.finditer(fact.text, around.start, around.end)
     nearest = min(words, key=lambda each: abs(each.start() - place.start), default=None)
     if nearest is None or not (nearest["up"] or nearest["down"]):
         return None

@@ -20,7 +20,7 @@ CHANGE_CUES = canonical_set(
     "change changed increase increased decrease decreased rise rises rose risen grew grow grown"
     " growth fall fell fallen"
     " drop dropped decline declined gain gained improved reduced reduction jumped surged climbed"
-    " slipped up down higher"
+    " slipped shrank shrinks shrunk up down higher"
     " lower more less fewer discount"
 )
 

@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+from spanproof.evaluators.layers.groundedness.rules.derive.cues import SUM_CUES
 from spanproof.evaluators.layers.groundedness.rules.derive.search import (
     FEW,
     Derived,
@@ -100,6 +101,8 @@ def told_sums(search: Search) -> Derived | None:
     told = [fact for fact in told if fact.dimension is search.quantity.dimension and fact.day is None]
     if not 2 <= len(told) <= _MAX_TOLD:
         return None
+    if search.quantity.dimension is None and SUM_CUES.isdisjoint(search.cues) and "plus" not in search.near:
+        return None  # "with 8 errors in 2 files": what is only counted side by side adds up to nothing
     common = frozenset.intersection(*(fact.clause for fact in told))
     named = [fact for fact in told if not (fact.clause - common).isdisjoint(search.words)]
     pairs = [[one, other] for at, one in enumerate(named) for other in named[at + 1 :]]
