@@ -10,7 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from spanproof.evaluators.layers.groundedness.language.units import BY_NAME, CELSIUS, FAHRENHEIT, KELVIN, Unit
+from spanproof.evaluators.layers.groundedness.language.units import (
+    BY_NAME,
+    CELSIUS,
+    FAHRENHEIT,
+    KELVIN,
+    Dimension,
+    Unit,
+)
 from spanproof.evaluators.layers.groundedness.language.words import key_words, plain_set, raw_key_words
 
 _AMBIGUOUS = plain_set(
@@ -101,7 +108,7 @@ def read_key(key: str) -> Key:
 def unit_of_key(words: Iterable[str]) -> Unit | None:
     """The unit a key's words declare: `amount_cents` cents, `latency_ms` milliseconds, `pct_free` percent."""
     ordered = tuple(words)
-    if "per" in ordered[1:]:
+    if "per" in ordered[1:] and not _is_money(ordered[-1]):
         ordered = ordered[: ordered.index("per")]  # what follows is the period, and no unit of the value
     if ordered[-1] in _SHORT and not _MEASURED[ordered[-1]].isdisjoint(ordered[:-1]):
         return _SHORT[ordered[-1]]
@@ -115,6 +122,12 @@ def unit_of_key(words: Iterable[str]) -> Unit | None:
             continue
         return unit
     return None
+
+
+def _is_money(word: str) -> bool:
+    """Whether a word is a unit of money: in `price_per_seat_cents` the last one is the amount's."""
+    unit = BY_NAME.get(word)
+    return unit is not None and unit.dimension is Dimension.MONEY
 
 
 def scale_of_key(words: Iterable[str]) -> float:

@@ -74,6 +74,12 @@ def counted(stated: Stated, binding: Binding) -> Count | None:
     best: Count | None = None
     for records in binding.facts.records:
         if records.rows < 0:
+            entries = records.columns.get("", ())
+            if set(stated.noun[:1]) & set(records.words) and quantity.value == len(entries) > 1:
+                told = ClaimEvidence(records.output, records.label, f"entries = {len(entries)}")
+                return Count(
+                    len(entries), agrees=True, what=f"{len(entries)} (entries)", evidence=told, specific=False
+                )
             continue
         for count in _counts(records, stated, quantity, binding.answer.text):
             if count.agrees:

@@ -22,10 +22,13 @@ from spanproof.evaluators.layers.groundedness.rules.derive import (
     Search,
     derive,
     further_steps,
+    natural,
 )
 from spanproof.evaluators.layers.groundedness.rules.derive.cues import CHANGE_CUES
 from spanproof.evaluators.layers.groundedness.rules.derive.rates import HOURS
 from spanproof.evaluators.layers.groundedness.rules.matching import Probe, binds, fits, number_text
+from spanproof.evaluators.layers.groundedness.rules.slips import as_told
+from spanproof.evaluators.layers.groundedness.rules.years import is_part_of_a_name
 
 _ADDING = frozenset(("add", "together"))
 """Words that ask for a sum wherever they stand in the sentence."""
@@ -34,9 +37,11 @@ _MADE_UP = re.compile(
 )
 _UP_OR_DOWN = frozenset(("up", "down"))
 _MAX_RECKONED = 6
+_EVERY = re.compile(r"\b(?:every|each)\s+$", re.IGNORECASE)
 _LEVEL = re.compile(r"\b(to|from)\s+$", re.IGNORECASE)
 _OUT_OF = re.compile(
-    r"(?:\d\s+(?:\w+\s+)?|\b(?:half|third|quarter|tenth|most|all|some|rest)\s+|%\s*)"
+    r"(?:(?:^|[.;!?]\s+|,\s+out\s+)(?:out\s+)?of\s+(?:the\s+|all\s+|these\s+)?$)"
+    r"|(?:\d\s+(?:\w+\s+)?|\b(?:half|third|quarter|tenth|most|all|some|rest)\s+|%\s*|\bpercent\s+)"
     r"(?:out\s+)?of\s+(?:the\s+|all\s+|our\s+|its\s+|their\s+|these\s+|a\s+total\s+of\s+)?$",
     re.IGNORECASE,
 )
@@ -104,6 +109,18 @@ def is_whole(asked: Asked) -> bool:
     return _OUT_OF.search(asked.before) is not None
 
 
+def natural_value(asked: Asked) -> Derived | None:
+    """What is reckoned without a word for it, where that is no luck."""
+    if _EVERY.search(asked.before):
+        return None
+    for search in _searches(asked):
+        told = as_told(search.quantity, coarse=asked.coarse)
+        found = natural(replace(search, quantity=told))
+        if found is not None:
+            return found
+    return None
+
+
 def further_value(asked: Asked) -> Derived | None:
     """A derivation that nothing asks for, or in two steps: it grounds nothing, and keeps from accusing."""
     return next((found for search in _searches(asked) if (found := further_steps(search)) is not None), None)
@@ -133,9 +150,10 @@ def _searches(asked: Asked) -> Iterator[Search]:
     if asked.binding.is_short:
         cues = asked.words | asked.binding.task_words | (sentence & _ADDING)
     words = sentence | asked.words | (asked.binding.task_words if asked.binding.is_short else frozenset())
+    counts = [each for each in _beside(asked) if not is_part_of_a_name(each, asked.binding)]
     given = tuple(
         each.value
-        for each in (*asked.binding.task_quantities, *_beside(asked))
+        for each in (*asked.binding.task_quantities, *counts)
         if each.unit is None and each.value.is_integer()
     )
     amounts = tuple(
@@ -251,4 +269,23 @@ def _bases(asked: Asked) -> tuple[tuple[Fact, ...], tuple[Fact, ...]] | None:
     measured = asked.quantity.dimension not in (None, Dimension.FRACTION, Dimension.MONEY)
     if pair is not None and measured and pair[0].dimension is not asked.quantity.dimension:
         return None  # "2.2 days less than B" compares no parcels
+    if pair is not None:
+        pair = _of_the_told_column(asked, pair)
     return ((pair[0],), (pair[1],)) if pair is not None else None
+
+
+def _of_the_told_column(asked: Asked, pair: tuple[Fact, Fact]) -> tuple[Fact, Fact]:
+    """The pair in the column of the value told beside: "web uses 9 GiB, 12 less than billing"."""
+    for other in _beside(asked):
+        for fact in asked.binding.bound.get(other.start, ()):
+            if fact.records != pair[0].records or fact.records < 0 or fact.key == pair[0].key:
+                continue
+            rows = {each.row for each in pair}
+            column = [
+                each
+                for each in asked.binding.numbers
+                if each.records == fact.records and each.key == fact.key and each.row in rows
+            ]
+            if len(column) == 2 and fact.row in rows:
+                return column[0], column[1]
+    return pair

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from spanproof.evaluators.layers.groundedness.language.answer import Stated
+from spanproof.evaluators.layers.groundedness.language.dates import DateMention
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, Verdict
@@ -35,10 +36,10 @@ from spanproof.evaluators.layers.groundedness.rules.candidates import (
 from spanproof.evaluators.layers.groundedness.rules.compound import whole_of
 from spanproof.evaluators.layers.groundedness.rules.counting import Count, counted
 from spanproof.evaluators.layers.groundedness.rules.derive import Derived
-from spanproof.evaluators.layers.groundedness.rules.deriving import derived_value
+from spanproof.evaluators.layers.groundedness.rules.deriving import derived_value, is_whole, natural_value
 from spanproof.evaluators.layers.groundedness.rules.ratios import is_ratio_word
 from spanproof.evaluators.layers.groundedness.rules.results import result_at, result_claim
-from spanproof.evaluators.layers.groundedness.rules.unsupported import unsupported_claim
+from spanproof.evaluators.layers.groundedness.rules.unsupported import says_a_fact, unsupported_claim
 from spanproof.evaluators.layers.groundedness.rules.years import is_part_of_a_name, is_year, year_claim
 
 _SIDE = re.compile(r"\b(?:below|above)\s+$", re.IGNORECASE)
@@ -54,6 +55,7 @@ _SAYS_HOW_MANY = re.compile(
     re.IGNORECASE,
 )
 """What stands before a number that says how many there are in all."""
+_FROM_TO = re.compile(r"\b(?:from|between)\s+[^.;]{1,30}\b(?:to|and|until|till|through)\b", re.IGNORECASE)
 _LESS = re.compile(
     r"\s+(?:[a-z]+\s+)?(?:more|less|fewer|higher|lower|larger|smaller)\s+than\b", re.IGNORECASE
 )
@@ -143,12 +145,29 @@ def _bound(asked: Asked) -> Claim | None:
         return asked.claim(Verdict.GROUNDED, "it follows from the outputs", _of_operands(derived))
     if count is not None and asked.quantity.value < count.number and _OF_SOME.match(_behind(asked)):
         return asked.claim(Verdict.UNCERTAIN, "of how many that holds, nothing in the outputs tells")
+    if count is not None and asked.quantity.value < count.number and _is_dated(asked):
+        return asked.claim(
+            Verdict.UNCERTAIN, "how many there are of these days, nothing counts", count.evidence
+        )
     if count is not None:
         verdict = Verdict.CONTRADICTED if _SAYS_HOW_MANY.search(asked.before) else Verdict.UNCERTAIN
         return asked.claim(verdict, f"the outputs hold {count.what}", count.evidence)
     if matches and not _is_chance(asked, matches[0][0]):
         return _misplaced(asked, matches[0][0])
+    reckoned = natural_value(asked) if is_whole(asked) or not says_a_fact(asked) else None
+    if reckoned is not None and (len(reckoned.operands) > 2 or not is_elsewhere(asked, reckoned)):
+        asked.binding.derived[asked.quantity.start] = reckoned
+        return asked.claim(Verdict.GROUNDED, "it follows from the outputs", _of_operands(reckoned))
     return unsupported_claim(asked)
+
+
+def _is_dated(asked: Asked) -> bool:
+    """Whether the sentence says from when to when: "three nights from the 6th to the 8th"."""
+    sentence = asked.binding.answer.sentences[asked.stated.sentence]
+    beside = (other for other in asked.binding.answer.stated if other.sentence == asked.stated.sentence)
+    return _FROM_TO.search(sentence.text) is not None or any(
+        isinstance(other.what, DateMention) for other in beside
+    )
 
 
 def _is_chance(asked: Asked, fact: Fact) -> bool:

@@ -71,7 +71,7 @@ def unsupported_claim(asked: Asked) -> Claim | None:
     retold = _retold(asked)
     if retold is not None:
         return asked.claim(Verdict.GROUNDED, "the answer says the same in another unit", retold)
-    further = None if _says_a_fact(asked) else further_value(asked)
+    further = None if says_a_fact(asked) else further_value(asked)
     if further is not None:
         return asked.claim(
             Verdict.UNCERTAIN,
@@ -129,7 +129,7 @@ def _could_be_a_part(asked: Asked) -> bool:
     return asked.quantity.unit is None and asked.quantity.value.is_integer() and asked.quantity.value <= rows
 
 
-def _says_a_fact(asked: Asked) -> bool:
+def says_a_fact(asked: Asked) -> bool:
     """Whether the words name one fact in full, of this dimension: then its value is told, and wrong."""
     subject = subject_of(asked)
     if subject is None or subject.dimension is not asked.quantity.dimension:

@@ -30,6 +30,7 @@ from spanproof.evaluators.layers.groundedness.rules.derive.cues import (
     SUM_CUES,
     WITH_CUES,
 )
+from spanproof.evaluators.layers.groundedness.rules.derive.natural import natural
 from spanproof.evaluators.layers.groundedness.rules.derive.products import (
     conversions,
     given_products,
@@ -113,4 +114,4 @@ _ATTEMPTS: tuple[tuple[frozenset[str], Callable[[Search], Derived | None]], ...]
     (frozenset(), named_sums),
 )
 
-__all__ = ["Derived", "Search", "derive", "further_steps", "measured_value", "scaled_value"]
+__all__ = ["Derived", "Search", "derive", "further_steps", "measured_value", "natural", "scaled_value"]

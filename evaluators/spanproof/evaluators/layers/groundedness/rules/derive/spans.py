@@ -49,8 +49,10 @@ def clock_differences(search: Search) -> Derived | None:
     for place, first in enumerate(timed):
         for second in timed[place + 1 :]:
             of_a_log = first.day is not None and first.key == second.key and second.day is not None
+            of_a_stop = first.day is not None and first.key != second.key and second.row == first.row + 1
             if first.records >= 0 and (
-                not (first.row == second.row or of_a_log) or another_row_is_named(first, second, search)
+                not (first.row == second.row or of_a_log or of_a_stop)
+                or another_row_is_named(first, second, search)
             ):
                 continue
             apart = _seconds_between(first, second)
