@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import nullcontext
 
 import agents
 import pytest
@@ -114,7 +115,7 @@ async def test_a_models_failure_is_the_runs_with_its_type(recorded):
     assert run["error.type"] == "ConnectionError"
 
 
-@pytest.mark.parametrize("how", ["cancelled", "abandoned"])
+@pytest.mark.parametrize("how", ["cancelled", "abandoned", "stopped after its turn"])
 def test_a_stream_that_its_caller_gave_up_is_no_failure(recorded, how):
     async def run():
         agent = Agent(
@@ -127,9 +128,29 @@ def test_a_stream_that_its_caller_gave_up_is_no_failure(recorded, how):
             if event.type == "run_item_stream_event" and how == "abandoned":
                 return  # and the loop is over with it
             if event.type == "run_item_stream_event":
-                result.cancel()
+                result.cancel(mode="after_turn" if how == "stopped after its turn" else "immediate")
 
     asyncio.run(run())
+    _assert_given_up(recorded)
+
+
+@pytest.mark.parametrize("own_trace", [True, False])
+async def test_a_run_that_answers_in_the_turn_it_is_stopped_after_has_answered(recorded, own_trace):
+    agent = Agent(name="calculator", model=ScriptedResponses(says("It is 3.")))
+    with nullcontext() if own_trace else agents.trace("sums"):
+        result = Runner.run_streamed(agent, "1 + 2?")
+        async for _ in result.stream_events():
+            result.cancel(mode="after_turn")
+    assert recorded.named("invoke_agent calculator").attributes["spanproof.run.ending"] == "answered"
+
+
+async def test_a_run_stopped_within_a_trace_of_the_applications_has_not_answered(recorded):
+    agent = Agent(name="calculator", tools=[add], model=ScriptedResponses(calls("add", a=1, b=2), says("3")))
+    with agents.trace("sums"):
+        result = Runner.run_streamed(agent, "1 + 2?")
+        async for _ in result.stream_events():
+            result.cancel(mode="after_turn")
+    assert recorded.named("execute_tool add")
     _assert_given_up(recorded)
 
 

@@ -17,7 +17,8 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.semconv.spanproof import COHORT_PREFIX, SCOPE_PREFIX
 
-_KEY: Final = create_key("spanproof-cohort")
+COHORT_KEY: Final = create_key("spanproof-cohort")
+"""Under which a context holds its cohort."""
 _NOTHING: Final[Mapping[str, str]] = {}
 
 
@@ -47,7 +48,7 @@ def set_cohort(
         "project": project,
     }
     attributes = {COHORT_PREFIX + name: str(value) for name, value in given.items() if value is not None}
-    token = attach(set_value(_KEY, {**cohort_attributes(), **attributes}))
+    token = attach(set_value(COHORT_KEY, {**cohort_attributes(), **attributes}))
     try:
         yield
     finally:
@@ -56,7 +57,7 @@ def set_cohort(
 
 def cohort_attributes(context: Context | None = None) -> Mapping[str, str]:
     """The cohort attributes of a context (the current one when None)."""
-    value = (get_current() if context is None else context).get(_KEY)
+    value = (get_current() if context is None else context).get(COHORT_KEY)
     return value if isinstance(value, dict) else _NOTHING
 
 

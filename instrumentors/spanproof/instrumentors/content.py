@@ -142,22 +142,21 @@ class Content:
 
     def messages(self, name: str, documents: list[dict[str, Any]]) -> None:
         """Messages as JSON; of those that `messages` made, only arguments and results are foreign values."""
-        policy = self._policy
         if not self.visible:
             return
-        if policy.redaction is None:
-            room = policy.max_value_chars
-            for document in documents:
-                for part in document["parts"]:
-                    if part["type"] == "text":
-                        room -= len(part["content"])
-                    elif part["type"] not in _FOREIGN or not is_plain(part[_FOREIGN[part["type"]]], room):
-                        room = -1
-            text = json_or_none(documents) if room >= 0 else None
-            if text is not None and len(text) <= policy.max_value_chars:
-                self.attributes[name] = text
-                return
-        self._json(name, documents)
+        limit = room = self._policy.max_value_chars if self._policy.redaction is None else -1
+        for document in documents:
+            for part in document["parts"]:
+                kind = part["type"]
+                if kind == "text":
+                    room -= len(part["content"])
+                elif kind not in _FOREIGN or not is_plain(part[_FOREIGN[kind]], room):
+                    room = -1
+        text = json_or_none(documents) if room >= 0 else None
+        if text is not None and len(text) <= limit:
+            self.attributes[name] = text
+        else:
+            self._json(name, documents)
 
     def input(self, value: object) -> None:
         """What went in, in OpenInference's words."""
@@ -213,11 +212,14 @@ class Content:
 
     def _show(self, name: str, mime_name: str, value: object) -> None:
         """As `document`; what names no MIME type is text in OpenInference."""
-        if mime_name in self._json_shown or not issubclass(type(value), str):
+        if type(value) is str and not self._json_shown:
+            if self.visible:
+                self._put(name, value, self._policy.max_value_chars)
+        elif mime_name in self._json_shown or not issubclass(type(value), str):
             self._json_shown = (*self._json_shown, mime_name)
             self.document(name, mime_name, value)
         else:
-            self.text(name, value if type(value) is str else text_of(value))
+            self.text(name, text_of(value))
 
     def _twice(self, name: str, shown: str, mime_name: str, value: object) -> None:
         if not self.visible:
@@ -251,7 +253,10 @@ class Content:
     def _put(self, name: str, value: str, limit: int) -> None:
         if not value.isascii():
             value = well_formed(value)
-        redactor = None if self._policy.redaction is None else self._policy.redactor(name)
+        if self._policy.redaction is None and len(value) <= limit:
+            self.attributes[name] = value
+            return
+        redactor = self._policy.redactor(name)
         if redactor is not None:
             kept = redacted_text(value, redactor)
             if kept != value:

@@ -19,7 +19,7 @@ from opentelemetry.context import Context, get_current
 from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, TracerProvider
 from opentelemetry.util.types import AttributeValue
 
-from spanproof.instrumentors.cohort import cohort_attributes
+from spanproof.instrumentors.cohort import COHORT_KEY, cohort_attributes
 from spanproof.instrumentors.content import Content, ContentPolicy, policy_from
 from spanproof.instrumentors.texts import text_of, well_formed
 from spanproof.semconv import genai, openinference
@@ -37,6 +37,7 @@ _MAX_MESSAGE_CHARS: Final = 16_384
 _MAX_STACK_CHARS: Final = 16_384
 (_SPAN_KEY,) = trace.set_span_in_context(trace.INVALID_SPAN, Context())
 """Under which the API keeps a context's span: `set_span_in_context` copies the whole context twice."""
+_NOTHING: Final[Mapping[str, object]] = {}
 
 
 @dataclass(slots=True)
@@ -86,10 +87,16 @@ class Tracing:
         start_ns: int | None = None,
         facts: Mapping[str, AttributeValue] | None = None,
         links: Sequence[Link] = (),
+        within: Mapping[str, object] = _NOTHING,
     ) -> Opened:
-        """Begin a span under `parent` (the current context when None), cohort and further facts included."""
+        """Begin a span under `parent` (the current context when None), cohort and further facts included.
+
+        What happens within it finds also what is given as `within` in its context.
+        """
         context = get_current() if parent is None else parent
-        attributes: dict[str, AttributeValue] = {openinference.SPAN_KIND: kind, **cohort_attributes(context)}
+        attributes: dict[str, AttributeValue] = {openinference.SPAN_KIND: kind}
+        if COHORT_KEY in context:
+            attributes.update(cohort_attributes(context))
         if operation is not None:
             attributes[genai.OPERATION_NAME] = operation
         if facts is not None:
@@ -98,7 +105,7 @@ class Tracing:
             name = well_formed(name)
         otel_kind = SpanKind.CLIENT if kind == LLM else SpanKind.INTERNAL
         span = self._tracer.start_span(name, context, otel_kind, attributes, links, start_ns)
-        return Opened(span, Context({**context, _SPAN_KEY: span}), Content(self.policy))
+        return Opened(span, Context({**context, _SPAN_KEY: span, **within}), Content(self.policy))
 
     def content(self) -> Content:
         """An empty set of attributes under this tracer's policy."""

@@ -49,7 +49,10 @@ def drive(
             finally:
                 detach(token)
             if on_item is not None:
-                _tell(on_item, item)
+                try:
+                    on_item(item)
+                except Exception as error:  # noqa: BLE001 - ours, so the host must not see it
+                    swallowed("streams", error)
             try:
                 sent = yield item
             except GeneratorExit:
@@ -68,7 +71,10 @@ def drive(
         failure = None if given_up else error
         raise
     finally:
-        _tell(on_end, failure)
+        try:
+            on_end(failure)
+        except Exception as error:  # noqa: BLE001 - as above
+            swallowed("streams", error)
 
 
 class IteratorProxy(_Proxy):
@@ -83,13 +89,6 @@ class IteratorProxy(_Proxy):
 
     def __next__(self) -> Any:
         return next(self._self_driven)
-
-
-def _tell(listener: Callable[[Any], object], what: Any) -> None:
-    try:
-        listener(what)
-    except Exception as error:  # noqa: BLE001 - ours, so the host must not see it
-        swallowed("streams", error)
 
 
 def _send(stream: Any, value: Any) -> Any:

@@ -24,9 +24,10 @@ def joined_by(handler: SpanHandler, original: Method) -> Method:
     def configure(*args: Any, **kwargs: Any) -> Any:
         manager = original(*args, **kwargs)
         caller = args[1] if len(args) > 1 else kwargs.get("inheritable_callbacks")
-        if attribute(caller, "parent_run_id") is None:
+        # Not read with more care: the original has read both by now.
+        if getattr(caller, "parent_run_id", None) is None:
             _join(manager, handler)
-        elif handler.unsampled and attribute(manager, "handlers"):
+        elif handler.unsampled and manager.handlers:
             _leave(manager, handler)
         return manager
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from spanproof.instrumentors.patching import Method, Patches
 from spanproof.instrumentors.spans import Tracing
 
 
@@ -15,6 +16,7 @@ class OpenAIAgentsInstrumentor:
     def __init__(self, tracing: Tracing, *, exclusive: bool = False) -> None:
         self._tracing = tracing
         self._exclusive = exclusive
+        self._patches = Patches()
         self._processor: Any = None
         self._replaced: list[Any] = []
 
@@ -24,6 +26,7 @@ class OpenAIAgentsInstrumentor:
         Raises:
             ImportError: openai-agents is not installed.
         """
+        from agents.result import RunResultStreaming
         from agents.tracing import add_trace_processor, set_trace_processors
 
         if self._processor is not None and self._processor in _processors():
@@ -31,6 +34,7 @@ class OpenAIAgentsInstrumentor:
         from spanproof.instrumentors.openai_agents.processor import SpanProcessor
 
         self._processor = SpanProcessor(self._tracing)
+        self._patches.replace(RunResultStreaming, "cancel", self._noting_cancel)
         self._replaced = _processors()
         if self._exclusive:
             set_trace_processors([self._processor])
@@ -41,9 +45,18 @@ class OpenAIAgentsInstrumentor:
         """Take the processor out, and bring back those it stood in for."""
         from agents.tracing import set_trace_processors
 
+        self._patches.restore()
         left = [each for each in _processors() if each is not self._processor]
         set_trace_processors([*self._replaced, *left] if self._exclusive else left)
         self._processor, self._replaced = None, []
+
+    def _noting_cancel(self, original: Method) -> Method:
+        def cancel(result: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._processor is not None:
+                self._processor.note_cancelled(result)
+            return original(result, *args, **kwargs)
+
+        return cancel
 
 
 def _processors() -> list[Any]:

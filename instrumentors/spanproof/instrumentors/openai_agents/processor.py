@@ -13,7 +13,7 @@ from contextvars import Token
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.tracing import TracingProcessor
+from agents.tracing import TracingProcessor, get_current_trace
 from opentelemetry.context import Context, attach, detach, get_current
 
 from spanproof.instrumentors.diagnostics import shielded
@@ -68,11 +68,12 @@ class Record:
 
 
 class SpanProcessor(TracingProcessor):
-    """The tracing processor; methods are the SDK's."""
+    """The tracing processor; methods are the SDK's, but `note_cancelled`."""
 
     def __init__(self, tracing: Tracing) -> None:
         self._tracing = tracing
         self._records: dict[str, Record] = {}
+        self._cancelled: dict[str, Any] = {}
 
     @shielded("openai_agents.trace.start")
     def on_trace_start(self, trace: Any) -> None:
@@ -84,6 +85,7 @@ class SpanProcessor(TracingProcessor):
     def on_trace_end(self, trace: Any) -> None:
         """A workflow is over."""
         record = self._records.pop(trace.trace_id, None)
+        self._cancelled.pop(trace.trace_id, None)
         if record is None:
             return
         try:
@@ -136,7 +138,15 @@ class SpanProcessor(TracingProcessor):
             if record.opened.recording:
                 self._describe(record, span.span_data)
         finally:
-            self._close(record, span.error, is_turn=span.span_data.type == "turn")
+            stopped = record.kind == AGENT and self._is_stopped(record, span.trace_id)
+            self._close(record, span.error, is_turn=span.span_data.type == "turn", stopped=stopped)
+
+    @shielded("openai_agents.cancel")
+    def note_cancelled(self, result: Any) -> None:
+        """A streamed run is being cancelled: one that stops after its turn ends like one that has answered."""
+        trace = result.trace or get_current_trace()  # none of its own within a trace of the application's
+        if trace is not None and trace.trace_id in self._records:
+            self._cancelled[trace.trace_id] = result
 
     def shutdown(self) -> None:
         """Nothing of ours to shut down: the provider is the application's."""
@@ -165,7 +175,12 @@ class SpanProcessor(TracingProcessor):
             record.opened.span.update_name(f"{genai.OPERATION_CHAT} {records.name_of(data)}")
             records.record_hosted_code(self._tracing, record.opened, data)
 
-    def _close(self, record: Record, error: Any, *, is_turn: bool = False) -> None:
+    def _is_stopped(self, record: Record, trace_id: str) -> bool:
+        """Whether the caller stopped the run before this agent, or a tool in its place, had answered."""
+        result = self._cancelled.get(trace_id)
+        return result is not None and result.final_output is None and record.answered is None
+
+    def _close(self, record: Record, error: Any, *, is_turn: bool = False, stopped: bool = False) -> None:
         raised = sys.exc_info()[1]
         given_up = isinstance(raised, GIVEN_UP) and raised is not record.handled
         if given_up or raised is record.handled:
@@ -178,8 +193,8 @@ class SpanProcessor(TracingProcessor):
             records.fail_without_type(self._tracing, record.opened.span, message)
         if is_turn and record.agent is not None:
             record.agent.failure = message
-        if record.kind == AGENT and (message is not None or not given_up):
-            failed = raised is not None or message is not None
+        failed = raised is not None or message is not None
+        if record.kind == AGENT and (failed or not (given_up or stopped)):
             limit = text_or_none(member(error, "message")) == "Max turns exceeded"
             records.describe_ending(record.opened.span, failed=failed, limit=limit)
         record.opened.span.end()

@@ -19,7 +19,7 @@ from spanproof.instrumentors.messages import Omitted, record_input, record_outpu
 from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.reading import attribute, elements, is_a, items, number_or_none, text_or_none
 from spanproof.instrumentors.smolagents import conversation
-from spanproof.instrumentors.smolagents.state import MUTED, Place, RunState, at, located, place_of
+from spanproof.instrumentors.smolagents.state import MUTED, Place, RunState, located, place_of
 from spanproof.instrumentors.spans import LLM, Opened, Tracing
 from spanproof.instrumentors.streams import IteratorProxy, drive
 from spanproof.instrumentors.texts import well_formed
@@ -49,10 +49,10 @@ def wrap_generate(tracing: Tracing, original: Method) -> Method:
     def generate(model: Any, *args: Any, **kwargs: Any) -> Any:
         parent, place = located(model)
         passing = place is MUTED or place.is_handed_on(model, original)
-        opened = None if passing else _begin(tracing, parent, place, model, args, kwargs)
+        opened = None if passing else _begin(tracing, parent, place, original, model, args, kwargs)
         if opened is None:
             return original(model, *args, **kwargs)
-        token = attach(at(place.calling(model, original), opened.context))
+        token = attach(opened.context)
         try:
             answer = original(model, *args, **kwargs)
         except BaseException as error:
@@ -75,7 +75,7 @@ def wrap_generate_stream(tracing: Tracing, original: Method) -> Method:
         if place is MUTED or place.is_handed_on(model, original):
             return original(model, *args, **kwargs)
         # A method that only passes its parent's stream on asks for it here, before the span begins.
-        token = attach(at(place.calling(model, original), context))
+        token = attach(Context({**context, **place.calling(model, original)}))
         try:
             stream = original(model, *args, **kwargs)
         finally:
@@ -97,7 +97,7 @@ def _streamed(
     stream: Any,
 ) -> Any:
     parent, place = located(model)
-    opened = _begin(tracing, parent, place, model, args, kwargs)
+    opened = _begin(tracing, parent, place, original, model, args, kwargs)
     if opened is None:
         return (yield from stream)
     pieces: list[Any] = []
@@ -108,8 +108,7 @@ def _streamed(
         else:
             _finish(opened, place.run, _joined(pieces))
 
-    within = at(place.calling(model, original), opened.context)
-    return (yield from drive(stream, within, pieces.append, end))
+    return (yield from drive(stream, opened.context, pieces.append, end))
 
 
 @shielded("smolagents.model.begin")
@@ -117,13 +116,21 @@ def _begin(
     tracing: Tracing,
     parent: Context | None,
     place: Place,
+    original: Method,
     model: Any,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> Opened | None:
     operation = genai.OPERATION_CHAT
     name = text_or_none(attribute(model, "model_id")) or type(model).__name__
-    opened = tracing.open(f"{operation} {name}", LLM, operation=operation, parent=parent, facts=_facts(name))
+    opened = tracing.open(
+        f"{operation} {name}",
+        LLM,
+        operation=operation,
+        parent=parent,
+        facts=_facts(name),
+        within=place.calling(model, original),
+    )
     if opened.recording:
         _describe(opened, place.run, model, args, kwargs)
     return opened

@@ -16,7 +16,7 @@ from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.reading import attribute, items, text_or_none
 from spanproof.instrumentors.smolagents.causes import chain_of, real_cause
-from spanproof.instrumentors.smolagents.state import MUTED, at, current_run, located
+from spanproof.instrumentors.smolagents.state import MUTED, Place, current_run, located
 from spanproof.instrumentors.spans import TOOL, Opened, Tracing
 from spanproof.instrumentors.texts import well_formed
 from spanproof.semconv import genai, openinference
@@ -55,10 +55,10 @@ def _wrap(tracing: Tracing, original: Method, tool_type: str) -> Method:
         parent, place = located(tool)
         # A call without run or span around it gets none: a root of its own would be noise.
         passing = parent is None or place is MUTED or place.is_handed_on(tool, original)
-        opened = None if passing else _begin(tracing, parent, tool, tool_type, args, kwargs)
+        opened = None if passing else _begin(tracing, parent, place, original, tool, tool_type, args, kwargs)
         if opened is None:
             return original(tool, *args, **kwargs)
-        token = attach(at(place.calling(tool, original), opened.context))
+        token = attach(opened.context)
         try:
             result = original(tool, *args, **kwargs)
         except BaseException as error:
@@ -76,14 +76,22 @@ def _wrap(tracing: Tracing, original: Method, tool_type: str) -> Method:
 def _begin(
     tracing: Tracing,
     parent: Context | None,
+    place: Place,
+    original: Method,
     tool: Any,
     tool_type: str,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> Opened:
     operation, name = genai.OPERATION_EXECUTE_TOOL, _name(tool)
-    facts = _facts(name, tool_type)
-    opened = tracing.open(f"{operation} {name}", TOOL, operation=operation, parent=parent, facts=facts)
+    opened = tracing.open(
+        f"{operation} {name}",
+        TOOL,
+        operation=operation,
+        parent=parent,
+        facts=_facts(name, tool_type),
+        within=place.calling(tool, original),
+    )
     if opened.content.visible and opened.recording:
         _record_arguments(opened.content, tool, name, args, kwargs)
     return opened
