@@ -72,6 +72,32 @@ def test_a_program_that_knows_nothing_of_us_is_on_the_trace(launcher, receiving,
     assert receiving.kinds() == RUN_KINDS
 
 
+def test_variables_that_cannot_be_read_are_told_in_a_line_and_the_program_is_on_the_trace(
+    launcher, receiving, tmp_path
+):
+    app = tmp_path / "app.py"
+    app.write_text(AGENT_PROGRAM + "print(answer())\n")
+    wrong = {
+        "OTEL_BSP_SCHEDULE_DELAY": "soon",
+        "OTEL_BSP_MAX_QUEUE_SIZE": "100",  # less than the SDK's default for a batch
+        "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT": "many",
+        "OTEL_TRACES_EXPORTER": "otlp,carrier_pigeon",
+    }
+    exporting = {**_exporting_to(receiving), "OTEL_EXPORTER_OTLP_PROTOCOL": "smoke"}
+    ended = run_program(launcher, sys.executable, str(app), **exporting, **wrong)
+    assert (ended.returncode, ended.stdout) == (0, "42\n"), ended.stderr
+    assert receiving.kinds() == RUN_KINDS
+    told = ended.stderr.splitlines()
+    assert [line.partition("=")[0] for line in told] == [
+        "OTEL_TRACES_EXPORTER",
+        "OTEL_BSP_SCHEDULE_DELAY",
+        "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT",
+        "OTEL_EXPORTER_OTLP_PROTOCOL",
+    ]
+    assert told[1].endswith("='soon' is no whole number from 1 up, so 5000 holds; write one, like 5000")
+    assert "so http/protobuf holds" in told[3]
+
+
 def test_a_framework_that_works_in_other_ways_is_told_and_the_program_runs(launcher, receiving, tmp_path):
     broken = tmp_path / "smolagents"
     broken.mkdir()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
@@ -18,6 +18,7 @@ from spanproof.instrumentors.variables import LOG_LEVELS, READERS, reading
 
 _SECRET: Final = ("OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS")
 """A token may stand in them: never shown."""
+_PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
 
 _logger = logging.getLogger(__name__)
 _told: set[tuple[str, str]] = set()
@@ -31,6 +32,28 @@ class Misconfigured(Exception):  # noqa: N818 - says what is the matter; it is c
 def understood(*, telling: bool = True) -> Iterator[None]:
     """The standard variables without anything that the SDK cannot read; afterwards they are as they were."""
     given = dict(os.environ)
+    try:
+        _mend(given, telling=telling)
+        yield
+    finally:
+        for name in READERS:
+            _set(name, given.get(name))
+
+
+def mend() -> None:
+    """Keep from the SDK what it cannot read for good, and say so: for a program that has not begun."""
+    try:
+        given = dict(os.environ)
+        _mend(given, telling=True)
+        for name in _PROTOCOLS:  # without one the distribution would take gRPC
+            if given.get(name) and name not in os.environ:
+                os.environ[name] = "http/protobuf"
+    except Exception as error:  # noqa: BLE001 - the program has to run; the SDK says what it cannot read
+        _logger.warning("the standard variables are left as they are: %s: %s", type(error).__name__, error)
+
+
+def _mend(given: Mapping[str, str], *, telling: bool) -> None:
+    """Set the variables to what our readers make of those given."""
     readings = {name: reading(name, given) for name in READERS}
     changed = {name: read.value for name, read in readings.items() if read.value != given.get(name, "")}
     changed |= {name: "" for name in READERS if given.get(name) == ""}
@@ -38,13 +61,8 @@ def understood(*, telling: bool = True) -> Iterator[None]:
         for name, read in readings.items():
             if read.remedy is not None:
                 tell(name, given[name], read.remedy)
-    try:
-        for name, value in changed.items():
-            _set(name, value or None)
-        yield
-    finally:
-        for name in READERS:
-            _set(name, given.get(name))
+    for name, value in changed.items():
+        _set(name, value or None)
 
 
 def tell(name: str, value: str, remedy: str) -> None:

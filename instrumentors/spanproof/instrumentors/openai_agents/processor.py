@@ -143,7 +143,7 @@ class SpanProcessor(TracingProcessor):
 
     @shielded("openai_agents.cancel")
     def note_cancelled(self, result: Any) -> None:
-        """A streamed run is being cancelled: one that stops after its turn ends like one that has answered."""
+        """A streamed run is cancelled: one that stops after its turn ends like one that has answered."""
         trace = result.trace or get_current_trace()  # none of its own within a trace of the application's
         if trace is not None and trace.trace_id in self._records:
             self._cancelled[trace.trace_id] = result
