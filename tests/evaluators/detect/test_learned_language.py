@@ -93,6 +93,25 @@ def test_calls_as_agents_write_them_in_words(text, language, source):
     assert (found.language, found.source) == (language, source)
 
 
+def test_examples_in_a_comment_are_not_the_codes_language():
+    comment = "/* Sum to n.\n  >>> sumTo(3)\n  6\n  >>> sumTo(1)\n  1\n  */\n"
+    source = f"{comment}const sumTo = (n) => {{\n  return n * (n + 1) / 2;\n}}"
+    (found,) = snippets_in(source)
+    assert found.language is Language.JAVASCRIPT
+
+
+def test_a_sentence_that_touches_code_without_a_full_stop_hides_none_of_it():
+    code = "name = 'a.txt'\nwith open(name) as file:\n    print(file.read())"
+    prose = "Look at the schedules of the South Florida Regional Transportation Authority (SFRTA) t"
+    (found,) = snippets_in(f"{prose}\n{code}\n{prose}")
+    assert (found.language, found.source) == (Language.PYTHON, code)
+
+
+def test_prose_in_a_fence_without_a_mark_is_no_code():
+    prose = "please look up the rates for a parcel from Hartford and return to the errors of the first search"
+    assert snippets_in(f"Here is the summary:\n```\n{prose}\n```") == []
+
+
 @pytest.mark.parametrize(
     "shown", ["array([[1., 2.],\n       [3., 4.]])", "Decimal('4.20')", "datetime.date(2026, 5, 1)"]
 )

@@ -77,11 +77,25 @@ def _in_run(text: str, start: int, end: int) -> Iterator[BareSnippet]:
     if language is not None:
         yield BareSnippet(language, start, end)
         return
-    paragraphs = list(islice(_PARAGRAPH.finditer(text, start, end), _MAX_PARAGRAPHS))
-    for paragraph in paragraphs if len(paragraphs) > 1 else ():
+    for paragraph in islice(_PARAGRAPH.finditer(text, start, end), _MAX_PARAGRAPHS):
         language = identify(paragraph[0])
+        span = paragraph.span()
+        if language is None:
+            # A sentence that was cut, or one without its full stop, may touch the code.
+            span = _code_lines(text, *span)
+            language = identify(text[span[0] : span[1]]) if "\n" in text[span[0] : span[1]] else None
         if language is not None:
-            yield BareSnippet(language, *paragraph.span())
+            yield BareSnippet(language, *span)
+
+
+def _code_lines(text: str, start: int, end: int) -> tuple[int, int]:
+    """The part from the first line that is code by itself to the last one."""
+    lines = text[start:end].splitlines(keepends=True)
+    code = [at for at, kind in enumerate(line_kinds(lines)) if kind is LineKind.CODE]
+    if not code:
+        return start, end
+    first = start + sum(map(len, lines[: code[0]]))
+    return first, first + len("".join(lines[code[0] : code[-1] + 1]).rstrip())
 
 
 def _span_of_lines(text: str) -> tuple[int, int]:

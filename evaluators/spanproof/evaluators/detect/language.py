@@ -64,6 +64,9 @@ _SENTENCE: Final = re.compile(
 )
 """A line of four words and more that begins with a capital: prose, unless it is a comment or SQL."""
 
+_WORDS_IN_A_ROW: Final = re.compile(r"[\"'`](?:[A-Za-z][a-z]*,? ){4,}|(?P<words>(?:\b[A-Za-z][a-z]+,? ){6,})")
+"""Six words and more without a sign between them; those that follow a quotation mark are a string's."""
+
 _COMMENT: Final = re.compile(
     r"/\*.*?(?:\*/|\Z)|(?<!:)//[^\n]*|^[ \t]*(?:#|--)[^\n]*|<!--.*?-->"
     r"|\"\"\".*?(?:\"\"\"|\Z)|'''.*?(?:'''|\Z)",
@@ -117,9 +120,11 @@ def identify(source: str, least: int = ENOUGH) -> Language | None:
     if stripped[0] in "{[" and is_structured_json(stripped):
         return Language.JSON
     weights = {language: weight_of(signs, source) for language, signs in SIGNS.items()}
-    if not stripped.startswith("#!"):
-        # Examples in other languages' comments look like prompts and redirections.
-        weights[Language.BASH] = weight_of(SIGNS[Language.BASH], _BLOCK_COMMENT.sub("", source))
+    if "/*" in source and not stripped.startswith("#!"):
+        # Examples in other languages' comments look like prompts and sessions of an interpreter.
+        outside = _BLOCK_COMMENT.sub("", source)
+        for language in (Language.BASH, Language.PYTHON):
+            weights[language] = weight_of(SIGNS[language], outside)
     weights[Language.BASH] += command_weight(source)
     rivals = max(weights[language] for language in _FAMILY)
     parsed = python_weight(source) if weights[Language.PYTHON] or rivals < ENOUGH else 0
@@ -128,7 +133,7 @@ def identify(source: str, least: int = ENOUGH) -> Language | None:
     alone: dict[Language, int] = {one: weight for one, weight in weights.items() if one not in _FAMILY}
     _give_strings_to_their_host(alone, family)
     best = max(alone, key=lambda language: alone[language])
-    needed = least + 2 * len(_SENTENCE.findall(_COMMENT.sub("", source)))
+    needed = least + _prose_weight(source, in_query=best is Language.SQL and alone[best] > family)
     if max(family, alone[best]) < needed:
         if is_yaml(stripped):
             return Language.YAML
@@ -136,6 +141,13 @@ def identify(source: str, least: int = ENOUGH) -> Language | None:
     if _is_undisputed(best, alone, family, parsed):
         return best
     return _by_vote(source, weights, alone, family)
+
+
+def _prose_weight(source: str, *, in_query: bool) -> int:
+    """What speaks for prose outside of comments: sentences, and words in a row that begin no string."""
+    text = _COMMENT.sub("", source)
+    rows = sum(match["words"] is not None for match in _WORDS_IN_A_ROW.finditer(text))
+    return 2 * len(_SENTENCE.findall(text)) + (0 if in_query else rows)
 
 
 def _is_undisputed(best: Language, alone: dict[Language, int], family: int, parsed: int) -> bool:
@@ -151,10 +163,11 @@ def _is_undisputed(best: Language, alone: dict[Language, int], family: int, pars
 def _learned(source: str, least: int, signs: int) -> Language | None:
     """What the model says where structure leaves it open whether this is code; None where it cannot tell."""
     language, lead = likeliest(source)
-    delimited = least < ENOUGH
-    # What looks like none of ours is code only where something else says so: a fence, an argument's name.
-    needed = _PLAIN_LEAD if delimited or (signs and language is not Language.OTHER) else _SURE_LEAD
-    return language if lead >= needed and (signs or delimited) else None
+    if not signs and least >= ENOUGH:
+        return None
+    # What looks like none of ours is code only where it is plain, or something else says so: a fence, a name.
+    is_likely = signs and (least < ENOUGH or language is not Language.OTHER)
+    return language if lead >= (_PLAIN_LEAD if is_likely else _SURE_LEAD) else None
 
 
 def _by_vote(source: str, weights: dict[Language, int], alone: dict[Language, int], family: int) -> Language:
