@@ -287,7 +287,12 @@ class ToolRequest:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What the host answers: a result, or an exception (`error_type`, `error_message`) to raise inside."""
+    """What the host answers: a result, or an exception to raise inside.
+
+    Attributes:
+        error_type: the exception's class, with its module where known (`json.decoder.JSONDecodeError`). Where
+            the session has that class it is raised, else one made for the name.
+    """
 
     result: JsonValue = None
     error_type: str | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import select
 import signal
@@ -19,7 +21,7 @@ from spanproof.sandbox.backends.docker.inside import Loopback, Processes, Wiped
 from spanproof.sandbox.jail import addresses, cgroup
 from spanproof.sandbox.jail.arch import this_arch
 from spanproof.sandbox.jail.arming import Forked
-from spanproof.sandbox.jail.guest.tools import exception_named
+from spanproof.sandbox.jail.guest.raising import exception_named
 from spanproof.sandbox.jail.guest.values import json_form
 from spanproof.sandbox.jail.output import Stream
 from spanproof.sandbox.jail.paths import Boundary, Judged
@@ -205,12 +207,26 @@ def test_a_value_that_holds_itself_does_not_cross() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["KeyError", "UnicodeDecodeError", "Invented", "SystemExit", "print", "__import__"]
+    ("name", "kind"),
+    [
+        ("KeyError", KeyError),
+        ("UnicodeDecodeError", UnicodeDecodeError),
+        ("SystemExit", SystemExit),
+        ("json.decoder.JSONDecodeError", json.JSONDecodeError),
+        ("asyncio.exceptions.CancelledError", asyncio.CancelledError),
+        ("ExceptionGroup", Exception),
+        ("Invented", Exception),
+        ("nowhere.at.all.Invented", Exception),
+        ("print", Exception),
+        ("os.path", Exception),
+        ("__import__", Exception),
+    ],
 )
-def test_a_tool_s_error_has_the_name_it_was_given_and_is_an_exception(name: str) -> None:
+def test_a_tool_s_error_has_the_name_it_was_given_and_is_of_its_class(name: str, kind: type) -> None:
     error = exception_named(name, "why")
-    assert type(error).__name__ == name
-    assert isinstance(error, Exception)
+    assert type(error).__name__ == name.rpartition(".")[2]
+    assert isinstance(error, kind)
+    assert str(error) in ("why", "'why'")
 
 
 def test_the_guest_s_rehearsal_ends_well() -> None:

@@ -37,9 +37,10 @@ def _stub(tool, calls, rule):
             used.add(at)
             error = calls[at]["error"]
             if error:
-                kind = getattr(builtins, error[0], None)
+                name = error[0].rpartition(".")[2]
+                kind = getattr(builtins, name, None)
                 is_error = isinstance(kind, type) and issubclass(kind, Exception)
-                raise (kind if is_error else RuntimeError)(error[1])
+                raise (kind if is_error else type(name, (Exception,), {{}}))(error[1])
             return calls[at]["result"]
         raise {diverged}("the record has no further call " + tool + " with these arguments")
     stub.__name__ = tool

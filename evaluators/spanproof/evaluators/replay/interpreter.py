@@ -33,7 +33,8 @@ _STOPPED = frozenset(
 def ended_session(execution: Execution) -> bool:
     """Whether a session is over after this step: it was stopped, or it ended its own process."""
     exited = execution.exit_code is not None or execution.signal is not None
-    return exited or execution.failure_class in _STOPPED
+    told_itself = execution.raised is not None  # a MemoryError, say, that the interpreter outlived
+    return exited or (execution.failure_class in _STOPPED and not told_itself)
 
 
 @dataclass(slots=True)

@@ -130,8 +130,7 @@ class Tape:
 
     def _recorded(self, call: RecordedCall) -> ToolAnswer:
         if call.error is not None:
-            innermost = call.error.chain[-1] if call.error.chain else call.error.type
-            name = (innermost or "RuntimeError").rsplit(".", 1)[-1]
+            name = (call.error.chain[-1] if call.error.chain else call.error.type) or "RuntimeError"
             return ToolAnswer(error_type=name, error_message=_unquoted(name, call.error.message))
         if call.result is None:
             return ToolAnswer()
@@ -184,6 +183,6 @@ def _parameters_seen(calls: Iterable[RecordedCall]) -> dict[str, tuple[str, ...]
 
 def _unquoted(error_type: str, message: str) -> str:
     """`str(KeyError("a"))` is `'a'`: what was recorded of it must not be quoted twice."""
-    if error_type == "KeyError" and len(message) > 1 and message[0] == message[-1] == "'":
+    if error_type.rpartition(".")[2] == "KeyError" and len(message) > 1 and message[0] == message[-1] == "'":
         return message[1:-1]
     return message

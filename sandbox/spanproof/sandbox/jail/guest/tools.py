@@ -6,13 +6,13 @@ question it asked. Whoever in the program calls a stub, the answers come in the 
 
 from __future__ import annotations
 
-import builtins
 import os
 import sys
 import threading
 from collections.abc import Callable
 from typing import Any
 
+from spanproof.sandbox.jail.guest.raising import exception_named
 from spanproof.sandbox.jail.guest.reporter import Reporter
 from spanproof.sandbox.jail.guest.values import json_form
 from spanproof.sandbox.jail.wire import FROM_HOST, Decoder, Frame
@@ -70,7 +70,7 @@ class Toolbox:
         return tool
 
     def _call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        sent, fits = json_form([args, kwargs], _ARGUMENT_BYTES)
+        sent, fits = json_form([args, kwargs], _ARGUMENT_BYTES, any_keys=True)
         if not fits:
             raise _unsendable(name, args, kwargs)
         with self._lock:
@@ -89,28 +89,10 @@ class Toolbox:
 def _unsendable(name: str, args: list[Any], kwargs: dict[str, Any]) -> Exception:
     """Why these arguments cannot be sent."""
     for label, value in [*enumerate(args), *kwargs.items()]:
-        if not json_form(value, _ARGUMENT_BYTES)[1] and not _is_large(value):
+        if not json_form(value, sys.maxsize, any_keys=True)[1]:
             kind = type(value).__name__
             return TypeError(f"{name}(): argument {label!r} of type {kind} has no JSON form")
     return ValueError(f"{name}(): the arguments take more than {_ARGUMENT_BYTES >> 10} KiB as JSON")
-
-
-def _is_large(value: Any) -> bool:
-    """Whether it has a JSON form, and it is only too large."""
-    return json_form(value, sys.maxsize)[1]
-
-
-def exception_named(name: str, message: str) -> Exception:
-    """The builtin exception of this name, or one made for it."""
-    known = getattr(builtins, name, None)
-    if isinstance(known, type) and issubclass(known, Exception):
-        try:
-            return known(message)
-        except TypeError:
-            pass  # some need more than a message, as UnicodeDecodeError does
-    made = type(name, (Exception,), {"__module__": "__main__"})
-    exception: Exception = made(message)
-    return exception
 
 
 def _bound(

@@ -12,7 +12,7 @@ _CONSTANT_BYTES = 5
 """Of `false`, and no less than of the brackets of an empty list."""
 
 
-def json_form(value: Any, budget: int) -> tuple[Any, bool]:
+def json_form(value: Any, budget: int, *, any_keys: bool = False) -> tuple[Any, bool]:
     """A value as JSON would give it back, and whether it has that form at all.
 
     Exact types only, so that no method of a program's class is called; numpy's scalars, which are floats
@@ -21,12 +21,26 @@ def json_form(value: Any, budget: int) -> tuple[Any, bool]:
     Args:
         value: anything.
         budget: how many bytes it may take as JSON, the way frames are written.
+        any_keys: keys that are numbers, truths or None become texts, as `json.dumps` has it.
     """
-    spent = [0]
     try:
-        return _form(value, _DEPTH, budget, spent), True
+        return _form(value, _DEPTH, _Room(budget, any_keys)), True
     except _NoForm:
         return None, False
+
+
+class _Room:
+    """What is left of the budget."""
+
+    __slots__ = ("any_keys", "left")
+
+    def __init__(self, left: int, any_keys: bool) -> None:
+        self.left, self.any_keys = left, any_keys
+
+    def take(self, size: int) -> None:
+        self.left -= size
+        if self.left < 0:
+            raise _NoForm
 
 
 def head_of(text: str, budget: int) -> str:
@@ -41,13 +55,11 @@ class _NoForm(Exception):  # noqa: N818 - no error: the answer is no
     pass
 
 
-def _form(value: Any, depth: int, budget: int, spent: list[int]) -> Any:
+def _form(value: Any, depth: int, room: _Room) -> Any:
     kind = type(value)
-    if kind is int and value.bit_length() > 4096:
+    if depth == 0 or (kind is int and value.bit_length() > 4096):
         raise _NoForm
-    spent[0] += _bytes_of(value, kind)
-    if spent[0] > budget or depth == 0:
-        raise _NoForm
+    room.take(_bytes_of(value, kind))
     if value is None or kind is bool or kind is str or kind is int:
         return value
     if kind is float:
@@ -55,22 +67,28 @@ def _form(value: Any, depth: int, budget: int, spent: list[int]) -> Any:
             raise _NoForm
         return value
     if kind is list or kind is tuple:
-        return [_form(item, depth - 1, budget, spent) for item in value]
+        return [_form(item, depth - 1, room) for item in value]
     if kind is dict:
-        return _mapping(value, depth, budget, spent)
+        return _mapping(value, depth, room)
     if kind.__module__ == "numpy" and hasattr(kind, "item") and getattr(value, "ndim", 1) == 0:
-        return _form(value.item(), depth - 1, budget, spent)
+        return _form(value.item(), depth - 1, room)
     raise _NoForm
 
 
-def _mapping(value: dict[Any, Any], depth: int, budget: int, spent: list[int]) -> dict[str, Any]:
+def _mapping(value: dict[Any, Any], depth: int, room: _Room) -> dict[str, Any]:
     result = {}
     for key, item in value.items():
-        if type(key) is not str:
-            raise _NoForm
-        spent[0] += _bytes_of(key, str)
-        result[key] = _form(item, depth - 1, budget, spent)
+        text = key if type(key) is str else _key_text(key, room)
+        room.take(_bytes_of(text, str))
+        result[text] = _form(item, depth - 1, room)
     return result
+
+
+def _key_text(key: Any, room: _Room) -> str:
+    if not room.any_keys or (key is not None and type(key) not in (int, float, bool)):
+        raise _NoForm
+    form = _form(key, 1, room)
+    return repr(form) if type(form) in (int, float) else {None: "null", True: "true", False: "false"}[form]
 
 
 def _bytes_of(value: Any, kind: type) -> int:

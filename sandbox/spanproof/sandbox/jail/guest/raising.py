@@ -1,0 +1,77 @@
+"""Raising a tool's exception inside a session as the class that the program's own `except` names.
+
+In: the name of a class, with its module where that is known, and a message. Out: an exception of that class
+where the session has it: a builtin, one of the standard library's or of a module that was imported, one that
+the program has under this name; else of a class made for the name, the same one each time.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import sys
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any
+
+_made: dict[str, type[BaseException]] = {}
+
+
+def exception_named(name: str, message: str) -> BaseException:
+    """The exception to raise."""
+    module, _, short = name.rpartition(".")
+    kind = (_of_module(module, short) if module else None) or _of_session(short)
+    if kind is None:
+        kind = _made.setdefault(name, type(short, (Exception,), {"__module__": "__main__"}))
+    return _instance(kind, message)
+
+
+def _of_module(module: str, name: str) -> type[BaseException] | None:
+    """A class by its whole name; what was not imported is so for the standard library alone."""
+    if module not in sys.modules and module.partition(".")[0] in sys.stdlib_module_names:
+        try:
+            importlib.import_module(module)
+        except Exception:  # noqa: BLE001 - the name comes from a record, and may be none of a module
+            return None
+    found = sys.modules.get(module)
+    return _exception(found.__dict__.get(name)) if found is not None else None
+
+
+def _of_session(name: str) -> type[BaseException] | None:
+    """A class by its short name: the program's, a builtin, or the one that its modules know by it."""
+    main = sys.modules["__main__"].__dict__
+    known = _exception(main.get(name)) or _exception(getattr(builtins, name, None))
+    if known is not None:
+        return known
+    modules = [value for value in list(main.values()) if isinstance(value, ModuleType)]
+    found = _distinct(_exception(module.__dict__.get(name)) for module in modules)
+    return found[0] if len(found) == 1 else None
+
+
+def _distinct(kinds: Iterable[type[BaseException] | None]) -> list[type[BaseException]]:
+    return list(dict.fromkeys(kind for kind in kinds if kind is not None))
+
+
+def _exception(value: object) -> type[BaseException] | None:
+    return value if isinstance(value, type) and issubclass(value, BaseException) else None
+
+
+def _instance(kind: type[BaseException], message: str) -> BaseException:
+    """One with this message, whatever its class is made with otherwise (as `UnicodeDecodeError`)."""
+    try:
+        plain = kind(message)
+        if str(plain) in (message, repr(message)):
+            return plain
+    except Exception:  # noqa: BLE001, S110 - a class may ask for more than a message
+        pass
+    members: dict[str, Any] = {
+        "__init__": lambda _self, *_args: None,
+        "__str__": lambda _self: message,
+        "__module__": kind.__module__,
+        "__qualname__": kind.__qualname__,
+    }
+    try:
+        told: BaseException = type(kind.__name__, (kind,), members)(message)
+    except Exception:  # noqa: BLE001 - as a group of exceptions does
+        told = type(kind.__name__, (Exception,), {"__module__": kind.__module__})(message)
+    return told
