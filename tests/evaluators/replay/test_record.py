@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.replay.record import innermost_type, record_of, recorded_class
+from spanproof.evaluators.replay.record import raised_type, record_of, recorded_class
 from spanproof.sandbox import FailureClass
 from spanproof.trace import Language, Payload, SpanError
 
@@ -82,7 +82,7 @@ JUPYTER = (
 def test_errors_handed_on_by_remote_executors_are_read_by_their_form(form, raised, expected):
     error = SpanError("AgentError", form.format(type=raised))
     assert recorded_class(error) is expected
-    assert innermost_type(error) == raised
+    assert raised_type(error) == raised
 
 
 def test_a_syntax_error_out_of_jupyter_is_one():
@@ -97,11 +97,11 @@ def test_words_in_the_message_of_an_ordinary_exception_do_not_change_its_class()
     assert recorded_class(wrapped(f"ValueError: {told}")) is FailureClass.EXCEPTION
 
 
-def test_the_innermost_type_is_read_through_the_frameworks_wrappers():
+def test_the_raised_type_is_read_through_the_frameworks_wrappers():
     chain = ("AgentExecutionError", "InterpreterError", "ZeroDivisionError")
-    assert innermost_type(SpanError("AgentExecutionError", "…", chain)) == "ZeroDivisionError"
-    assert innermost_type(wrapped("KeyError: 'a'")) == "KeyError"
-    assert innermost_type(SpanError(None, "lost")) is None
+    assert raised_type(SpanError("AgentExecutionError", "…", chain)) == "ZeroDivisionError"
+    assert raised_type(wrapped("KeyError: 'a'")) == "KeyError"
+    assert raised_type(SpanError(None, "lost")) is None
 
 
 def test_nothing_on_the_trace_means_no_class(build):
@@ -148,3 +148,35 @@ def test_a_program_s_exit_status_tells_how_it_ended_and_its_words_do_not(build, 
     assert record_of(snippet).failure_class is expected
     python = build.snippet("run()", output=Payload(str(given), given))
     assert record_of(python).failure_class is FailureClass.OK  # a value of the code's own, whatever its keys
+
+
+def test_causes_behind_the_exception_are_the_code_s_own_business():
+    """`try: … except KeyError: raise ValueError` ends in ValueError, as its replay does."""
+    chain = ("AgentExecutionError", "InterpreterError", "ValueError", "TimeoutError")
+    assert raised_type(SpanError("ValueError", "…", chain)) == "ValueError"
+    assert recorded_class(SpanError("ValueError", "…", chain)) is FailureClass.EXCEPTION
+    assert raised_type(SpanError("ValueError", "bad", ("ValueError", "KeyError"))) == "ValueError"
+
+
+def test_what_the_recorded_interpreter_refused_in_a_handler_is_its_refusal(build):
+    """Behind it stands the exception that was being handled."""
+    error = SpanError(
+        "RateLimited",
+        "Code execution failed at line 'x' due to: InterpreterError: Forbidden access to dunder attribute: "
+        "__name__",
+        ("AgentExecutionError", "InterpreterError", "InterpreterError", "RateLimited"),
+    )
+    record = record_of(build.snippet("try:\n    x\nexcept Exception as e:\n    x", error=error))
+    assert record.refused_by_executor
+
+
+@pytest.mark.parametrize(
+    ("source", "own"), [("try:\n    d['a']\nexcept KeyError:\n    pass", True), ("d['a']", False)]
+)
+def test_an_error_of_the_interpreter_s_own_counts_as_such_where_code_catches(build, source, own):
+    error = SpanError(
+        "KeyError",
+        f"Code execution failed at line '{source}' due to: InterpreterError: Could not index {{}} with 'a'",
+        ("AgentExecutionError", "InterpreterError", "InterpreterError", "KeyError"),
+    )
+    assert record_of(build.snippet(source, error=error)).interpreter_only is own

@@ -83,10 +83,18 @@ def test_a_tool_that_exists_but_was_never_recorded_does_not_pretend_to_be_undefi
     assert laid.divergences[0].reason == "unknown_tool"
 
 
-def test_a_recorded_exception_is_raised_again_with_its_innermost_type():
-    failed = RecordedCall("price", error=SpanError("ToolError", "no such item", ("ToolError", "KeyError")))
-    answer = tape(failed).answer(request("price"))
-    assert (answer.error_type, answer.error_message) == ("KeyError", "no such item")
+@pytest.mark.parametrize(
+    ("error", "raised"),
+    [
+        (SpanError("LookupError", "no such item", ("LookupError", "KeyError")), "LookupError"),
+        (SpanError("shop.Gone", "no such item", ("Gone", "KeyError")), "shop.Gone"),
+        (SpanError("AgentToolExecutionError", "no such item", ("AgentError", "KeyError")), "KeyError"),
+        (SpanError(None, "no such item"), "RuntimeError"),
+    ],
+)
+def test_a_recorded_exception_is_raised_again_as_it_left_the_tool_and_not_as_its_cause(error, raised):
+    answer = tape(RecordedCall("price", error=error)).answer(request("price"))
+    assert (answer.error_type, answer.error_message) == (raised, "no such item")
 
 
 @pytest.mark.parametrize(

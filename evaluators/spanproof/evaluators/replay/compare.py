@@ -222,7 +222,9 @@ def _something_compared(record: Record, execution: Execution, output: Replayed) 
 
 
 def _output_difference(record: Record, execution: Execution, output: Replayed) -> str | None:
-    if record.failed and not _same_exception(record.error_type, execution.raised):
+    if record.failed and not (
+        record.interpreter_only or _same_exception(record.error_type, execution.raised)
+    ):
         return first_difference(
             "raised", record.error_type or "", execution.raised.type if execution.raised else ""
         )

@@ -59,6 +59,8 @@ _REFUSED_FORMS = re.compile(
 )
 """How smolagents' interpreter words what it refuses to do."""
 
+_HANDLER = re.compile(r"^\s*except\b", re.MULTILINE)
+
 _UNKNOWN_FUNCTION = re.compile(r"^Forbidden function evaluation: '(?P<name>\w+)' ")
 
 _OBSERVATION = re.compile(
@@ -112,19 +114,20 @@ def recorded_class(error: SpanError | None) -> FailureClass:
         return FailureClass.PERMISSION_DENIED
     if _framework_worded(error) and _message(error).startswith(_PARSE_FORMS):
         return FailureClass.SYNTAX_ERROR
-    if innermost_type(error) == "ImportError" and _NO_NAME not in error.message:
+    if raised_type(error) == "ImportError" and _NO_NAME not in error.message:
         return FailureClass.MISSING_DEPENDENCY
-    for name in reversed((error.type, *error.chain, innermost_type(error))):
-        known = _BY_TYPE.get((name or "").rsplit(".", 1)[-1])
-        if known is not None:
-            return known
-    return FailureClass.EXCEPTION
+    known = _BY_TYPE.get(raised_type(error) or "")
+    return FailureClass.EXCEPTION if known is None else known
 
 
-def innermost_type(error: SpanError) -> str | None:
-    """The name of the exception the code itself raised, None where the producer lost it."""
-    names = [name.rsplit(".", 1)[-1] for name in (error.type, *error.chain) if name]
-    own = next((name for name in reversed(names) if name not in _WRAPPERS), None)
+def raised_type(error: SpanError) -> str | None:
+    """The name of the exception the code itself raised, None where the producer lost it.
+
+    Behind the framework's wrappers it is the first of the chain: what stands behind that in turn are its own
+    causes, which were caught.
+    """
+    names = [name.rpartition(".")[2] for name in (*error.chain, error.type) if name]
+    own = next((name for name in names if name not in _WRAPPERS), None)
     if own is not None:
         return own
     worded = _worded_type(_message(error)) if _framework_worded(error) else None
@@ -158,7 +161,7 @@ def record_of(snippet: Snippet) -> Record:
     if failure_class is FailureClass.SYNTAX_ERROR:
         # smolagents shows the previous step's prints again when a step does not parse.
         stdout = shown = None
-    error_type = innermost_type(snippet.error) if snippet.error is not None else None
+    error_type = raised_type(snippet.error) if snippet.error is not None else None
     return Record(
         failure_class=failure_class,
         error_type=error_type,
@@ -167,9 +170,7 @@ def record_of(snippet: Snippet) -> Record:
         output_text=output_text,
         shown=shown,
         refused_by_executor=snippet.error is not None and _refused(snippet.error),
-        interpreter_only=snippet.error is not None
-        and _framework_worded(snippet.error)
-        and error_type in ("InterpreterError", "NotImplementedError"),
+        interpreter_only=snippet.error is not None and _is_interpreters(snippet.error, snippet.source),
     )
 
 
@@ -213,7 +214,23 @@ def _message(error: SpanError) -> str:
 
 def _framework_worded(error: SpanError) -> bool:
     """Whether the message is the framework's own: only then its form means anything."""
-    return error.type is None or error.type.rsplit(".", 1)[-1] in _WRAPPERS
+    outermost = error.chain[0] if error.chain else error.type
+    return error.type is None or not _WRAPPERS.isdisjoint(
+        name.rpartition(".")[2] for name in (error.type, outermost) if name
+    )
+
+
+def _is_interpreters(error: SpanError, source: str) -> bool:
+    """Whether the error may be smolagents' interpreter's own.
+
+    Where Python raises a KeyError, say, it raises an error of its own, which no `except` of the code takes.
+    """
+    if not _framework_worded(error):
+        return False
+    if raised_type(error) in ("InterpreterError", "NotImplementedError"):
+        return True
+    worded = _RAISED_FORM.match(_message(error))
+    return worded is not None and worded["type"] == "InterpreterError" and bool(_HANDLER.search(source))
 
 
 def _refused(error: SpanError) -> bool:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from spanproof.evaluators.model import Divergence
 from spanproof.evaluators.replay.matching import matches, parameters_seen
+from spanproof.evaluators.replay.record import raised_type
 from spanproof.sandbox import Foreseen, JsonValue, ToolAnswer, ToolRequest
-from spanproof.trace import RecordedCall
+from spanproof.trace import RecordedCall, SpanError
 
 DIVERGED = "ReplayDivergence"
 """Type of the exception raised inside where the tape has no answer for a tool it knows."""
@@ -130,7 +131,7 @@ class Tape:
 
     def _recorded(self, call: RecordedCall) -> ToolAnswer:
         if call.error is not None:
-            name = (call.error.chain[-1] if call.error.chain else call.error.type) or "RuntimeError"
+            name = _type_raised(call.error)
             return ToolAnswer(error_type=name, error_message=_unquoted(name, call.error.message))
         if call.result is None:
             return ToolAnswer()
@@ -160,6 +161,13 @@ class Tape:
             error_type=DIVERGED,
             error_message=f"the record has no further call {request.tool} with these arguments ({reason})",
         )
+
+
+def _type_raised(error: SpanError) -> str:
+    """The class of the exception that left the tool, with its module where that is on record."""
+    short = raised_type(error) or "RuntimeError"
+    told = (name for name in (error.type, *error.chain) if name and name.rpartition(".")[2] == short)
+    return next(told, short)
 
 
 def _is_verbatim(call: RecordedCall, request: ToolRequest) -> bool:

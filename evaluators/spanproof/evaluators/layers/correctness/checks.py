@@ -19,7 +19,7 @@ from spanproof.evaluators.layers.common import (
     why_not_replayed,
 )
 from spanproof.evaluators.model import ApiReport, MissingName, NoReplay, RunEvidence
-from spanproof.evaluators.replay.record import innermost_type
+from spanproof.evaluators.replay.record import raised_type
 from spanproof.sandbox import FailureClass
 from spanproof.trace import Evidence, Label, Language, Outcome, Scored, Skipped, Snippet
 
@@ -142,7 +142,7 @@ def _report(evidence: RunEvidence, snippet: Snippet) -> ApiReport | Skipped:
 
 def _missed_by_the_run(snippet: Snippet, report: ApiReport) -> frozenset[str]:
     """Those of the packages the sandbox lacks that the run's own interpreter did not find either."""
-    if snippet.error is None or innermost_type(snippet.error) != "ModuleNotFoundError":
+    if snippet.error is None or raised_type(snippet.error) != "ModuleNotFoundError":
         return frozenset()
     named = _NO_MODULE.findall(snippet.error.message)
     missed = frozenset(name.partition(".")[0] for name in named)
