@@ -143,6 +143,24 @@ def test_killing_the_master_ends_everything_and_the_next_run_starts_anew() -> No
         assert sandbox.run(Program("python", "print(1)")).stdout == "1\n"
 
 
+def test_a_master_that_dies_under_a_session_is_replaced_at_once() -> None:
+    """What waits for the master's end outlives it by a moment: who asks again meanwhile gets a slot."""
+    before = descendants(os.getpid())
+    with JailSandbox() as sandbox:
+        session = sandbox.session(SessionSpec(), lambda _call: ToolAnswer())
+        started = {pid: _parent_of(pid) for pid in descendants(os.getpid()) - before}
+        (top,) = [pid for pid, parent in started.items() if parent == os.getpid()]
+        (master,) = [pid for pid, parent in started.items() if parent == top]
+        os.kill(master, signal.SIGKILL)
+        with pytest.raises(SandboxBroken):
+            session.execute("1")
+        assert sandbox.run(Program("python", "print(1)")).stdout == "1\n"
+
+
+def _parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 def test_a_slot_that_dies_is_reported_and_replaced() -> None:
     with JailSandbox() as sandbox:
         sandbox.run(Program("python", "pass"))

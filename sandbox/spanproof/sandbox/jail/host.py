@@ -136,6 +136,7 @@ class Master:
             SandboxUnavailable: the kernel refused what a jail needs; the message says what.
         """
         self._lock = threading.Lock()
+        self._gone = False
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control = ours
         root = str(Path(__file__).resolve().parents[3])
@@ -179,6 +180,7 @@ class Master:
                 socket.send_fds(self._control, [b"slot"], [theirs.fileno()])
                 answer = self._answer()
             except OSError as failure:
+                self._gone = True
                 raise SandboxBroken(f"the jail's master is gone: {failure}") from failure
             finally:
                 theirs.close()
@@ -190,8 +192,8 @@ class Master:
 
     @property
     def alive(self) -> bool:
-        """Whether the process runs."""
-        return self._process.poll() is None
+        """Whether it runs, as far as is known: what waits for its end may outlive it by a moment."""
+        return not self._gone and self._process.poll() is None
 
     def close(self) -> None:
         """End the master and every slot. Safe to call twice."""
@@ -208,6 +210,7 @@ class Master:
     def _answer(self) -> dict[str, object]:
         data = self._control.recv(65536)
         if not data:
+            self._gone = True
             raise SandboxBroken(f"the jail's master ended: {self._last_words()}")
         answer = json.loads(data)
         assert isinstance(answer, dict)

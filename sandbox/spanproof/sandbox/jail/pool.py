@@ -139,13 +139,16 @@ class Pool:
             if slot.alive:
                 return slot
             slot.close()
-        if family.master is not None and not family.master.alive:
-            family.master.close()
+        if family.master is not None:
+            try:
+                return family.master.slot()
+            except SandboxBroken:
+                if family.master.alive:
+                    raise
+            family.master.close()  # it has ended: another takes its place
             family.master = None
-        if family.master is None:
-            family.master, slot = _start(family.kind, self.tier())
-            return slot
-        return family.master.slot()
+        family.master, slot = _start(family.kind, self.tier())
+        return slot
 
     def tier(self) -> Tier:
         """The wall of its slots: the strongest this machine gives, found by building it."""
