@@ -15,6 +15,8 @@ from spanproof.evaluators.layers.groundedness.language.words import plain_set
 class Dimension(StrEnum):
     """What a unit measures."""
 
+    __hash__ = str.__hash__  # an enum's own is asked for in Python, and facts are counted by it
+
     MONEY = "money"
     FRACTION = "fraction"
     TIME = "time"

@@ -50,7 +50,7 @@ class Fact:
     counted: bool = False
     """The key names a number of things."""
     said: Callable[[], frozenset[str]] | None = field(default=None, compare=False, repr=False)
-    """Of a value found in prose, what reads its clause."""
+    """Of a value found in prose, what reads its clause, until it has been read."""
     currency: str = ""
     """The currency that the object it stands in names beside it."""
     line: int = -1
@@ -61,6 +61,8 @@ class Fact:
     """The time of day where it is one, in seconds since midnight."""
     offset: int | None = None
     """Minutes from UTC of that time, where the output says."""
+    when: tuple[float | None, ...] | None = field(default=None, init=False, compare=False, repr=False)
+    """Where its names place it in time, once `order` has been asked."""
     words: frozenset[str] = field(init=False, compare=False, repr=False)
     """Everything that names it."""
     dimension: Dimension | None = field(init=False, compare=False, repr=False)
@@ -72,10 +74,14 @@ class Fact:
         kept = Dimension.FRACTION if self.fraction else Dimension.MONEY if self.money else None
         self.dimension = self.unit.dimension if self.unit is not None else kept
 
+    _clause: frozenset[str] = field(default=frozenset(), init=False, compare=False, repr=False)
+
     @property
     def clause(self) -> frozenset[str]:
         """Of a value found in prose, the words of its own clause and of what its sentence is about."""
-        return self.said() if self.said is not None else frozenset()
+        if self.said is not None:
+            self._clause, self.said = self.said(), None
+        return self._clause
 
 
 @dataclass(slots=True)
@@ -95,6 +101,21 @@ class Records:
     words: tuple[str, ...]
     rows: int = 0
     columns: dict[str, list[Fact]] = field(default_factory=dict)
+    _measured: list[tuple[str, list[Fact]]] | None = field(
+        default=None, init=False, repr=False, compare=False
+    )
+
+    def measured(self) -> list[tuple[str, list[Fact]]]:
+        """The columns that hold nothing but numbers, in one unit; worked out once."""
+        if self._measured is None:
+            self._measured = [
+                (name, numbers)
+                for name, column in self.columns.items()
+                if (numbers := [fact for fact in column if fact.number is not None])
+                and all(fact.number is not None or fact.null for fact in column)
+                and all(fact.unit is numbers[0].unit or fact.unit == numbers[0].unit for fact in numbers)
+            ]
+        return self._measured
 
 
 @dataclass(slots=True)

@@ -51,13 +51,19 @@ _PERIODS = frozenset(
 
 def before_after(first: Fact, second: Fact) -> int | None:
     """1 where `first` is earlier, -1 where it is later, None where nothing says so."""
-    for rank in (_day, _year, _numbered, _month, _side):
-        one, other = rank(first), rank(second)
+    for one, other in zip(_when(first), _when(second), strict=True):
         if one is not None and other is not None and one != other:
             return 1 if one < other else -1
     if is_later(second, first):
         return 1
     return -1 if is_later(first, second) else None
+
+
+def _when(fact: Fact) -> tuple[float | None, ...]:
+    if fact.when is None:
+        words = [*fact.key, *sorted(fact.scope)]
+        fact.when = _day(fact), _year(words), _numbered(words), _month(words), _side(fact)
+    return fact.when
 
 
 def is_later(fact: Fact, earlier: Fact) -> bool:
@@ -81,19 +87,14 @@ def differ_in_time(one: Fact, other: Fact) -> bool:
     )
 
 
-def _ordered_words(fact: Fact) -> list[str]:
-    return [*fact.key, *sorted(fact.scope)]
-
-
-def _year(fact: Fact) -> float | None:
-    for word in _ordered_words(fact):
+def _year(words: list[str]) -> float | None:
+    for word in words:
         if len(word) == 4 and word.isdigit() and 1900 <= int(word) <= 2100:
             return float(word)
     return None
 
 
-def _numbered(fact: Fact) -> float | None:
-    words = _ordered_words(fact)
+def _numbered(words: list[str]) -> float | None:
     for place, word in enumerate(words):
         found = _NUMBERED.match(word)
         if found and found["stem"] in _PERIODS:
@@ -103,13 +104,12 @@ def _numbered(fact: Fact) -> float | None:
     return None
 
 
-def _month(fact: Fact) -> float | None:
-    return next((float(_MONTHS[word]) for word in _ordered_words(fact) if word in _MONTHS), None)
+def _month(words: list[str]) -> float | None:
+    return next((float(_MONTHS[word]) for word in words if word in _MONTHS), None)
 
 
 def _side(fact: Fact) -> float | None:
-    words = set(fact.key) | fact.scope
-    early, late = bool(words & _EARLY), bool(words & _LATE)
+    early, late = not fact.words.isdisjoint(_EARLY), not fact.words.isdisjoint(_LATE)
     return None if early == late else float(late)
 
 

@@ -6,14 +6,16 @@ In: the quantity and the `Binding`. Out: an `Asked`, and the facts its words are
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from spanproof.evaluators.layers.groundedness.language.answer import Stated
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
+from spanproof.evaluators.layers.groundedness.language.words import plain_set
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim
+from spanproof.evaluators.layers.groundedness.rules.derive import Search
 from spanproof.evaluators.layers.groundedness.rules.matching import comparable, fits
 from spanproof.evaluators.layers.groundedness.rules.naming import best_named
 
@@ -47,16 +49,34 @@ EXISTS = re.compile(
 """What stands before a number that says how many there are."""
 
 
-@dataclass(frozen=True, slots=True)
+_BOUNDING = plain_set(
+    "over above more greater least exceed exceeds exceeded exceeding higher less under below fewer most lower"
+    " up within"
+)
+_ROUGH = plain_set("about around roughly approximately approx nearly almost some circa ca")
+
+
+@dataclass(slots=True)
 class Asked:
-    """A stated quantity with all that is asked about it."""
+    """A stated quantity with all that is asked about it.
+
+    Attributes:
+        words: what names it.
+        before: what stands before it.
+        over, under: whether that says it is a bound.
+        coarse: whether it is told roughly, or as a bound.
+        search: how it may be derived, once that has been asked.
+    """
 
     stated: Stated
     quantity: Quantity
     binding: Binding
     words: frozenset[str]
     before: str
-    coarse: bool
+    over: bool = False
+    under: bool = False
+    coarse: bool = False
+    search: Search | None = field(default=None, init=False, compare=False)
 
     def claim(self, verdict: Verdict, reason: str, evidence: ClaimEvidence | None = None) -> Claim:
         """The claim on this quantity."""
@@ -70,6 +90,17 @@ class Asked:
             reason,
             evidence,
         )
+
+
+def asked_of(stated: Stated, quantity: Quantity, before: str, binding: Binding) -> Asked:
+    """What is asked about a stated quantity."""
+    said = binding.answer.said
+    bounding = not _BOUNDING.isdisjoint(said)
+    over = bounding and OVER.search(before) is not None
+    under = bounding and UNDER.search(before) is not None
+    rough = not _ROUGH.isdisjoint(said) or "~" in before or "≈" in before
+    coarse = over or under or (rough and ABOUT.search(before) is not None)
+    return Asked(stated, quantity, binding, binding.words_at(stated), before, over, under, coarse)
 
 
 def kind_of(quantity: Quantity, stated: Stated) -> ClaimKind:

@@ -85,6 +85,11 @@ class Binding:
         return self.facts.numbers()
 
     @cached_property
+    def scales(self) -> list[float]:
+        """What the outputs or their keys count in, other than ones."""
+        return sorted({*self.facts.scales.values(), *(fact.scale for fact in self.numbers)} - {1.0})
+
+    @cached_property
     def task_words(self) -> frozenset[str]:
         """Canonical words of the task."""
         return frozenset(words_of(self.task))

@@ -11,8 +11,6 @@ import re
 from spanproof.evaluators.layers.groundedness.language.words import canonical_set
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, Verdict
 from spanproof.evaluators.layers.groundedness.rules.asked import (
-    OVER,
-    UNDER,
     Asked,
     in_unit,
     same_value,
@@ -35,8 +33,7 @@ _NORM = canonical_set(
 
 def bound_claim(asked: Asked) -> Claim | None:
     """A bound is true of a fact that rounds to it ("over 1,300 units"); one nobody gave is made up."""
-    over, under = OVER.search(asked.before), UNDER.search(asked.before)
-    if not over and not under:
+    if not asked.over and not asked.under:
         return None
     given = any(same_value(asked, quantity) for quantity in asked.binding.task_quantities)
     if not given and not _NORM.isdisjoint(asked.stated.noun) and not _names_a_norm(asked):
@@ -67,8 +64,8 @@ def bound_claim(asked: Asked) -> Claim | None:
     for fact in subjects(asked):
         value = in_unit(asked.quantity, fact)
         near = value and abs(value - asked.quantity.value) <= abs(value) / 4
-        if near and (value > asked.quantity.value) == bool(over):
-            sign = ">" if over else "<"
+        if near and (value > asked.quantity.value) == asked.over:
+            sign = ">" if asked.over else "<"
             return asked.claim(
                 Verdict.GROUNDED,
                 "the outputs' value is on that side of it",
@@ -88,18 +85,17 @@ def _written(asked: Asked) -> ClaimEvidence | None:
 
 
 def _comparison_fails(asked: Asked) -> Claim | None:
-    over, under = OVER.search(asked.before), UNDER.search(asked.before)
     subject = subject_of(asked)
-    if subject is None or not (over or under) or subject.dimension is not asked.quantity.dimension:
+    if subject is None or subject.dimension is not asked.quantity.dimension:
         return None
     if told_for(asked) is not None and told_for(asked) != kept_for(subject):
         return None  # "under 8 kWh a day" of what a year took
     value = in_unit(asked.quantity, subject)
-    if value == asked.quantity.value or (value > asked.quantity.value) == bool(over):
+    if value == asked.quantity.value or (value > asked.quantity.value) == asked.over:
         return None
     return asked.claim(
         Verdict.CONTRADICTED,
-        f"`{subject.text}` is not {'over' if over else 'under'} it",
+        f"`{subject.text}` is not {'over' if asked.over else 'under'} it",
         evidence_of(subject),
     )
 

@@ -66,10 +66,10 @@ def asked_results(asked: Asked) -> list[tuple[float, Quantity]]:
     own = {each.name: getattr(asked.quantity, each.name) for each in fields(asked.quantity)}
     probe = Probe(**own)
     named = _named_facts(asked)
-    for search in _searches(replace(asked, quantity=probe)):
+    for search in _searches(asked, probe):
         derive(replace(search, facts=named) if named is not None else search)
     if named is not None and not probe.tried:  # "including the fee": the one that is named goes with another
-        for search in _searches(replace(asked, quantity=probe)):
+        for search in _searches(asked, probe):
             derive(search)
     return probe.tried
 
@@ -98,7 +98,7 @@ def _named_facts(asked: Asked) -> Facts | None:
 
 def given_pair(asked: Asked) -> tuple[Fact, Fact] | None:
     """The two values that the sentence itself sets against each other, where each end is one value."""
-    bases = _bases(asked)
+    bases = _search(asked).bases
     if bases is None or any(len({fact.number for fact in side}) > 1 for side in bases):
         return None
     return bases[0][0], bases[1][0]
@@ -106,7 +106,7 @@ def given_pair(asked: Asked) -> tuple[Fact, Fact] | None:
 
 def is_whole(asked: Asked) -> bool:
     """Whether the quantity is what something is a part of: "98 of 105", "60 % of the two million rows"."""
-    return _OUT_OF.search(asked.before) is not None
+    return "of" in asked.binding.answer.said and _OUT_OF.search(asked.before) is not None
 
 
 def natural_value(asked: Asked) -> Derived | None:
@@ -144,7 +144,21 @@ def _sentence_words(asked: Asked) -> tuple[str, ...]:
     return asked.binding.answer.sentences[asked.stated.sentence].words
 
 
-def _searches(asked: Asked) -> Iterator[Search]:
+def _searches(asked: Asked, probe: Probe | None = None) -> Iterator[Search]:
+    """The search for the quantity, or for what fits the probe in its place, in each of its readings."""
+    search = _search(asked)
+    for reading in _readings(asked, probe or asked.quantity):
+        yield search if reading is asked.quantity else replace(search, quantity=reading)
+
+
+def _search(asked: Asked) -> Search:
+    """How the quantity may be derived: worked out once for all that ask."""
+    if asked.search is None:
+        asked.search = _worked_out(asked)
+    return asked.search
+
+
+def _worked_out(asked: Asked) -> Search:
     sentence = frozenset(_sentence_words(asked))
     cues = sentence
     if asked.binding.is_short:
@@ -161,13 +175,11 @@ def _searches(asked: Asked) -> Iterator[Search]:
         for each in (*asked.binding.task_quantities, *_beside(asked))
         if each.dimension in (None, Dimension.MONEY)
     )
-    told = told_beside(asked)
+    told = _told_beside(asked)
     taken = _names_of_facts(asked)
     cues, near = _meant(cues, asked) - taken, asked.words - taken
-    bases = _bases(asked)
-    for quantity in _readings(asked):
-        facts, reckoned = asked.binding.facts, _reckoned(asked)
-        yield Search(quantity, cues, words, facts, near, given, amounts, told, reckoned, bases)
+    facts, reckoned = asked.binding.facts, _reckoned(asked)
+    return Search(asked.quantity, cues, words, facts, near, given, amounts, told, reckoned, _bases(asked))
 
 
 def _meant(cues: frozenset[str], asked: Asked) -> frozenset[str]:
@@ -195,12 +207,10 @@ def _names_of_facts(asked: Asked) -> frozenset[str]:
     )
 
 
-def _readings(asked: Asked) -> Iterator[Quantity]:
+def _readings(asked: Asked, quantity: Quantity) -> Iterator[Quantity]:
     """The quantity as written, in the scale the outputs declare, and as the percentage a bare answer is."""
-    quantity = asked.quantity
     yield quantity
-    scales = set(asked.binding.facts.scales.values()) | {fact.scale for fact in asked.binding.numbers}
-    for scale in sorted(scales - {1.0}):
+    for scale in asked.binding.scales:
         if quantity.scaled or abs(quantity.value) >= scale:
             yield replace(quantity, value=quantity.value / scale, ulp=quantity.ulp / scale, scaled=False)
     if asked.binding.is_short and quantity.unit is None and "percent" in asked.binding.task_words:
@@ -237,6 +247,10 @@ def _beside(asked: Asked) -> Iterator[Quantity]:
 
 def told_beside(asked: Asked) -> tuple[Fact, ...]:
     """The facts that the other numbers of the sentence tell, where each can be only one."""
+    return _search(asked).beside
+
+
+def _told_beside(asked: Asked) -> tuple[Fact, ...]:
     if asked.quantity.dimension is not Dimension.FRACTION:
         return ()
     found: list[Fact] = []

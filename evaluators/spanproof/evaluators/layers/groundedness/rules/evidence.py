@@ -130,9 +130,12 @@ def _how_it_slipped(asked: Asked, fact: Fact, values: Counter[Dimension | None],
         return ANOTHER_UNIT
     if not comparable(quantity, fact) or not measures_alike(asked, fact):
         return ""
+    value = in_unit(quantity, fact)
+    if not slip(quantity, value, meant=True):
+        return ""
     reckoned = asks_to_reckon(asked, fact)
     meant = _alone_in_its_unit(asked, fact) and not reckoned
-    how = slip(quantity, in_unit(quantity, fact), meant=meant)
+    how = slip(quantity, value, meant=meant)
     if how == POWER_OF_TEN and _may_be_the_units(asked, fact):
         return ""
     if how == OTHER_SIGN and (quantity.dimension is Dimension.MONEY or (fact.money and fact.records >= 0)):

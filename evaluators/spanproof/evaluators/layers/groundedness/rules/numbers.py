@@ -18,10 +18,8 @@ from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.asked import (
-    ABOUT,
-    OVER,
-    UNDER,
     Asked,
+    asked_of,
 )
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, evidence_of
 from spanproof.evaluators.layers.groundedness.rules.bounds import bound_claim
@@ -74,8 +72,7 @@ def number_claim(stated: Stated, binding: Binding) -> Claim | None:
     result = result_at(quantity, binding)
     if result is not None:
         return result_claim(result, quantity, binding)
-    coarse = any(pattern.search(before) for pattern in (ABOUT, OVER, UNDER))
-    asked = Asked(stated, quantity, binding, binding.words_at(stated), before, coarse)
+    asked = asked_of(stated, quantity, before, binding)
     if is_year(quantity, before):
         return year_claim(asked)
     found = _bound(asked)

@@ -11,7 +11,7 @@ import math
 from dataclasses import replace
 
 from spanproof.evaluators.layers.groundedness.language.quantity import Quantity
-from spanproof.evaluators.layers.groundedness.language.units import BY_NAME
+from spanproof.evaluators.layers.groundedness.language.units import BY_NAME, Dimension
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.matching import fits
 
@@ -27,6 +27,10 @@ OTHER_SIGN = "the other sign"
 OTHER_ORDER = "its digits in another order"
 ANOTHER_UNIT = "another unit"
 POWER_OF_TEN = "a power of ten off"
+_FACTORS = {
+    measured: frozenset(unit.factor for unit in BY_NAME.values() if unit.dimension is measured)
+    for measured in Dimension
+}
 _POWERS = frozenset((1, -1, 2, -2, 3, -3, 6, -6))
 
 
@@ -37,10 +41,12 @@ def slip(quantity: Quantity, value: float, *, meant: bool = False) -> str:
     """
     if not value or not quantity.value:
         return ""
-    stated, exact = _digits(quantity.value, quantity), _digits(value, quantity)
-    if stated == exact:
+    told, exact = _steps(quantity.value, quantity), _steps(value, quantity)
+    if told == exact:
         return "" if (quantity.value < 0) == (value < 0) else OTHER_SIGN
-    for rounded in {_digits(value * (1 + side), quantity) for side in (-1e-9, 1e-9)}:
+    stated = str(told)
+    for steps in dict.fromkeys(_steps(value * (1 + side), quantity) for side in (-1e-9, 1e-9)):
+        rounded = str(steps)
         if len(stated) != len(rounded):
             continue
         differ = sum(one != other for one, other in zip(stated, rounded, strict=True))
@@ -49,18 +55,21 @@ def slip(quantity: Quantity, value: float, *, meant: bool = False) -> str:
         if sorted(stated) == sorted(rounded) and _telling(quantity) >= _ORDERED_DIGITS:
             return OTHER_ORDER
     power = round(math.log10(abs(quantity.value / value)))
-    off = power in _POWERS and len(stated.strip("0")) > 1 and _digits(value * 10.0**power, quantity) == stated
+    off = power in _POWERS and len(stated.strip("0")) > 1 and _steps(value * 10.0**power, quantity) == told
     return POWER_OF_TEN if off else ""
 
 
-def _digits(value: float, quantity: Quantity) -> str:
-    return f"{round(abs(value) / quantity.ulp):d}"
+def _steps(value: float, quantity: Quantity) -> int:
+    """How many steps of the quantity's last digit a value is: its digits."""
+    return round(abs(value) / quantity.ulp)
 
 
 def _telling(quantity: Quantity) -> int:
     """The digits that tell it from others: the zeros at the end of a whole number may be rounding."""
     return (
-        quantity.digits if quantity.decimals else max(1, len(_digits(quantity.value, quantity).rstrip("0")))
+        quantity.digits
+        if quantity.decimals
+        else max(1, len(str(_steps(quantity.value, quantity)).rstrip("0")))
     )
 
 
@@ -79,7 +88,7 @@ def as_told(quantity: Quantity, *, coarse: bool) -> Quantity:
 
 def is_as_long(quantity: Quantity, value: float) -> bool:
     """Whether the value has as many digits, told as the quantity is: only then can one of them be wrong."""
-    return len(_digits(value, quantity)) == len(_digits(quantity.value, quantity))
+    return len(str(_steps(value, quantity))) == len(str(_steps(quantity.value, quantity)))
 
 
 def another_unit(quantity: Quantity, fact: Fact) -> str:
@@ -101,8 +110,7 @@ def _in_units_of(quantity: Quantity, fact: Fact) -> list[float]:
     """The fact in every unit of what the quantity measures: "14 hours" of what is 14 days."""
     if fact.unit is None or fact.number is None or fact.dimension is not quantity.dimension:
         return []
-    factors = {unit.factor for unit in BY_NAME.values() if unit.dimension is fact.dimension}
-    return [fact.number * fact.unit.factor / factor for factor in factors]
+    return [fact.number * fact.unit.factor / factor for factor in _FACTORS[fact.unit.dimension]]
 
 
 def coincides(quantity: Quantity, values: int, how: str = "", most: float = _CHANCE) -> bool:

@@ -15,6 +15,7 @@ from spanproof.evaluators.layers.groundedness.rules.derive.rates import HOURS
 
 _NOUN = r"second|minute|hour|day|night|week|month|quarter|year|annum"
 _ADVERB = r"hourly|daily|nightly|weekly|monthly|quarterly|yearly|annually"
+_CUES = frozenset(f"{_NOUN}|{_ADVERB}".split("|"))
 _BEHIND = re.compile(
     rf"\s*(?:[\w/-]+\s+){{0,3}}?(?:(?:per|an?|each|every)\s+|/\s?)(?P<noun>{_NOUN})\b"
     rf"|\s*(?:[\w-]+\s+){{0,3}}?(?P<adverb>{_ADVERB})\b",
@@ -24,6 +25,8 @@ _BEHIND = re.compile(
 
 def told_for(asked: Asked) -> float | None:
     """The period that stands behind the quantity."""
+    if _CUES.isdisjoint(asked.binding.answer.said):
+        return None
     return _behind(asked.binding.answer.text, asked.quantity.end)
 
 

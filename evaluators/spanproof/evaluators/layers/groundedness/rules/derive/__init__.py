@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.language.words import canonical_set
 from spanproof.evaluators.layers.groundedness.rules.derive.changes import (
@@ -68,9 +67,10 @@ from spanproof.evaluators.layers.groundedness.rules.derive.sums import (
 
 def derive(search: Search) -> Derived | None:
     """The first derivation that gives the quantity."""
-    for wanted, attempt in _ATTEMPTS:
+    measured = search.quantity.dimension
+    for wanted, dimensions, attempt in _ATTEMPTS:
         cues = search.near if attempt is pair_sums else search.cues
-        if wanted.isdisjoint(cues) and not _asked_by_unit(attempt, search.quantity):
+        if measured not in dimensions and wanted.isdisjoint(cues):
             continue
         found = attempt(search)
         if found is not None:
@@ -78,40 +78,31 @@ def derive(search: Search) -> Derived | None:
     return None
 
 
-def _asked_by_unit(attempt: Callable[[Search], Derived | None], quantity: Quantity) -> bool:
-    """A percentage asks for a share, a number of days for the time between two dates."""
-    if attempt is shares:
-        return quantity.dimension is Dimension.FRACTION
-    if attempt in (portions, conversions):
-        return quantity.dimension is Dimension.MONEY
-    if attempt is named_sums:
-        return quantity.dimension is not Dimension.FRACTION
-    spans = (day_differences, year_differences, clock_differences)
-    return attempt in spans and quantity.dimension is Dimension.TIME
-
-
-_ATTEMPTS: tuple[tuple[frozenset[str], Callable[[Search], Derived | None]], ...] = (
-    (SUM_CUES, sums),
-    (WITH_CUES, pair_sums),
-    (EITHER_CUES, named_pair_sums),
-    (EITHER_CUES, portions),
-    (AVERAGE_CUES, averages),
-    (canonical_set("std"), deviations),
-    (SHARE_CUES, shares),
-    (DIFFERENCE_CUES, differences),
-    (DIFFERENCE_CUES, day_differences),
-    (DIFFERENCE_CUES, year_differences),
-    (DIFFERENCE_CUES, clock_differences),
-    (PERIOD_CUES, periods),
-    (MULTIPLE_CUES, multiples),
-    (canonical_set("per"), per_time),
-    (RATIO_CUES, ratios),
-    (EACH_CUES, per_each),
-    (PRODUCT_CUES, products),
-    (PRODUCT_CUES, given_products),
-    (SUM_CUES | WITH_CUES, told_sums),
-    (frozenset(), conversions),
-    (frozenset(), named_sums),
+_Measured = tuple[Dimension | None, ...]
+_NO_SHARE: _Measured = (None, *(each for each in Dimension if each is not Dimension.FRACTION))
+_ATTEMPTS: tuple[tuple[frozenset[str], _Measured, Callable[[Search], Derived | None]], ...] = (
+    (SUM_CUES, (), sums),
+    (WITH_CUES, (), pair_sums),
+    (EITHER_CUES, (), named_pair_sums),
+    (EITHER_CUES, (Dimension.MONEY,), portions),
+    (AVERAGE_CUES, (), averages),
+    (canonical_set("std"), (), deviations),
+    (SHARE_CUES, (Dimension.FRACTION,), shares),
+    (DIFFERENCE_CUES, (), differences),
+    (DIFFERENCE_CUES, (Dimension.TIME,), day_differences),
+    (DIFFERENCE_CUES, (Dimension.TIME,), year_differences),
+    (DIFFERENCE_CUES, (Dimension.TIME,), clock_differences),
+    (PERIOD_CUES, (), periods),
+    (MULTIPLE_CUES, (), multiples),
+    (canonical_set("per"), (), per_time),
+    (RATIO_CUES, (), ratios),
+    (EACH_CUES, (), per_each),
+    (PRODUCT_CUES, (), products),
+    (PRODUCT_CUES, (), given_products),
+    (SUM_CUES | WITH_CUES, (), told_sums),
+    (frozenset(), (Dimension.MONEY,), conversions),
+    (frozenset(), _NO_SHARE, named_sums),
 )
+"""What is tried in turn: the words that ask for it, and the measures that do by themselves."""
 
 __all__ = ["Derived", "Search", "derive", "further_steps", "measured_value", "natural", "scaled_value"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import CENTS, Dimension, readings
@@ -41,7 +41,7 @@ class Derived:
     value: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Search:
     """What a search looks at: the claim's cue words and its sentence's words."""
 
@@ -61,6 +61,8 @@ class Search:
     """What the answer itself has derived before: it may go on reckoning with it."""
     bases: tuple[tuple[Fact, ...], tuple[Fact, ...]] | None = None
     """Facts behind "from A to B" in the same sentence: then the pair is given."""
+    numbers: list[Fact] | None = field(default=None, init=False)
+    """What `operands` gives, once it has."""
 
 
 def scaled_value(fact: Fact) -> float:
@@ -79,10 +81,8 @@ def measured_value(fact: Fact) -> float:
 def columns(search: Search, *, least: int = 2) -> Iterator[tuple[Records, str, list[Fact]]]:
     """Columns of numbers, and named rows whose entries differ only in when."""
     for records in search.facts.records:
-        for name, column in records.columns.items():
-            numbers = [fact for fact in column if fact.number is not None]
-            whole = len(numbers) == len([fact for fact in column if not fact.null])
-            if len(numbers) >= least and whole and len({fact.unit for fact in numbers}) == 1:
+        for name, numbers in records.measured():
+            if len(numbers) >= least:
                 yield records, name, numbers
         yield from _named_rows(search, records, least)
 
@@ -164,6 +164,12 @@ def common_words(column: Sequence[Fact]) -> frozenset[str]:
 
 def operands(search: Search) -> list[Fact]:
     """The numbers a derivation may use: all, or in a crowd those that the words name."""
+    if search.numbers is None:
+        search.numbers = _operands(search)
+    return search.numbers
+
+
+def _operands(search: Search) -> list[Fact]:
     numbers = [fact for fact in search.facts.facts if fact.number is not None and fact.day is None]
     if len(numbers) <= _MAX_OPERANDS:
         return [*numbers, *search.reckoned]
