@@ -26,7 +26,7 @@ _TOOL_LANGUAGES: Final = (
     (
         Language.BASH,
         re.compile(
-            r"(?:^|_)(?:bash|shell|terminal|cmd|powershell)(?:$|_)|(?:run|exec\w*)_?commands?$|^command_?(?:line|exec)"
+            r"(?:^|_)(?:bash|shell|terminal|cmd|powershell|ssh)(?:$|_)|(?:run|exec\w*)_?commands?$|^command_?(?:line|exec)"
         ),
     ),
     (Language.JAVASCRIPT, re.compile(r"javascript|(?:^|_)(?:js|node(?:js)?)(?:$|_)|evaluate_script")),
@@ -112,7 +112,9 @@ def _in_object(tool: str, arguments: dict[str, JsonValue], path: str) -> Iterato
         place = f"{path}.{key}"
         if key in ("args", "kwargs", "action") and isinstance(value, list | dict):
             yield from _in_value(tool, value, place)
-        source = _command_text(value) if key.lower() in _SHELL_KEYS else value
+        source = value
+        if key.lower() in _SHELL_KEYS:
+            source = _command_text(value, several=key.lower() == "commands")
         if not isinstance(source, str) or not source.strip():
             continue
         language = _of_argument(tool, key.lower(), source, declared, only=len(arguments) == 1)
@@ -129,7 +131,7 @@ def _of_argument(
 ) -> Language | None:
     hinted = _tool_language(tool)
     if key in _CODE_KEYS:
-        told = declared or _code(source) or hinted
+        told = declared or _told(source, hinted)
         return told or (Language.OTHER if _CODE_TOOL.search(tool) else None)
     if key in _SHELL_KEYS:
         return Language.BASH if hinted is Language.BASH else declared or _code(source)
@@ -148,9 +150,16 @@ def _of_only_argument(tool: str, source: str) -> Language | None:
     if hinted is Language.SQL:
         return Language.SQL if _SQL_VERB.match(source) else None
     if hinted is not None:
-        told = _code(source)
-        return told if told is not None and hinted is not Language.BASH else hinted
+        return hinted if hinted is Language.BASH else _told(source, hinted)
     return _code(source) if _CODE_TOOL.search(tool) else None
+
+
+def _told(source: str, hinted: Language | None) -> Language | None:
+    """The language of code given to a tool whose name says one: short JavaScript parses as Python too."""
+    told = _code(source)
+    if hinted in (Language.JAVASCRIPT, Language.TYPESCRIPT) and told in (Language.PYTHON, Language.OTHER):
+        return hinted
+    return told or hinted
 
 
 def _code(source: str) -> Language | None:
@@ -171,11 +180,13 @@ def _declared(arguments: dict[str, JsonValue]) -> Language | None:
     return None
 
 
-def _command_text(value: JsonValue) -> JsonValue:
+def _command_text(value: JsonValue, *, several: bool) -> JsonValue:
     """A command as one text: an argument vector is joined, `bash -lc X` is X."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         return value
     words = [str(item) for item in value]
+    if several:
+        return "\n".join(words)
     if len(words) == 3 and words[0].rpartition("/")[2] in {"bash", "sh", "zsh"} and words[1].endswith("c"):
         return words[2]
     return shlex.join(words)

@@ -1,0 +1,21 @@
+"""Tool calls that were labelled before anything was run on them, decoded as a dialect decodes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from spanproof.collector.dialects.decode import decoded
+from spanproof.evaluators.detect.arguments import code_in_call
+from spanproof.trace import ToolCall
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "detection" / "blind-calls.yaml"
+CALLS = yaml.safe_load(GOLDEN.read_text("utf-8"))
+
+
+@pytest.mark.parametrize(("language", "tool", "arguments"), CALLS)
+def test_a_call_carries_what_it_was_labelled_with(language, tool, arguments):
+    found = {code.language.value for code in code_in_call(ToolCall(tool, decoded(arguments)))}
+    assert found == (set() if language == "none" else {language})
