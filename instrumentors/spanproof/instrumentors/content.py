@@ -92,12 +92,14 @@ class Content:
         visible: whether content is recorded at all; ask before preparing much.
     """
 
-    __slots__ = ("_json_shown", "_marks", "_policy", "attributes", "visible")
+    __slots__ = ("_json_shown", "_marks", "_policy", "_room", "attributes", "visible")
 
     def __init__(self, policy: ContentPolicy) -> None:
         self.visible = policy.capture
         self.attributes: dict[str, AttributeValue] = {}
         self._policy = policy
+        # Characters of a text that is put down as it is: none where parts may have to be kept back.
+        self._room = policy.max_value_chars if policy.capture and policy.redaction is None else -1
         self._marks: tuple[tuple[str, str], ...] = ()
         self._json_shown: tuple[str, ...] = ()
 
@@ -110,7 +112,9 @@ class Content:
 
     def text(self, name: str, value: str) -> None:
         """A text."""
-        if self.visible:
+        if len(value) <= self._room and value.isascii():
+            self.attributes[name] = value
+        elif self.visible:
             self._put(name, value, self._policy.max_value_chars)
 
     def code(self, source: str, language: str | None) -> None:
@@ -144,7 +148,7 @@ class Content:
         """Messages as JSON; of those that `messages` made, only arguments and results are foreign values."""
         if not self.visible:
             return
-        limit = room = self._policy.max_value_chars if self._policy.redaction is None else -1
+        limit = room = self._room
         for document in documents:
             for part in document["parts"]:
                 kind = part["type"]
@@ -160,11 +164,17 @@ class Content:
 
     def input(self, value: object) -> None:
         """What went in, in OpenInference's words."""
-        self._show(openinference.INPUT_VALUE, openinference.INPUT_MIME_TYPE, value)
+        if type(value) is str and len(value) <= self._room and not self._json_shown and value.isascii():
+            self.attributes[openinference.INPUT_VALUE] = value
+        else:
+            self._show(openinference.INPUT_VALUE, openinference.INPUT_MIME_TYPE, value)
 
     def output(self, value: object) -> None:
         """What came out, in OpenInference's words."""
-        self._show(openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
+        if type(value) is str and len(value) <= self._room and not self._json_shown and value.isascii():
+            self.attributes[openinference.OUTPUT_VALUE] = value
+        else:
+            self._show(openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
 
     def beginning(self, value: str) -> None:
         """What went in where the span's messages hold it whole: as much of it as a list shows."""
@@ -212,10 +222,7 @@ class Content:
 
     def _show(self, name: str, mime_name: str, value: object) -> None:
         """As `document`; what names no MIME type is text in OpenInference."""
-        if type(value) is str and not self._json_shown:
-            if self.visible:
-                self._put(name, value, self._policy.max_value_chars)
-        elif mime_name in self._json_shown or not issubclass(type(value), str):
+        if mime_name in self._json_shown or not issubclass(type(value), str):
             self._json_shown = (*self._json_shown, mime_name)
             self.document(name, mime_name, value)
         else:
@@ -235,11 +242,11 @@ class Content:
             self._marks += tuple((mark, shown) for mark, marked in self._marks if marked == name)
 
     def _json(self, name: str, value: object) -> None:
-        policy = self._policy
-        plain = plain_json(value, policy.max_value_chars) if policy.redaction is None else None
+        plain = plain_json(value, self._room)
         if plain is not None:
             self.attributes[name] = plain
             return
+        policy = self._policy
         encoded = encode(value, policy.max_value_chars, policy.redactor(name))
         self.attributes[name] = encoded.text
         for mark, holds in (

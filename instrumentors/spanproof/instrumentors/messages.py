@@ -59,9 +59,13 @@ def text_in(message: Message) -> str:
     """What a message says; a tool's answer as text."""
     parts = message.parts
     if len(parts) == 1 and parts[0]["type"] == "text":
-        return text_of(parts[0]["content"])
-    said = (part.get("content", part.get("response")) for part in parts if part["type"] in _SAYING)
-    return "\n".join(text_of(each) for each in said)
+        text = parts[0]["content"]
+        return text if type(text) is str else text_of(text)
+    said: list[str] = []
+    for part in parts:
+        if part["type"] in _SAYING:
+            said.append(text_of(part.get("content", part.get("response"))))
+    return "\n".join(said)
 
 
 @dataclass(slots=True)
@@ -79,15 +83,27 @@ class History:
         self._calls: tuple[tuple[str, tuple[Hashable, ...]], ...] = ()
         self._read: dict[int, tuple[object, object, Message]] = {}
 
-    def known(self, original: object, content: object, read: Callable[[Any], Message]) -> Message:
-        """The message that `read` makes of a framework's own, read once while it holds the same content."""
-        entry = self._read.get(id(original))
-        if entry is None or entry[0] is not original or entry[1] is not content:
-            if len(self._read) >= _MAX_READ:
-                self._read.clear()
-            # Holding the original as well keeps its id from being given to another object.
-            entry = self._read[id(original)] = (original, content, read(original))
-        return entry[2]
+    def known(self, originals: Sequence[Any], read: Callable[[Any], Message]) -> list[Message]:
+        """What `read` makes of a framework's messages, each read once while it holds the same content.
+
+        Every call's messages are all looked at, so this is one loop.
+        """
+        found: list[Message] = []
+        for original in originals:
+            try:
+                content = original.content
+            except KeyboardInterrupt:
+                raise
+            except BaseException:  # noqa: BLE001 - no message, or one that refuses: `read` knows what to do
+                content = original
+            entry = self._read.get(id(original))
+            if entry is None or entry[0] is not original or entry[1] is not content:
+                if len(self._read) >= _MAX_READ:
+                    self._read.clear()
+                # Holding the original as well keeps its id from being given to another object.
+                entry = self._read[id(original)] = (original, content, read(original))
+            found.append(entry[2])
+        return found
 
     def new(self, span_id: str, keys: Sequence[Hashable]) -> Omitted:
         """How many leading messages an earlier call was given too, and the span of that call."""
@@ -119,7 +135,7 @@ def record_input(content: Content, new: Sequence[Message], omitted: Omitted) -> 
     """Put the new messages onto the span, and how many it leaves out."""
     if not content.visible:
         return
-    content.messages(genai.INPUT_MESSAGES, [message.document() for message in new])
+    content.messages(genai.INPUT_MESSAGES, [*map(Message.document, new)])
     if new and new[-1].role == "tool":
         content.beginning(text_in(new[-1]))  # the tool's own span shows it whole
     elif new:

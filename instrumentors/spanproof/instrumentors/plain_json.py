@@ -30,7 +30,8 @@ def plain_json(value: object, max_chars: int) -> str | None:
 def json_or_none(value: object) -> str | None:
     """JSON of a plain value, None where `json` refuses it after all."""
     try:
-        text = _quick(value)
+        written = _quick(value)
+        text = written if type(written) is str else written.decode()
     except (TypeError, ValueError, RecursionError, RuntimeError):
         # A long integer, a lone surrogate, too deep, or changed by another thread meanwhile.
         return None
@@ -71,8 +72,8 @@ def is_plain(value: object, room: int) -> bool:
     return True
 
 
-def _make_encoder() -> Callable[[object], str]:
-    """Orjson where it is installed: it takes a tenth of the time; else `json` as good as it gets.
+def _make_encoder() -> Callable[[object], Any]:
+    """Orjson's where it is installed: it takes a tenth of the time, and writes bytes; else `json`'s best.
 
     Of plain values they write the same but for the exponents of numbers.
     """
@@ -80,7 +81,7 @@ def _make_encoder() -> Callable[[object], str]:
         from orjson import dumps
     except ImportError:
         return _as_shallow(standard_encoder())
-    return lambda document: dumps(document).decode()
+    return dumps
 
 
 def _as_shallow(encode: Callable[[object], str]) -> Callable[[object], str]:

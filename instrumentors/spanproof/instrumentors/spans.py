@@ -48,6 +48,8 @@ class Opened:
     span: Span
     context: Context
     content: Content
+    recording: bool
+    """Whether what is written to it is kept, as long as it has not ended."""
 
     def write(self) -> None:
         """Put onto the span what the content has gathered since the last time."""
@@ -57,11 +59,6 @@ class Opened:
     def span_id(self) -> str:
         """The span's id, 16 hexadecimal digits."""
         return format(self.span.get_span_context().span_id, "016x")
-
-    @property
-    def recording(self) -> bool:
-        """Whether what is written to it is kept."""
-        return self.span.is_recording()
 
 
 class Tracing:
@@ -105,7 +102,8 @@ class Tracing:
             name = well_formed(name)
         otel_kind = SpanKind.CLIENT if kind == LLM else SpanKind.INTERNAL
         span = self._tracer.start_span(name, context, otel_kind, attributes, links, start_ns)
-        return Opened(span, Context({**context, _SPAN_KEY: span, **within}), Content(self.policy))
+        inner = Context({**context, _SPAN_KEY: span, **within})
+        return Opened(span, inner, Content(self.policy), span.is_recording())
 
     def content(self) -> Content:
         """An empty set of attributes under this tracer's policy."""

@@ -39,6 +39,9 @@ _PARAMETERS = {
 
 def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], default: str) -> str:
     """A run's name as LangChain shows it."""
+    named = given.get("name")
+    if type(named) is str and named:  # most are
+        return named
     path = elements(member(serialized, "id"))
     return (
         text_or_none(given.get("name"))
@@ -101,11 +104,7 @@ def mark_failed_run(span: Span, error: BaseException) -> None:
 
 def chat_messages(batches: Sequence[Sequence[Any]], history: History) -> list[Message]:
     """The conversation of a chat model's call (callbacks get one conversation per run)."""
-    return [
-        history.known(message, attribute(message, "content"), conversation.message_of)
-        for batch in batches
-        for message in batch
-    ]
+    return [each for batch in batches for each in history.known(batch, conversation.message_of)]
 
 
 def prompt_messages(prompts: Sequence[str]) -> list[Message]:

@@ -18,7 +18,7 @@ def message_of(message: Any) -> Message:
     easy = _easy(message)
     if easy is not None:
         role, text = easy
-        return Message(_ROLES.get(role, role), [text_part(text)], easy)
+        return Message(_ROLES.get(role, role), [{"type": "text", "content": text}], easy)
     role = _field(message, "role")
     role = text_or_none(attribute(role, "value", role)) or "user"
     parts, keys = _content(_field(message, "content"))
@@ -32,7 +32,8 @@ def message_of(message: Any) -> Message:
 
 def keys_of(messages: Sequence[Any]) -> list[Hashable]:
     """The messages' keys without the messages."""
-    return _easy_keys(messages) or [message_of(each).key for each in messages]
+    keys = _easy_keys(messages)
+    return [message_of(each).key for each in messages] if keys is None else keys
 
 
 def joined(pieces: Sequence[Any]) -> Any:
@@ -45,6 +46,8 @@ def joined(pieces: Sequence[Any]) -> Any:
 def usage_of(answer: Any) -> tuple[int | None, int | None]:
     """Input and output tokens, None where the model does not tell."""
     usage = attribute(answer, "token_usage")
+    if type(usage).__module__ == "smolagents.monitoring":  # two fields and no more
+        return count_or_none(usage.input_tokens), count_or_none(usage.output_tokens)
     return count_or_none(attribute(usage, "input_tokens")), count_or_none(attribute(usage, "output_tokens"))
 
 

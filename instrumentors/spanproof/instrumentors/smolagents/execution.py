@@ -13,7 +13,7 @@ from opentelemetry.util.types import AttributeValue
 from spanproof.instrumentors.content import Content, ContentPolicy
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.patching import Method
-from spanproof.instrumentors.reading import attribute
+from spanproof.instrumentors.reading import attribute, member
 from spanproof.instrumentors.smolagents.causes import chain_of
 from spanproof.instrumentors.smolagents.state import Executed, RunState, current_run, current_step, place_of
 from spanproof.semconv import spanproof as ours
@@ -29,7 +29,8 @@ def wrap_executor(original: Method) -> Method:
         if step is None or step.executed is not None or not isinstance(code, str):
             return original(executor, code, *args, **kwargs)
         executed = step.executed = Executed(code)
-        before = _print_buffer(executor)
+        variables = attribute(executor, "state")
+        before = member(variables, _PRINTS)
         began = perf_counter()
         try:
             executed.output = original(executor, code, *args, **kwargs)
@@ -39,7 +40,7 @@ def wrap_executor(original: Method) -> Method:
         finally:
             executed.duration_s = perf_counter() - began
             # The buffer is renewed once the code parses: the same one as before means that it never ran.
-            executed.printed = before is None or _print_buffer(executor) is not before
+            executed.printed = before is None or member(variables, _PRINTS) is not before
         return executed.output
 
     return execute
@@ -125,8 +126,3 @@ def _note_failure(executed: Executed, error: BaseException) -> None:
     chain = chain_of(error, run.handled if run else None)
     if len(chain) > len(executed.chain):
         executed.chain = chain
-
-
-def _print_buffer(executor: Any) -> Any:
-    state = getattr(executor, "state", None)
-    return state.get(_PRINTS) if isinstance(state, dict) else None

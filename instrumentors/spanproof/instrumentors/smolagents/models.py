@@ -154,7 +154,7 @@ def _describe(
         messages = elements(given)
         keys = conversation.keys_of(messages)
         new = Omitted() if run is None else run.history.new(opened.span_id, keys)
-        shown = [conversation.message_of(each) for each in messages[new.count :]]
+        shown = [*map(conversation.message_of, messages[new.count :])]
         record_input(content, shown, new)
 
 

@@ -48,8 +48,7 @@ class StepState:
     `answered` is the framework's `ActionOutput`: a tool-calling step keeps its answer nowhere else.
     """
 
-    opened: Opened
-    kind: str
+    opened: Opened = field(init=False)
     executed: Executed | None = None
     answered: Any = None
     failure: BaseException | None = None
@@ -86,7 +85,7 @@ class RunState:
     def newest_context(self) -> Context:
         """The context of the step going on, or of the run between steps."""
         steps = list(self.steps.values())
-        return with_step(steps[-1]) if steps else with_run(self)
+        return steps[-1].opened.context if steps else with_run(self)
 
 
 def enter(state: RunState) -> None:
@@ -115,6 +114,10 @@ class Place:
     instance: Any = None
     method: Any = None
 
+    def at_step(self, step: StepState) -> dict[str, object]:
+        """What the context of a step that begins here holds of the place."""
+        return {_PLACE: Place(self.run, step)}
+
     def calling(self, instance: Any, method: Any) -> dict[str, object]:
         """What the context of a call that is made here holds of the place."""
         return {_PLACE: Place(self.run, self.step, instance, method)}
@@ -138,10 +141,6 @@ def place_of(context: Context) -> Place:
     """Where in a run a context is."""
     place: Any = context.get(_PLACE, NOWHERE)
     return place  # type: ignore[no-any-return]
-
-
-def _at(place: Place, context: Context) -> Context:
-    return Context({**context, _PLACE: place})
 
 
 def located(member: Any) -> tuple[Context | None, Place]:
@@ -175,13 +174,8 @@ def current_step() -> StepState | None:
 
 def with_run(state: RunState) -> Context:
     """The context within a run, outside of any step."""
-    return _at(Place(state) if state.opened.recording else MUTED, state.opened.context)
-
-
-def with_step(state: StepState) -> Context:
-    """The context within a step."""
-    context = state.opened.context
-    return _at(Place(place_of(context).run, state), context)
+    place = Place(state) if state.opened.recording else MUTED
+    return Context({**state.opened.context, _PLACE: place})
 
 
 def _has(agent: Any, member: Any) -> bool:

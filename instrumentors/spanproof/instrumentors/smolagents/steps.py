@@ -14,7 +14,7 @@ from opentelemetry.util.types import AttributeValue
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.smolagents import outcome
-from spanproof.instrumentors.smolagents.state import RunState, StepState, current_run, with_step
+from spanproof.instrumentors.smolagents.state import RunState, StepState, current_run, place_of
 from spanproof.instrumentors.spans import CHAIN, Tracing
 from spanproof.instrumentors.streams import drive
 from spanproof.semconv import genai
@@ -68,7 +68,7 @@ def wrap_max_steps(tracing: Tracing, original: Method) -> Method:
         if state is None:
             return original(agent, *args, **kwargs)
         run.forced = state
-        token = attach(with_step(state))
+        token = attach(state.opened.context)
         try:
             return original(agent, *args, **kwargs)
         except BaseException as error:
@@ -104,7 +104,7 @@ def _driven(state: StepState, stream: Any) -> Any:
     def keep(failure: BaseException | None) -> None:
         state.failure = failure
 
-    return drive(stream, with_step(state), remember, keep)
+    return drive(stream, state.opened.context, remember, keep)
 
 
 def _planned(tracing: Tracing, run: RunState, state: StepState, stream: Any) -> Any:
@@ -117,7 +117,7 @@ def _planned(tracing: Tracing, run: RunState, state: StepState, stream: Any) -> 
             state.failure = failure
             _end_unfinished(tracing, state)
 
-    return drive(stream, with_step(state), remember, end)
+    return drive(stream, state.opened.context, remember, end)
 
 
 @shielded("smolagents.step.begin")
@@ -127,8 +127,10 @@ def _begin(tracing: Tracing, kind: str, number: int | None) -> StepState | None:
     facts: dict[str, AttributeValue] = {ours.STEP_KIND: kind}
     if isinstance(number, int):
         facts[ours.STEP_NUMBER] = number
-    opened = tracing.open(name, CHAIN, operation=operation, parent=get_current(), facts=facts)
-    return StepState(opened, kind)
+    context, state = get_current(), StepState()
+    within = place_of(context).at_step(state)
+    state.opened = tracing.open(name, CHAIN, operation=operation, parent=context, facts=facts, within=within)
+    return state
 
 
 @shielded("smolagents.step.finish")
@@ -139,7 +141,7 @@ def _finish(tracing: Tracing, run: RunState, memory_step: Any) -> None:
     if state is None:
         return
     try:
-        if state.opened.recording:
+        if state.opened.span.is_recording():  # it has ended with its run where that was left
             outcome.record(tracing, run, state, memory_step)
     finally:
         state.opened.span.end()
