@@ -61,11 +61,8 @@ def text_in(message: Message) -> str:
     if len(parts) == 1 and parts[0]["type"] == "text":
         text = parts[0]["content"]
         return text if type(text) is str else text_of(text)
-    said: list[str] = []
-    for part in parts:
-        if part["type"] in _SAYING:
-            said.append(text_of(part.get("content", part.get("response"))))
-    return "\n".join(said)
+    said = [part.get("content", part.get("response")) for part in parts if part["type"] in _SAYING]
+    return "\n".join([*map(text_of, said)])
 
 
 @dataclass(slots=True)
