@@ -21,7 +21,11 @@ FIELDS = {
 
 @pytest.mark.parametrize(
     ("name", "runs", "open_to"),
-    [("first", 61, set()), ("second", 31, {("recovered", "an empty file is written and counted")})],
+    [
+        ("first", 61, set()),
+        ("second", 31, {("recovered", "an empty file is written and counted")}),
+        ("third", 20, set()),
+    ],
 )
 def test_the_blind_runs_are_told_as_they_were_labelled(name, runs, open_to):
     pipeline = Pipeline()

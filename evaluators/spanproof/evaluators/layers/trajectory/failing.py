@@ -73,7 +73,7 @@ def aim_of(source: str, error: str, task: str = "") -> Aim:
     statement = _failing(tree, source, error, cause) if tree is not None else None
     failing = statement if statement is not None else tree
     if failing is not None:
-        names = (bound(failing) | called(failing)) - COMMON - cause - _given(failing)
+        names = (bound(failing) | called(failing) - cause) - COMMON - _given(failing)
     else:
         names = frozenset((*_BOUND.findall(source), *_CALLED.findall(source))) - COMMON - cause
     computed = statement is None or any(
@@ -106,13 +106,19 @@ def parsed(source: str) -> ast.Module | None:
 
 
 def bound(tree: ast.AST) -> frozenset[str]:
-    """Names that code binds."""
+    """Names that code binds; those of a comprehension are gone with it."""
     return frozenset(_bound(tree))
 
 
 def _bound(tree: ast.AST) -> Iterator[str]:
+    passing = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.comprehension)
+        for part in ast.walk(node.target)
+    }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in passing:
             yield node.id
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name

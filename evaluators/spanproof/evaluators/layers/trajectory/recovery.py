@@ -17,7 +17,13 @@ from spanproof.evaluators.layers.trajectory.actions import CODE, LITERAL, REPLY,
 from spanproof.evaluators.layers.trajectory.causes import in_words
 from spanproof.evaluators.layers.trajectory.dodges import dodge
 from spanproof.evaluators.layers.trajectory.failing import Aim, aim_of, called, caught, parsed, telling
-from spanproof.evaluators.layers.trajectory.weights import LIKE_NAMES, MAX_FAILURES, MAX_LATER
+from spanproof.evaluators.layers.trajectory.weights import (
+    KNOWN_CHARS,
+    KNOWN_RESULTS,
+    LIKE_NAMES,
+    MAX_FAILURES,
+    MAX_LATER,
+)
 from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
 
 
@@ -127,7 +133,8 @@ def _fate(failure: Action, actions: Sequence[Action], fates: Sequence[Fate], tas
             found = Fate(failure, fate.came, fate.why, fate.by, fate.likely) if passed_on and fate else None
         else:
             between = any(each.succeeded and failure.step < each.step < action.step for each in later)
-            known = [task, *(each.result for each in shown if each.step < action.step)]
+            results = [each.result[:KNOWN_CHARS] for each in shown if each.step < action.step]
+            known = [task, *results[-KNOWN_RESULTS:]]
             found = _weighed(failure, aim, action, known, changed_between=between)
         if found is not None and (best is None or (found.came, found.likely) > (best.came, best.likely)):
             best = found

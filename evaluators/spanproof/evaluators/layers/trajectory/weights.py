@@ -57,6 +57,10 @@ MAX_FAILURES = 50
 MAX_LATER = 40
 """So many actions after a failure are looked at for its mend."""
 
+KNOWN_RESULTS = 20
+KNOWN_CHARS = 4_000
+"""The last so many results before a mend, and so much of each, where values that it writes down may stand."""
+
 STEPS_AT_HALF = 10
 TOKENS_AT_HALF = 20_000
 DOLLARS_AT_HALF = 0.10
