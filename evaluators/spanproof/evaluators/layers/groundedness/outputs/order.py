@@ -8,12 +8,21 @@ happen to be listed says nothing.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date
 
-from spanproof.evaluators.layers.groundedness.language.words import MONTH_NAMES, canonical, canonical_set
+from spanproof.evaluators.layers.groundedness.language.words import (
+    MONTH_NAMES,
+    WEEKDAYS,
+    canonical,
+    canonical_set,
+    words_of,
+)
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 
 _MONTHS = {canonical(name): number for number, name in enumerate(MONTH_NAMES)}
+_WEEKDAYS = frozenset(map(canonical, WEEKDAYS))
+_DAY_WORD = re.compile(r"\d{4}(?:-\d\d-\d\d)?")
 _EARLY = canonical_set(
     "before old previous prior last start first initial begin beginning baseline pre yesterday open"
     " opening past original from"
@@ -85,6 +94,20 @@ def differ_in_time(one: Fact, other: Fact) -> bool:
     return (
         alike and one.key != other.key and one.unit == other.unit and _side(one) not in (None, _side(other))
     )
+
+
+def is_now(fact: Fact, earlier: Fact) -> bool:
+    """Whether the fact is a later output's word on the same thing, but for its days and the value."""
+    own = words_of(earlier.string) if earlier.string else ()
+    loose = {
+        word
+        for word in earlier.scope
+        if word in own or _DAY_WORD.fullmatch(word) or word in _MONTHS or word in _WEEKDAYS
+    }
+    named = earlier.scope - loose
+    if own and not named:
+        return is_later(fact, earlier)
+    return is_later(fact, replace(earlier, scope=named) if loose else earlier)
 
 
 def _year(words: list[str]) -> float | None:

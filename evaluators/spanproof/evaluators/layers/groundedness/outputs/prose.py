@@ -79,7 +79,8 @@ def read_prose(facts: Facts, output: int, line: str, key: tuple[str, ...] = ()) 
         return
     quantities = _with_asides(quantities, line)
     places = sorted(taken + [(quantity.start, quantity.end) for quantity in quantities])
-    read = _Line(line, places, frozenset(content_words(key)), next(iter(facts.todays), None))
+    named = frozenset(content_words(key)).union(key[-1:] if len(key) > 1 and len(key[-1]) == 1 else ())
+    read = _Line(line, places, named, next(iter(facts.todays), None))  # "Proposal A": no article
     facts.lines += 1
     facts.facts.extend(_moments(told, facts, output, frozenset(key), read))
     for quantity in quantities:

@@ -19,6 +19,7 @@ from spanproof.evaluators.layers.groundedness.rules.asked import (
 )
 from spanproof.evaluators.layers.groundedness.rules.binding import evidence_of
 from spanproof.evaluators.layers.groundedness.rules.matching import binds, number_text
+from spanproof.evaluators.layers.groundedness.rules.norms import names_a_norm
 from spanproof.evaluators.layers.groundedness.rules.told_periods import kept_for, told_for
 
 _ROUND_DIGITS = 2
@@ -61,6 +62,8 @@ def bound_claim(asked: Asked) -> Claim | None:
         and asked.quantity.unit is None
     ):
         return None  # "over 40,400 requests" gives a number, not a bound
+    if names_a_norm(asked):
+        return None
     for fact in subjects(asked):
         value = in_unit(asked.quantity, fact)
         near = value and abs(value - asked.quantity.value) <= abs(value) / 4

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from spanproof.evaluators.layers.groundedness.language.answer import Stated
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.language.words import STOP_WORDS, canonical_set, content_words
 from spanproof.evaluators.layers.groundedness.model import Claim, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
-from spanproof.evaluators.layers.groundedness.outputs.order import before_after, is_later
+from spanproof.evaluators.layers.groundedness.outputs.order import before_after, is_later, is_now
 from spanproof.evaluators.layers.groundedness.rules.asked import (
     Asked,
 )
@@ -22,7 +23,11 @@ from spanproof.evaluators.layers.groundedness.rules.binding import evidence_of
 from spanproof.evaluators.layers.groundedness.rules.derive import Derived
 from spanproof.evaluators.layers.groundedness.rules.derive.cues import SPENDING
 from spanproof.evaluators.layers.groundedness.rules.matching import binds, comparable
-from spanproof.evaluators.layers.groundedness.rules.naming import named_instead, told_instead
+from spanproof.evaluators.layers.groundedness.rules.naming import (
+    named_instead,
+    noun_told,
+    told_instead,
+)
 from spanproof.evaluators.layers.groundedness.rules.superlatives import column_of, extreme_asked, is_extreme
 from spanproof.evaluators.layers.groundedness.rules.told_periods import is_for_another
 
@@ -53,6 +58,7 @@ _AGGREGATES = canonical_set("total mean median max min")
 
 
 _BEFORE = re.compile(r"\b(?:before|previously|earlier|initially|originally|at first|until)\b", re.IGNORECASE)
+_NOW = re.compile(r"\bnow\b", re.IGNORECASE)
 _PAST = re.compile(
     r"\b(?:was|were|had|from|previously|before|initially|originally|earlier|at first|used to|started)\b",
     re.IGNORECASE,
@@ -122,7 +128,7 @@ def rivals_of(asked: Asked, fact: Fact) -> list[Fact]:
         and comparable(asked.quantity, rival)
         and binds(asked.quantity, rival, coarse=asked.coarse) is None
     ]
-    return [rival for rival in found if not _told_beside(asked, rival)] if found else []
+    return [rival for rival in found if not _told_beside(asked, rival, fact)] if found else []
 
 
 def _is_named_instead(asked: Asked, rival: Fact, fact: Fact) -> bool:
@@ -133,13 +139,30 @@ def _is_named_instead(asked: Asked, rival: Fact, fact: Fact) -> bool:
         return not rival.weak and named_instead(rival, fact, asked.words)
     if rival.weak:
         alike = rival.dimension is fact.dimension and not asked.binding.is_another(asked.stated)
+        counted = _is_counted(asked, fact), _is_counted(asked, rival)
+        if counted == (True, False):
+            return False
+        if alike and counted == (False, True) and _is_counted_instead(asked, rival, fact):
+            return True
         if fact.clause <= rival.clause and not fact.clause.isdisjoint(asked.stated.noun):
             return False  # its clause lies within the other's: only what is counted can name it, and does
         return alike and told_instead(rival, fact, asked.words)
     return _bears_noun(asked, rival, fact)
 
 
-def _told_beside(asked: Asked, rival: Fact) -> bool:
+def _is_counted(asked: Asked, fact: Fact) -> bool:
+    """Whether the noun behind the number is the one behind the fact's."""
+    noun = asked.stated.noun[:1]
+    return asked.quantity.unit is None and bool(content_words(noun)) and noun[0] in noun_told(fact)
+
+
+def _is_counted_instead(asked: Asked, rival: Fact, fact: Fact) -> bool:
+    """Whether what is counted stands behind the rival in the output, and another noun behind this one."""
+    told_alike = rival.line == fact.line and noun_told(rival)[:1] == asked.stated.noun[:1]
+    return told_alike and bool(noun_told(fact)) and (fact.clause - rival.clause).isdisjoint(asked.words)
+
+
+def _told_beside(asked: Asked, rival: Fact, fact: Fact) -> bool:
     """Whether another number of the same segment is the rival's: then its name stands there for that one."""
     place = (asked.stated.sentence, asked.stated.segment)
     return any(
@@ -148,7 +171,15 @@ def _told_beside(asked: Asked, rival: Fact) -> bool:
         if other is not asked.stated
         and (other.sentence, other.segment) == place
         and not _rounds_to_a_whole(other.what, rival)
+        and not _counts_the_other(other, rival, fact)
     )
+
+
+def _counts_the_other(other: Stated, rival: Fact, fact: Fact) -> bool:
+    """Whether what the other number counts is this fact's noun, and not the rival's: the two are swapped."""
+    noun = set(content_words(other.noun[:2]))
+    ours, theirs = (set(noun_told(each) if each.weak else each.key) for each in (fact, rival))
+    return bool(noun & ours) and not noun & theirs
 
 
 def _rounds_to_a_whole(what: object, fact: Fact) -> bool:
@@ -211,21 +242,29 @@ def _another_is_named(asked: Asked, fact: Fact, used: list[Fact]) -> bool:
     return False
 
 
+def _labelled(fact: Fact, asked: Asked) -> list[Fact]:
+    """What the outputs hold under the label of a fact, be it a number or none: seat `14C`, then `22A`."""
+    return [other for other in asked.binding.facts.facts if other.label == fact.label and not other.weak]
+
+
 def overtaken_claim(asked: Asked, named: list[tuple[Fact, str]]) -> Claim | None:
     """The claim where every fact it could mean has been overtaken by a later output that says otherwise."""
     if not named or len(asked.binding.facts.texts) < 2:
         return None
+    sentence = asked.binding.answer.sentences[asked.stated.sentence]
+    now = _NOW.search(sentence.text) is not None
     overtaking: list[Fact] = []
     for fact, _ in named:
+        alike = asked.binding.by_label.get(fact.label, ()) if not now else _labelled(fact, asked)
         later = [
             other
-            for other in asked.binding.by_label.get(fact.label, ())
-            if is_later(other, fact) and binds(asked.quantity, other, coarse=asked.coarse) is None
+            for other in alike
+            if (is_now if now else is_later)(other, fact)
+            and (other.number is None or binds(asked.quantity, other, coarse=asked.coarse) is None)
         ]
         if not later:
             return None
         overtaking.append(later[-1])
-    sentence = asked.binding.answer.sentences[asked.stated.sentence]
     told_as_past = (
         _PAST.search(asked.binding.answer.text, sentence.start, asked.quantity.start) is not None
         or _BEFORE.search(asked.binding.answer.text, asked.quantity.end, sentence.end) is not None
@@ -234,7 +273,8 @@ def overtaken_claim(asked: Asked, named: list[tuple[Fact, str]]) -> Claim | None
     tells_both = any(
         isinstance(other.what, Quantity) and other is not asked.stated and binds(other.what, last) is not None
         for other in asked.binding.answer.stated
-    )
+        if last.number is not None
+    ) or bool(last.string and last.string.lower() in asked.binding.answer.text.lower())
     if told_as_past or tells_both:
         return None
     return asked.claim(Verdict.CONTRADICTED, f"a later output says `{last.text}`", evidence_of(last))

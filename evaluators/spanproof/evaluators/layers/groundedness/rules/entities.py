@@ -15,13 +15,15 @@ from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
 from spanproof.evaluators.layers.groundedness.language.words import content_words, words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+from spanproof.evaluators.layers.groundedness.outputs.order import is_now
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
 
 _IDENTIFIER = re.compile(
     r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*(?![\w-])"
 )
 _IS = re.compile(
-    r"\b(?P<key>[A-Za-z][\w-]*(?:[ _][\w-]+){0,3}?)\s*(?:\s(?:is|are|was|were)\s|:\s|\s=\s)(?:the\s|an?\s)?"
+    r"\b(?P<key>[A-Za-z][\w-]*(?:[ _][\w-]+){0,3}?)\s*"
+    r"(?:\s(?:is|are|was|were)\s(?:now\s|currently\s)?|:\s|\s=\s)(?:the\s|an?\s)?"
     r"[\"'`*]*(?P<value>[^\s.,;:()\"'`*](?:[^.,;:()\"`*\n]|[.,:](?=\d)){0,48})",
 )
 _HEX = re.compile(r"(?=.*\d)[0-9a-f]{7,40}")
@@ -33,6 +35,13 @@ _PHONE = re.compile(
 )
 _ZERO_LED = re.compile(r"(?<![\w.,:-])0\d{2,}(?![\w:-]|[.,]\d)")
 _TAGGED = re.compile(r"(?<![\w./-])[a-z][\w./-]{0,80}:v?\d+(?:\.\d+)+(?![\w-])")
+_NOW = re.compile(r"\b(?:is|are)\s+(?:now|currently)\b", re.IGNORECASE)
+_HOLDS_NOW = re.compile(
+    r"\b(?:now|currently|(?<!once )(?<!previously )(?:is|are))\s+(?:now\s+|currently\s+)?(?:\w+\s+)?$",
+    re.IGNORECASE,
+)
+"""What stands before a name that is told as what holds now."""
+_NOW_CHARS = 40
 _LEAST_DIALLED = 7
 _MAX_TEXT = 200_000
 
@@ -71,7 +80,12 @@ def _identifiers(binding: Binding) -> Iterator[Claim]:
         lowered = written.lower()
         index = next((number for number, text in enumerate(haystack) if _holds(text, lowered)), None)
         place = (binding, start, end, ClaimKind.IDENTIFIER)
-        if index is not None:
+        later = _overtaken(lowered, start, binding) if index is not None and len(haystack) > 1 else None
+        if later is not None:
+            yield claim(
+                *place, Verdict.CONTRADICTED, f"a later output says `{later.text}`", evidence_of(later)
+            )
+        elif index is not None:
             yield claim(*place, Verdict.GROUNDED, "an output names it", ClaimEvidence(index, written))
         elif lowered in binding.task.lower():
             yield claim(*place, Verdict.GROUNDED, "the task names it", ClaimEvidence(None, written))
@@ -88,6 +102,20 @@ def _identifiers(binding: Binding) -> Iterator[Claim]:
                     Verdict.CONTRADICTED,
                     "the outputs hold identifiers of this form, but not this one",
                 )
+
+
+def _overtaken(lowered: str, start: int, binding: Binding) -> Fact | None:
+    """What a later output says in place of a name that the answer tells as what holds now."""
+    if _HOLDS_NOW.search(binding.answer.text[max(0, start - _NOW_CHARS) : start]) is None:
+        return None
+    facts = [fact for fact in binding.facts.facts if fact.string and fact.key and not fact.weak]
+    held = [fact for fact in facts if (fact.string or "").lower() == lowered]
+    said = binding.answer.text.lower()
+    for fact in held:
+        later = [other for other in facts if is_now(other, fact)]
+        if not later or any((other.string or "").lower() in said for other in later):
+            return None
+    return later[-1] if held else None
 
 
 def _holds(text: str, identifier: str) -> bool:
@@ -132,6 +160,8 @@ def _named_values(binding: Binding) -> Iterator[Claim]:
     for match in islice(_IS.finditer(binding.answer.text), MAX_CLAIMS):
         said = frozenset(content_words(words_of(match["key"])))
         facts = [fact for fact in strings if _is_key(fact, said)]
+        if len(binding.facts.texts) > 1 and _NOW.search(match.group()):
+            facts = [fact for fact in facts if not any(is_now(other, fact) for other in facts)]
         if not facts:
             continue
         found = _hold(match, facts, said, binding)

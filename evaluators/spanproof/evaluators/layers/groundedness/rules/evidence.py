@@ -42,6 +42,7 @@ from spanproof.evaluators.layers.groundedness.rules.meant import (
     measures_alike,
     named_surely,
     speaks_of_another,
+    told_count,
 )
 from spanproof.evaluators.layers.groundedness.rules.nearest import nearest_to
 from spanproof.evaluators.layers.groundedness.rules.slips import (
@@ -96,6 +97,7 @@ def misstated(asked: Asked) -> Misstated | None:
         _slip_of_a_fact(asked)
         or _slip_of_a_result(asked)
         or _of_a_name(asked)
+        or _of_a_count(asked)
         or _of_a_closed_sum(asked)
         or _of_nothing(asked)
     )
@@ -247,6 +249,15 @@ def _of_a_name(asked: Asked) -> Misstated | None:
         return None
     reason = f"no output gives {asked.quantity.text}; the words name `{fact.text}`"
     return Misstated(reason, evidence_of(fact))
+
+
+def _of_a_count(asked: Asked) -> Misstated | None:
+    fact = told_count(asked)
+    if fact is None or asks_to_reckon(asked, fact):
+        return None
+    return Misstated(
+        f"no output gives {asked.quantity.text}; `{fact.text}` is what they count", evidence_of(fact)
+    )
 
 
 def _of_a_closed_sum(asked: Asked) -> Misstated | None:

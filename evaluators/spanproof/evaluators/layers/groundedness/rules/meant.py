@@ -17,7 +17,7 @@ from spanproof.evaluators.layers.groundedness.rules.asked import Asked
 from spanproof.evaluators.layers.groundedness.rules.derive.cues import RECKONING_CUES
 from spanproof.evaluators.layers.groundedness.rules.deriving import is_whole
 from spanproof.evaluators.layers.groundedness.rules.matching import comparable
-from spanproof.evaluators.layers.groundedness.rules.naming import best_named, coverage
+from spanproof.evaluators.layers.groundedness.rules.naming import best_named, coverage, noun_told
 
 _PLAIN = canonical_set("value amount number result name data output item index type id")
 """Words of keys that name nothing by themselves."""
@@ -27,6 +27,7 @@ _BY = re.compile(
 )
 """How far something went: "cuts it by 12 %" is no value of it."""
 _MOST_TURNS = 50
+_FEW_NUMBERS = 30
 _ELSEWHERE = re.compile(
     r"\b(?:would|could|might|usually|typical(?:ly)?|normal(?:ly)?|generally|previous(?:ly)?|former|next|new"
     r"|another|future|last\s+(?!one\b|few\b|of\b)[a-z]+|return|a\s+first[- ]class)\b|^\s*The\s+limit\b",
@@ -124,6 +125,22 @@ def _told_surely(asked: Asked, usable: list[Fact]) -> Fact | None:
     said = frozenset(content_words((*asked.words, *sentence.words))) - set(words_of(asked.quantity.text))
     named = [fact for fact in told if not said.isdisjoint(fact.clause)]
     return named[0] if len({fact.number for fact in named}) == 1 else None
+
+
+def told_count(asked: Asked) -> Fact | None:
+    """The one number that prose tells of what is counted, where more are told, and none is a product."""
+    quantity, noun = asked.quantity, asked.stated.noun[:1]
+    if quantity.unit is not None or not quantity.value.is_integer() or not content_words(noun):
+        return None
+    told = [fact for fact in asked.binding.numbers if noun_told(fact)[:1] == noun and fact.unit is None]
+    values = {fact.number or 0.0 for fact in asked.binding.numbers}
+    if len({fact.number for fact in told}) != 1 or quantity.value <= (told[0].number or 0.0):
+        return None
+    if len(values) > _FEW_NUMBERS:
+        return None
+    # "4 rooms with 2 beds each": what is counted may be multiplied; other things do not add up to it.
+    is_product = any(quantity.value == one * other for one in values for other in values)
+    return None if is_product else told[0]
 
 
 def _has_others_in_its_row(fact: Fact, usable: list[Fact]) -> bool:

@@ -6,10 +6,16 @@ decided pairwise, by the words in which two facts differ: a word both share says
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 
+from spanproof.evaluators.layers.groundedness.language.quantities import quantities_in
+from spanproof.evaluators.layers.groundedness.language.words import words_of
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts
+
+_NOUN = re.compile(r"\s+[a-z][a-z-]+(?:\s+[a-z][a-z-]+)?")
 
 
 def vocabulary(facts: Facts) -> frozenset[str]:
@@ -72,6 +78,18 @@ def spoken_of(facts: Iterable[Fact], words: AbstractSet[str]) -> list[Fact]:
     telling = words - frozenset.intersection(*(each for each, _ in named))
     most = max(len(each & telling) for each, _ in named)
     return [fact for each, fact in named if len(each & telling) == most] if most else []
+
+
+@lru_cache(maxsize=4096)
+def _noun_behind(text: str, number: float) -> tuple[str, ...]:
+    place = next((each for each in quantities_in(text) if each.value == number), None)
+    found = None if place is None else _NOUN.match(text, place.end)
+    return () if found is None else tuple(words_of(found.group()))
+
+
+def noun_told(fact: Fact) -> tuple[str, ...]:
+    """Of a value found in prose, the words right behind it: what it counts."""
+    return _noun_behind(fact.text, fact.number or 0.0) if fact.weak else ()
 
 
 def coverage(fact: Fact, words: AbstractSet[str]) -> float:

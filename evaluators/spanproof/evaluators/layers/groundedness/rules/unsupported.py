@@ -22,7 +22,9 @@ from spanproof.evaluators.layers.groundedness.rules.binding import evidence_of
 from spanproof.evaluators.layers.groundedness.rules.deriving import further_value
 from spanproof.evaluators.layers.groundedness.rules.evidence import misstated
 from spanproof.evaluators.layers.groundedness.rules.matching import fits, temperature
+from spanproof.evaluators.layers.groundedness.rules.meant import told_count
 from spanproof.evaluators.layers.groundedness.rules.naming import coverage
+from spanproof.evaluators.layers.groundedness.rules.norms import names_a_norm
 
 _STRETCH = re.compile(
     r"\b(?:over|across|during|in|for|of|throughout)\s+(?:the|these|those|all|past|last)\s+(?:last\s+|past\s+)?$",
@@ -40,11 +42,15 @@ def unsupported_claim(asked: Asked) -> Claim | None:
     given = _given_by_task(asked)
     if given is not None:
         return given
+    if names_a_norm(asked):
+        reason = f"neither the outputs nor the task tell of a norm of {quantity.text}"
+        return asked.claim(Verdict.CONTRADICTED, reason)
     if (
         quantity.spelled
         and not _PART.match(binding.answer.text, quantity.end)
         and asked.words.isdisjoint(binding.vocabulary)
         and not (binding.facts.records and EXISTS.search(asked.before))
+        and told_count(asked) is None
     ):
         return None  # "two options are open to you": a figure of speech more often than a claim
     if all_empty(binding):
