@@ -4,7 +4,7 @@ Usage: python training/detection/train.py SOURCES
 
 SOURCES is a folder with the packages README.md names, unpacked. Takes beginnings and middles of their files,
 and snippets written by `templates.py`; fits a multinomial logistic regression on distinct trigrams, keeps the
-trigrams that tell most, and writes their weights as eight-bit numbers. The same sources give the same file.
+trigrams that tell most, and writes their weights as eight-bit numbers. The same folder gives the same file.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ _COMMAND: Final = re.compile(
 
 _ARGUMENT: Final = re.compile(
     r"(?:^|\s)(?:--?\w[\w-]*|~?/?[\w.-]*/[\w./*-]*|\*?\.\w{1,5}\b|\$\w+|\"[^\"]*\"|'[^']*'|[\w.-]+\.(?:py|sh|txt"
-    r"|csv|json|ya?ml|md|log|js|tar|gz|zip|db|git)\b|[|>&;])(?:\s|$|\W)"
+    r"|csv|json|ya?ml|md|log|js|tar|gz|zip|db|git)\b|[|>&;]|<<)(?:\s|$|\W)"
 )
 """What commands take and sentences do not: options, paths, globs, variables, quoted words, files, pipes."""
 
@@ -75,6 +75,11 @@ _COMMENT: Final = re.compile(
 """Comments and docstrings of all languages: what stands in them reads as prose."""
 
 _BLOCK_COMMENT: Final = re.compile(r"^[ \t]*/\*.*?(?:\*/|\Z)", re.MULTILINE | re.DOTALL)
+
+_HEREDOC: Final = re.compile(
+    r"^[^\n#]*<<-?[ ]?['\"]?(\w+)['\"]?[^\n]*\n(?:.*\n)?[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL
+)
+"""What a shell feeds to a command: it may be a program of any language."""
 
 _YAML_LINE: Final = re.compile(
     r"[ ]*(?:- )*(?:[\w./=<>-]+:(?:[ ]+\S.*)?|- \S.*|#.*|[&*]\w+|[\"'][^\"']+[\"']:(?: .*)?)?[ ]*"
@@ -119,6 +124,8 @@ def identify(source: str, least: int = ENOUGH) -> Language | None:
         return None
     if stripped[0] in "{[" and is_structured_json(stripped):
         return Language.JSON
+    if is_yaml(stripped):
+        return Language.YAML
     weights = {language: weight_of(signs, source) for language, signs in SIGNS.items()}
     if "/*" in source and not stripped.startswith("#!"):
         # Examples in other languages' comments look like prompts and sessions of an interpreter.
@@ -126,17 +133,17 @@ def identify(source: str, least: int = ENOUGH) -> Language | None:
         for language in (Language.BASH, Language.PYTHON):
             weights[language] = weight_of(SIGNS[language], outside)
     weights[Language.BASH] += command_weight(source)
+    if weights[Language.BASH] and "<<" in source and _HEREDOC.search(source):
+        return Language.BASH
     rivals = max(weights[language] for language in _FAMILY)
     parsed = python_weight(source) if weights[Language.PYTHON] or rivals < ENOUGH else 0
     weights[Language.PYTHON] += parsed
     family = sum(weights[language] for language in _FAMILY) + _braced_weight(source)
     alone: dict[Language, int] = {one: weight for one, weight in weights.items() if one not in _FAMILY}
-    _give_strings_to_their_host(alone, family)
+    family = _with_what_they_hold(alone, family, stripped, parsed)
     best = max(alone, key=lambda language: alone[language])
     needed = least + _prose_weight(source, in_query=best is Language.SQL and alone[best] > family)
     if max(family, alone[best]) < needed:
-        if is_yaml(stripped):
-            return Language.YAML
         return _learned(source, least, max(family, alone[best])) if needed <= ENOUGH else None
     if _is_undisputed(best, alone, family, parsed):
         return best
@@ -250,9 +257,22 @@ def _braced_weight(source: str) -> int:
     return ENOUGH if is_statement or (is_code and is_many) else 0
 
 
-def _give_strings_to_their_host(alone: dict[Language, int], family: int) -> None:
-    """Signs that stand in a string or a script count for what holds it; changed in place."""
-    if alone[Language.HTML] >= 2 * ENOUGH:
+def _with_what_they_hold(alone: dict[Language, int], family: int, source: str, parsed: int) -> int:
+    """Signs that stand in a string or a script count for what holds it.
+
+    Args:
+        alone: weights of the languages outside the C family; changed in place.
+        family: the C family's, given back with what it holds.
+        source: the text, stripped.
+        parsed: what its syntax tree says for Python: nothing else parses so.
+    """
+    markup = alone[Language.HTML]
+    if parsed or alone[Language.PYTHON] > markup:
+        alone[Language.PYTHON] += markup
+    elif not source.startswith("<") and family >= max(markup, ENOUGH):
+        family, alone[Language.HTML] = family + markup, 0
+    elif markup >= 2 * ENOUGH:
         alone[Language.HTML] += family
     if alone[Language.SQL] >= ENOUGH and alone[Language.PYTHON] >= ENOUGH:
         alone[Language.PYTHON] += alone[Language.SQL]
+    return family

@@ -50,6 +50,9 @@ _SQL_LINE: Final = re.compile(
     r"|CREATE|VALUES|UNION|SET|CASE|WHEN|ELSE|END)\b"
 )
 _BLOCK_HEADER: Final = re.compile(r"\s*(?:if|elif|else|for|while|with|try|except|finally|def|class)\b.*:\s*$")
+_FED: Final = re.compile(r"\s*(?:\$ )?[a-z][\w./-]* [^=;(]*<<-?['\"]?(?P<tag>[A-Z]\w*)['\"]?(?:\s|$)")
+"""A command that is fed the lines up to a tag."""
+
 _TRIPLE_QUOTES: Final = ('"""', "'''")
 
 
@@ -102,7 +105,10 @@ def _indent(line: str) -> int:
 
 
 def _opened(line: str) -> str | None:
-    """What closes the comment or docstring that this line opens and does not close."""
+    """What closes the comment, docstring or heredoc that this line opens and does not close."""
+    fed = _FED.match(line)
+    if fed:
+        return fed["tag"]
     bare = line.strip()
     if bare.startswith("/*"):
         return None if "*/" in bare[2:] else "*/"

@@ -183,6 +183,7 @@ SIGNS: Final[dict[Language, tuple[Sign, ...]]] = {
             3,
         ),
         _sign(r"^[ \t]*(?:static |inline |extern )+(?:const )?\w+ [\w* ]+\(|\bConsole\.Write|\{ get; ", 3),
+        _sign(r"^[ \t]*(?:final |const )?[A-Z]\w*(?:<[\w, <>?\[\]]+>)?(?:\[\])? [a-z]\w* = \S.*;", 3),
         _sign(r"\b[A-Z][a-z]+-[A-Z]\w+ -[A-Z]\w+|^[\w.-]+:(?: [\w.-]+)*\n\t\S", 4),
         _sign(
             r"^(?:resource|variable|provider|module|output|data) \"|^(?:query|mutation|fragment)\b[^{\n]*\{"
