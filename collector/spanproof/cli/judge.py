@@ -95,6 +95,10 @@ def calibrate_command(
         raise UsageProblem(f"{labels.name}: {problem}", "docs/judge.md shows the form of labels") from problem
     except RubricError as problem:
         raise UsageProblem(str(problem), "docs/judge.md shows the form of a rubric") from problem
+    except JudgeError as problem:
+        raise UsageProblem(
+            str(problem), "see that judge.model, OPENAI_BASE_URL and OPENAI_API_KEY name a model that answers"
+        ) from problem
     if not found:
         raise UsageProblem(f"{labels.name} holds no labels", "Give one JSON object per line.")
     for each in found:

@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from spanproof.evaluators.judge.agreement import Agreement, agreement, best_threshold
 from spanproof.evaluators.judge.client import Judge
-from spanproof.evaluators.judge.errors import JudgeError
+from spanproof.evaluators.judge.errors import JudgeError, JudgeUnavailable
 from spanproof.evaluators.judge.question import question_of
 from spanproof.evaluators.judge.rubric import Rubric
 from spanproof.trace import Label, digest
@@ -86,8 +86,10 @@ def calibrate(
         answered: called after each row, in any thread.
 
     Raises:
-        BadLabels: one of the two splits has no row that the judge could answer.
+        BadLabels: one of the two splits has no row.
+        JudgeUnavailable: of one of them the judge answered no row.
     """
+    _check_splits(rubric, rows)
 
     def ask(row: Labelled) -> float | str:
         answer = _asked(judge, rubric, row)
@@ -101,14 +103,23 @@ def calibrate(
     chosen = [(row.label is Label.PASS, score) for row, score in scored if row.split is Split.THRESHOLD]
     shown = [(row.label is Label.PASS, score) for row, score in scored if row.split is Split.REPORT]
     if not chosen or not shown:
-        why = f"; the first error: {next(iter(errors.values()))}" if errors else ""
-        raise BadLabels(
-            f"rubric {rubric.name}: {len(chosen)} rows to choose a threshold on, {len(shown)} to report on;"
-            f" there must be one of each{why}"
+        raise JudgeUnavailable(
+            f"the judge answered {len(scored)} of the {len(rows)} rows of the rubric {rubric.name}, none of the"
+            f" split {(Split.REPORT if chosen else Split.THRESHOLD).value}; its first error:"
+            f" {next(iter(errors.values()))}"
         )
     threshold = best_threshold([people for people, _ in chosen], [score for _, score in chosen])
     agreed = agreement([people for people, _ in shown], [score >= threshold for _, score in shown])
     return Calibration(rubric.name, threshold, agreed, errors)
+
+
+def _check_splits(rubric: Rubric, rows: Sequence[Labelled]) -> None:
+    counts = {split: sum(row.split is split for row in rows) for split in Split}
+    if not all(counts.values()):
+        raise BadLabels(
+            f"rubric {rubric.name}: {counts[Split.THRESHOLD]} rows to choose a threshold on,"
+            f" {counts[Split.REPORT]} to report on; there must be one of each"
+        )
 
 
 def _asked(judge: Judge, rubric: Rubric, row: Labelled) -> float | str:
