@@ -95,13 +95,13 @@ def test_rows_the_judge_fails_on_are_named_and_count_for_nothing(endpoint):
 
 def test_a_judge_that_never_answers_gives_no_figure_and_the_labels_are_not_blamed(endpoint):
     endpoint.answers = [500]
-    with pytest.raises(JudgeUnavailable, match="0 of the 10 rows .* first error: the endpoint answered 500"):
+    with pytest.raises(JudgeUnavailable, match=r"0 of the 10 rows .* first error: the endpoint answered 500"):
         calibrate(judge(), RUBRICS["Groundedness"], labels_in(rows(10), RUBRICS))
 
 
 def test_labels_of_one_split_alone_are_told_before_the_judge_is_asked(endpoint):
     labelled = [replace(row, split=Split.REPORT) for row in labels_in(rows(10), RUBRICS)]
-    with pytest.raises(BadLabels, match="0 rows to choose a threshold on, 10 to report on"):
+    with pytest.raises(BadLabels, match=r"0 rows to choose a threshold on, 10 to report on"):
         calibrate(judge(), RUBRICS["Groundedness"], labelled)
     assert endpoint.requests == []
 

@@ -104,8 +104,8 @@ def calibrate(
     shown = [(row.label is Label.PASS, score) for row, score in scored if row.split is Split.REPORT]
     if not chosen or not shown:
         raise JudgeUnavailable(
-            f"the judge answered {len(scored)} of the {len(rows)} rows of the rubric {rubric.name}, none of the"
-            f" split {(Split.REPORT if chosen else Split.THRESHOLD).value}; its first error:"
+            f"the judge answered {len(scored)} of the {len(rows)} rows of the rubric {rubric.name}, none of"
+            f" the split {Split.REPORT if chosen else Split.THRESHOLD}; its first error:"
             f" {next(iter(errors.values()))}"
         )
     threshold = best_threshold([people for people, _ in chosen], [score for _, score in chosen])
