@@ -253,12 +253,30 @@ def test_a_step_that_ends_the_session_does_not_take_the_state_before_it_along(bu
     assert steps[2].divergences == ()
 
 
-def test_what_a_stopped_step_would_have_bound_is_told_as_missing(build, replayed):
-    dying = build.snippet("import os\ny = 1\nos.abort()", observation=shown())
+@pytest.mark.parametrize(
+    ("ending", "told"),
+    [("os.abort()", "its replay ended in killed"), ("os._exit(0)", "its replay ended the interpreter")],
+)
+def test_what_a_stopped_step_would_have_bound_is_told_as_missing(build, replayed, ending, told):
+    dying = build.snippet(f"import os\ny = 1\n{ending}", observation=shown())
     needs = build.snippet("print(y)", observation=shown("1\n"))
     replay = replayed(dying, needs)
-    assert replay.steps[0].agrees is None
-    assert "its replay ended in killed" in replay.unreplayed[needs.id]
+    assert told in replay.unreplayed[needs.id]
+
+
+def test_a_step_that_was_stopped_proves_nothing(build, replayed):
+    dying = build.snippet("import os\nos.abort()", observation=shown())
+    assert replayed(dying).steps[0].agrees is None
+
+
+def test_a_step_that_raised_a_memory_error_leaves_the_state_before_it_and_its_own(build, replayed):
+    failed = build.snippet("x = 41\ny = [0] * 10 ** 10", error=build.error("MemoryError"))
+    then = build.snippet("print(x + 1)", observation=shown("42\n"))
+    steps = replayed(failed, then).steps
+    assert [(step.execution.failure_class, step.agrees) for step in steps] == [
+        (FailureClass.OUT_OF_MEMORY, True),
+        (FailureClass.OK, True),
+    ]
 
 
 def test_a_run_without_executed_code_starts_nothing(build, replayed):

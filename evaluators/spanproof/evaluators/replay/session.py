@@ -146,7 +146,9 @@ class _Replaying:
         broke_off = ended_session(execution) or execution.failure_class is not FailureClass.OK
         if broke_off and snippet.error is None:
             # The run went on from here with variables the replay did not come to bind.
-            self.state.lose(names, f"its replay ended in {execution.failure_class}", cut=False)
+            well = execution.failure_class is FailureClass.OK  # by `os._exit(0)`: the interpreter is gone
+            ended = "the interpreter" if well else f"in {execution.failure_class}"
+            self.state.lose(names, f"its replay ended {ended}", cut=False)
         else:
             self.state.bind(names.bound)
 
