@@ -1,6 +1,6 @@
 """What instrumentation costs an agent: uninstrumented, with ours, and with OpenInference's, in one run.
 
-Usage: `python tests/bench/instrumentors.py [smolagents|langchain …] [--times N]`, some two minutes for both.
+Usage: `python tests/bench/instrumentors.py [smolagents|langchain …] [--times N]`, some three minutes for both.
 OpenInference's figures need `openinference-instrumentation-smolagents` and
 `openinference-instrumentation-langchain` beside Spanproof, in an environment of their own if they want other
 versions. Answers are scripted, so no figure holds a network, and export is left out, since it happens in the
@@ -37,11 +37,11 @@ from typing import Any
 
 from scripted_agents import RUNS, STEPS
 
-FLEETS = 2
+FLEETS = 4
 """Sets of processes, one after the other: where one's memory happens to lie makes it faster or slower."""
 REPEATS = 3
 """Runs in a row."""
-TURNS = {"smolagents": 10, "langchain": 20}
+TURNS = {"smolagents": 8, "langchain": 20}
 SPANS_OF_A_STEP = {"smolagents": 3, "langchain": 2}
 OURS, THEIRS, FLOOR, NOTHING = "spanproof", "openinference", "sdk alone", "nothing"
 UNSAMPLED, HIDDEN = ", unsampled", ", no content"
