@@ -1,6 +1,6 @@
 """What instrumentation costs an agent: uninstrumented, with ours, and with OpenInference's, in one run.
 
-Usage: `python tests/bench/instrumentors.py [smolagents|langchain …] [--times N]`, some three minutes for both.
+Usage: `python tests/bench/instrumentors.py [smolagents|langchain …] [--times N]`: three minutes for both.
 OpenInference's figures need `openinference-instrumentation-smolagents` and
 `openinference-instrumentation-langchain` beside Spanproof, in an environment of their own if they want other
 versions. Answers are scripted, so no figure holds a network, and export is left out, since it happens in the
