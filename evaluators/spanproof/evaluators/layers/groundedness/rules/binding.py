@@ -46,6 +46,7 @@ class Binding:
         states: words for states, the user's own among them.
         bound: facts a stated number was bound to, by its start in the answer.
         derived: derivations found, by the start of the number.
+        measures: where numbers start by which the answer counts: "three cost more than 100".
     """
 
     answer: AnswerText
@@ -54,6 +55,7 @@ class Binding:
     states: StateWords
     bound: dict[int, tuple[Fact, ...]] = field(default_factory=dict)
     derived: dict[int, Derived] = field(default_factory=dict)
+    measures: set[int] = field(default_factory=set)
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:

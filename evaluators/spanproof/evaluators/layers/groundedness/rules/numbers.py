@@ -37,6 +37,7 @@ from spanproof.evaluators.layers.groundedness.rules.derive import Derived
 from spanproof.evaluators.layers.groundedness.rules.deriving import derived_value, is_whole, natural_value
 from spanproof.evaluators.layers.groundedness.rules.ratios import is_ratio_word
 from spanproof.evaluators.layers.groundedness.rules.results import result_at, result_claim
+from spanproof.evaluators.layers.groundedness.rules.tallies import tally_claim
 from spanproof.evaluators.layers.groundedness.rules.unsupported import says_a_fact, unsupported_claim
 from spanproof.evaluators.layers.groundedness.rules.years import is_part_of_a_name, is_year, year_claim
 
@@ -75,6 +76,11 @@ def number_claim(stated: Stated, binding: Binding) -> Claim | None:
     asked = asked_of(stated, quantity, before, binding)
     if is_year(quantity, before):
         return year_claim(asked)
+    if quantity.start in binding.measures:
+        return asked.claim(Verdict.GROUNDED, "the answer counts by it", ClaimEvidence(None, quantity.text))
+    tallied = tally_claim(asked)
+    if tallied is not None:
+        return tallied
     found = _bound(asked)
     if found is not None and found.verdict is not Verdict.GROUNDED:
         whole = whole_of(quantity, binding)
