@@ -14,12 +14,17 @@ from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
 from spanproof.evaluators.layers.groundedness.language.segments import Sentence
-from spanproof.evaluators.layers.groundedness.language.status_words import COMPATIBLE, StateWords
+from spanproof.evaluators.layers.groundedness.language.status_words import (
+    COMPATIBLE,
+    Meanings,
+    StateWords,
+)
 from spanproof.evaluators.layers.groundedness.language.words import words_of
-from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Verdict
+from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.outputs.order import is_later
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
+from spanproof.evaluators.layers.groundedness.rules.lines import line_named
 from spanproof.evaluators.layers.groundedness.rules.naming import best_named
 
 _SAID_OF = re.compile(
@@ -50,6 +55,10 @@ _NOT_ALL = re.compile(
 )
 """What leaves some out, of whom the word is not said."""
 _BEFORE_THAT = re.compile(r"\b(?:after|although|though|despite|previously|had|originally)\b", re.IGNORECASE)
+_NONE = re.compile(r"\b(?:no|none|neither|nothing|nobody|without)\b", re.IGNORECASE)
+_LATER = re.compile(
+    r"\b(?:again|now|later|then|finally|eventually|since|until|before|after)\b", re.IGNORECASE
+)
 _FIRST_PERSON = re.compile(r"\b(?:I|we)(?:['’]ve|\s+have|\s+was|\s+were)?(?:\s+\w+)?\s+$", re.IGNORECASE)
 
 
@@ -142,7 +151,7 @@ def _settle(match: re.Match[str], binding: Binding, known: list[_Status]) -> Cla
     families = {family for family, _ in meanings}
     rivals = [status for status in known if status.family in families]
     if not rivals:
-        return None
+        return _of_a_line(match, binding, meanings)
     told_as_past = _PAST.search(binding.answer.text, *_piece(match, binding)) is not None
     earlier = [
         status
@@ -192,6 +201,27 @@ def _settle(match: re.Match[str], binding: Binding, known: list[_Status]) -> Cla
         f"`{rivals[0].fact.text}` is what the outputs say",
         evidence_of(rivals[0].fact),
     )
+
+
+def _of_a_line(match: re.Match[str], binding: Binding, meanings: Meanings) -> Claim | None:
+    """A state held against the one line of prose, or of a log, that the words before it name."""
+    sentence, text = _sentence(match, binding), binding.answer.text
+    start, _ = _piece(match, binding)
+    if _NOT.search(text[max(0, match.start() - 40) : match.start()]) or _LATER.search(sentence.text):
+        return None
+    subject = text[start : match.start()]
+    line = line_named(subject, {family for family, _ in meanings}, binding)
+    if line is None or _NONE.search(subject):
+        return None
+    place, evidence = (
+        (binding, match.start(), match.end(), ClaimKind.STATUS),
+        ClaimEvidence(line.output, line.text),
+    )
+    if not set(meanings).isdisjoint(line.meanings):
+        return claim(*place, Verdict.GROUNDED, "an output says so", evidence)
+    if any(frozenset((one, other)) in COMPATIBLE for _, one in meanings for _, other in line.meanings):
+        return None
+    return claim(*place, Verdict.CONTRADICTED, f"`{line.text}` is what the outputs say", evidence)
 
 
 def _is_told_beside(match: re.Match[str], binding: Binding, rivals: list[_Status]) -> bool:
