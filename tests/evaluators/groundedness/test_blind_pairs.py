@@ -35,11 +35,12 @@ class Held:
     accepted: float
 
 
-EARLIER = Held(("first", "second", "third", "fourth"), 275, 0.93, 344, 0.81, 0.045)
-LATER = Held(("fifth", "sixth", "seventh", "eighth"), 336, 0.80, 382, 0.65, 0.08)
+EARLIER = Held(("first", "second", "third", "fourth"), 275, 0.93, 344, 0.83, 0.041)
+LATER = Held(("fifth", "sixth", "seventh", "eighth"), 336, 0.81, 382, 0.71, 0.065)
+NINTH = Held(("ninth",), 80, 0.79, 100, 0.89, 0.0)
 
 
-@pytest.fixture(scope="module", params=[EARLIER, LATER], ids=["earlier", "later"])
+@pytest.fixture(scope="module", params=[EARLIER, LATER, NINTH], ids=["earlier", "later", "ninth"])
 def judged(request):
     bench = loaded()
     found = {True: Counter(), False: Counter()}
