@@ -43,7 +43,7 @@ def named_instead(rival: Fact, fact: Fact, words: AbstractSet[str]) -> bool:
     apart.
     """
     ours, theirs = fact.words, rival.words
-    if not (ours - theirs).isdisjoint(words):
+    if theirs.isdisjoint(words) or not (ours - theirs).isdisjoint(words):
         return False
     if not (rival.scope - ours).isdisjoint(words):
         return True
@@ -63,7 +63,7 @@ def told_instead(rival: Fact, fact: Fact, words: AbstractSet[str]) -> bool:
     if rival.weak and abs(rival.line - fact.line) > _MOST_LINES_APART:
         return False
     theirs = rival.clause if rival.weak else rival.words
-    if not fact.clause or not (fact.clause - theirs).isdisjoint(words):
+    if not fact.clause or theirs.isdisjoint(words) or not (fact.clause - theirs).isdisjoint(words):
         return False
     # The words tell which is meant only of what is told alike: in one line, or with a word in common.
     alike = not rival.weak or rival.line == fact.line or not theirs.isdisjoint(fact.clause)

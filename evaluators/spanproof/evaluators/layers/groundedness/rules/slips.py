@@ -44,19 +44,29 @@ def slip(quantity: Quantity, value: float, *, meant: bool = False) -> str:
     told, exact = _steps(quantity.value, quantity), _steps(value, quantity)
     if told == exact:
         return "" if (quantity.value < 0) == (value < 0) else OTHER_SIGN
-    stated = str(told)
-    for steps in dict.fromkeys(_steps(value * (1 + side), quantity) for side in (-1e-9, 1e-9)):
-        rounded = str(steps)
-        if len(stated) != len(rounded):
-            continue
-        differ = sum(one != other for one, other in zip(stated, rounded, strict=True))
-        if differ == 1 and _telling(quantity) >= (_SURE_DIGITS - meant):
-            return ANOTHER_DIGIT
-        if sorted(stated) == sorted(rounded) and _telling(quantity) >= _ORDERED_DIGITS:
-            return OTHER_ORDER
+    least, most = _steps(value * (1 - 1e-9), quantity), _steps(value * (1 + 1e-9), quantity)
+    for steps in (least,) if least == most else (least, most):
+        how = _misprint(told, steps, quantity, meant=meant)
+        if how:
+            return how
     power = round(math.log10(abs(quantity.value / value)))
-    off = power in _POWERS and len(stated.strip("0")) > 1 and _steps(value * 10.0**power, quantity) == told
+    off = power in _POWERS and len(str(told).strip("0")) > 1 and _steps(value * 10.0**power, quantity) == told
     return POWER_OF_TEN if off else ""
+
+
+def _misprint(told: int, steps: int, quantity: Quantity, *, meant: bool) -> str:
+    """Whether the one has another digit than the other, or the same ones in another order."""
+    apart = abs(told - steps)
+    if apart % 9 and len(str(apart).rstrip("0")) > 1:
+        return ""  # one digit makes a difference of that digit and zeros, their order one that nine divides
+    stated, rounded = str(told), str(steps)
+    if len(stated) != len(rounded):
+        return ""
+    differ = sum(one != other for one, other in zip(stated, rounded, strict=True))
+    if differ == 1 and _telling(quantity) >= (_SURE_DIGITS - meant):
+        return ANOTHER_DIGIT
+    alike = sorted(stated) == sorted(rounded)
+    return OTHER_ORDER if alike and _telling(quantity) >= _ORDERED_DIGITS else ""
 
 
 def _steps(value: float, quantity: Quantity) -> int:

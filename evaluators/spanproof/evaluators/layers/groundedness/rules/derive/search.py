@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import CENTS, Dimension, readings
@@ -63,6 +64,8 @@ class Search:
     """Facts behind "from A to B" in the same sentence: then the pair is given."""
     numbers: list[Fact] | None = field(default=None, init=False)
     """What `operands` gives, once it has."""
+    paired: list[tuple[Fact, Fact]] | None = field(default=None, init=False)
+    """What `pairs` gives, once it has."""
 
 
 def scaled_value(fact: Fact) -> float:
@@ -177,8 +180,14 @@ def _operands(search: Search) -> list[Fact]:
     return (named or numbers)[:_MAX_OPERANDS]
 
 
-def pairs(search: Search) -> Iterator[tuple[Fact, Fact]]:
+def pairs(search: Search) -> list[tuple[Fact, Fact]]:
     """The pairs that may be set against each other, at most `MAX_PAIRS`; or the given pair."""
+    if search.paired is None:
+        search.paired = list(islice(_pairs(search), MAX_PAIRS))
+    return search.paired
+
+
+def _pairs(search: Search) -> Iterator[tuple[Fact, Fact]]:
     if search.bases is not None:
         for first in search.bases[0]:
             for second in search.bases[1]:
@@ -186,15 +195,10 @@ def pairs(search: Search) -> Iterator[tuple[Fact, Fact]]:
         return
     numbers = operands(search)
     few = len(numbers) <= _CROWD
-    tried = 0
     for place, first in enumerate(numbers):
         for second in numbers[place + 1 :]:
-            if not _kindred(first, second) or not (few or _either_named(first, second, search.words)):
-                continue
-            tried += 1
-            if tried > MAX_PAIRS:
-                return
-            yield first, second
+            if (few or _either_named(first, second, search.words)) and _kindred(first, second):
+                yield first, second
 
 
 def _kindred(first: Fact, second: Fact) -> bool:
