@@ -42,6 +42,7 @@ _Pending = list[tuple[Any, str, str, frozenset[str], int, int]]
 
 _LEAST_NUMBERED, _MOST_NUMBERED, _LONGEST_STEP = 2, 2_000, 50
 """Rows that are numbered on, with gaps where some are left out."""
+_NUMBERS, _SEQUENCES = (int, float), (list, tuple, set)
 _CURRENCY_KEY = ("currency",)
 _CODE = 3
 """Letters of a currency's code."""
@@ -91,7 +92,7 @@ def _walk(facts: Facts, output: int, pending: _Pending) -> None:
             facts.cut = True
         elif isinstance(item, dict):
             pending.extend(reversed(_mapping(facts, output, item, path, key, words, records, row)))
-        elif isinstance(item, list | tuple | set):
+        elif isinstance(item, _SEQUENCES):
             pending.extend(reversed(_list(facts, output, list(item), path, key, words)))
         else:
             add_value(facts, output, item, path, key, words, records, row)
@@ -215,7 +216,7 @@ def _naming(value: str) -> frozenset[str]:
 
 def _names_its_row(name: Any, value: Any) -> bool:
     """Whether a number is what its row is about, as a name is: a year, a numeric identifier."""
-    if not isinstance(value, int | float):
+    if not isinstance(value, _NUMBERS):
         return False
     raw = raw_key_words(str(name))
     if isinstance(value, int) and 1900 <= value <= 2100 and (name == "column 1" or is_time_key(raw)):
@@ -233,7 +234,7 @@ def _alike(values: list[Any]) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, _NUMBERS) and not isinstance(value, bool)
 
 
 def _join(path: str, name: str) -> str:

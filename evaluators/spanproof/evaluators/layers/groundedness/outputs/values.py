@@ -21,6 +21,9 @@ from spanproof.evaluators.layers.groundedness.language.units import CENTS, Dimen
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts
 
 _DIGIT = re.compile(r"\d")
+_FLAGS = {"true": True, "false": False, "yes": True, "no": False}
+_LONGEST_FLAG = 8
+_NUMBERS = (int, float)
 _LONGEST_VALUE = 80
 """Characters of a text that may be a number, a date or a time as a whole."""
 
@@ -41,7 +44,7 @@ def add_value(
     text = value if isinstance(value, str) else None
     said = _read_text(text, facts) if text is not None else _UNREAD
     number, day, unit = said.number, said.day, said.unit or named.unit
-    if text is None and isinstance(value, int | float) and not isinstance(value, bool):
+    if text is None and isinstance(value, _NUMBERS) and not isinstance(value, bool):
         number = _finite(value)
         day = day_of_timestamp(number) if named.moment and number is not None else None
     fact = Fact(
@@ -99,8 +102,8 @@ def _read_text(text: str, facts: Facts) -> _Read:
 
 
 def _flag(value: Any) -> bool | None:
-    if isinstance(value, str) and len(value) < 8:
-        return {"true": True, "false": False, "yes": True, "no": False}.get(value.strip().lower())
+    if isinstance(value, str):
+        return _FLAGS.get(value.strip().lower()) if len(value) < _LONGEST_FLAG else None
     return value if isinstance(value, bool) else None
 
 
