@@ -10,9 +10,14 @@ import re
 from dataclasses import replace
 
 from spanproof.evaluators.layers.groundedness.language.answer import Stated
-from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
+from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, quantities_in
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
-from spanproof.evaluators.layers.groundedness.language.words import STOP_WORDS, canonical_set, content_words
+from spanproof.evaluators.layers.groundedness.language.words import (
+    STOP_WORDS,
+    canonical_set,
+    content_words,
+    words_of,
+)
 from spanproof.evaluators.layers.groundedness.model import Claim, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.outputs.order import before_after, is_later, is_now
@@ -46,6 +51,7 @@ _MEASURES = canonical_set("degree degrees point points star stars mark marks pix
 """Nouns behind a number that measure and do not count, so that it may round."""
 
 
+_NAME = re.compile(r"\b[A-ZÀ-Þ][\w'’-]+")
 _ISO = re.compile(r"\d{4}-\d\d-\d\d")
 _INDEX = ("index",)
 """How a table's own row names are headed: "25%" there is a name."""
@@ -128,7 +134,48 @@ def rivals_of(asked: Asked, fact: Fact) -> list[Fact]:
         and comparable(asked.quantity, rival)
         and binds(asked.quantity, rival, coarse=asked.coarse) is None
     ]
-    return [rival for rival in found if not _told_beside(asked, rival, fact)] if found else []
+    found = [rival for rival in found if not _told_beside(asked, rival, fact)] if found else []
+    return found or _bearing_the_noun(asked, fact)
+
+
+def _bearing_the_noun(asked: Asked, fact: Fact) -> list[Fact]:
+    """The one value beside this one that is called what stands right behind the number: "six replicas"."""
+    behind = asked.stated.noun[1:2] if asked.stated.noun[:1] == ("to",) else asked.stated.noun[:1]
+    noun = next(iter(content_words(behind)), "")
+    if not noun or asked.quantity.scaled or noun in fact.key or (fact.weak and noun_of(fact) in ("", noun)):
+        return []
+    called = [
+        other
+        for other in asked.binding.numbers
+        if other.weak == fact.weak
+        and (noun_of(other) == noun and other.line == fact.line if fact.weak else other.key == (noun,))
+    ]
+    if (
+        len(called) != 1
+        or called[0] is fact
+        or binds(asked.quantity, called[0], coarse=asked.coarse) is not None
+    ):
+        return []
+    if _is_a_label(called[0], noun, asked):
+        return []
+    return called if comparable(asked.quantity, called[0]) and called[0].scope == fact.scope else []
+
+
+def _is_a_label(fact: Fact, noun: str, asked: Asked) -> bool:
+    """Whether the answer calls something by the value: "ticket 5521"."""
+    text = asked.binding.answer.text
+    return any(
+        words_of(text[max(0, each.what.start - 20) : each.what.start])[-1:] == [noun]
+        for each in asked.binding.answer.stated
+        if isinstance(each.what, Quantity) and binds(each.what, fact) is not None
+    )
+
+
+def noun_of(fact: Fact) -> str:
+    """The word right behind a value found in prose: the "errors" of "3 errors in 2 files"."""
+    place = next((each for each in quantities_in(fact.text) if each.value == fact.number), None)
+    behind = words_of(fact.text[place.end :])[:2] if place is not None else []
+    return next(iter(content_words(behind)), "")
 
 
 def _is_named_instead(asked: Asked, rival: Fact, fact: Fact) -> bool:
@@ -146,7 +193,8 @@ def _is_named_instead(asked: Asked, rival: Fact, fact: Fact) -> bool:
             return True
         if fact.clause <= rival.clause and not fact.clause.isdisjoint(asked.stated.noun):
             return False  # its clause lies within the other's: only what is counted can name it, and does
-        return alike and told_instead(rival, fact, asked.words)
+        words = asked.words - set(asked.stated.noun[:1]) if _is_a_name(asked, rival, fact) else asked.words
+        return alike and told_instead(rival, fact, words)
     return _bears_noun(asked, rival, fact)
 
 
@@ -186,6 +234,12 @@ def _rounds_to_a_whole(what: object, fact: Fact) -> bool:
     """Whether a bare whole number would round the fact away: the 1 of "class 1" tells no recall of 0.62."""
     whole = isinstance(what, Quantity) and what.unit is None and not what.decimals and not what.scaled
     return whole and not (fact.number or 0.0).is_integer()
+
+
+def _is_a_name(asked: Asked, rival: Fact, fact: Fact) -> bool:
+    """Whether what sets the rival apart, and the words say, is a name: then the noun behind tells nothing."""
+    said = (rival.clause - fact.clause) & asked.words
+    return bool(said) and not said.isdisjoint(words_of(" ".join(_NAME.findall(rival.text))))
 
 
 def _bears_noun(asked: Asked, rival: Fact, fact: Fact) -> bool:
