@@ -14,7 +14,9 @@ from spanproof.evaluators.layers.groundedness.language.units import BY_NAME, PER
 from spanproof.evaluators.layers.groundedness.language.words import said_in
 
 _UNIT_AFTER = re.compile(r"[ \u00a0]([A-Za-z]{3,14})(?!\w)")
-_FRACTION_WORD = re.compile(r"[ -](?:thirds?|quarters?|fifths?|tenths?|halves|half)\b", re.IGNORECASE)
+_FRACTION_WORD = re.compile(
+    r"[ -](?:thirds?|quarters?|fifths?|tenths?|halves|half)\b|\s+and\s+a\s+(?:half|quarter)\b", re.IGNORECASE
+)
 _WORDS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
     " seventeen eighteen nineteen twenty"
@@ -30,12 +32,17 @@ _SPELLED = re.compile(
     re.IGNORECASE,
 )
 _ONE_AND = re.compile(
-    r"\b(?:an?|one)\s+(?P<unit>hour|minute|day|week|month|year)(?:(?P<half>\s+and\s+a\s+half)\b|(?=\s+and\s+\d))",
+    r"\b(?:an?|one)\s+(?P<unit>hour|minute|day|week|month|year)(?:\s+and\s+a\s+(?P<part>half|quarter)\b"
+    r"|(?=\s+and\s+\d))"
+    rf"|\b(?P<count>{'|'.join(sorted(_NUMBERS, key=len, reverse=True))}|\d{{1,3}})\s+and\s+a\s+"
+    r"(?P<more>half|quarter)\s+(?P<units>hour|minute|day|week|month|year)s\b",
     re.IGNORECASE,
 )
-"""One of a unit, where more of it follows: "an hour and 15 minutes", "a day and a half"."""
+"""One of a unit where more follows, or some and a part: "an hour and 15 minutes", "two and a half days"."""
+_PARTS = {"half": 0.5, "quarter": 0.25}
 _CUES = frozenset((*_NUMBERS, "dozen"))
-_ONE_CUES = frozenset(("hour", "minute", "day", "week", "month", "year"))
+_LASTING = ("hour", "minute", "day", "week", "month", "year")
+_ONE_CUES = frozenset((*_LASTING, *(f"{word}s" for word in _LASTING)))
 _DOZEN = 12.0
 _DOZEN_STEP = 2.0
 """What a number of dozens is exact to: one more or less."""
@@ -45,9 +52,11 @@ def spelled_in(text: str) -> Iterator[Quantity]:
     """Every number of a text that is written as a word."""
     said = said_in(text)
     for match in _ONE_AND.finditer(text) if "and" in said and not _ONE_CUES.isdisjoint(said) else ():
-        value = 1.5 if match["half"] else 1.0
-        unit = BY_NAME[match["unit"].lower()]
-        yield Quantity(match.group(), match.start(), match.end(), value, 1.0, 0, 1, unit, spelled=True)
+        count, part = (match["count"] or "one").lower(), (match["part"] or match["more"] or "").lower()
+        value = (float(count) if count.isdigit() else _NUMBERS[count]) + _PARTS.get(part, 0.0)
+        unit = BY_NAME[(match["unit"] or match["units"]).lower()]
+        step = _PARTS.get(part, 0.5) * 2 if match["unit"] else _PARTS[part]
+        yield Quantity(match.group(), match.start(), match.end(), value, step, 0, 1, unit, spelled=True)
     for match in _SPELLED.finditer(text) if not _CUES.isdisjoint(said) else ():
         if match["dozen"]:
             value = _DOZEN * (0.5 if match["half"] else 1.5 if match["more"] else 1.0)

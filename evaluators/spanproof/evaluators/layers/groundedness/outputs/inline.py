@@ -22,6 +22,8 @@ _HEADING = re.compile(r"[^=:]{1,80}:\s+(?=[A-Za-z_][\w.-]*=)")
 _LOGGED = re.compile(
     r"(?<![\w.=/?&-])(?P<key>[A-Za-z_][\w.%-]{0,40})=(?P<value>\"[^\"]*\"|'[^']*'|[^\s=,;]+)"
 )
+_CLOCK = re.compile(r"\s*\[?(\d{1,2}:\d\d(?::\d\d)?)\]?\s")
+"""What a line of a log may begin with."""
 _OUTCOME = re.compile(r"(?:->|=>|→)\s*(?P<key>[A-Za-z_]\w{0,30})\s+(?P<value>-?\d[\d.]*)")
 _PARTS = re.compile(r"\s[-–]\s(?=\D)|(?<!\d)[,;]\s+|[,;]\s+(?=\D)|,\s+and\s+|\s+and\s+|\s+\|\s+")
 _AMOUNT = r"[-+]?[$€£]?\d[\d,]*(?:\.\d+)?(?:%|[kKM]\b|\s(?:thousand|million|billion|bn|mn)\b)?"
@@ -104,6 +106,9 @@ def _logged(line: str, decode: Callable[[str], tuple[Any] | None]) -> dict[str, 
     heading = _HEADING.match(line)
     if heading is not None:
         found["name"] = heading.group().rstrip(": ")  # "trial 2: lr=0.05 depth=6 -> rmse 2.987"
+    moment = _CLOCK.match(line)
+    if moment is not None:
+        found["time"] = moment[1]
     for match in _OUTCOME.finditer(line):
         found[match["key"]] = match["value"]
     for match in _LOGGED.finditer(line):

@@ -220,14 +220,25 @@ def _of_sentence(
     about = first_end if first_end <= inside[0][0] else inside[0][1]
     subject = frozenset(_told(line[sentence.start : about], today))
     words: frozenset[str] = frozenset()
+    valued = [each for each in sentence.segments if any(each[0] <= place[0] < each[1] for place in inside)]
+    is_list = len(valued) > 1 and all(_is_labelled(line, *each, inside) for each in valued)
     for start, end in sentence.segments:
         before, words = words, frozenset(_told(line[start:end], today))
         if not any(word.isalpha() for word in words) and line[:start].rstrip().endswith(","):
             words = before  # "load average: 0.42, 0.87, 1.35": one list
         names_its_own = _NAME.search(line, start, end) is not None
-        clause = words if start == sentence.start or names_its_own else words | subject
+        clause = words if start == sentence.start or names_its_own or is_list else words | subject
         found |= {place: clause for place, _ in inside if start <= place < end}
     return found
+
+
+def _is_labelled(line: str, start: int, end: int, inside: list[tuple[int, int]]) -> bool:
+    """Whether a segment is its own label and a value behind it: the "day pass 7.40 €" of a list of prices."""
+    held = [each for each in inside if start <= each[0] < end]
+    if len(held) != 1:
+        return False
+    before, behind = line[start : held[0][0]], line[held[0][1] : end]
+    return any(word.isalpha() for word in content_words(words_of(before))) and not words_of(behind)
 
 
 def _told(text: str, today: date | None) -> list[str]:

@@ -18,6 +18,7 @@ from spanproof.evaluators.layers.groundedness.language.dates import dates_in
 from spanproof.evaluators.layers.groundedness.language.status_words import is_status
 from spanproof.evaluators.layers.groundedness.language.words import words_of
 from spanproof.evaluators.layers.groundedness.outputs.aligned import read_aligned, read_headless
+from spanproof.evaluators.layers.groundedness.outputs.alike import read_alike
 from spanproof.evaluators.layers.groundedness.outputs.facts import Facts
 from spanproof.evaluators.layers.groundedness.outputs.inline import lasting_in, list_in, pairs_in
 from spanproof.evaluators.layers.groundedness.outputs.literal import read_literal
@@ -211,8 +212,8 @@ def _columns(lines: list[str], place: int) -> tuple[list[dict[str, Any]], int] |
     """A table whose columns nothing but gaps parts, or that begins with a number in each row."""
     line = lines[place].strip()
     if not line[:1].isdigit() and _GAP.search(line) is None:
-        return None
-    return read_aligned(lines, place) or read_headless(lines, place)
+        return read_alike(lines, place)
+    return read_aligned(lines, place) or read_headless(lines, place) or read_alike(lines, place)
 
 
 def _dated_rows(facts: Facts, output: int, lines: list[str], place: int) -> int:

@@ -109,6 +109,12 @@ def _bound_whole(asked: Asked, found: Claim) -> Claim:
 def _says_no_value(quantity: Quantity, binding: Binding) -> bool:
     """Whether the number is a manner of speaking: "9 below zero", "three times as many", "the 5 % level"."""
     text = binding.answer.text
+    if (
+        quantity.spelled
+        and not quantity.value.is_integer()
+        and UNDER.search(text[max(0, quantity.start - 20) : quantity.start])
+    ):
+        return True  # "less than six and a half hours": a round bound
     if quantity.spelled:
         below_zero = quantity.value == 0 and _SIDE.search(text[max(0, quantity.start - 8) : quantity.start])
         return bool(below_zero) or is_ratio_word(quantity.start, quantity.end, binding)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from spanproof.evaluators.layers.groundedness.language.units import BY_NAME, Dimension
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.derive.search import (
@@ -46,8 +48,11 @@ def clock_differences(search: Search) -> Derived | None:
     if unit is None or unit.dimension is not Dimension.TIME:
         return None
     timed = [fact for fact in search.facts.facts[:2000] if fact.clock is not None][:_FEW_TIMED]
+    lines = Counter(fact.line for fact in timed if fact.weak)
     for place, first in enumerate(timed):
         for second in timed[place + 1 :]:
+            if first.weak and first.line != second.line and lines[first.line] > 1:
+                continue  # of a timetable each line has its own two
             of_a_log = first.day is not None and first.key == second.key and second.day is not None
             of_a_stop = first.day is not None and first.key != second.key and second.row == first.row + 1
             if first.records >= 0 and (
