@@ -63,6 +63,7 @@ _SYNONYMS = {
         " destroy destroyed destroys"
     ),
     "position": "pos",
+    "point": "pts",
     "distance": "dist",
     "size": "big",
     "eta": "arrive arrives arrival",

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from spanproof.evaluators.layers.groundedness.language.quantity import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
-from spanproof.evaluators.layers.groundedness.language.words import content_words, words_of
+from spanproof.evaluators.layers.groundedness.language.words import canonical_set, content_words, words_of
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.outputs.order import before_after, is_later
 from spanproof.evaluators.layers.groundedness.rules.asked import Asked
@@ -42,6 +42,7 @@ _MEASURES: dict[str, Callable[[list[float]], float]] = {
     "max": max,
     "min": min,
 }
+_TOGETHER = canonical_set("together combined overall")
 _MAX_COLUMN = 500
 _A_WHOLE = 3
 """A total and its two parts."""
@@ -178,6 +179,8 @@ def _overtaken(asked: Asked) -> tuple[Fact, Fact] | None:
 def _of_a_column(asked: Asked) -> Closed | None:
     """The total, mean or extreme of the only column that can be meant, where no row of it is."""
     wanted = next((word for word in _MEASURES if word in asked.words), None)
+    if wanted is None and not asked.words.isdisjoint(_TOGETHER):
+        wanted = "total"
     percent = asked.quantity.dimension is Dimension.FRACTION
     if wanted is None or (percent and wanted in ("total", "mean")):
         return None

@@ -36,7 +36,8 @@ _THAN = re.compile(
 _VERB = re.compile(
     r"\b(?:(?P<more>exceeds?|exceeded|outnumbers?|outweighs?|beats?|outscored"
     r"|outsold|outpaced|outperform(?:s|ed)?|surpass(?:es|ed)|edged out"
-    r"|leads|led)|(?P<less>trails?|trailed|falls short of|fell short of|lost to|lagged behind|lags behind))\b"
+    r"|leads|led|ahead of)|(?P<less>trails?|trailed|behind|falls short of|fell short of|lost to"
+    r"|lagged behind|lags behind))\b"
     r"(?P<between>)(?P<right>[^.;\n]{1,80})",
     re.IGNORECASE,
 )

@@ -14,7 +14,7 @@ from spanproof.evaluators.layers.groundedness.language.words import canonical_se
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.outputs.order import is_later
 from spanproof.evaluators.layers.groundedness.rules.asked import Asked
-from spanproof.evaluators.layers.groundedness.rules.derive.cues import RECKONING_CUES
+from spanproof.evaluators.layers.groundedness.rules.derive.cues import RECKONING_CUES, SERVED
 from spanproof.evaluators.layers.groundedness.rules.deriving import is_whole
 from spanproof.evaluators.layers.groundedness.rules.matching import comparable
 from spanproof.evaluators.layers.groundedness.rules.naming import best_named, coverage, noun_told
@@ -29,7 +29,7 @@ _BY = re.compile(
 _MOST_TURNS = 50
 _FEW_NUMBERS = 30
 _ELSEWHERE = re.compile(
-    r"\b(?:would|could|might|usually|typical(?:ly)?|normal(?:ly)?|generally|previous(?:ly)?|former|next|new"
+    r"\b(?:would|could|might|should\s+not|usually|typical(?:ly)?|normal(?:ly)?|generally|previous(?:ly)?|former|next|new"
     r"|another|future|last\s+(?!one\b|few\b|of\b)[a-z]+|return|a\s+first[- ]class)\b|^\s*The\s+limit\b",
     re.IGNORECASE,
 )
@@ -203,6 +203,12 @@ def asks_to_reckon(asked: Asked, fact: Fact) -> bool:
         return True
     of_a_whole = is_whole(asked)  # "of the two million rows": what they come to, named or not
     told = asked.words - fact.words
+    if any(
+        not SERVED.isdisjoint(base.key) and base.records == fact.records and base is not fact
+        for base in asked.binding.numbers
+        if any(given.unit is None and given.value != base.number for given in asked.binding.task_quantities)
+    ):
+        return True  # a recipe, scaled
     return of_a_whole or not told.isdisjoint(RECKONING_CUES) or is_multiplied(asked)
 
 

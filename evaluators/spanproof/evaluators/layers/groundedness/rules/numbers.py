@@ -18,6 +18,7 @@ from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.asked import (
+    UNDER,
     Asked,
     asked_of,
 )

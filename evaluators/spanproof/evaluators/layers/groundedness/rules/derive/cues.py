@@ -83,6 +83,10 @@ RECKONING_CUES = (
 """Words with which a number may be reckoned in one way or another: it is then not simply the value named."""
 
 
+SERVED = canonical_set("serves servings portions persons people guests makes")
+"""What the amounts of a list are told for."""
+
+
 SPENDING = canonical_set(
     "spend spent expense expenses cost costs paid pay payment charge charged bill billed debit debited"
     " withdrawal withdrew fee rent bought purchase outflow transfer transferred sent"

@@ -17,6 +17,7 @@ from spanproof.evaluators.layers.groundedness.outputs.order import before_after
 from spanproof.evaluators.layers.groundedness.rules.derive.cues import (
     CHANGE_CUES,
     DIFFERENCE_CUES,
+    SERVED,
     SUM_CUES,
 )
 from spanproof.evaluators.layers.groundedness.rules.derive.search import (
@@ -122,6 +123,20 @@ def _of_a_row(row: list[Fact], search: Search) -> Iterator[Result]:
                 yield f"{number_text(a)} × {number_text(b)}", a * b, (one, other)
     for one in row:
         yield from _so_many(one, search)
+    yield from _scaled(row, search)
+
+
+def _scaled(row: list[Fact], search: Search) -> Iterator[Result]:
+    """What is told for so many people, for as many as the task or the sentence names: a recipe."""
+    for base in row:
+        if SERVED.isdisjoint(base.key) or not base.number:
+            continue
+        for one in row:
+            for given in search.given:
+                if one is not base and given != base.number and not search.words.isdisjoint(one.key):
+                    value = scaled_value(one)
+                    told = f"{number_text(value)} × {number_text(given)} / {number_text(base.number)}"
+                    yield told, value * given / base.number, (one, base)
 
 
 def _so_many(one: Fact, search: Search) -> Iterator[Result]:
