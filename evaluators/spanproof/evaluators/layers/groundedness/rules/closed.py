@@ -42,6 +42,12 @@ _MEASURES: dict[str, Callable[[list[float]], float]] = {
     "max": max,
     "min": min,
 }
+_RATES = canonical_set(
+    "rate turnout share conversion converts converted full occupancy utilisation utilization survival"
+    " survived success margin quota percent occupied"
+)
+"""Words that ask for the share one value of a row has of another."""
+_LEAST_IN_A_ROW, _MOST_IN_A_ROW = 2, 5
 _TOGETHER = canonical_set("together combined overall")
 _MAX_COLUMN = 500
 _A_WHOLE = 3
@@ -51,7 +57,48 @@ Closed = tuple[str, list[Fact]]
 
 def closed_result(asked: Asked) -> Closed | None:
     """What the values that the words leave no doubt about come to."""
-    return _of_a_column(asked) or _of_a_whole(asked) or _of_a_pair(asked)
+    return _of_a_column(asked) or _of_a_whole(asked) or _of_a_row(asked) or _of_a_pair(asked)
+
+
+def _of_a_row(asked: Asked) -> Closed | None:
+    """A rate of the one row that is named, where no share of its values, nor of their columns, is it."""
+    if asked.quantity.dimension is not Dimension.FRACTION or not asked.words.isdisjoint(CHANGE_CUES):
+        return None
+    if asked.words.isdisjoint(_RATES):
+        return None
+    row = _named_row(asked)
+    if not _LEAST_IN_A_ROW <= len(row) <= _MOST_IN_A_ROW:
+        return None
+    values = [scaled_value(fact) for fact in row]
+    if any(fact.dimension is Dimension.FRACTION for fact in row) or min(values) < 0:
+        return None
+    shares = [
+        share
+        for one in values
+        for other in values
+        if other and one is not other
+        for share in (one / other, 1 - one / other, one / (one + other))
+    ]
+    totals = [sum(map(scaled_value, column)) for column in _columns(asked)]
+    shares += [one / total for one in values for total in totals if total]
+    if any(_is(asked, 100 * share) for share in shares):
+        return None
+    told = ", ".join(number_text(value) for value in values)
+    return f"no share of {told} is that", row
+
+
+def _named_row(asked: Asked) -> list[Fact]:
+    """The numbers of the only row that the words name."""
+    rows: dict[tuple[int, int], list[Fact]] = {}
+    for fact in asked.binding.numbers:
+        if fact.weak or fact.records < 0 or asked.binding.facts.records[fact.records].rows < 2:
+            continue
+        rows.setdefault((fact.records, fact.row), []).append(fact)
+    if not rows or len({records for records, _ in rows}) > 1:
+        return []
+    shared = frozenset.intersection(*(row[0].scope for row in rows.values()))
+    named = [row for row in rows.values() if not (row[0].scope - shared).isdisjoint(asked.words)]
+    return named[0] if len(named) == 1 else []
 
 
 def _of_a_whole(asked: Asked) -> Closed | None:

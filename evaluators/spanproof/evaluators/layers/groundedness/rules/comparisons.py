@@ -44,7 +44,7 @@ _VERB = re.compile(
 _VERBS = plain_set(
     "exceed exceeds exceeded outnumber outnumbers outweigh outweighs beat beats outscored outsold outpaced"
     " outperform outperforms outperformed surpasses surpassed edged leads led trail trails trailed short lost"
-    " lagged lags"
+    " lagged lags behind ahead"
 )
 _OPPOSITE = re.compile(r"\b(?:more|less)\s+(?:cheap|fast|slow|efficient|popular|likely)", re.IGNORECASE)
 _NOT = re.compile(r"(?:\bnot|\bno|n['’]t)\s+$", re.IGNORECASE)

@@ -51,6 +51,7 @@ _MEASURES = canonical_set("points point percent degrees degree times hours minut
 """What is measured rather than counted in entries."""
 _ALL = re.compile(r"\b(?:of|all|the|these|those)\s+$", re.IGNORECASE)
 """What stands before the number of all: "two of three pods are running"."""
+_LEAST_STEM = 3
 _DISTINCT = frozenset(("uniqu", "distinct", "different"))
 
 
@@ -109,6 +110,8 @@ def _counts(records: Records, stated: Stated, quantity: Quantity, text: str) -> 
     if filtered:
         add(sum(number for _, number in filtered), f"rows of {label} with any of these", specific=False)
         return found
+    if _begins_all(records, stated.noun[0]):
+        add(records.rows, f"entries of {label}", specific=True)
     if names_list and not filtered and not distinct:
         add(
             records.rows,
@@ -143,6 +146,13 @@ def _counts(records: Records, stated: Stated, quantity: Quantity, text: str) -> 
         if None not in flags and flags and set(words_of(name)) <= stated.words:
             add(sum(flag is True for flag in flags), f"rows with {name}", specific=False)
     return found
+
+
+def _begins_all(records: Records, noun: str) -> bool:
+    """Whether every entry's name begins with what is counted: nodes of `node-a1`, `node-b1`."""
+    first = next(iter(records.columns.values()), [])
+    named = len(noun) >= _LEAST_STEM and 1 < len(first) == records.rows
+    return named and all(fact.string is not None and fact.string.lower().startswith(noun) for fact in first)
 
 
 def _filtered(records: Records, stated: Stated) -> list[tuple[str, int]]:
