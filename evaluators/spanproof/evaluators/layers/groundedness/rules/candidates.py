@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 
 from spanproof.evaluators.layers.groundedness.language.answer import Stated
-from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, quantities_in
+from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.language.words import (
     STOP_WORDS,
@@ -142,13 +142,20 @@ def _bearing_the_noun(asked: Asked, fact: Fact) -> list[Fact]:
     """The one value beside this one that is called what stands right behind the number: "six replicas"."""
     behind = asked.stated.noun[1:2] if asked.stated.noun[:1] == ("to",) else asked.stated.noun[:1]
     noun = next(iter(content_words(behind)), "")
-    if not noun or asked.quantity.scaled or noun in fact.key or (fact.weak and noun_of(fact) in ("", noun)):
+    if (
+        not noun
+        or asked.quantity.scaled
+        or noun in fact.key
+        or (fact.weak and noun_told(fact)[:1] in ((), (noun,)))
+    ):
         return []
     called = [
         other
         for other in asked.binding.numbers
         if other.weak == fact.weak
-        and (noun_of(other) == noun and other.line == fact.line if fact.weak else other.key == (noun,))
+        and (
+            noun_told(other)[:1] == (noun,) and other.line == fact.line if fact.weak else other.key == (noun,)
+        )
     ]
     if (
         len(called) != 1
@@ -171,13 +178,6 @@ def _is_a_label(fact: Fact, noun: str, asked: Asked) -> bool:
     )
 
 
-def noun_of(fact: Fact) -> str:
-    """The word right behind a value found in prose: the "errors" of "3 errors in 2 files"."""
-    place = next((each for each in quantities_in(fact.text) if each.value == fact.number), None)
-    behind = words_of(fact.text[place.end :])[:2] if place is not None else []
-    return next(iter(content_words(behind)), "")
-
-
 def _is_named_instead(asked: Asked, rival: Fact, fact: Fact) -> bool:
     if not fact.weak:
         if rival.records == fact.records and asked.binding.is_matrix(fact.records):
@@ -187,7 +187,7 @@ def _is_named_instead(asked: Asked, rival: Fact, fact: Fact) -> bool:
     if rival.weak:
         alike = rival.dimension is fact.dimension and not asked.binding.is_another(asked.stated)
         counted = _is_counted(asked, fact), _is_counted(asked, rival)
-        if counted == (True, False):
+        if counted == (True, False) and not _is_a_name(asked, rival, fact):
             return False
         if alike and counted == (False, True) and _is_counted_instead(asked, rival, fact):
             return True

@@ -253,7 +253,7 @@ def _of_a_name(asked: Asked) -> Misstated | None:
 
 def _of_a_count(asked: Asked) -> Misstated | None:
     fact = told_count(asked)
-    if fact is None or asks_to_reckon(asked, fact):
+    if fact is None or asked.coarse or asks_to_reckon(asked, fact) or is_a_part(asked, fact):
         return None
     return Misstated(
         f"no output gives {asked.quantity.text}; `{fact.text}` is what they count", evidence_of(fact)
