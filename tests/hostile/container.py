@@ -1,6 +1,7 @@
 """Runs a command as in a container under Docker's default profile: its capabilities, its system calls.
 
-Usage, as root: `python container.py root|user COMMAND…`; the command is process 2. A process namespace and a
+Usage, as root: `python container.py root|user|groups COMMAND…`; the command is process 2. With `groups` it is
+root and may make control groups, which a container has to be given. A process namespace and a
 mount namespace keep the machine out of its sight, as Docker does; then the profile makes it impossible to
 build any other. Source: moby, `profiles/seccomp/default.json` and `oci/caps/defaults.go`.
 """
@@ -72,7 +73,8 @@ def main() -> None:
     _wait_for(os.fork())
     kernel.prctl(kernel.PR_SET_PDEATHSIG, 9)
     runpy.run_path(str(Path(__file__).with_name("unprivileged.py")))["open_interpreter"]()
-    kernel.set_mount_attributes("/sys/fs/cgroup", kernel.MOUNT_ATTR_RDONLY)
+    if user != "groups":
+        kernel.set_mount_attributes("/sys/fs/cgroup", kernel.MOUNT_ATTR_RDONLY)
     kernel.mount("proc", "/proc", "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
     _wait_for(os.fork())  # PID 1 is shielded from signals, and the command must not be
     kernel.install_filter(_filter(), 0)

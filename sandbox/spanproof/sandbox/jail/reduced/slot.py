@@ -15,7 +15,7 @@ from spanproof.sandbox.jail.arch import Arch
 from spanproof.sandbox.jail.arming import Forked
 from spanproof.sandbox.jail.cgroup import Group
 from spanproof.sandbox.jail.filter import SEEDED, compile_filter
-from spanproof.sandbox.jail.place import Place
+from spanproof.sandbox.jail.place import Born, Descriptors, Place
 from spanproof.sandbox.jail.reduced.arming import Passed
 from spanproof.sandbox.jail.reduced.box import Directory
 from spanproof.sandbox.jail.reduced.fence import Fence
@@ -46,12 +46,38 @@ class Site:
     binds: tuple[Bind, ...] = ()
 
 
+class Shielded(Forked):
+    """Guests with a process beside each that only waits: when memory runs out, it is killed before the slot.
+
+    The memory of a dead guest is given back some time after it is gone, and until then the kernel looks for
+    somebody else to kill. Its death is the moment in which the slot lifts the bound; it ends with the guest.
+    """
+
+    def fork(self, descriptors: Descriptors, control: socket.socket, *, seeded: bool) -> Born:
+        """See `Origin`."""
+        if os.fork() == 0:
+            _wait_to_be_killed()
+        return super().fork(descriptors, control, seeded=seeded)
+
+
+def _wait_to_be_killed() -> NoReturn:
+    try:
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # else the file is not ours
+        Path("/proc/self/oom_score_adj").write_text("900")
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+        os.closerange(0, os.sysconf("SC_OPEN_MAX"))
+        while True:
+            signal.pause()
+    finally:
+        os._exit(1)
+
+
 def serve(site: Site, channel: socket.socket, group: Group | None) -> NoReturn:
     """Be a slot; does not return."""
     status = 1
     try:
         _settle(site)
-        Slot(_place(site), channel, group).serve()
+        Slot(_place(site, group), channel, group).serve()
         status = 0
     except BaseException as failure:  # noqa: BLE001 - told to the host, which starts another slot
         tell(channel, failure)
@@ -74,7 +100,7 @@ def _settle(site: Site) -> None:
     os.umask(0o022)
 
 
-def _place(site: Site) -> Place:
+def _place(site: Site, group: Group | None) -> Place:
     tree = Descendants(own_user=site.user is not None)
     images = [Path(bind.source, "node_modules") for bind in site.binds if bind.target == ENVIRONMENT]
     packages = next((str(path) for path in images if path.is_dir()), None)
@@ -89,7 +115,7 @@ def _place(site: Site) -> Place:
         box=box,
         network=network,
         watcher=GuardedWatcher(site.arch, fence, tree, box, network.resolver),
-        origin=Forked(
+        origin=(Forked if group is None else Shielded)(
             Passed(compile_filter(site.arch, user, namespaced=False, shown=shown), fence.walls),
             Passed(compile_filter(site.arch, user, SEEDED, namespaced=False, shown=shown), fence.walls),
             box.work,
