@@ -91,7 +91,7 @@ def alive(pid: int) -> bool:
 
 
 def groups() -> list[Path]:
-    return list(Path("/sys/fs/cgroup").rglob(f"spanproof-jail-{os.getpid()}"))
+    return list(Path("/sys/fs/cgroup").rglob(f"spanproof-jail-*-{os.getpid()}"))
 
 
 def private_bytes(pid: int) -> int:

@@ -157,8 +157,16 @@ def test_v1_groups_are_made_under_our_own(tmp_path: Path) -> None:
     base = cgroup.find_base(os.getpid(), V1.format(root=tmp_path), "4:memory:/ours\n8:pids:/\n0::/\n")
     assert base is not None
     assert base.version == 1
-    name = f"spanproof-jail-{os.getpid()}"
-    assert base.paths == (str(tmp_path / "memory/ours" / name), str(tmp_path / "pids" / name))
+    memory, processes = map(Path, base.paths)
+    assert (memory.parent, processes.parent) == (tmp_path / "memory/ours", tmp_path / "pids")
+    assert memory.name == processes.name
+    assert memory.name.endswith(f"-{os.getpid()}")
+
+
+def test_two_who_have_the_same_number_have_groups_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    made = [cgroup.find_base(os.getpid(), V1.format(root=tmp_path), "4:memory:/\n") for _ in range(2)]
+    assert len({base.paths for base in made if base is not None}) == 2
 
 
 def test_v2_needs_the_memory_controller(tmp_path: Path) -> None:

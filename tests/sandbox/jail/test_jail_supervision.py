@@ -108,7 +108,7 @@ def open_descriptors() -> set[tuple[str, str]]:
 
 def control_groups_of(pid: int) -> set[Path]:
     """Those this process's sandboxes hold, where there are any at all."""
-    held = Path("/sys/fs/cgroup").rglob(f"spanproof-jail-{pid}")
+    held = Path("/sys/fs/cgroup").rglob(f"spanproof-jail-*-{pid}")
     return {group for base in held for group in (base, *base.rglob("*/"))}
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import secrets
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -220,7 +221,8 @@ def find_base(owner: int, mounts: str | None = None, memberships: str | None = N
     """
     mounts = Path("/proc/self/mountinfo").read_text() if mounts is None else mounts
     memberships = Path("/proc/self/cgroup").read_text() if memberships is None else memberships
-    name = f"{_NAME}-{owner}"
+    # Others may have our number in a process namespace of theirs, and the same groups in sight.
+    name = f"{_NAME}-{secrets.token_hex(4)}-{owner}"
     controllers = _v1_directories(mounts, memberships)
     if "memory" in controllers:
         wanted = [controllers[key] for key in ("memory", "pids") if key in controllers]
