@@ -111,6 +111,22 @@ class SlotLink:
         self._stream.close()
 
 
+def _start(tier: Tier, control: int, hash_seed: int) -> subprocess.Popen[bytes]:
+    """Start a master of a tier, that is spoken to over a descriptor of ours."""
+    root = str(Path(__file__).resolve().parents[3])
+    entry = _ENTRY.format(root=root, module=_MODULES[tier], fd=control)
+    return subprocess.Popen(
+        [sys.executable, "-s", "-P", "-c", entry],
+        env=guest_environment(hash_seed),
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        pass_fds=(control,),
+        start_new_session=True,
+    )
+
+
 class Master:
     """The master process, as the host holds it. Thread-safe."""
 
@@ -137,22 +153,10 @@ class Master:
         """
         self._lock = threading.Lock()
         self._gone = False
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._control = ours
-        root = str(Path(__file__).resolve().parents[3])
-        entry = _ENTRY.format(root=root, module=_MODULES[tier], fd=theirs.fileno())
-        self._process = subprocess.Popen(
-            [sys.executable, "-s", "-P", "-c", entry],
-            env=guest_environment(hash_seed),
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            pass_fds=(theirs.fileno(),),
-            start_new_session=True,
-        )
-        theirs.close()
-        self._control.settimeout(_START_S)
+        self._groups: tuple[str, ...] = ()
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = _start(tier, theirs.fileno(), hash_seed)
         options = {
             "preload": list(preload),
             "owner": os.getpid(),
@@ -160,12 +164,25 @@ class Master:
             "site": site,
             "base": tempfile.gettempdir(),
         }
+        try:
+            self._settle(options)
+        except BaseException:
+            self.close()
+            raise
+
+    def _settle(self, options: dict[str, object]) -> None:
+        """Tell it what is wanted, and wait until it stands.
+
+        Raises:
+            SandboxUnavailable: it cannot.
+            SandboxBroken: it has ended.
+        """
+        self._control.settimeout(_START_S)
         self._control.send(json.dumps(options).encode())
         answer = self._answer()
         groups = answer.get("cgroups")
         self._groups = tuple(map(str, groups)) if isinstance(groups, list) else ()
         if "failed" in answer:
-            self.close()
             raise SandboxUnavailable(f"the jail cannot be built here: {answer['failed']}")
 
     def slot(self) -> SlotLink:

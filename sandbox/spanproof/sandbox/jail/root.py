@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,37 +106,57 @@ def build_root(directories: Iterable[str], binds: Sequence[Bind] = ()) -> Visibl
     system = [path for path in SYSTEM if Path(path).is_dir()]
     links = {path[1:]: str(Path(path).readlink()) for path in system if Path(path).is_symlink()}
     roots = outermost([*(path for path in system if path[1:] not in links), *directories])
-    private = [path for path in roots if _covered(path)]
-    trees = {path: kernel.open_tree(path) for path in roots}
-    etc = {f"etc/{name}": f"/etc/{name}" for name in _ETC if Path("/etc", name).exists()}
-    extra = {f"dev/{name}": f"/dev/{name}" for name in _DEVICES} | etc | {"proc": "/proc"}
-    trees_extra = {target: kernel.open_tree(source) for target, source in extra.items()}
-    trees_bound = {bind: kernel.open_tree(bind.source) for bind in binds}
-    kinds = {target: Path(source).is_dir() for target, source in extra.items()}
+    taken = {path: _taken(path) for path in roots}  # all of them, before the stage covers any
+    pieces = _pieces()
+    bound = {bind: _taken(bind.source) for bind in binds}
 
     kernel.mount("jail", _STAGE, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=755,size=4m,nr_inodes=4k")
     os.chdir(_STAGE)
     _skeleton(links)
     rebound = []
-    for index, (path, tree) in enumerate(trees.items()):
-        place = path[1:] if path not in private else f".bind/{index}"
-        if path in private:
+    for index, (path, tree) in enumerate(taken.items()):
+        place = f".bind/{index}" if _covered(path) else path[1:]
+        if _covered(path):
             rebound.append((f"/{place}", path))
-        _attach(tree, place, directory=True)
-    for target, tree in trees_extra.items():
-        _attach(tree, target, directory=kinds[target])
+        _attach(tree, place)
+    for target, tree in pieces.items():
+        _attach(tree, target)
     _mask(roots)
-    for bind in binds:
-        Path(bind.target[1:]).mkdir()
-        if not bind.writable:
-            _attach(trees_bound[bind], bind.target[1:], directory=True)
-    kernel.set_mount_attributes(".", kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID)
-    for bind in binds:
-        if bind.writable:  # attached last, so that it does not become read-only with the rest
-            _attach(trees_bound[bind], bind.target[1:], directory=True)
-            kernel.set_mount_attributes(bind.target[1:], kernel.MOUNT_ATTR_NOSUID)
+    _bind_and_close(bound)
     kernel.pivot_root_here()
     return Visible((*roots, *(bind.target for bind in binds)), tuple(rebound))
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A copy of a part of the machine's tree, held by a descriptor until it is attached."""
+
+    tree: int
+    is_directory: bool
+
+
+def _taken(source: str) -> _Taken:
+    return _Taken(kernel.open_tree(source), Path(source).is_dir())
+
+
+def _pieces() -> dict[str, _Taken]:
+    """What else of the machine is seen, by its place in the new root: devices, some of /etc, /proc."""
+    sources = {f"dev/{name}": f"/dev/{name}" for name in _DEVICES} | {"proc": "/proc"}
+    sources |= {f"etc/{name}": f"/etc/{name}" for name in _ETC if Path("/etc", name).exists()}
+    return {target: _taken(source) for target, source in sources.items()}
+
+
+def _bind_and_close(bound: Mapping[Bind, _Taken]) -> None:
+    """Attach what else is seen, and let nobody write but where that is meant."""
+    for bind, tree in bound.items():
+        Path(bind.target[1:]).mkdir()
+        if not bind.writable:
+            _attach(tree, bind.target[1:])
+    kernel.set_mount_attributes(".", kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID)
+    for bind, tree in bound.items():
+        if bind.writable:  # attached last, so that it does not become read-only with the rest
+            _attach(tree, bind.target[1:])
+            kernel.set_mount_attributes(bind.target[1:], kernel.MOUNT_ATTR_NOSUID)
 
 
 class Tmpfs:
@@ -243,15 +263,15 @@ def _mask(roots: Iterable[str]) -> None:
                 kernel.mount("dev/null", f"{base[1:]}/{name}", flags=kernel.MS_BIND)
 
 
-def _attach(tree: int, place: str, *, directory: bool) -> None:
+def _attach(taken: _Taken, place: str) -> None:
     target = Path(place)
-    if directory:
+    if taken.is_directory:
         target.mkdir(parents=True, exist_ok=True)
     else:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.touch()
-    kernel.move_mount(tree, place)
-    os.close(tree)
+    kernel.move_mount(taken.tree, place)
+    os.close(taken.tree)
     if not place.startswith(("dev/", "proc")):
         kernel.set_mount_attributes(place, kernel.MOUNT_ATTR_NODEV)
 
