@@ -62,6 +62,8 @@ _NOT_FOUND = re.compile(
     re.IGNORECASE,
 )
 _MAX_FLAGS = 200
+_BOUNDED = re.compile(r"\b(?:is|are|was|were)\s+(?:under|over|above|below|more|less)\b", re.IGNORECASE)
+"""What none of them is: "no region is under 250 ms" says nothing of how many there are."""
 _ABLE = "abl"
 _CAN_BE = re.compile(r"\b(?:can(?:not|['’]?t)?|could(?:n['’]t)?)\s+(?:\w+\s+){0,2}be\s+(\w+)", re.IGNORECASE)
 _IS_ON = re.compile(
@@ -81,6 +83,7 @@ def absence_claims(binding: Binding) -> list[Claim]:
         found
         for match in _worth_asking(_ABSENT, _ABSENT_CUES, binding)
         if not _IDIOM.match(match.group())
+        and not _BOUNDED.search(match.group())
         and not _supposes(match, binding)
         and (found := _absent(match, binding)) is not None
     ]

@@ -18,7 +18,7 @@ from spanproof.evaluators.layers.groundedness.rules.asked import (
     subjects,
 )
 from spanproof.evaluators.layers.groundedness.rules.binding import evidence_of
-from spanproof.evaluators.layers.groundedness.rules.matching import binds, number_text
+from spanproof.evaluators.layers.groundedness.rules.matching import binds, fits, number_text
 from spanproof.evaluators.layers.groundedness.rules.norms import names_a_norm
 from spanproof.evaluators.layers.groundedness.rules.told_periods import kept_for, told_for
 
@@ -94,7 +94,7 @@ def _comparison_fails(asked: Asked) -> Claim | None:
     if told_for(asked) is not None and told_for(asked) != kept_for(subject):
         return None  # "under 8 kWh a day" of what a year took
     value = in_unit(asked.quantity, subject)
-    if value == asked.quantity.value or (value > asked.quantity.value) == asked.over:
+    if fits(asked.quantity, value) or (value > asked.quantity.value) == asked.over:
         return None
     return asked.claim(
         Verdict.CONTRADICTED,

@@ -184,7 +184,7 @@ def _hold(match: re.Match[str], facts: list[Fact], said: frozenset[str], binding
         if wanted and (wanted <= words or (len(words) > 1 and words < wanted)):
             return claim(*place, Verdict.GROUNDED, "an output says so", evidence_of(fact))
     named = [fact for fact in facts if fact.records < 0 or fact.scope & said - set(fact.key)]
-    if not named or not _is_a_name(value):
+    if not named or not _is_a_name(value) or not any(character.isalpha() for character in value):
         return None
     return claim(
         *place, Verdict.CONTRADICTED, f"`{named[0].text}` is what the outputs say", evidence_of(named[0])
