@@ -30,6 +30,7 @@ from spanproof.sandbox import (
 )
 from spanproof.sandbox.backends.docker.daemon import LABEL
 from spanproof.sandbox.backends.promises import check
+from spanproof.sandbox.backends.quiet import QUIET
 from spanproof.sandbox.backends.recorded import RECORDED
 from spanproof.sandbox.model import FailureClass
 from spanproof.sandbox.registry import availability, open_sandbox
@@ -264,6 +265,7 @@ def test_every_promise_that_applies_is_kept_otherwise_too(
         "outside files",
         "javascript syntax",
         "calls told",
+        *(one.name for one in QUIET),
         *({one.name for one in RECORDED} if "runtime" in settings else ()),
         "seed and clock",
         "determinism",

@@ -8,6 +8,7 @@ import pytest
 
 from spanproof.sandbox.backends.e2b.backend import E2BSandbox
 from spanproof.sandbox.backends.promises import PROMISES, check_one
+from spanproof.sandbox.backends.quiet import QUIET
 
 
 def test_only_promises_about_attempts_do_not_apply() -> None:
@@ -20,6 +21,7 @@ def test_only_promises_about_attempts_do_not_apply() -> None:
         "network",
         "outside files",
         "calls told",
+        *(one.name for one in QUIET),
     }
 
 
