@@ -2,8 +2,9 @@
 
 Usage: `python tests/bench/sandbox.py [RUNS] [--only PART …] [--json]`. Prints p50 and p95 in milliseconds and
 the ratio of the p50 to that of `python -I -c`, then runs per second on one core and on two. The ways take
-turns, so that other load on the machine falls on all of them alike. What is not there (bubblewrap, a docker
-daemon) is told, with the remedy, and left out.
+turns of ten runs, so that other load on the machine falls on all of them alike, and each is measured as one
+who runs snippets all day meets it, not behind another program that has had the processor's caches. What is
+not there (bubblewrap, a docker daemon) is told, with the remedy, and left out.
 
 A part is a snippet (`trivial`, `typical`, `pandas`), a way by its name in the table (`"jail, warm"`), or
 `throughput`. Of snippets, and of ways, all are measured where none is named: `--only trivial "jail, warm"`
@@ -44,8 +45,10 @@ SNIPPETS = {
 BASE = "python -I -c"
 WARM = "jail, warm"
 THROUGHPUT = "throughput"
+IN_A_ROW = 10
+"""Runs of a turn."""
 SLOW = ("jail, cold", "docker run")
-"""Ways that take a tenth of the runs."""
+"""Ways that run once a turn."""
 PAUSE_S = 0.01
 """Between runs, so that a slot is armed again, as it is for a caller that does something with a result."""
 IMAGE = "spanproof-bench"
@@ -132,14 +135,13 @@ def docker_ways(console: Console) -> Iterator[dict[str, Way]]:
 def measure(snippet: str, ways: dict[str, Way], runs: int) -> list[Row]:
     source = SNIPPETS[snippet]
     found: dict[str, list[float]] = {name: [] for name in ways}
-    for turn in range(runs):
+    for _ in range(0, runs, IN_A_ROW):
         for name, way in ways.items():
-            if name in SLOW and turn % 10:
-                continue
-            time.sleep(PAUSE_S)
-            started = time.perf_counter()
-            way(source)
-            found[name].append((time.perf_counter() - started) * 1000)
+            for _ in range(1 if name in SLOW else IN_A_ROW):
+                time.sleep(PAUSE_S)
+                started = time.perf_counter()
+                way(source)
+                found[name].append((time.perf_counter() - started) * 1000)
     times = {name: sorted(values) for name, values in found.items()}
     base = times[BASE][len(times[BASE]) // 2]
     return [
