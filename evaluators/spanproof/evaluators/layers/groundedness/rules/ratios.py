@@ -16,9 +16,9 @@ from spanproof.evaluators.layers.groundedness.language.words import plain_set, w
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
+from spanproof.evaluators.layers.groundedness.rules.changes import ordered_family
 from spanproof.evaluators.layers.groundedness.rules.comparisons import facts_set_beside
 from spanproof.evaluators.layers.groundedness.rules.derive import measured_value
-from spanproof.evaluators.layers.groundedness.rules.directions import ordered_family
 from spanproof.evaluators.layers.groundedness.rules.matching import number_text
 
 _TIMES = {
