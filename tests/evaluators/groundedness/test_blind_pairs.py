@@ -38,9 +38,13 @@ class Held:
 EARLIER = Held(("first", "second", "third", "fourth"), 275, 0.93, 344, 0.85, 0.035)
 LATER = Held(("fifth", "sixth", "seventh", "eighth"), 336, 0.82, 382, 0.73, 0.055)
 NINTH = Held(("ninth",), 80, 0.79, 100, 0.89, 0.0)
+TENTH = Held(("tenth",), 80, 0.71, 96, 0.68, 0.17)
 
 
-@pytest.fixture(scope="module", params=[EARLIER, LATER, NINTH], ids=["earlier", "later", "ninth"])
+HELD = {"earlier": EARLIER, "later": LATER, "ninth": NINTH, "tenth": TENTH}
+
+
+@pytest.fixture(scope="module", params=HELD.values(), ids=HELD.keys())
 def judged(request):
     bench = loaded()
     found = {True: Counter(), False: Counter()}

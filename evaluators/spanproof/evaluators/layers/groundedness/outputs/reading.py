@@ -41,8 +41,8 @@ _KEY_VALUE = re.compile(
     r"(?::(?![/\d])|(?<![!<>])=(?!=)|->|=>|→)(?:\*\*)?[ \t]*(?P<value>\S.*)$"
 )
 _BETWEEN = (":", "=", "->", "→")
-_SNAKE = re.compile(r"(?P<key>[a-z][a-z0-9]*(?:_[a-z0-9]+)+):(?P<value>\S.*)$")
-"""`used_memory:1209600`, which without its underscore could be a host with its port."""
+_SNAKE = re.compile(r"(?P<key>[a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?::(?=\S)|\s+(?=-?\d[\d.,]*\s*$))(?P<value>.*)$")
+"""`used_memory:1209600`, which without its underscore could be a host with its port; `distance_m 48270`."""
 _ENDS_A_SENTENCE = re.compile(r"[a-z)][.!?]\s")
 _EMPTY = re.compile(
     r"^\s*(?:\[\s*\]|\{\s*\}|\(\s*\)|null|none|nan|n/?a|set\(\)|\"\"|''|empty"

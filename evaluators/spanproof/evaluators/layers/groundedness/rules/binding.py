@@ -8,6 +8,7 @@ each rule is a function from a stated thing and a `Binding` to a `Claim`. Rules 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -80,6 +81,15 @@ class Binding:
     def row_words(self) -> frozenset[str]:
         """Words by which rows of tables are known."""
         return row_words(self.facts)
+
+    @cached_property
+    def row_names(self) -> Mapping[tuple[int, int], frozenset[str]]:
+        """The words of the strings in each row, by its list and place."""
+        found: defaultdict[tuple[int, int], frozenset[str]] = defaultdict(frozenset)
+        for fact in self.facts.facts:
+            if fact.string and fact.records >= 0:
+                found[fact.records, fact.row] |= frozenset(words_of(fact.string))
+        return found
 
     @cached_property
     def numbers(self) -> list[Fact]:

@@ -23,6 +23,12 @@ from spanproof.evaluators.layers.groundedness.rules.norms import names_a_norm
 from spanproof.evaluators.layers.groundedness.rules.told_periods import kept_for, told_for
 
 _ROUND_DIGITS = 2
+_STAYS_WITHIN = re.compile(
+    r"\b(?:stay(?:s|ed|ing)?|kept|keep(?:s|ing)?|remain(?:s|ed|ing)?|var(?:y|ies|ied|ying)|mov(?:es|ed|ing)"
+    r"|fluctuat\w+|all|are|were|lie|lies|lay)\s+within\s+$",
+    re.IGNORECASE,
+)
+"""What stands before how far values are apart, which bounds none of them."""
 _MAX_TEXT = 100_000
 
 
@@ -90,6 +96,8 @@ def _written(asked: Asked) -> ClaimEvidence | None:
 def _comparison_fails(asked: Asked) -> Claim | None:
     subject = subject_of(asked)
     if subject is None or subject.dimension is not asked.quantity.dimension:
+        return None
+    if _STAYS_WITHIN.search(asked.before):
         return None
     if told_for(asked) is not None and told_for(asked) != kept_for(subject):
         return None  # "under 8 kWh a day" of what a year took

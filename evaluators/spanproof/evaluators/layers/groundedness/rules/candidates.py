@@ -33,6 +33,13 @@ from spanproof.evaluators.layers.groundedness.rules.naming import (
     noun_told,
     told_instead,
 )
+from spanproof.evaluators.layers.groundedness.rules.nearness import (
+    is_a_row_name,
+    is_an_argument,
+    is_of_what_is_told,
+    is_told_in_words,
+    own_row_is_nearer,
+)
 from spanproof.evaluators.layers.groundedness.rules.superlatives import column_of, extreme_asked, is_extreme
 from spanproof.evaluators.layers.groundedness.rules.told_periods import is_for_another
 
@@ -123,6 +130,8 @@ def rivals_of(asked: Asked, fact: Fact) -> list[Fact]:
     """Facts that the words name instead of this one, and whose value is another."""
     if not fact.words or asked.quantity.text in fact.scope:
         return []
+    if is_an_argument(asked) or is_a_row_name(asked, fact):
+        return []
     found = [
         rival
         for rival in asked.binding.numbers
@@ -134,8 +143,18 @@ def rivals_of(asked: Asked, fact: Fact) -> list[Fact]:
         and comparable(asked.quantity, rival)
         and binds(asked.quantity, rival, coarse=asked.coarse) is None
     ]
-    found = [rival for rival in found if not _told_beside(asked, rival, fact)] if found else []
+    found = [rival for rival in found if not _is_void(asked, rival, fact)]
     return found or _bearing_the_noun(asked, fact)
+
+
+def _is_void(asked: Asked, rival: Fact, fact: Fact) -> bool:
+    """Whether the rival's name stands there for another number, or farther off than the fact's own row."""
+    return (
+        _told_beside(asked, rival, fact)
+        or is_told_in_words(asked, rival)
+        or is_of_what_is_told(asked, fact, rival)
+        or own_row_is_nearer(asked, fact, rival)
+    )
 
 
 def _bearing_the_noun(asked: Asked, fact: Fact) -> list[Fact]:

@@ -16,6 +16,7 @@ so that nobody is paged for a guess, one of these must speak against it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 
@@ -36,6 +37,7 @@ from spanproof.evaluators.layers.groundedness.rules.deriving import asked_result
 from spanproof.evaluators.layers.groundedness.rules.matching import binds, comparable, fits, number_text
 from spanproof.evaluators.layers.groundedness.rules.meant import (
     asks_to_reckon,
+    counts_what_is_averaged,
     is_a_part,
     is_a_window,
     is_named_in_full,
@@ -54,6 +56,7 @@ from spanproof.evaluators.layers.groundedness.rules.slips import (
     another_unit,
     as_told,
     coincides,
+    in_units_of,
     is_as_long,
     is_long,
     slip,
@@ -77,6 +80,12 @@ _MADE_OF: dict[Dimension | None, frozenset[Dimension | str]] = {
     Dimension.FREQUENCY: frozenset((Dimension.TIME,)),
 }
 """What values of one kind are reckoned of, beside their own: a speed of a length and a time."""
+_THEY = re.compile(
+    r"\s*(?:(?:all\s+)?together|combined|taken together|in total),?\s+"
+    r"(?:they|these|those|both|the (?:two|three))\b"
+    r"|\s*(?:they|both|these (?:two|three)|the (?:two|three)(?: of them)?)\s+(?:together|combined)\b",
+    re.IGNORECASE,
+)
 _FEW_RESULTS = 2
 """Results of what the words ask to be reckoned that leave no choice."""
 
@@ -91,7 +100,7 @@ class Misstated:
 
 def misstated(asked: Asked) -> Misstated | None:
     """What the number surely misstates, None where that is open."""
-    if speaks_of_another(asked):
+    if speaks_of_another(asked) or counts_what_is_averaged(asked):
         return None
     return (
         _slip_of_a_fact(asked)
@@ -208,6 +217,8 @@ def _has_a_suffix(fact: Fact) -> bool:
 
 def _slip_of_a_result(asked: Asked) -> Misstated | None:
     wanted = asked.quantity.dimension
+    if _is_of_what_went_before(asked):
+        return None
     measured = {fact.dimension for fact in asked.binding.numbers} - _UNMEASURED
     if measured and wanted not in _UNMEASURED and wanted not in measured:
         return None
@@ -231,6 +242,12 @@ def _slip_of_a_result(asked: Asked) -> Misstated | None:
             told = f"what the words ask for comes to {number_text(value)}"
             return Misstated(f"no output gives {asked.quantity.text}; {told}: it is that with {how}")
     return None
+
+
+def _is_of_what_went_before(asked: Asked) -> bool:
+    """Whether the sentence reckons of what another has named: "Together they account for 56 %"."""
+    sentence = asked.binding.answer.sentences[asked.stated.sentence]
+    return asked.stated.sentence > 0 and _THEY.match(sentence.text) is not None
 
 
 def _may_be_the_units(asked: Asked, fact: Fact) -> bool:
@@ -286,6 +303,8 @@ def _of_nothing(asked: Asked) -> Misstated | None:
         return None
     if len({fact.number for fact in alike}) > 1 or (alike and not asked.words.isdisjoint(MULTIPLYING)):
         return None
+    if not alike and _may_be_of_bare_numbers(asked):
+        return None
     if _is_foreign(asked):
         return None
     nearest = nearest_to(asked)
@@ -295,6 +314,16 @@ def _of_nothing(asked: Asked) -> Misstated | None:
     told = f" ({reading})" if reading else ""
     reason = f"no output gives {quantity.text}; `{fact.text}`{told} is what they say"
     return Misstated(reason, evidence_of(fact))
+
+
+def _may_be_of_bare_numbers(asked: Asked) -> bool:
+    """Whether the unit may be one that the outputs leave out: 48.3 km of `48270`, a speed of two numbers."""
+    bare = [fact.number or 0.0 for fact in asked.binding.numbers if fact.dimension is None]
+    if asked.quantity.dimension in _MADE_OF and len(set(bare)) > 1:
+        return True
+    return any(
+        fits(asked.quantity, value) for number in bare for value in in_units_of(asked.quantity, number)
+    )
 
 
 def _of_a_list(asked: Asked) -> Misstated | None:

@@ -114,7 +114,9 @@ def _money(quantity: Quantity, fact: Fact, value: float, coarse: bool) -> str | 
     if fits(quantity, value * (100 if unit.factor == 0.01 and fact.money else 1), coarse=coarse):
         return ""
     looks_like_cents = (
-        value == int(value) and quantity.decimals == 2 and (fact.money or not fact.key or fact.weak)
+        value == int(value)
+        and quantity.decimals == 2
+        and (fact.money or fact.currency or not fact.key or fact.weak)
     )
     if looks_like_cents and fits(quantity, value / 100):
         return f"{number_text(value)} / 100 = {number_text(value / 100)}, read as cents"

@@ -41,6 +41,11 @@ _ANY = re.compile(
 """How a sentence begins that speaks of things in general: "A household of two uses 2,500 kWh"."""
 _WINDOW = re.compile(r"\b(?:over|within|after|every|past)\s+$", re.IGNORECASE)
 """What stands before a time that only says how long something else goes on."""
+_OVER_SO_MANY = re.compile(
+    r"[\w.]+[- ](?:hour|day|night|week|month|quarter|year|run|game|match|round)[- ]"
+    r"(?:\w+\s+)?(?:average|mean|median|total|sum|high|low|maximum|minimum|range)\b",
+    re.IGNORECASE,
+)
 _UP_TO = re.compile(r"(?<!add )(?<!adds )(?<!added )\bup to\s+$", re.IGNORECASE)
 _PART_OF = re.compile(
     r"\s+(?:of|out of)\s+(?:the|these|those|them|all|our|your|its|their|which)\b(?!\s+\d)", re.IGNORECASE
@@ -83,6 +88,11 @@ def is_a_part(asked: Asked, fact: Fact) -> bool:
 def is_a_window(asked: Asked) -> bool:
     """Whether a time only says how long something else goes on: "1.35 over 15 minutes"."""
     return asked.quantity.dimension is Dimension.TIME and _WINDOW.search(asked.before) is not None
+
+
+def counts_what_is_averaged(asked: Asked) -> bool:
+    """Whether the number only says over how many a result goes: "the four-day average"."""
+    return _OVER_SO_MANY.match(asked.binding.answer.text, asked.quantity.start) is not None
 
 
 def named_surely(asked: Asked) -> Fact | None:

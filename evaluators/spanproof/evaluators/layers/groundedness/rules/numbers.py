@@ -59,6 +59,7 @@ _FROM_TO = re.compile(r"\b(?:from|between)\s+[^.;]{1,30}\b(?:to|and|until|till|t
 _LESS = re.compile(
     r"\s+(?:[a-z]+\s+)?(?:more|less|fewer|higher|lower|larger|smaller)\s+than\b", re.IGNORECASE
 )
+_OF_THE = re.compile(r"\s+(?:out\s+)?of\s+(?:the|these|those|them|our|your|its|their)\b", re.IGNORECASE)
 _OF_SOME = re.compile(
     r"\s+[\w-]+(?:\s+[\w-]+)?\s+(?:are|is|were|was|have|has|had)\s+(?!listed|found|returned)\w", re.I
 )
@@ -181,10 +182,13 @@ def _is_dated(asked: Asked) -> bool:
 
 
 def _is_chance(asked: Asked, fact: Fact) -> bool:
-    """Whether the same value tells nothing: "6 GiB" of `cpu: 6.4`, "12 less than B" of `pods: 12`."""
+    """Whether the same value tells nothing: "6 GiB" of `cpu: 6.4`, "2 of the pods" of `age: 2d`."""
     wanted = asked.quantity.dimension
     if wanted not in (None, Dimension.MONEY, Dimension.FRACTION) and fact.dimension is None:
         return any(other.dimension is wanted for other in asked.binding.numbers)
+    measured = fact.dimension not in (None, Dimension.MONEY, Dimension.FRACTION)
+    if wanted is None and measured and _OF_THE.match(_behind(asked)):
+        return True
     if not rivals_of(asked, fact) and not fact.weak and asked.words.isdisjoint(fact.key):
         return len({each.key for each in asked.binding.numbers if each.records == fact.records}) > 1
     return _LESS.match(_behind(asked)) is not None and fact.dimension is None

@@ -42,8 +42,8 @@ class Quality:
 
 
 _SLOWNESS = Quality(
-    canonical_set("duration latency time took runtime elapsed response p50 p90 p95 p99 lead delay wait"),
-    canonical_set("rate speed throughput bandwidth iops qps rps tps mbps kmh kbps pace velocity"),
+    canonical_set("duration latency time took runtime elapsed response p50 p90 p95 p99 lead delay wait pace"),
+    canonical_set("rate speed throughput bandwidth iops qps rps tps mbps kmh kbps velocity"),
     frozenset((Dimension.TIME,)),
     fast=True,
 )

@@ -123,6 +123,12 @@ def _in_units_of(quantity: Quantity, fact: Fact) -> list[float]:
     return [fact.number * fact.unit.factor / factor for factor in _FACTORS[fact.unit.dimension]]
 
 
+def in_units_of(quantity: Quantity, number: float) -> list[float]:
+    """A number without a unit, read in each unit of what the quantity measures and told in the quantity's."""
+    unit = quantity.unit
+    return [] if unit is None else [number * factor / unit.factor for factor in _FACTORS[unit.dimension]]
+
+
 def coincides(quantity: Quantity, values: int, how: str = "", most: float = _CHANCE) -> bool:
     """Whether one of so many values is likely to be such a slip away by mere chance: above `most`."""
     digits = _telling(quantity)

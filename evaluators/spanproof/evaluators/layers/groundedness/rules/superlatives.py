@@ -51,7 +51,9 @@ _SIZED = frozenset(("largest", "biggest", "smallest"))
 _SIZES = canonical_set("size bytes disk memory")
 _TOTALS = canonical_set("total overall sum") | {"."}
 """Names of rows that hold what the others come to."""
-_MOST_OF = re.compile(r"(?:most|least)\s+[a-z]+(?:id|ive|ous|ful|al|ed|ing|ent|ant|ar)\b", re.IGNORECASE)
+_MOST_OF = re.compile(
+    r"(?:most|least)\s+[a-z]+(?:id|ive|ous|ful|al|ed|ing|ent|ant|ar|[aie]ble)\b", re.IGNORECASE
+)
 """Behind "most" an adjective names what is compared, or nothing here does."""
 _LEAST_STEM = 5
 _AT_MOST = re.compile(r"\bat\s+$", re.IGNORECASE)

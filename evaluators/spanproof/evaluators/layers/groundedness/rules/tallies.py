@@ -106,7 +106,7 @@ def _behind(asked: Asked) -> tuple[int, int]:
     """Where the condition stands: up to the next number that counts, or the end of the clause."""
     sentence = asked.binding.answer.sentences[asked.stated.sentence]
     _, end = sentence.clause_at(asked.quantity.start)
-    stop = re.compile(r"[,;(]|\band\b").search(asked.binding.answer.text, asked.quantity.end, end)
+    stop = re.compile(r"[,;(]|:\s|\band\b").search(asked.binding.answer.text, asked.quantity.end, end)
     return asked.quantity.end, stop.start() if stop else end
 
 

@@ -22,7 +22,7 @@ from spanproof.evaluators.layers.groundedness.rules.binding import evidence_of
 from spanproof.evaluators.layers.groundedness.rules.deriving import further_value
 from spanproof.evaluators.layers.groundedness.rules.evidence import misstated
 from spanproof.evaluators.layers.groundedness.rules.matching import fits, temperature
-from spanproof.evaluators.layers.groundedness.rules.meant import told_count
+from spanproof.evaluators.layers.groundedness.rules.meant import counts_what_is_averaged, told_count
 from spanproof.evaluators.layers.groundedness.rules.naming import coverage
 from spanproof.evaluators.layers.groundedness.rules.norms import names_a_norm
 
@@ -72,7 +72,8 @@ def unsupported_claim(asked: Asked) -> Claim | None:
             return asked.claim(Verdict.UNCERTAIN, "how long a time the outputs cover, nothing in them tells")
     if _PART.match(binding.answer.text, quantity.end) and _could_be_a_part(asked):
         return asked.claim(Verdict.UNCERTAIN, "how many of them, nothing in the outputs tells")
-    if _ALL_OF.search(asked.before) and (listed := _list_of(asked)) is not None:
+    of_all = _ALL_OF.search(asked.before) or counts_what_is_averaged(asked)
+    if of_all and (listed := _list_of(asked)) is not None:
         return asked.claim(Verdict.GROUNDED, "the outputs list so many", listed)
     retold = _retold(asked)
     if retold is not None:
