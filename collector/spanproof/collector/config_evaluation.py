@@ -135,7 +135,10 @@ class AttachRule(Section):
     kind: SpanKind | None = Field(
         default=SpanKind.AGENT, description="Kind of the span; `AGENT` is the run itself. None: any."
     )
-    name: str = Field(default="*", description="Name of the span; `*` and `?` as in file names.")
+    name: str = Field(
+        default="*",
+        description="Name of the span, or of the agent or tool it is; `*` and `?` as in file names.",
+    )
     attributes: Mapping[str, str] = Field(
         default={}, description="What attributes must be, by key; `*` and `?` as in file names."
     )

@@ -27,6 +27,7 @@ from spanproof.trace import (
     Span,
     SpanKind,
     StepInfo,
+    ToolCall,
     trace_of,
 )
 from spanproof.trace.model import ExecutedCode
@@ -92,6 +93,22 @@ def test_the_run_is_judged_by_its_answer_with_all_that_is_known_of_it(trace, jai
 )
 def test_the_rule_chooses_the_spans(trace, jail, attach, spans):
     assert list(judged(trace, jail, attach=attach)) == spans
+
+
+def test_an_agent_and_a_tool_are_named_as_their_user_names_them(trace, jail):
+    agent, *steps = trace.spans
+    agent = replace(agent, name="invoke_agent shop", agent="shop")
+    tool = replace(
+        agent, span_id="d" * 16, parent_id=agent.span_id, kind=SpanKind.TOOL, name="execute_tool look",
+        agent=None, tool=ToolCall("look", {}),
+    )  # fmt: skip
+    whole = trace_of([agent, *steps, tool])
+    for kind, name, span_id in [
+        (SpanKind.AGENT, "shop", "a" * 16), (SpanKind.AGENT, "invoke_agent *", "a" * 16),
+        (SpanKind.TOOL, "look", "d" * 16), (SpanKind.TOOL, "execute_tool look", "d" * 16),
+    ]:  # fmt: skip
+        assert list(judged(whole, jail, attach=Attach(kind=kind, name=name))) == [span_id]
+    assert not judged(whole, jail, attach=Attach(kind=SpanKind.TOOL, name="shop"))
 
 
 def test_a_run_without_an_agent_s_span_is_the_run_all_the_same(jail):

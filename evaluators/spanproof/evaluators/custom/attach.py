@@ -16,7 +16,7 @@ class Attach:
 
     Attributes:
         kind: of the span; AGENT, the default, is the run itself, once, whatever the kind of its span.
-        name: of the span, `*` and `?` as in file names.
+        name: of the span, or of the agent or tool it is; `*` and `?` as in file names.
         attributes: what the span's attributes must be, as text, by key; `*` and `?` as in file names.
         cohort: only runs with these values, by dimension; see `spanproof.trace.Cohort`.
         share: of the traces that fit, from 0 to 1; the same traces every time.
@@ -40,6 +40,12 @@ class Attach:
         if self.kind is not None and self.kind not in kinds:
             return False
         known = {**span.resource, **span.attributes}
-        return fnmatchcase(span.name, self.name) and all(
+        return any(fnmatchcase(name, self.name) for name in _names(span, run)) and all(
             key in known and fnmatchcase(str(known[key]), wanted) for key, wanted in self.attributes.items()
         )
+
+
+def _names(span: Span, run: Run) -> list[str]:
+    """What a user may call it: a span is named `invoke_agent shop`, the agent `shop`."""
+    own = [run.name] if span.span_id == run.span_id else []
+    return [span.name, *own, *([span.tool.name] if span.tool else [])]
