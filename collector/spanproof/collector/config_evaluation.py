@@ -114,8 +114,8 @@ class JudgeChoice(Section):
     )
     prices: Mapping[str, tuple[float, float]] = Field(
         default={},
-        description="US dollars per million tokens, in and out, by model: of the judge, and of the agents for"
-        " the score `cost`.",
+        description="US dollars per million tokens, by model, in and out (`{NAME: [0.4, 1.6]}`): of the"
+        " judge, and of the agents for the score `cost`.",
     )
     recordings: Path | None = Field(
         default=None, description="Directory that keeps replies by the content of their question."
