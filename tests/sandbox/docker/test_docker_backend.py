@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from docker import APIClient
@@ -235,6 +236,22 @@ def test_what_is_missing_is_named_with_its_remedy(
     assert all(feature.detail and feature.remedy for feature in found.missing)
     with open_sandbox("docker", settings=given) as sandbox, pytest.raises(SandboxUnavailable, match=said):
         sandbox.run(Program("python", "1"))
+
+
+def test_a_daemon_that_falls_silent_is_named_with_its_remedy(
+    docker_daemon: DockerDaemon, tmp_path: Path, client: APIClient
+) -> None:
+    way = tmp_path / "docker.sock"
+    way.symlink_to(docker_daemon.host.removeprefix("unix://"))
+    settings = {"host": f"unix://{way}", "image": docker_daemon.image}
+    with open_sandbox("docker", settings=settings) as sandbox:
+        run(sandbox, "1")
+        for container in containers(client):
+            client.remove_container(container, force=True)
+        way.unlink()
+        with pytest.raises(SandboxUnavailable, match=rf"does not answer.*docker -H unix://{way} info"):
+            sandbox.run(Program("python", "1"))
+        way.symlink_to(docker_daemon.host.removeprefix("unix://"))
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ class Daemon:
         self.is_podman = "podman" in name.lower()
 
     def _version(self) -> tuple[str, str]:
-        with _told("the container daemon does not tell its version"):
+        with self._told("the container daemon does not tell its version"):
             told = self._client.version()
         parts = told.get("Components") or [{}]
         return str(parts[0].get("Name", "Engine")), str(told.get("Version", "?"))
@@ -91,7 +91,7 @@ class Daemon:
         """Why the image cannot be used, and the remedy."""
         from docker.errors import ImageNotFound
 
-        with _told("the container daemon does not tell its images"):
+        with self._told("the container daemon does not tell its images"):
             try:
                 self._client.inspect_image(self._settings.image)
             except ImageNotFound:
@@ -104,7 +104,7 @@ class Daemon:
         """Why the runtime cannot be used, and the remedy."""
         if not self._settings.runtime:
             return None
-        with _told("the container daemon does not tell its runtimes"):
+        with self._told("the container daemon does not tell its runtimes"):
             known = sorted(self._client.info().get("Runtimes") or {})
         if self._settings.runtime in known:
             return None
@@ -122,7 +122,7 @@ class Daemon:
         for missing in (self.missing_runtime(), self.missing_image()):
             if missing is not None:
                 raise SandboxUnavailable(". ".join(missing))
-        with _told(f"no container of {self._settings.image!r} could be made"):
+        with self._told(f"no container of {self._settings.image!r} could be made"):
             container = self._client.create_container(
                 image=self._settings.image,
                 entrypoint=["python3", "-s", "-u", "-c", BOOT],
@@ -182,7 +182,7 @@ class Daemon:
 
     def attach(self, container: str) -> socket.socket:
         """The container's standard streams, multiplexed as the daemon does."""
-        with _told("the container's streams could not be had"):
+        with self._told("the container's streams could not be had"):
             params = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
             stream = self._client.attach_socket(container, params=params)
         found: socket.socket = getattr(stream, "_sock", stream)
@@ -190,25 +190,26 @@ class Daemon:
 
     def start(self, container: str) -> None:
         """Start it."""
-        with _told(f"no container of {self._settings.image!r} could be started"):
+        with self._told(f"no container of {self._settings.image!r} could be started"):
             self._client.start(container)
 
     def state(self, container: str) -> dict[str, Any]:
         """How it stands, as the daemon tells it, with `Running`, `ExitCode` and `OOMKilled`."""
-        with _told("the container's state could not be had"):
+        with self._told("the container's state could not be had"):
             found = self._client.inspect_container(container).get("State")
         return found if isinstance(found, dict) else {}
 
     def wait(self, container: str, timeout_s: float) -> None:
         """Wait until it has ended, at most so long."""
-        with contextlib.suppress(SandboxUnavailable), _told(""):
+        with contextlib.suppress(SandboxUnavailable), self._told(""):
             self._client.wait(container, timeout=timeout_s)
 
     def remove(self, container: str) -> None:
         """Kill it and take it away; one that is gone already is no error."""
         from docker.errors import NotFound
 
-        with _told(f"the container {container[:12]} could not be removed"), contextlib.suppress(NotFound):
+        failed = f"the container {container[:12]} could not be removed"
+        with self._told(failed), contextlib.suppress(NotFound):
             try:
                 self._client.remove_container(container, force=True, v=True)
             except Exception as problem:
@@ -217,7 +218,7 @@ class Daemon:
 
     def sweep(self) -> int:
         """Remove what owners left that died without a word; returns how many."""
-        with _told("the containers could not be listed"):
+        with self._told("the containers could not be listed"):
             found = self._client.containers(all=True, filters={"label": LABEL})
         left = [one["Id"] for one in found if _is_orphan(one["Labels"].get(LABEL, ""))]
         for container in left:
@@ -227,6 +228,10 @@ class Daemon:
     def close(self) -> None:
         """End the connections."""
         self._client.close()
+
+    def _told(self, what: str) -> contextlib.AbstractContextManager[None]:
+        named = f"-H {self._settings.host} " if self._settings.host else ""
+        return _told(what, f"The daemon does not answer any more; see that it runs: docker {named}info")
 
 
 def _connect(host: str) -> APIClient:
@@ -242,22 +247,23 @@ def _connect(host: str) -> APIClient:
     address = given.get("base_url") or "unix:///var/run/docker.sock"
     with _told(
         f"no container daemon answers at {address}",
-        " Start one (systemctl start docker), or name another: host=unix:///run/podman/podman.sock",
+        "Start one (systemctl start docker), or name another: host=unix:///run/podman/podman.sock",
     ):
         return APIClient(version="auto", timeout=_CALL_S, **given)
 
 
 @contextlib.contextmanager
-def _told(what: str, remedy: str = "") -> Iterator[None]:
-    """The daemon's refusals, and its silence, as our error."""
+def _told(what: str, remedy: str) -> Iterator[None]:
+    """The daemon's refusals as our error, and its silence, with the remedy for that."""
     import docker.errors
     import requests
 
     try:
         yield
     except (docker.errors.DockerException, requests.RequestException, OSError) as problem:
-        why = getattr(problem, "explanation", None) or str(problem)
-        raise SandboxUnavailable(f"{what}: {' '.join(str(why).split())[:500]}.{remedy}") from problem
+        why = " ".join(str(getattr(problem, "explanation", None) or problem).split())[:500]
+        refused = isinstance(problem, docker.errors.APIError)
+        raise SandboxUnavailable(f"{what}: {why}." + ("" if refused else f" {remedy}")) from problem
 
 
 def _mount(bind: Bind) -> Any:
