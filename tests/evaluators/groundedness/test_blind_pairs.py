@@ -39,9 +39,10 @@ EARLIER = Held(("first", "second", "third", "fourth"), 275, 0.93, 344, 0.85, 0.0
 LATER = Held(("fifth", "sixth", "seventh", "eighth"), 336, 0.82, 382, 0.73, 0.055)
 NINTH = Held(("ninth",), 80, 0.79, 100, 0.89, 0.0)
 TENTH = Held(("tenth",), 80, 0.71, 96, 0.68, 0.17)
+ELEVENTH = Held(("eleventh",), 50, 0.92, 48, 0.85, 0.03)
 
 
-HELD = {"earlier": EARLIER, "later": LATER, "ninth": NINTH, "tenth": TENTH}
+HELD = {"earlier": EARLIER, "later": LATER, "ninth": NINTH, "tenth": TENTH, "eleventh": ELEVENTH}
 
 
 @pytest.fixture(scope="module", params=HELD.values(), ids=HELD.keys())

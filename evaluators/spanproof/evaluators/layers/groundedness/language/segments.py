@@ -15,7 +15,8 @@ from itertools import pairwise
 
 from spanproof.evaluators.layers.groundedness.language.words import words_of
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]*]*\s+(?=[^a-z])|;\s+|\n+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]*]*\s+(?=[^a-z])|(?<=[a-z]{7}\.)\s+(?=[a-z])|;\s+|\n+")
+"""Behind a word too long for a short form a sentence may begin with a lower-case name: "variance. sqft"."""
 _SEPARATOR = re.compile(
     r"(?<!\d),\s+|,\s+(?=\D)|,(?=\s\d)|\s[—–-]\s|[()\[\]]"
     r"|\s(?=(?:and|but|while|whereas|with|over|from|to|across|versus|vs|than|or|plus|against|compared|at|out)\b)",

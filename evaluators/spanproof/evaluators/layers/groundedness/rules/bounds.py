@@ -29,8 +29,13 @@ _STAYS_WITHIN = re.compile(
     re.IGNORECASE,
 )
 """What stands before how far values are apart, which bounds none of them."""
+_CHOOSES = re.compile(
+    r"\b(?:values?|rows?|points?|entries|records|observations|samples|items|those|anything|everything)\s+[a-z]+"
+    r"(?:\s+than)?\s+$",
+    re.IGNORECASE,
+)
+"""What stands before a bound that only says which values are spoken of: "values above 88.5 were left out"."""
 _MAX_TEXT = 100_000
-
 
 _NORM = canonical_set(
     "threshold minimum maximum limit required requirement target quota cap budget benchmark standard"
@@ -97,7 +102,7 @@ def _comparison_fails(asked: Asked) -> Claim | None:
     subject = subject_of(asked)
     if subject is None or subject.dimension is not asked.quantity.dimension:
         return None
-    if _STAYS_WITHIN.search(asked.before):
+    if _STAYS_WITHIN.search(asked.before) or _CHOOSES.search(asked.before):
         return None
     if told_for(asked) is not None and told_for(asked) != kept_for(subject):
         return None  # "under 8 kWh a day" of what a year took

@@ -16,7 +16,12 @@ from spanproof.evaluators.layers.groundedness.language.answer import Stated
 from spanproof.evaluators.layers.groundedness.language.dates import DateMention, TimeMention, day_of
 from spanproof.evaluators.layers.groundedness.language.relative import Relative
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
-from spanproof.evaluators.layers.groundedness.language.words import canonical, content_words, words_of
+from spanproof.evaluators.layers.groundedness.language.words import (
+    canonical,
+    canonical_set,
+    content_words,
+    words_of,
+)
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
@@ -30,6 +35,8 @@ from spanproof.evaluators.layers.groundedness.rules.times import is_time
 
 _MAX_DATED = 50
 _FEW_SPANS = 6
+_PASSED = canonical_set("since ago age old elapsed overdue")
+"""Names of values that count the days behind."""
 _BASE = re.compile(r"\b(?:from|than|since|versus|vs\.?|compared (?:to|with))\s+(?:the\s+)?$", re.IGNORECASE)
 """What something is compared with: "down from a month ago" dates nothing the outputs date."""
 _TO = re.compile(r",?\s*(?:to|until|till|through|and|-|–|—)\s*", re.IGNORECASE)
@@ -173,7 +180,7 @@ def _relative_claim(
     if _BASE.search(binding.answer.text[max(0, mention.start - 16) : mention.start]):
         return None
     waiting = [fact for fact in binding.numbers if _is_wait(fact)]
-    told = next((fact for fact in waiting if relative.exact and _in_days(fact) == relative.exact), None)
+    told = next((fact for fact in waiting if relative.exact and _is_as_far(fact, relative.exact)), None)
     if told is not None:
         return _claim(mention, binding, Verdict.GROUNDED, "an output says so", evidence_of(told))
     todays = binding.todays
@@ -259,6 +266,11 @@ def _is_wait(fact: Fact) -> bool:
         and fact.unit.factor >= 86400
         and not fact.weak
     )
+
+
+def _is_as_far(fact: Fact, days: int) -> bool:
+    """Whether a fact tells so many days to come, or how many have passed: `days_since_delivery: 41`."""
+    return _in_days(fact) == (-days if days < 0 and not _PASSED.isdisjoint(fact.key) else days)
 
 
 def _in_days(fact: Fact) -> float:

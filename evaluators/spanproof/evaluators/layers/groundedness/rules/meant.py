@@ -50,6 +50,7 @@ _UP_TO = re.compile(r"(?<!add )(?<!adds )(?<!added )\bup to\s+$", re.IGNORECASE)
 _PART_OF = re.compile(
     r"\s+(?:of|out of)\s+(?:the|these|those|them|all|our|your|its|their|which)\b(?!\s+\d)", re.IGNORECASE
 )
+_ADDED = re.compile(r"\b(?:with|plus|including|incl\.?)\s+(?:the\s+)?([a-z]+)\b(?=\s*,)", re.IGNORECASE)
 _THINGS = re.compile(
     r"\s+(?!(?:costs?|is|was|has|takes|makes|gives|leaves|runs|totals)\b)[a-z][\w-]*", re.IGNORECASE
 )
@@ -219,7 +220,13 @@ def asks_to_reckon(asked: Asked, fact: Fact) -> bool:
         if any(given.unit is None and given.value != base.number for given in asked.binding.task_quantities)
     ):
         return True  # a recipe, scaled
-    return of_a_whole or not told.isdisjoint(RECKONING_CUES) or is_multiplied(asked)
+    return of_a_whole or not told.isdisjoint(RECKONING_CUES) or is_multiplied(asked) or _is_added(asked, fact)
+
+
+def _is_added(asked: Asked, fact: Fact) -> bool:
+    """Whether the fact is named as what comes on top: "with shipping, it comes to $64.98"."""
+    sentence = asked.binding.answer.sentences[asked.stated.sentence]
+    return any(not set(words_of(found[1])).isdisjoint(fact.key) for found in _ADDED.finditer(sentence.text))
 
 
 def is_multiplied(asked: Asked) -> bool:

@@ -51,6 +51,8 @@ _SIZED = frozenset(("largest", "biggest", "smallest"))
 _SIZES = canonical_set("size bytes disk memory")
 _TOTALS = canonical_set("total overall sum") | {"."}
 """Names of rows that hold what the others come to."""
+_STATISTICS = canonical_set("count mean std min max")
+_FEW_STATISTICS = 3
 _MOST_OF = re.compile(
     r"(?:most|least)\s+[a-z]+(?:id|ive|ous|ful|al|ed|ing|ent|ant|ar|[aie]ble)\b", re.IGNORECASE
 )
@@ -93,7 +95,7 @@ def column_of(fact: Fact, binding: Binding) -> list[Fact]:
     if fact.records < 0:
         return []
     for column in binding.facts.records[fact.records].columns.values():
-        if any(each is fact for each in column):
+        if any(each is fact for each in column) and not _is_summary(column):
             numbers = [each for each in column if each.number is not None]
             return [each for each in numbers if each is fact or _TOTALS.isdisjoint(each.scope)]
     return []
@@ -233,10 +235,16 @@ def _numeric(records: Records) -> Iterator[tuple[str, list[Fact]]]:
     for name, column in records.columns.items():
         numbers = [fact for fact in column if fact.number is not None]
         numbers = [fact for fact in numbers if _TOTALS.isdisjoint(fact.scope)] or numbers
-        if _names_its_rows(numbers):
+        if _names_its_rows(numbers) or _is_summary(numbers):
             continue
         if len(numbers) > 1 and all(fact.null or fact.number is not None for fact in column):
             yield name, numbers
+
+
+def _is_summary(column: list[Fact]) -> bool:
+    """Whether statistics of one measure stand below each other: none of them is the largest of the others."""
+    names = frozenset[str]().union(*(fact.words for fact in column))
+    return len(names & _STATISTICS) >= _FEW_STATISTICS
 
 
 def _names_its_rows(numbers: list[Fact]) -> bool:
