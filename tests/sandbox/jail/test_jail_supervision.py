@@ -166,7 +166,7 @@ def test_a_slot_that_dies_is_reported_and_replaced() -> None:
         sandbox.run(Program("python", "pass"))
         with ThreadPoolExecutor(1) as pool:
             source = _NAMED.format(name="a-guest") + "import time; time.sleep(3600)"
-            running = pool.submit(sandbox.run, Program("python", source, limits=Limits(wall_s=3600)))
+            running = pool.submit(sandbox.run, Program("python", source, limits=Limits(wall_s=120)))
             assert comes(lambda: bool(named("a-guest")))
             os.kill(_slot_of(*named("a-guest")), signal.SIGKILL)
             with pytest.raises(SandboxBroken):
@@ -272,9 +272,10 @@ def _parent(pid: int) -> int:
 
 
 def _slot_of(guest: int) -> int:
-    """The process 1 of a guest's process namespace."""
-    depth = len(_numbers(guest))
-    (slot,) = [pid for pid in descendants(os.getpid()) if _numbers(pid)[depth - 1 :] == ["1"]]
+    """The process 1 of a guest's process namespace, of the sandbox it is in: a pytest may have others open."""
+    depth, keeper = len(_numbers(guest)), _parent_of(_parent_of(guest))
+    first = [pid for pid in descendants(os.getpid()) if _numbers(pid)[depth - 1 :] == ["1"]]
+    (slot,) = [pid for pid in first if _parent_of(pid) == keeper]
     return slot
 
 
