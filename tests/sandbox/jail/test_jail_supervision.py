@@ -272,7 +272,7 @@ def _parent(pid: int) -> int:
 
 
 def _slot_of(guest: int) -> int:
-    """The process 1 of a guest's process namespace, of the sandbox it is in: a pytest may have others open."""
+    """The process 1 of a guest's process namespace, in its sandbox: a pytest may have others open."""
     depth, keeper = len(_numbers(guest)), _parent_of(_parent_of(guest))
     first = [pid for pid in descendants(os.getpid()) if _numbers(pid)[depth - 1 :] == ["1"]]
     (slot,) = [pid for pid in first if _parent_of(pid) == keeper]
