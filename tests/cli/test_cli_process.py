@@ -47,8 +47,9 @@ def line(**row: Any) -> bytes:
 
 def answer(process: subprocess.Popen[bytes], within_s: float = HANGS_S) -> dict[str, Any]:
     assert process.stdout is not None
-    ready, _, _ = select.select([process.stdout], [], [], within_s)
-    assert ready, "no answer came before the next line was sent"
+    waiting = select.poll()  # select() knows no descriptor beyond 1023
+    waiting.register(process.stdout, select.POLLIN)
+    assert waiting.poll(within_s * 1000), "no answer came before the next line was sent"
     row = json.loads(process.stdout.readline())
     assert isinstance(row, dict)
     return row

@@ -114,7 +114,9 @@ class Slot:
 
     def _waits(self) -> bool:
         """Whether the armed guest lives."""
-        return not select.select([self._place.origin], [], [], 0)[0]
+        poll = select.poll()  # select() knows no descriptor beyond 1023
+        poll.register(self._place.origin, select.POLLIN)
+        return not poll.poll(0)
 
     def _surround(self, job: Frame, armed: Armed) -> None:
         """Fix what the run is to find fixed."""
