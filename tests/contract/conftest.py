@@ -30,6 +30,13 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
         yield opened
 
 
+@pytest.fixture(scope="module", params=["jail"] if TIER else ["jail", "docker"])
+def taped(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    """The backends that serve recorded calls."""
+    with open_sandbox(request.param, settings=settings_of(request.param, request)) as opened:
+        yield opened
+
+
 def settings_of(backend: str, request: pytest.FixtureRequest) -> dict[str, str]:
     """What a backend needs on this machine, started where it must be."""
     if backend == "docker":

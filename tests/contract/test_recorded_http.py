@@ -5,57 +5,19 @@ The jail's reduced tier has a run of its own: see test_reduced_tier.py.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-
 import pytest
 
 from spanproof.sandbox import (
     Clock,
     Exchange,
-    Execution,
     FailureClass,
     Fixtures,
-    Limits,
-    Program,
     Sandbox,
     SessionSpec,
-    ToolAnswer,
-    ToolRequest,
     UnsupportedFixtures,
 )
-from spanproof.sandbox.registry import open_sandbox
 
-from .conftest import TIER, settings_of
-
-JSON = (("Content-Type", "application/json"),)
-ITEMS = "https://api.example.com/v1/items?b=2&a=1"
-PAGE = Exchange("GET", ITEMS, 200, JSON, b'{"n": 1}')
-
-
-@pytest.fixture(scope="module", params=["jail"] if TIER else ["jail", "docker"])
-def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    with open_sandbox(request.param, settings=settings_of(request.param, request)) as opened:
-        yield opened
-
-
-in_the_jail = pytest.mark.parametrize("sandbox", ["jail"], indirect=True)
-"""What the image of the docker tests does not have."""
-
-
-def run(
-    sandbox: Sandbox, source: str, *http: Exchange, language: str = "python", **more: object
-) -> Execution:
-    return sandbox.run(Program(language, source, fixtures=Fixtures(http=http, **more)))  # type: ignore[arg-type]
-
-
-def calls(execution: Execution) -> list[tuple[str, bool]]:
-    return [(one.target, one.allowed) for one in execution.attempts if one.kind == "network"]
-
-
-def no_tools(_request: ToolRequest) -> ToolAnswer:
-    return ToolAnswer()
-
+from .recorded import ITEMS, PAGE, calls, in_the_jail, no_tools, run
 
 CLIENTS = {
     "requests": "import requests\nprint(requests.get(URL).json()['n'])",
@@ -78,24 +40,24 @@ CLIENTS = {
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_unmodified_clients_are_served(sandbox: Sandbox, client: str) -> None:
-    execution = run(sandbox, f"URL = {ITEMS!r}\n{CLIENTS[client]}", PAGE)
+def test_unmodified_clients_are_served(taped: Sandbox, client: str) -> None:
+    execution = run(taped, f"URL = {ITEMS!r}\n{CLIENTS[client]}", PAGE)
     assert execution.stdout == "1\n", execution.stderr
     assert execution.failure_class is FailureClass.OK
     assert calls(execution) == [(f"GET {ITEMS}", True)]
 
 
-def test_curl_is_served(sandbox: Sandbox) -> None:
+def test_curl_is_served(taped: Sandbox) -> None:
     source = f"curl -sS '{ITEMS}'; echo; curl -sS -o saved http://plain.example.org; cat saved"
     execution = run(
-        sandbox, source, PAGE, Exchange("GET", "http://plain.example.org/", body=b"plain"), language="bash"
+        taped, source, PAGE, Exchange("GET", "http://plain.example.org/", body=b"plain"), language="bash"
     )
     assert execution.stdout == '{"n": 1}\nplain', execution.stderr
     assert calls(execution) == [(f"GET {ITEMS}", True), ("GET http://plain.example.org/", True)]
 
 
 @in_the_jail
-def test_aiohttp_is_served(sandbox: Sandbox) -> None:
+def test_aiohttp_is_served(taped: Sandbox) -> None:
     source = f"""
 import aiohttp, asyncio
 async def main():
@@ -103,21 +65,21 @@ async def main():
         async with s.get({ITEMS!r}) as answer: print((await answer.json())["n"])
 asyncio.run(main())
 """
-    execution = run(sandbox, source, PAGE)
+    execution = run(taped, source, PAGE)
     assert execution.stdout == "1\n", execution.stderr
     assert calls(execution) == [(f"GET {ITEMS}", True)]
 
 
 @in_the_jail
-def test_node_is_served(sandbox: Sandbox) -> None:
+def test_node_is_served(taped: Sandbox) -> None:
     source = f"fetch({ITEMS!r}).then(answer => answer.json()).then(page => console.log(page.n))"
-    execution = run(sandbox, source, PAGE, language="javascript")
+    execution = run(taped, source, PAGE, language="javascript")
     assert execution.stdout == "1\n", execution.stderr
     assert calls(execution) == [(f"GET {ITEMS}", True)]
 
 
-def test_a_session_s_steps_share_the_tape_and_tell_their_own_calls(sandbox: Sandbox) -> None:
-    with sandbox.session(SessionSpec(fixtures=Fixtures(http=(PAGE,))), no_tools) as session:
+def test_a_session_s_steps_share_the_tape_and_tell_their_own_calls(taped: Sandbox) -> None:
+    with taped.session(SessionSpec(fixtures=Fixtures(http=(PAGE,))), no_tools) as session:
         session.execute("import requests")
         first = session.execute(f"requests.get({ITEMS!r}).json()['n']")
         second = session.execute(f"requests.get({ITEMS!r})")
@@ -127,26 +89,26 @@ def test_a_session_s_steps_share_the_tape_and_tell_their_own_calls(sandbox: Sand
     assert calls(second) == [(f"GET {ITEMS}", False)]
 
 
-def test_the_same_call_is_answered_as_often_as_it_was_recorded_in_that_order(sandbox: Sandbox) -> None:
+def test_the_same_call_is_answered_as_often_as_it_was_recorded_in_that_order(taped: Sandbox) -> None:
     source = f"""
 import requests
 for _ in range(3):
     print(requests.get({ITEMS!r}).text)
 """
-    execution = run(sandbox, source, *(Exchange("GET", ITEMS, body=body) for body in (b"one", b"two")))
+    execution = run(taped, source, *(Exchange("GET", ITEMS, body=body) for body in (b"one", b"two")))
     assert execution.stdout == "one\ntwo\n"
     assert execution.failure_class is FailureClass.PERMISSION_DENIED
     assert calls(execution) == [(f"GET {ITEMS}", False)]
 
 
-def test_what_is_sent_decides_where_it_is_recorded(sandbox: Sandbox) -> None:
+def test_what_is_sent_decides_where_it_is_recorded(taped: Sandbox) -> None:
     url = "https://api.example.com/search"
     tape = [Exchange("POST", url, 200, (), word, b'{"q": "%s"}' % word) for word in (b"first", b"second")]
     source = (
         f"import requests\nfor q in ('second', 'first'): print(requests.post({url!r}, json={{'q': q}}).text)"
     )
-    assert run(sandbox, source, *tape).stdout == "second\nfirst\n"
-    unknown = run(sandbox, f"import requests\nrequests.post({url!r}, json={{'q': 'third'}})", *tape)
+    assert run(taped, source, *tape).stdout == "second\nfirst\n"
+    unknown = run(taped, f"import requests\nrequests.post({url!r}, json={{'q': 'third'}})", *tape)
     assert calls(unknown) == [(f"POST {url}", False)]
 
 
@@ -162,28 +124,28 @@ REFUSED = {
 @pytest.mark.parametrize("url", REFUSED)
 @pytest.mark.parametrize("client", ["requests.get", "httpx.get", "urllib.request.urlopen"])
 def test_what_is_not_recorded_fails_as_a_connection_does_and_is_told(
-    sandbox: Sandbox, url: str, client: str
+    taped: Sandbox, url: str, client: str
 ) -> None:
-    execution = run(sandbox, f"import {client.rpartition('.')[0]}\n{client}({url!r})\nprint('data')", PAGE)
+    execution = run(taped, f"import {client.rpartition('.')[0]}\n{client}({url!r})\nprint('data')", PAGE)
     assert execution.stdout == ""
     assert calls(execution) == [(REFUSED[url], False)]
     assert execution.failure_class is FailureClass.PERMISSION_DENIED, execution.stderr
 
 
 @pytest.mark.parametrize("client", ["httpx.get", "urllib.request.urlopen"])
-def test_an_address_of_ipv6_that_is_not_recorded_is_told(sandbox: Sandbox, client: str) -> None:
+def test_an_address_of_ipv6_that_is_not_recorded_is_told(taped: Sandbox, client: str) -> None:
     url = "http://[2001:db8::7]/"
-    execution = run(sandbox, f"import {client.rpartition('.')[0]}\n{client}({url!r})", PAGE)
+    execution = run(taped, f"import {client.rpartition('.')[0]}\n{client}({url!r})", PAGE)
     assert calls(execution) == [("[2001:db8::7]:80", False)]
 
 
 @in_the_jail
-def test_requests_is_told_that_there_is_ipv6(sandbox: Sandbox) -> None:
-    execution = run(sandbox, "import requests\nrequests.get('http://[2001:db8::7]/')", PAGE)
+def test_requests_is_told_that_there_is_ipv6(taped: Sandbox) -> None:
+    execution = run(taped, "import requests\nrequests.get('http://[2001:db8::7]/')", PAGE)
     assert calls(execution) == [("[2001:db8::7]:80", False)]
 
 
-def test_a_connection_says_of_itself_what_clients_ask(sandbox: Sandbox) -> None:
+def test_a_connection_says_of_itself_what_clients_ask(taped: Sandbox) -> None:
     source = """
 import asyncio, socket
 with socket.create_connection(("api.example.com", 443)) as s:
@@ -196,11 +158,11 @@ async def main():
     print(*map(len, map(writer.get_extra_info, ("peername", "sockname"))))
 asyncio.run(main())
 """
-    execution = run(sandbox, source, PAGE)
+    execution = run(taped, source, PAGE)
     assert execution.stdout == "0 1\n[2, 2] True\n2 2\n", execution
 
 
-def test_a_connection_that_does_not_wait_is_there_at_once(sandbox: Sandbox) -> None:
+def test_a_connection_that_does_not_wait_is_there_at_once(taped: Sandbox) -> None:
     source = """
 import errno, select, socket
 s = socket.socket()
@@ -212,7 +174,7 @@ data = b""
 while select.select([s], [], [])[0] and (piece := s.recv(4096)): data += piece
 print(data.rpartition(b"\\n")[2])
 """
-    execution = run(sandbox, source, Exchange("GET", "http://api.example.com/a", body=b"here"))
+    execution = run(taped, source, Exchange("GET", "http://api.example.com/a", body=b"here"))
     assert execution.stdout == "True False\nb'here'\n", execution
 
 
@@ -261,14 +223,14 @@ UNCONNECTED = {
 
 
 @pytest.mark.parametrize("client", UNCONNECTED)
-def test_names_are_told_to_clients_that_do_not_connect(sandbox: Sandbox, client: str) -> None:
-    execution = run(sandbox, QUERIES + UNCONNECTED[client], PAGE)
+def test_names_are_told_to_clients_that_do_not_connect(taped: Sandbox, client: str) -> None:
+    execution = run(taped, QUERIES + UNCONNECTED[client], PAGE)
     assert set(execution.stdout.split()) <= {"True", "0"}, execution
     assert "True" in execution.stdout, execution
     assert calls(execution) == [("elsewhere.example:53", False)]
 
 
-def test_answers_are_as_recorded(sandbox: Sandbox) -> None:
+def test_answers_are_as_recorded(taped: Sandbox) -> None:
     tape = [
         Exchange("GET", "https://a.example/moved", 302, (("Location", "/here"), ("Set-Cookie", "a=1"))),
         Exchange(
@@ -289,11 +251,11 @@ with requests.Session() as s:
     print(s.delete("https://a.example/one").status_code)
     print(len(s.get("https://a.example/large").content))
 """
-    execution = run(sandbox, source, *tape)
+    execution = run(taped, source, *tape)
     assert execution.stdout == "404 naïve gone 1 1\n123456\n204\n5000000\n", execution.stderr
 
 
-def test_what_clients_send_in_pieces_arrives_whole(sandbox: Sandbox) -> None:
+def test_what_clients_send_in_pieces_arrives_whole(taped: Sandbox) -> None:
     url, body = "https://up.example/file", b"x" * 3_000_000
     source = f"""
 import httpx, requests, subprocess
@@ -306,11 +268,11 @@ open("file", "wb").write(body)
 curl = ["curl", "-sS", "--data-binary", "@file", {url!r}]
 print(subprocess.run(curl, capture_output=True, text=True).stdout)
 """
-    execution = run(sandbox, source, *(Exchange("POST", url, 200, (), b"taken", body) for _ in range(3)))
+    execution = run(taped, source, *(Exchange("POST", url, 200, (), b"taken", body) for _ in range(3)))
     assert execution.stdout == "taken\ntaken\ntaken\n", execution.stderr
 
 
-def test_addresses_and_ports_of_the_recording_are_served(sandbox: Sandbox) -> None:
+def test_addresses_and_ports_of_the_recording_are_served(taped: Sandbox) -> None:
     urls = [
         "http://10.1.2.3/a",
         "https://[2001:db8::5]/b",
@@ -318,161 +280,36 @@ def test_addresses_and_ports_of_the_recording_are_served(sandbox: Sandbox) -> No
         "http://localhost:9000/d",
     ]
     source = f"import httpx\nfor url in {urls!r}: print(httpx.get(url).text)"
-    execution = run(sandbox, source, *(Exchange("GET", url, body=url[-1].encode()) for url in urls))
+    execution = run(taped, source, *(Exchange("GET", url, body=url[-1].encode()) for url in urls))
     assert execution.stdout == "a\nb\nc\nd\n", execution.stderr
     assert [target for target, allowed in calls(execution) if allowed and "GET" in target] == [
         f"GET {url}" for url in urls
     ]
 
 
-def test_a_name_s_address_is_a_public_one_and_has_no_other(sandbox: Sandbox) -> None:
+def test_a_name_s_address_is_a_public_one_and_has_no_other(taped: Sandbox) -> None:
     source = """
 import ipaddress, socket
 found = {info[4][0] for info in socket.getaddrinfo("api.example.com", 443)}
 print(len(found), ipaddress.ip_address(found.pop()).is_global)
 """
-    assert run(sandbox, source, PAGE).stdout == "1 True\n"
+    assert run(taped, source, PAGE).stdout == "1 True\n"
 
 
-def test_the_tape_and_the_clock_go_together(sandbox: Sandbox) -> None:
+def test_the_tape_and_the_clock_go_together(taped: Sandbox) -> None:
     source = f"import datetime, requests\nprint(requests.get({ITEMS!r}).json()['n'], datetime.date.today())"
-    execution = run(sandbox, source, PAGE, clock=Clock(1_262_304_000.0, 0), seed=1)
+    execution = run(taped, source, PAGE, clock=Clock(1_262_304_000.0, 0), seed=1)
     assert execution.stdout == "1 2010-01-01\n", execution.stderr
     with pytest.raises(UnsupportedFixtures, match="2037"):
-        run(sandbox, source, PAGE, clock=Clock(3_000_000_000.0))
+        run(taped, source, PAGE, clock=Clock(3_000_000_000.0))
 
 
-def test_after_a_tape_there_is_no_network_again(sandbox: Sandbox) -> None:
+def test_after_a_tape_there_is_no_network_again(taped: Sandbox) -> None:
     source = f"import os, requests\nprint(os.environ.get('SSL_CERT_FILE'))\nrequests.get({ITEMS!r})"
-    assert run(sandbox, source, PAGE, PAGE).stdout.endswith("/code/authority.pem\n")
-    after = run(sandbox, source)
+    assert run(taped, source, PAGE, PAGE).stdout.endswith("/code/authority.pem\n")
+    after = run(taped, source)
     assert after.stdout == "None\n"
     assert calls(after) == [("api.example.com:53", False)]
     read = "import certifi; print(open(certifi.where()).read().count('BEGIN CERTIFICATE') > 50)"
-    assert run(sandbox, read, PAGE).stdout == "False\n"
-    assert run(sandbox, read).stdout == "True\n"
-
-
-@pytest.mark.parametrize(
-    ("exchange", "told"),
-    [
-        (Exchange("GET", "ftp://a.example/"), "no absolute http"),
-        (Exchange("GET", "/relative"), "no absolute http"),
-        (Exchange("GET", "http://a.example:99999/"), "no valid port"),
-        (Exchange("GE T", "http://a.example/"), "method"),
-        (Exchange("GET", "http://a.example/", 99), "status 99"),
-        (Exchange("GET", "http://a.example/", 200, (("X", "a\r\nSet-Cookie: b"),)), "header 'X'"),
-    ],
-)
-def test_a_call_that_cannot_be_served_is_refused_before_anything_runs(
-    sandbox: Sandbox, exchange: Exchange, told: str
-) -> None:
-    with pytest.raises(UnsupportedFixtures, match=f"recorded call 1.*{told}"):
-        run(sandbox, "pass", PAGE, exchange)
-    with pytest.raises(UnsupportedFixtures, match="recorded call 0"):
-        sandbox.session(SessionSpec(fixtures=Fixtures(http=(exchange,))), no_tools)
-
-
-@pytest.mark.parametrize(
-    ("urls", "told"),
-    [
-        (["https://a_b.example/"], "no certificate"),
-        ([f"http://a.example:{port}/" for port in range(1000, 1065)], "65 ports"),
-        ([f"https://h{number}.example/" for number in range(1001)], "1001 https hosts"),
-    ],
-)
-def test_a_tape_too_wide_is_refused(sandbox: Sandbox, urls: list[str], told: str) -> None:
-    with pytest.raises(UnsupportedFixtures, match=told):
-        run(sandbox, "pass", *(Exchange("GET", url) for url in urls))
-
-
-HOSTILE = {
-    "heads without end": "s = plain()\nfor _ in range(2000): s.sendall(b'X-Y: ' + b'z' * 1000 + b'\\r\\n')",
-    "a body without end": "s = plain()\ns.sendall(b'POST / HTTP/1.1\\r\\nHost: a\\r\\nTransfer-Encoding: "
-    "chunked\\r\\n\\r\\n')\nwhile True: s.sendall(b'10000\\r\\n' + b'z' * 65536 + b'\\r\\n')",
-    "a length that lies": "s = plain()\ns.sendall(b'POST / HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: "
-    "99999999999\\r\\n\\r\\n')",
-    "two lengths": "s = plain()\ns.sendall(b'POST / HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 1\\r\\n"
-    "Content-Length: 2\\r\\n\\r\\n')",
-    "smuggling": "s = plain()\ns.sendall(b'POST / HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 1\\r\\n"
-    "Transfer-Encoding: chunked\\r\\n\\r\\n')",
-    "no HTTP": "s = plain()\ns.sendall(os.urandom(100000))",
-    "no TLS": "s = plain(443)\ns.sendall(b'\\x16\\x03\\x01\\x01\\x00\\xff' + bytes(5000))",
-    "many bodies at once": "many = [plain() for _ in range(60)]\nfor s in many:\n"
-    "    s.sendall(b'POST / HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 8000000\\r\\n\\r\\n')\n"
-    "for _ in range(120):\n    for s in many: s.sendall(b'z' * 65536)",
-}
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_bytes_are_reset_and_told_and_the_next_client_is_served(sandbox: Sandbox, name: str) -> None:
-    source = f"""
-import os, requests, socket
-def plain(port=80): return socket.create_connection(("api.example.com", port))
-try:
-{"".join(f"    {line}" for line in HOSTILE[name].splitlines(keepends=True))}
-    while s.recv(4096): pass  # an alert of TLS, at most
-    raise ConnectionResetError
-except (ConnectionResetError, BrokenPipeError) as e: print("reset")
-print(requests.get({ITEMS!r}).json()["n"])
-"""
-    execution = run(sandbox, source, PAGE)
-    assert execution.stdout == "reset\n1\n", execution.stderr
-    assert next(target for target, allowed in calls(execution) if not allowed).startswith("api.example.com:")
-
-
-def test_thousands_of_connections_and_slow_ones_hold_up_nobody(sandbox: Sandbox) -> None:
-    source = f"""
-import requests, socket
-slow = []
-for _ in range(200):
-    s = socket.create_connection(("api.example.com", 443)); s.sendall(b"\\x16"); slow.append(s)
-place = socket.gethostbyname("api.example.com"), 80
-for _ in range(3_000): socket.create_connection(place).close()
-print(requests.get({ITEMS!r}).json()["n"])
-"""
-    limits = Limits(wall_s=60, cpu_s=60)
-    execution = sandbox.run(Program("python", source, limits=limits, fixtures=Fixtures(http=(PAGE,))))
-    assert execution.stdout == "1\n", execution.stderr
-
-
-def test_a_program_cannot_write_into_the_account_of_its_calls(sandbox: Sandbox) -> None:
-    source = """
-import socket
-for line in (b"GET /\\nGET\\thttps://bank.example/ HTTP/1.1", b"GET https://bank.example/?\\x1b[2J HTTP/1.1",
-             b"GET https://bank.example/paid HTTP/1.1"):
-    with socket.create_connection(("api.example.com", 80)) as s:
-        s.sendall(line + b"\\r\\nHost: api.example.com\\r\\n\\r\\n")
-        try: s.recv(1)
-        except ConnectionResetError: pass
-"""
-    assert calls(run(sandbox, source, PAGE)) == [
-        ("api.example.com:80", False),
-        ("GET https://bank.example/paid", False),
-    ]
-
-
-def test_no_key_is_within_reach(sandbox: Sandbox) -> None:
-    source = """
-import glob, os
-for base in ("/box", "/etc/ssl", "/tmp", "/dev/shm"):
-    for directory, _, names in os.walk(base):
-        for name in names:
-            try: text = open(os.path.join(directory, name), "rb").read()
-            except OSError: continue
-            if b"PRIVATE KEY" in text: print(directory, name)
-for place in ("/proc/1/mem", "/proc/1/maps", "/proc/1/environ", "/proc/1/fd/3", "/proc/1/root"):
-    try: print(place, open(place, "rb").read(1))
-    except OSError: pass
-"""
-    execution = run(sandbox, source, PAGE)
-    assert execution.stdout == ""
-
-
-def test_a_tape_of_many_calls_in_many_hosts(sandbox: Sandbox) -> None:
-    tape = [Exchange("GET", f"https://h{n}.example.com/{n}", body=json.dumps(n).encode()) for n in range(300)]
-    source = """
-import requests
-print(sum(requests.get(f"https://h{n}.example.com/{n}").json() for n in range(0, 300, 10)))
-"""
-    assert run(sandbox, source, *tape).stdout == f"{sum(range(0, 300, 10))}\n"
+    assert run(taped, read, PAGE).stdout == "False\n"
+    assert run(taped, read).stdout == "True\n"

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
-SUITES = [*sorted(HERE.glob("test_sandbox_*.py")), HERE / "test_recorded_http.py"]
+SUITES = sorted([*HERE.glob("test_sandbox_*.py"), *HERE.glob("test_recorded_*.py")])
 IN_CONTAINER = [sys.executable, str(ROOT / "tests/hostile/container.py")]
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="building a container takes root")
