@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import errno
 import mmap
 import os
-import socket
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -22,18 +18,16 @@ from spanproof.sandbox.jail import testimony
 from spanproof.sandbox.jail.arch import this_arch
 from spanproof.sandbox.jail.ear import Ear
 from spanproof.sandbox.jail.paths import Boundary
-from spanproof.sandbox.jail.place import Armed, Born, Origin, Place
 from spanproof.sandbox.jail.reduced.box import Directory
 from spanproof.sandbox.jail.reduced.fence import Fence
-from spanproof.sandbox.jail.reduced.network import NoNetwork
-from spanproof.sandbox.jail.reduced.tree import Descendants
 from spanproof.sandbox.jail.reduced.watch import GuardedWatcher
 from spanproof.sandbox.jail.root import files_under
 from spanproof.sandbox.jail.rules import REFUSED, WATCHED
-from spanproof.sandbox.jail.run import Links
 from spanproof.sandbox.jail.steps import SessionRun
 from spanproof.sandbox.jail.watch import Notification, Watcher
-from spanproof.sandbox.jail.wire import FROM_GUEST, FROM_HOST, BadFrame, Decoder, Frame, encode
+from spanproof.sandbox.jail.wire import FROM_GUEST, BadFrame, Decoder, Frame, encode
+
+from .begun import Alone, begun_in
 
 ARCH = this_arch()
 assert ARCH is not None
@@ -66,23 +60,13 @@ def page() -> Iterator[tuple[int, mmap.mmap]]:
     pages.close()
 
 
-class _Alone(Descendants):
-    """The processes of a guest that has started none: no signal of these tests reaches anybody."""
-
-    def _found(self, below: dict[int, list[int]] | None = None) -> list[int]:
-        return []
-
-    def signal_all(self, number: int, *, but: int) -> None:
-        """To nobody."""
-
-
 @pytest.fixture(params=["full", "reduced"])
 def new_watcher(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Watcher]:
     """Makes the handler of a tier; the reduced one's does in `tmp_path` what it is asked for."""
     assert ARCH is not None
     if request.param == "full":
         return lambda: Watcher(ARCH, Boundary(("/usr",), "/usr/bin"))
-    tree = _Alone(own_user=False)
+    tree = Alone(own_user=False)
     box = Directory(str(tmp_path), tree)
     box.fresh(1 << 20)
     fence = Fence(str(tmp_path), (sys.prefix,), "/usr/bin")
@@ -164,7 +148,7 @@ def test_any_call_on_a_datagram_s_socket_gets_an_answer(
 ) -> None:
     assert ARCH is not None
     address, pages = page
-    tree = _Alone(own_user=False)
+    tree = Alone(own_user=False)
     fence = Fence(str(tmp_path), (sys.prefix,), "/usr/bin")
     watcher = GuardedWatcher(ARCH, fence, tree, Directory(str(tmp_path), tree), Ear())
     made = Notification(1, os.getpid(), ARCH.numbers["socket"], ARCH.audit, (2, 2, 0, 0, 0, 0))
@@ -193,7 +177,7 @@ def test_times_that_begin_at_the_end_of_memory_are_a_bad_pointer(
     page: tuple[int, mmap.mmap], tmp_path: Path
 ) -> None:
     assert ARCH is not None
-    tree = _Alone(own_user=False)
+    tree = Alone(own_user=False)
     fence = Fence(str(tmp_path), (sys.prefix,), "/usr/bin")
     watcher = GuardedWatcher(ARCH, fence, tree, Directory(str(tmp_path), tree), Ear())
     args = (0, 0, page[0] + mmap.PAGESIZE - 8, 0, 0, 0)
@@ -255,60 +239,10 @@ def test_a_control_channel_of_anything_ends_in_messages_or_a_refusal(
         return
 
 
-class _Never:
-    """Where a guest came from that goes on."""
-
-    def __init__(self) -> None:
-        self._reading, self._writing = os.pipe()
-
-    def fileno(self) -> int:
-        return self._reading
-
-
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> SessionRun:
     """A session that has begun, seen from its slot."""
     return begun_in(tmp_path_factory.mktemp("box"))[0]
-
-
-@pytest.fixture
-def fresh_session(tmp_path: Path) -> tuple[SessionRun, socket.socket]:
-    """Another one, and the guest's end of its control channel."""
-    return begun_in(tmp_path)
-
-
-def begun_in(directory: Path) -> tuple[SessionRun, socket.socket]:
-    assert ARCH is not None
-    (out, _), (err, _), (listener, _), (_, stdin) = (os.pipe() for _ in range(4))
-    tree = _Alone(own_user=False)
-    box = Directory(str(directory), tree)
-    watcher = Watcher(ARCH, Boundary((), ""))
-    place = Place(tree, box, NoNetwork(), watcher, cast(Origin, _Never()))
-    control, guest = socket.socketpair()
-    channel, host = socket.socketpair()
-    control.setblocking(False)
-    for link in (guest, host):
-        threading.Thread(target=_swallow, args=(link,), daemon=True).start()
-    for fd in (out, err):
-        os.set_blocking(fd, False)
-    armed = Armed(Born(os.getpid(), listener, 0), control, stdin, out, err, "right")
-    limits = {
-        "memory_bytes": 1 << 40,
-        "output_bytes": 9,
-        "output_kill_bytes": 9,
-        "processes": 9,
-        "wall_s": 3600.0,
-    }
-    job = Frame({"limits": limits}, (b"", b"", b""))
-    run = SessionRun(job, armed, Links(channel, Decoder(FROM_HOST), place, None, channel.fileno()))
-    run.start()
-    return run, guest
-
-
-def _swallow(link: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        while link.recv(1 << 16):
-            continue
 
 
 in_a_session = said.map(lambda message: {**message, "token": "right"})
@@ -330,61 +264,6 @@ def test_a_session_may_be_told_anything_and_no_step_ends_for_it(
         session._hear(message)
     session._clock.go_on()
     assert session._in_step is running  # the secret name of the step was never told
-
-
-TWO_STEPS = Frame({"kind": "step", "foreseen": [[[], False]] * 2}, (b"1", b"2"))
-
-
-def end_of(step: str) -> dict[str, object]:
-    return {"kind": "step", "token": "right", "step": step, "outcome": "ok"}
-
-
-@pytest.mark.parametrize("ended", [True, False])
-def test_a_step_that_ended_while_its_slot_was_kept_from_looking_is_not_late_nor_is_the_next(
-    fresh_session: tuple[SessionRun, socket.socket], ended: bool
-) -> None:
-    session, guest = fresh_session
-    session._take(TWO_STEPS)
-    first = session._step
-    if ended:
-        guest.sendall(encode(end_of(first)))
-    session._clock.deadline = 0.0  # it is long past
-    session._turn()
-    assert (session._step != first, session._stopped) == ((True, None) if ended else (False, "timeout"))
-
-
-def test_a_step_begins_when_what_the_one_before_it_asked_is_answered(
-    fresh_session: tuple[SessionRun, socket.socket],
-) -> None:
-    session, _guest = fresh_session
-    session._take(TWO_STEPS)
-    first = session._step
-    session._hear({"kind": "call", "token": "right", "call": 1, "tool": "asks", "args": [], "kwargs": {}})
-    session._hear(end_of(first))  # a thread of it had asked, and the step did not wait for the answer
-    assert not session._in_step
-    session._take(Frame({"kind": "answer", "call": 1}, ()))
-    assert session._in_step
-    assert session._step != first
-
-
-def test_a_slot_whose_host_is_long_in_reading_looks_after_its_guest_meanwhile(
-    fresh_session: tuple[SessionRun, socket.socket],
-) -> None:
-    session, _guest = fresh_session
-    session._channel, host = socket.socketpair()
-    session._way_out = session._channel.fileno()
-    looks = iter([None, None, "memory"])
-    session._oversight.look = lambda: next(looks)  # type: ignore[method-assign]
-    told = os.urandom(1 << 20)
-    session._to_host(told)
-    assert session._stopped == "memory"
-    rest = threading.Thread(target=session._channel.sendall, args=(session._untold,))
-    rest.start()  # as at the end, when nothing of the guest's lives
-    heard = b""
-    while len(heard) < len(told):
-        heard += host.recv(1 << 16)
-    rest.join()
-    assert heard == told
 
 
 names = st.text(st.characters(blacklist_characters="/\0", max_codepoint=0x2FFF), min_size=1, max_size=20)
