@@ -9,121 +9,23 @@ import pytest
 from spanproof.evaluators.engine import Engine, asked
 from spanproof.evaluators.evaluator import LAYER_RULES, Cost, Evaluator
 from spanproof.evaluators.model import NoReplay, Replay
-from spanproof.evaluators.rescore import rescored
-from spanproof.evaluators.sampling import Sampling, SamplingRule
-from spanproof.sandbox import Sandbox, SandboxBroken, SandboxUnavailable, Tier
-from spanproof.sandbox.backends.scripted import ScriptedSandbox
+from spanproof.sandbox import SandboxBroken, SandboxUnavailable, Tier
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import (
     Errored,
-    ExecutedCode,
     Judgement,
     Label,
     Layer,
     Payload,
     Scored,
     Skipped,
-    Span,
     SpanError,
     SpanKind,
-    StepInfo,
-    ToolCall,
     trace_of,
 )
 
-TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
-ROOT = "a" * 16
-
-
-def span(span_id, parent, kind, start, end, **fields):
-    fields.setdefault("name", kind.value)
-    fields.setdefault("scope", "spanproof.instrumentors.smolagents")
-    fields.setdefault("dialect", "spanproof")
-    return Span(TRACE_ID, span_id, parent, kind=kind, start_ns=start, end_ns=end, **fields)
-
-
-def step(number, source, *, logs="", output=None, error=None, is_final=False):
-    code = ExecutedCode(
-        source=source,
-        path="spanproof.code.source",
-        language="python",
-        logs=None if error else logs,
-        output=output,
-        is_final=is_final,
-    )
-    return span(
-        f"{number:016x}",
-        ROOT,
-        SpanKind.CHAIN,
-        number * 100,
-        number * 100 + 90,
-        name=f"Step {number}",
-        code=code,
-        step=StepInfo(number),
-        error=error,
-        observation=f"Execution logs:\n{logs}",
-    )
-
-
-def agent(answer):
-    return span(
-        ROOT,
-        None,
-        SpanKind.AGENT,
-        0,
-        1000,
-        name="refund agent",
-        input=Payload("What is the refund?", "What is the refund?"),
-        output=Payload(answer, answer),
-    )
-
-
-@pytest.fixture
-def misquote():
-    """Three steps: a tool call, an error, the recovery; the answer misquotes what came out."""
-    price = span(
-        "c" * 16,
-        f"{1:016x}",
-        SpanKind.TOOL,
-        110,
-        120,
-        name="price",
-        tool=ToolCall("price", {"item": "hat"}),
-        output=Payload('{"amount_cents": 4500}', {"amount_cents": 4500}, typed=True),
-    )
-    failed = SpanError("AgentExecutionError", "…", ("AgentExecutionError", "ZeroDivisionError"))
-    answer = "Your refund is $54.00."
-    return trace_of(
-        [
-            agent(answer),
-            step(
-                1,
-                "r = price(item='hat')\nprint(r)",
-                logs="{'amount_cents': 4500}\n",
-                output=Payload("None", None),
-            ),
-            price,
-            step(2, "r['amount_cents'] / 0", error=failed),
-            step(
-                3,
-                "print(r['amount_cents'] / 100)\nfinal_answer('Your refund is $54.00.')",
-                logs="45.0\n",
-                output=Payload(answer, answer),
-                is_final=True,
-            ),
-        ]
-    )
-
-
-@pytest.fixture
-def engine(jail):
-    return Engine(pipeline=Pipeline(), sandbox=jail)
-
-
-def layer_of(evaluation, layer):
-    (score,) = [s for s in evaluation.scores if s.layer is layer and s.name == layer.value]
-    return score.outcome
+from .runs import ROOT, Failing, agent, layer_of, span, step
 
 
 def test_the_misquote_run_fails_groundedness_and_nothing_that_judges_its_code(engine, misquote):
@@ -237,29 +139,6 @@ def test_a_layer_that_raises_costs_its_own_score_and_no_other(engine, misquote, 
     assert isinstance(layer_of(evaluation, Layer.EXECUTION), Scored)
 
 
-class Failing(Sandbox):
-    """A sandbox whose first `failures` sessions fail with `failure`, then the real one."""
-
-    def __init__(self, real, failure, failures):
-        self.real, self.failure, self.failures = real, failure, failures
-        self.name, self.languages = real.name, real.languages
-
-    def availability(self):
-        return self.real.availability()
-
-    def run(self, program):
-        return self.real.run(program)
-
-    def session(self, spec, answer):
-        if self.failures:
-            self.failures -= 1
-            raise self.failure
-        return self.real.session(spec, answer)
-
-    def close(self):
-        return None
-
-
 def test_a_sandbox_that_broke_is_tried_once_more(jail, misquote):
     sandbox = Failing(jail, SandboxBroken("a slot died"), 1)
     evaluation = Engine(pipeline=Pipeline(), sandbox=sandbox).evaluate(misquote)
@@ -362,75 +241,3 @@ def test_an_evaluator_that_raises_errs_under_its_own_name(jail, misquote, monkey
     (errored,) = [s for s in evaluation.scores if isinstance(s.outcome, Errored)]
     assert (errored.name, errored.outcome.error_type) == ("tests.opinion", "ZeroDivisionError")
     assert layer_of(evaluation, Layer.EXECUTION).label is Label.PASS
-
-
-def test_only_the_layers_asked_for_are_judged(jail, misquote):
-    engine = Engine(pipeline=Pipeline(), sandbox=jail, layers=[Layer.EXECUTION])
-    assert {s.layer for s in engine.evaluate(misquote).scores} == {Layer.EXECUTION}
-
-
-def test_what_is_not_sampled_is_skipped_with_the_share_and_nothing_of_it_runs(misquote):
-    sampling = Sampling((SamplingRule(0.0),))
-    evaluation = Engine(pipeline=Pipeline(), sandbox=ScriptedSandbox(), sampling=sampling).evaluate(misquote)
-    assert [s.name for s in evaluation.scores] == [layer.value for layer in Layer]
-    assert all("0.00%" in s.outcome.reason for s in evaluation.scores)
-
-
-@pytest.mark.parametrize("layer", [Layer.GROUNDEDNESS, Layer.TRAJECTORY])
-def test_nothing_runs_for_layers_that_the_record_settles(jail, misquote, layer):
-    whole = Engine(pipeline=Pipeline(), sandbox=jail).evaluate(misquote)
-    sandbox = ScriptedSandbox()
-    evaluation = Engine(pipeline=Pipeline(), sandbox=sandbox, layers=[layer]).evaluate(misquote)
-    assert (sandbox.programs, sandbox.specs) == ([], [])
-    assert evaluation.runs[0].replay == NoReplay("nothing that is judged of this run needs it", wanted=False)
-    said = {s.name: (s.id, getattr(s.outcome, "value", s.outcome)) for s in evaluation.scores}
-    assert said == {
-        s.name: (s.id, getattr(s.outcome, "value", s.outcome)) for s in whole.scores if s.layer is layer
-    }
-
-
-@pytest.mark.parametrize("layer", [Layer.GROUNDEDNESS, Layer.TRAJECTORY])
-def test_what_the_record_leaves_open_is_replayed_for_every_layer(jail, misquote, layer):
-    silent = replace(
-        misquote.spans[1], code=replace(misquote.spans[1].code, logs=None, output=None), observation=None
-    )
-    trace = trace_of([misquote.spans[0], silent, *misquote.spans[2:]])
-    evaluation = Engine(pipeline=Pipeline(), sandbox=jail, layers=[layer]).evaluate(trace)
-    assert isinstance(evaluation.runs[0].replay, Replay)
-
-
-def test_layers_that_need_a_replay_and_are_not_sampled_cause_none(misquote):
-    sampling = Sampling(
-        tuple(SamplingRule(0.0, layer=each) for each in (Layer.CORRECTNESS, Layer.BOUNDARY, Layer.EXECUTION))
-    )
-    sandbox = ScriptedSandbox()
-    evaluation = Engine(pipeline=Pipeline(), sandbox=sandbox, sampling=sampling).evaluate(misquote)
-    assert (sandbox.programs, sandbox.specs) == ([], [])
-    assert layer_of(evaluation, Layer.GROUNDEDNESS).label is Label.FAIL
-
-
-def test_names_are_looked_up_for_correctness_alone(jail, misquote):
-    ran = []
-
-    class Counted(Failing):
-        def run(self, program):
-            ran.append(program)
-            return self.real.run(program)
-
-    source = "import math\nprint(math.pi)"
-    trace = trace_of([agent("3.14"), step(1, source, logs="3.141592653589793\n")])
-    sandbox = Counted(jail, None, 0)
-    Engine(pipeline=Pipeline(), sandbox=sandbox, layers=[Layer.EXECUTION]).evaluate(trace)
-    assert ran == []
-    Engine(pipeline=Pipeline(), sandbox=sandbox, layers=[Layer.CORRECTNESS]).evaluate(trace)
-    assert len(ran) == 1
-
-
-def test_scoring_again_keeps_the_replay_that_the_other_layers_scores_rest_on(jail, misquote):
-    stored = Engine(pipeline=Pipeline(), sandbox=jail).evaluate(misquote)
-    sandbox = ScriptedSandbox()
-    engine = Engine(pipeline=Pipeline(), sandbox=sandbox, layers=[Layer.TRAJECTORY])
-    again = rescored(engine, stored, [Layer.TRAJECTORY])
-    assert (sandbox.programs, sandbox.specs) == ([], [])
-    assert again.runs[0].replay == stored.runs[0].replay
-    assert {s.id for s in again.scores} == {s.id for s in stored.scores}
