@@ -11,10 +11,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
-from opentelemetry.context import Context, attach, create_key, detach, get_current, set_value
+from opentelemetry.context import Context, attach, create_key, get_current, set_value
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 
+from spanproof.instrumentors.contexts import restore
 from spanproof.instrumentors.diagnostics import shielded
+from spanproof.instrumentors.texts import text_of, well_formed
 from spanproof.semconv.spanproof import COHORT_PREFIX, SCOPE_PREFIX
 
 COHORT_KEY: Final = create_key("spanproof-cohort")
@@ -47,12 +49,12 @@ def set_cohort(
         "fixture_set": fixture_set,
         "project": project,
     }
-    attributes = {COHORT_PREFIX + name: str(value) for name, value in given.items() if value is not None}
+    attributes = {COHORT_PREFIX + name: _text(value) for name, value in given.items() if value is not None}
     token = attach(set_value(COHORT_KEY, {**cohort_attributes(), **attributes}))
     try:
         yield
     finally:
-        detach(token)
+        restore(token)
 
 
 def cohort_attributes(context: Context | None = None) -> Mapping[str, str]:
@@ -69,7 +71,7 @@ class CohortProcessor(SpanProcessor):
 
     def set_default(self, dimension: str, value: str) -> None:
         """A dimension's value where no cohort names another."""
-        self._defaults = {**self._defaults, COHORT_PREFIX + dimension: value}
+        self._defaults = {**self._defaults, COHORT_PREFIX + dimension: _text(value)}
 
     @shielded("cohort.on_start")
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
@@ -83,6 +85,14 @@ class CohortProcessor(SpanProcessor):
 
     def on_end(self, span: ReadableSpan) -> None:
         """Nothing to do."""
+
+
+def _text(value: object) -> str:
+    """A dimension's value as OTLP may carry it; a number is taken as it is printed."""
+    try:
+        return well_formed(str.__str__(str(value)))
+    except Exception:  # noqa: BLE001 - the host's own value
+        return text_of(value)
 
 
 def _is_ours(span: Span) -> bool:

@@ -7,18 +7,20 @@ and returns. The tracing they write to is set by `configure`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
-from functools import wraps
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
+from functools import partial, wraps
 from typing import Any, Final
 
 from opentelemetry import trace as otel
-from opentelemetry.context import attach, detach
+from opentelemetry.context import attach
 
-from spanproof.instrumentors.arguments import bind, parameter_names
+from spanproof.instrumentors.arguments import Parameters, parameters_of
 from spanproof.instrumentors.content import Content, ContentPolicy
+from spanproof.instrumentors.contexts import restore
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.spans import AGENT, GIVEN_UP, TOOL, Opened, Tracing
 from spanproof.instrumentors.streams import drive
+from spanproof.instrumentors.texts import text_of
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
@@ -45,21 +47,40 @@ def current_tracing() -> Tracing:
     return _tracing
 
 
-def decorated(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, each call of it within a span."""
-    if inspect.isasyncgenfunction(function):
+def decorated(kind: str, name: str, function: Any) -> Any:
+    """The function or method, each call of it within a span.
+
+    Raises:
+        TypeError: it is a class or a property, which would no longer be one.
+    """
+    if isinstance(function, classmethod | staticmethod):
+        return type(function)(decorated(kind, name, function.__func__))
+    if isinstance(function, type) or not callable(function):
+        said = (
+            "methods of the class" if isinstance(function, type) else "function itself, below what wraps it"
+        )
+        raise TypeError(f"{function!r} cannot be traced as it is; decorate the {said}")
+    shape = _shape_of(function)
+    if inspect.isasyncgenfunction(shape):
         return _async_generator(kind, name, function)
-    if inspect.isgeneratorfunction(function):
+    if inspect.isgeneratorfunction(shape):
         return _generator(kind, name, function)
-    if inspect.iscoroutinefunction(function):
+    if inspect.iscoroutinefunction(shape):
         return _coroutine(kind, name, function)
     return _plain(kind, name, function)
+
+
+def _shape_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What tells whether a call returns at once: the `__call__` of an object that is no function."""
+    while isinstance(function, partial):
+        function = function.func
+    return function if inspect.isroutine(function) else type(function).__call__
 
 
 @shielded("trace.open")
 def open_span(kind: str, name: str) -> Opened:
     """Begin a span of a kind under the current one."""
-    operation = _OPERATIONS.get(kind)
+    operation, name = _OPERATIONS.get(kind), text_of(name)
     opened = current_tracing().open(f"{operation} {name}" if operation else name, kind, operation=operation)
     if kind in _NAMES and opened.recording:
         opened.span.set_attribute(_NAMES[kind], name)
@@ -85,9 +106,11 @@ def close_span(opened: Opened, kind: str, error: BaseException | None) -> None:
 
 
 def _plain(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    parameters = parameters_of(function)
+
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        opened = _begin(kind, name, function, args, kwargs)
+        opened = _begin(kind, name, parameters, args, kwargs)
         if opened is None:
             return function(*args, **kwargs)
         token = attach(opened.context)
@@ -97,7 +120,7 @@ def _plain(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., 
             close_span(opened, kind, error)
             raise
         finally:
-            detach(token)
+            restore(token)
         _finish(opened, kind, result)
         return result
 
@@ -105,9 +128,11 @@ def _plain(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., 
 
 
 def _coroutine(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    parameters = parameters_of(function)
+
     @wraps(function)
     async def awaited(*args: Any, **kwargs: Any) -> Any:
-        opened = _begin(kind, name, function, args, kwargs)
+        opened = _begin(kind, name, parameters, args, kwargs)
         if opened is None:
             return await function(*args, **kwargs)
         token = attach(opened.context)
@@ -117,7 +142,7 @@ def _coroutine(kind: str, name: str, function: Callable[..., Any]) -> Callable[.
             close_span(opened, kind, error)
             raise
         finally:
-            detach(token)
+            restore(token)
         _finish(opened, kind, result)
         return result
 
@@ -125,12 +150,13 @@ def _coroutine(kind: str, name: str, function: Callable[..., Any]) -> Callable[.
 
 
 def _generator(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    parameters = parameters_of(function)
+
     @wraps(function)
     def generated(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
-        opened = _begin(kind, name, function, args, kwargs)
-        stream = function(*args, **kwargs)
+        opened = _begin(kind, name, parameters, args, kwargs)
         if opened is None:
-            return (yield from stream)
+            return (yield from function(*args, **kwargs))
         yielded = _Yielded()
         failure: BaseException | None = None
 
@@ -139,6 +165,11 @@ def _generator(kind: str, name: str, function: Callable[..., Any]) -> Callable[.
             failure = error
 
         try:
+            try:
+                stream = function(*args, **kwargs)
+            except BaseException as error:
+                failure = error
+                raise
             returned = yield from drive(stream, opened.context, yielded.add, keep)
             yielded.end(returned)
             return returned
@@ -149,35 +180,50 @@ def _generator(kind: str, name: str, function: Callable[..., Any]) -> Callable[.
 
 
 def _async_generator(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    parameters = parameters_of(function)
+
     @wraps(function)
     async def generated(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
-        opened = _begin(kind, name, function, args, kwargs)
-        stream = function(*args, **kwargs)
+        opened = _begin(kind, name, parameters, args, kwargs)
         yielded = _Yielded()
         failure: BaseException | None = None
         try:
-            sent = None
+            stream = function(*args, **kwargs)
+            advance: Callable[[], Awaitable[Any]] = stream.__anext__
             while True:
-                token = None if opened is None else attach(opened.context)
                 try:
-                    item = await stream.asend(sent)
+                    item = await _within(opened, advance)
                 except StopAsyncIteration:
                     yielded.end(None)
                     return
-                finally:
-                    if token is not None:
-                        detach(token)
                 yielded.add(item)
-                sent = yield item
+                try:
+                    sent = yield item
+                except GeneratorExit:
+                    await _within(opened, stream.aclose)
+                    raise
+                except BaseException as thrown:  # noqa: BLE001 - the generator's own to handle
+                    advance = partial(stream.athrow, thrown)
+                else:
+                    advance = partial(stream.asend, sent)
         except BaseException as error:
             failure = error
-            await stream.aclose()
             raise
         finally:
             if opened is not None:
                 _finish_stream(opened, kind, yielded, failure)
 
     return generated
+
+
+async def _within(opened: Opened | None, act: Callable[[], Awaitable[Any]]) -> Any:
+    if opened is None:
+        return await act()
+    token = attach(opened.context)
+    try:
+        return await act()
+    finally:
+        restore(token)
 
 
 class _Yielded:
@@ -200,24 +246,24 @@ class _Yielded:
 
 
 def _begin(
-    kind: str, name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    kind: str, name: str, parameters: Parameters, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Opened | None:
     opened = open_span(kind, name)
     if opened is not None:
-        describe(opened, lambda content: _record_call(content, kind, function, args, kwargs))
+        describe(opened, lambda content: _record_call(content, kind, parameters, args, kwargs))
     return opened
 
 
 def _record_call(
     content: Content,
     kind: str,
-    function: Callable[..., Any],
+    parameters: Parameters,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> None:
     if not content.visible:
         return
-    bound = bind(parameter_names(function), args, kwargs)
+    bound = parameters.bind(args, kwargs)
     if bound.positional and kind == TOOL:
         content.json(ours.TOOL_POSITIONAL, list(bound.positional))
     if kind == TOOL:

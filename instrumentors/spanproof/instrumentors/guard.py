@@ -14,14 +14,14 @@ what was found is in the message to the agent, without secrets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import wrapt
 from opentelemetry import trace
 
-from spanproof.instrumentors.arguments import bind, parameter_names
+from spanproof.instrumentors.arguments import arguments_named, parameters_of
 from spanproof.instrumentors.cohort import cohort_attributes
 from spanproof.semconv import spanproof as ours
 
@@ -150,14 +150,20 @@ class Guard:
     def tool(
         self, argument: str = "code", language: str = "python"
     ) -> Callable[[Callable[..., _R]], Callable[..., _R]]:
-        """Decorate any function that runs the code in one of its arguments."""
+        """Decorate any function or method that runs the code in one of its arguments.
+
+        Raises:
+            ValueError: the function has no such argument.
+        """
 
         def decorate(function: Callable[..., _R]) -> Callable[..., _R]:
-            names = parameter_names(function)
+            names, parameters = arguments_named(function), parameters_of(function)
+            if names is not None:
+                has_argument(names, function.__name__, argument)
 
             @wraps(function)
             def guarded(*args: Any, **kwargs: Any) -> _R:
-                for code in texts_in(bind(names, args, kwargs).named.get(argument)):
+                for code in texts_in(parameters.bind(args, kwargs).named.get(argument)):
                     self.check(code, language, tool=function.__name__)
                 return function(*args, **kwargs)
 
@@ -200,7 +206,7 @@ def texts_in(value: object) -> Iterator[str]:
             pending.extend(one)
 
 
-def has_argument(names: Mapping[str, Any], tool: str, argument: str) -> None:
+def has_argument(names: Collection[str], tool: str, argument: str) -> None:
     """Make sure that a tool takes what is to be guarded.
 
     Raises:

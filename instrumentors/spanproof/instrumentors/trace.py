@@ -19,12 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import Token
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, TypeVar, overload
 
 from opentelemetry import trace as otel
-from opentelemetry.context import Context, attach, detach
+from opentelemetry.context import Context, attach, get_current
 
+from spanproof.instrumentors.contexts import restore
 from spanproof.instrumentors.decorating import (
     close_span,
     configure,
@@ -35,6 +37,7 @@ from spanproof.instrumentors.decorating import (
 )
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.spans import AGENT, CHAIN, TOOL, Opened
+from spanproof.instrumentors.texts import text_of
 from spanproof.semconv import spanproof as ours
 
 __all__ = ["Block", "agent", "configure", "record_execution", "step", "tool"]
@@ -42,52 +45,81 @@ __all__ = ["Block", "agent", "configure", "record_execution", "step", "tool"]
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-class Block:
-    """A span around a block of code, or around each call of a function."""
+@dataclass(slots=True, eq=False)
+class _Entered:
+    """One entering of a block; without a span where none could be begun."""
 
-    def __init__(self, kind: str, name: str | None) -> None:
+    opened: Opened | None
+    token: Token[Context] | None
+
+
+class Block:
+    """A span around a block of code, or around each call of a function.
+
+    It may be entered again before it is left, also by another thread: each entering has a span of its own.
+    """
+
+    def __init__(self, kind: str, name: str | None, entered: _Entered | None = None) -> None:
         self._kind = kind
         self._name = name
-        self._opened: Opened | None = None
-        self._token: Token[Context] | None = None
+        self._last = entered
+        self._not_left: list[_Entered] = []
 
     def __call__(self, function: _F) -> _F:
-        """Decorate a function."""
+        """Decorate a function.
+
+        Raises:
+            TypeError: it is a class or a property, which would no longer be one.
+        """
         name = self._name or str(getattr(function, "__name__", self._kind.lower()))
         wrapped: Any = decorated(self._kind, name, function)
         return wrapped  # type: ignore[no-any-return]
 
     def __enter__(self) -> Self:
-        self._opened = open_span(self._kind, self._name or self._kind.lower())
-        if self._opened is not None:
-            self._token = attach(self._opened.context)
-        return self
+        opened = open_span(self._kind, self._name or self._kind.lower())
+        entered = self._last = _Entered(opened, None if opened is None else attach(opened.context))
+        self._not_left.append(entered)
+        return type(self)(self._kind, self._name, entered)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, stack: TracebackType | None
     ) -> None:
-        if self._token is not None:
-            detach(self._token)
-        if self._opened is not None:
-            close_span(self._opened, self._kind, error)
+        entered = self._left_here()
+        if entered is None:
+            return
+        if entered.token is not None:
+            restore(entered.token)
+        if entered.opened is not None:
+            close_span(entered.opened, self._kind, error)
 
     @property
     def trace_id(self) -> str | None:
         """Id of the block's trace, for `feedback()` when it is over; None where nothing is traced."""
-        if self._opened is None:
+        if self._last is None or self._last.opened is None:
             return None
-        context = self._opened.span.get_span_context()
+        context = self._last.opened.span.get_span_context()
         return otel.format_trace_id(context.trace_id) if context.trace_flags.sampled else None
 
     def input(self, value: object) -> None:
         """Record what the block works on."""
-        if self._opened is not None:
-            describe(self._opened, lambda content: content.input(value))
+        if self._last is not None and self._last.opened is not None:
+            describe(self._last.opened, lambda content: content.input(value))
 
     def output(self, value: object) -> None:
         """Record what the block came to."""
-        if self._opened is not None:
-            describe(self._opened, lambda content: content.output(value))
+        if self._last is not None and self._last.opened is not None:
+            describe(self._last.opened, lambda content: content.output(value))
+
+    def _left_here(self) -> _Entered | None:
+        """Which entering is left: the one whose context is current, else the last."""
+        if not self._not_left:  # what `__enter__` gave is left by hand
+            return self._last
+        context = get_current()
+        for each in reversed(self._not_left):
+            if each.opened is not None and each.opened.context is context:
+                self._not_left.remove(each)
+                return each
+        return self._not_left.pop()
 
 
 @overload
@@ -143,15 +175,15 @@ def record_execution(
     if not span.is_recording():
         return
     content = current_tracing().content()
-    content.code(code, language)
+    content.code(text_of(code), language)
     if not content.visible:  # the span may be the application's own, of another scope
         content.attributes[ours.CONTENT_HIDDEN] = True
     if is_final:
         content.attributes[ours.EXECUTION_IS_FINAL] = True
     if observation is not None:
-        content.text(ours.EXECUTION_OBSERVATION, observation)
+        content.text(ours.EXECUTION_OBSERVATION, text_of(observation))
     if logs is not None:
-        content.text(ours.EXECUTION_LOGS, logs)
+        content.text(ours.EXECUTION_LOGS, text_of(logs))
     if output is not None or is_final:
         content.document(ours.EXECUTION_OUTPUT, ours.EXECUTION_OUTPUT_MIME_TYPE, output)
     span.set_attributes(content.finished())
@@ -160,6 +192,6 @@ def record_execution(
 
 
 def _made(kind: str, target: Any, name: str | None) -> Any:
-    if callable(target):
+    if callable(target) or hasattr(type(target), "__get__"):
         return Block(kind, name)(target)
     return Block(kind, name or target)
