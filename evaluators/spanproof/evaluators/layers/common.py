@@ -60,14 +60,15 @@ def executed(run: Run) -> list[Snippet]:
 def is_silent(run: Run) -> bool:
     """Whether nothing on the trace tells what came of some program that ran: then the replay tells it."""
     return any(
-        record_of(snippet).failure_class is None or not _told_of(step, snippet)
+        record_of(snippet).failure_class is None or not is_told(step, snippet)
         for step in run.steps
         for snippet in step.snippets
         if snippet.executed and snippet.language in PROGRAMS
     )
 
 
-def _told_of(step: Step, snippet: Snippet) -> bool:
+def is_told(step: Step, snippet: Snippet) -> bool:
+    """Whether the trace tells anything of what came of a snippet: text, a value, or an error."""
     told = snippet.logs or snippet.output or snippet.observation or step.observation
     return bool(told or snippet.error)
 

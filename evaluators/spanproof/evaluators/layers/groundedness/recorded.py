@@ -2,8 +2,8 @@
 
 In: the evidence about a run. Out: `Returned`: each output with the step and span it came from. The answer
 itself must not be among them: what `final_answer` was given is left out, but for the parts the final code
-computed rather than wrote down; so are lines that code prints from
-literals of its own. Errors are no outputs.
+computed rather than wrote down; so are lines that code prints from literals of its own. Errors are no
+outputs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from spanproof.evaluators.layers.common import ANSWER_TOOLS
+from spanproof.evaluators.layers.common import ANSWER_TOOLS, is_told
 from spanproof.evaluators.layers.groundedness.echoes import without_echoes
 from spanproof.evaluators.model import NoReplay, Replay, RunEvidence
 from spanproof.trace import Payload, RecordedCall, Snippet, Step
@@ -119,8 +119,7 @@ def _of_snippet(snippet: Snippet, step: Step, evidence: RunEvidence) -> Iterator
             seen = without_echoes(_LOGS_HEADER.sub("", snippet.observation), snippet.source)
             if seen.strip():
                 yield ReturnedOutput(seen, step.number, snippet.span_id)
-    silent = not (snippet.logs or snippet.output or snippet.observation or step.observation or snippet.error)
-    if silent:
+    if not is_told(step, snippet):
         yield from _replayed(snippet, step, evidence)
 
 
