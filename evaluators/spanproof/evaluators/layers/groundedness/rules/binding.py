@@ -107,6 +107,14 @@ class Binding:
         return frozenset(words_of(self.task))
 
     @cached_property
+    def _lowered(self) -> tuple[str, ...]:
+        return (*(text.lower() for text in self.facts.texts), self.task.lower())
+
+    def is_spoken_of(self, piece: str) -> bool:
+        """Whether the outputs or the task use a word, or a piece of one, given in lower case."""
+        return any(piece in text for text in self._lowered)
+
+    @cached_property
     def task_quantities(self) -> list[Quantity]:
         """Numbers the task gives."""
         return list(quantities_in(self.task, spelled=True))

@@ -179,13 +179,7 @@ def _is_foreign(asked: Asked) -> bool:
     said = content_words(asked.binding.answer.sentences[asked.stated.sentence].words)
     words = [word for word in said if word.isalpha() and len(word) >= _STEM - 1]
     keys = {fact.key for fact in asked.binding.numbers if not fact.weak and fact.key}
-    return len(keys) >= _FEW_VALUES and not any(_is_spoken(word, asked) for word in words)
-
-
-def _is_spoken(word: str, asked: Asked) -> bool:
-    """Whether the outputs or the task use a word, or one that begins like it."""
-    start = word[:_STEM]
-    return any(start in text.lower() for text in (*asked.binding.facts.texts, asked.binding.task))
+    return len(keys) >= _FEW_VALUES and not any(asked.binding.is_spoken_of(word[:_STEM]) for word in words)
 
 
 def _is_told(asked: Asked, fact: Fact) -> bool:

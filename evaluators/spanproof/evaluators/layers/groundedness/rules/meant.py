@@ -71,11 +71,10 @@ def speaks_of_another(asked: Asked) -> bool:
         each.group()
         for each in _ELSEWHERE.finditer(binding.answer.text, *sentence.clause_at(asked.quantity.start))
     ]
-    texts = (*binding.facts.texts, binding.task)
     generic = _ANY.match(binding.answer.text, sentence.start)
-    if generic is not None and not any(generic[1].lower() in text.lower() for text in texts):
+    if generic is not None and not binding.is_spoken_of(generic[1].lower()):
         return True
-    return any(not any(each.split()[0].lower() in text.lower() for text in texts) for each in found)
+    return any(not binding.is_spoken_of(each.split()[0].lower()) for each in found)
 
 
 def is_a_part(asked: Asked, fact: Fact) -> bool:

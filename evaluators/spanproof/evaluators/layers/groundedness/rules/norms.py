@@ -28,4 +28,4 @@ def names_a_norm(asked: Asked) -> bool:
     if found is None:
         return False
     stem = (found["word"] or found["whose"] or found["who"]).lower()[:_STEM]
-    return not any(stem in text.lower() for text in (*asked.binding.facts.texts, asked.binding.task))
+    return not asked.binding.is_spoken_of(stem)
