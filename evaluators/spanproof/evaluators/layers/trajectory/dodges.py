@@ -38,7 +38,6 @@ _QUERY = re.compile(r"\b(?:SELECT|UPDATE|DELETE)\b.{0,2000}?\b(?:FROM|SET)\b", r
 _SILENCED = re.compile(r"\|\|\s*(?:true|:|exit 0)(?=\s|;|$)", re.MULTILINE)
 _CONDITION = re.compile(r"\bWHERE\b", re.IGNORECASE)
 
-
 _MAX_CONSTANTS = 10
 """Values of an expression that are looked for in what was known: each failure is held against much code."""
 

@@ -30,7 +30,6 @@ _CLAUSE = re.compile(
 )
 """A verb with its object: the piece says something of its own, and its words name no later number."""
 
-
 MAX_SENTENCE_CHARS = 2_000
 """Nobody writes longer ones; rules look at whole sentences, for each value in them."""
 

@@ -39,7 +39,6 @@ _MAX_PATH = 1_000
 """Characters of a path; what is nested deeper is not read."""
 _Pending = list[tuple[Any, str, str, frozenset[str], int, int]]
 
-
 _LEAST_NUMBERED, _MOST_NUMBERED, _LONGEST_STEP = 2, 2_000, 50
 """Rows that are numbered on, with gaps where some are left out."""
 _NUMBERS, _SEQUENCES = (int, float), (list, tuple, set)

@@ -21,12 +21,10 @@ from spanproof.evaluators.layers.groundedness.rules.naming import best_named
 
 _ARTICLE = r"(?:the\s+|a\s+|an\s+|our\s+|your\s+)?$"
 
-
 ABOUT = re.compile(
     r"(?:\b(?:about|around|roughly|approximately|approx\.?|nearly|almost|some|circa|ca\.?)|~|≈)\s*$",
     re.IGNORECASE,
 )
-
 
 OVER = re.compile(
     r"\b(?:over|above|more than|greater than|at least|exceed(?:s|ed|ing)?|higher than|no less than)\s+"
@@ -34,20 +32,17 @@ OVER = re.compile(
     re.IGNORECASE,
 )
 
-
 UNDER = re.compile(
     r"\b(?:under|below|less than|fewer than|at most|lower than"
     r"|(?<!add )(?<!adds )(?<!added )(?<!sum )(?<!sums )up to|no more than|within)\s+" + _ARTICLE,
     re.IGNORECASE,
 )
 
-
 EXISTS = re.compile(
     r"\b(?:there (?:are|were|is)|found|returned|contains?|lists?|listed)\s+(?:a total of\s+)?$",
     re.IGNORECASE,
 )
 """What stands before a number that says how many there are."""
-
 
 _BOUNDING = plain_set(
     "over above more greater least exceed exceeds exceeded exceeding higher less under below fewer most lower"

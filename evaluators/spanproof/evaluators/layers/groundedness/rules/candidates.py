@@ -46,29 +46,23 @@ from spanproof.evaluators.layers.groundedness.rules.told_periods import is_for_a
 _MAX_MATCHES = 40
 """Facts of the right value that are looked at, the best named first."""
 
-
 _LOWERING = canonical_set(
     "lose lost loss decline declined decrease decreased drop dropped fell fall fallen deficit down"
     " below negative minus"
     " lower less fewer reduced reduction short shortfall debt owe owed under overdrawn shrank shrunk"
 )
 
-
 _MEASURES = canonical_set("degree degrees point points star stars mark marks pixel pixels ° below above out")
 """Nouns behind a number that measure and do not count, so that it may round."""
-
 
 _NAME = re.compile(r"\b[A-ZÀ-Þ][\w'’-]+")
 _ISO = re.compile(r"\d{4}-\d\d-\d\d")
 _INDEX = ("index",)
 """How a table's own row names are headed: "25%" there is a name."""
 
-
 _MEDIANS = frozenset(("p50", "0.50", "0.5", "50%", "50"))
 
-
 _AGGREGATES = canonical_set("total mean median max min")
-
 
 _BEFORE = re.compile(r"\b(?:before|previously|earlier|initially|originally|at first|until)\b", re.IGNORECASE)
 _NOW = re.compile(r"\bnow\b", re.IGNORECASE)

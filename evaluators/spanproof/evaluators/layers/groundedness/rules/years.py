@@ -17,7 +17,6 @@ _YEAR_BEFORE = re.compile(
     re.IGNORECASE,
 )
 
-
 _YEAR = re.compile(r"(?:19|20)\d\d$")
 
 

@@ -9,12 +9,10 @@ from spanproof.evaluators.layers.groundedness.language.words import canonical_se
 
 MINUS_CUES = canonical_set("minus subtract subtracted subtracting")
 
-
 SUM_CUES = canonical_set(
     "total sum combined overall together altogether across aggregate whole hold add adds comes come came all"
     " spent spend earned income received"
 )
-
 
 CHANGE_CUES = canonical_set(
     "change changed increase increased decrease decreased rise rises rose risen grew grow grown"
@@ -23,7 +21,6 @@ CHANGE_CUES = canonical_set(
     " slipped shrank shrinks shrunk up down higher"
     " lower more less fewer discount"
 )
-
 
 DIFFERENCE_CUES = (
     CHANGE_CUES
@@ -40,7 +37,6 @@ DIFFERENCE_CUES = (
 )
 RATIO_CUES = canonical_set("times ratio fold twice double doubled triple tripled per each every x")
 
-
 EACH_CUES = canonical_set("each per every apiece")
 SHARE_CUES = CHANGE_CUES | canonical_set(
     "of share percent portion makes represents accounts contributes proportion rate success succeeded"
@@ -48,25 +44,19 @@ SHARE_CUES = CHANGE_CUES | canonical_set(
     " remaining rest other return uptime"
 )
 
-
 COMPLEMENT_CUES = canonical_set(
     "success succeeded successful remaining rest other passed uptime failed available"
 )
 
-
 WITH_CUES = canonical_set("plus with including incl together after")
-
 
 EITHER_CUES = canonical_set("or and of")
 
-
 AVERAGE_CUES = canonical_set("mean median typical per")
-
 
 PRODUCT_CUES = canonical_set(
     "come comes came total value worth revenue price for times sum amount overall all"
 )
-
 
 RECKONING_CUES = (
     CHANGE_CUES
@@ -82,10 +72,8 @@ RECKONING_CUES = (
 )
 """Words with which a number may be reckoned in one way or another: it is then not simply the value named."""
 
-
 SERVED = canonical_set("serves servings portions persons people guests makes")
 """What the amounts of a list are told for."""
-
 
 SPENDING = canonical_set(
     "spend spent expense expenses cost costs paid pay payment charge charged bill billed debit debited"
@@ -93,10 +81,8 @@ SPENDING = canonical_set(
 )
 """Words that say where money went: its sign in a ledger is told with them."""
 
-
 INCOME = canonical_set("income earned earn received receive deposit deposited credited inflow salary")
 """Words that say that money came in."""
-
 
 MULTIPLYING = canonical_set(
     "per each every apiece times twice double doubled triple half third quarter times x hour hourly day daily"

@@ -20,15 +20,11 @@ from spanproof.evaluators.layers.groundedness.rules.matching import currencies_c
 
 MAX_PAIRS = 4_000
 
-
 _MAX_OPERANDS = 60
-
 
 FEW = 8
 
-
 _CROWD = 12
-
 
 _MAX_COLUMN = 500
 
