@@ -24,20 +24,26 @@ _DOWN = (
 _DOWN_OF = "decrease|fall|drop|decline|reduction"
 _SMALLER = "cooler|colder|lower|smaller|shorter|cheaper"
 _TURNED = "slower|faster|quicker|dearer|pricier|costlier|wetter|drier|heavier|lighter"
+_MOVED_UP = "raised|raises|lifted|lifts|boosted|boosts|pushed|drove"
+_MOVED_DOWN = "lowered|lowers|cut|cuts|brought down|pulled down"
 _BETTER = "improved|improves"
 _WORSE = "worsened|worsens|deteriorated"
+_ENDS = r"(?!\s+up)(?!\s+down)(?:\s+[\w-]+){1,5}\s+from\s+\S+\s+to\s+\S"
+"""What follows where one thing moves another: "raised the mean from 3.1 to 3.4"."""
 _TURNS = r"(?:gets?|got|becomes?|became|turns?)\s+"
 DIRECTION = re.compile(
     rf"\b(?:(?P<up>{_UP}|went up|gone up|up by|up from|up(?=\s+\d)|{_TURNS}(?:{_GREATER})"
-    rf"|(?:{_UP_OF})(?=\s+of\b))"
+    rf"|(?:{_UP_OF})(?=\s+of\b)|(?:{_MOVED_UP})(?={_ENDS}))"
     rf"|(?P<down>{_DOWN}|went down|gone down|down by|down from|down(?=\s+\d)|{_TURNS}(?:{_SMALLER})"
-    rf"|(?:{_DOWN_OF})(?=\s+of\b))"
+    rf"|(?:{_DOWN_OF})(?=\s+of\b)|(?:{_MOVED_DOWN})(?={_ENDS}))"
     rf"|{_TURNS}(?P<turned>{_TURNED}|more expensive|less expensive)"
     rf"|(?P<better>{_BETTER}|{_TURNS}better)|(?P<worse>{_WORSE}|{_TURNS}worse))\b",
     re.IGNORECASE,
 )
 DIRECTION_CUES = plain_set("up down expensive better worse") | frozenset(
-    "|".join((_UP, _UP_OF, _GREATER, _DOWN, _DOWN_OF, _SMALLER, _TURNED, _BETTER, _WORSE)).split("|")
+    "|".join(
+        (_UP, _UP_OF, _MOVED_UP, _GREATER, _DOWN, _DOWN_OF, _MOVED_DOWN, _SMALLER, _TURNED, _BETTER, _WORSE)
+    ).split("|")
 )
 """One of these stands in every text that tells a direction."""
 RELATIVE = re.compile(

@@ -32,10 +32,20 @@ _LASTING = plain_set(
 )
 _REACHING = plain_set("distance dist alt elev height length width depth altitude elevation radius diameter")
 _SHORT = {name: BY_NAME[name] for name in ("min", "m", "h", "s", "d")}
+_WINDOWS = plain_set("s m h d w min mins hr hrs day days week weeks month months hour hours")
+"""What a number stands before in a key that tells how long its value was gathered."""
+_LONGEST = 366
+"""Above it a number in a key is no count of days: `revenue_2024_m`."""
 _MEASURED = {"min": _LASTING, "m": _REACHING, "h": _LASTING, "s": _LASTING, "d": _LASTING}
 """Short spellings that name a unit only beside a word for what it measures: `delay_min`, not `temp_min`."""
 _THERMAL = frozenset(("temp", "temperature", "temps"))
 _DEGREES = {"c": CELSIUS, "f": FAHRENHEIT, "k": KELVIN}
+_MOVING = plain_set("wind gust gusts velocity")
+_LATENT = {name: BY_NAME[name] for name in ("min", "m", "h", "s", "d", "g", "l", "t")} | {
+    "c": CELSIUS,
+    "f": FAHRENHEIT,
+}
+"""Short last words of a key that may be its unit: they are where the answer tells it in one of the kind."""
 _SCALES = {
     "k": 1e3, "thousand": 1e3, "thousands": 1e3, "m": 1e6, "mn": 1e6, "mm": 1e6,
     "million": 1e6, "millions": 1e6, "bn": 1e9, "b": 1e9, "billion": 1e9, "billions": 1e9,
@@ -65,6 +75,7 @@ class Key:
         raw: its words as they are written, in lower case.
         words: its canonical words, without the one that names the unit.
         column: what a column of values under it is called.
+        latent: the unit that its last word may be, where nothing but an answer in such units tells.
         scale: what it says its values count in: 1e6 for `revenue_m`.
         fraction, money, counted: whether it names a share of a whole, an amount, a number of things.
         moment: whether a number under it may be a moment.
@@ -79,6 +90,7 @@ class Key:
     money: bool
     counted: bool
     moment: bool
+    latent: Unit | None = None
 
 
 @lru_cache(maxsize=4096)
@@ -102,6 +114,7 @@ def read_key(key: str) -> Key:
         money=is_money_key(raw),
         counted=is_count_key(raw),
         moment=is_time_key(raw),
+        latent=_LATENT.get(raw[-1]) if unit is None and not _is_window(raw) else None,
     )
 
 
@@ -110,8 +123,12 @@ def unit_of_key(words: Iterable[str]) -> Unit | None:
     ordered = tuple(words)
     if "per" in ordered[1:] and not _is_money(ordered[-1]):
         ordered = ordered[: ordered.index("per")]  # what follows is the period, and no unit of the value
+    if _is_window(ordered):
+        ordered = ordered[:-2]  # `error_rate_30d` is over 30 days, and none of them
     if ordered[-1] in _SHORT and not _MEASURED[ordered[-1]].isdisjoint(ordered[:-1]):
         return _SHORT[ordered[-1]]
+    if ordered[-1] in ("ms", "mps") and not _MOVING.isdisjoint(ordered):
+        return BY_NAME["mps"]
     if ordered[-1] in _DEGREES and not _THERMAL.isdisjoint(ordered):
         return _DEGREES[ordered[-1]]
     for place, word in enumerate(reversed(ordered)):
@@ -124,6 +141,11 @@ def unit_of_key(words: Iterable[str]) -> Unit | None:
     return None
 
 
+def _is_window(words: tuple[str, ...]) -> bool:
+    """Whether a key ends in how long its values were gathered: `p95_7d`."""
+    return len(words) > 2 and words[-2].isdigit() and int(words[-2]) <= _LONGEST and words[-1] in _WINDOWS
+
+
 def _is_money(word: str) -> bool:
     """Whether a word is a unit of money: in `price_per_seat_cents` the last one is the amount's."""
     unit = BY_NAME.get(word)
@@ -133,7 +155,7 @@ def _is_money(word: str) -> bool:
 def scale_of_key(words: Iterable[str]) -> float:
     """The scale a key ends in: `revenue_m` millions, `users_k` thousands; 1 where it names none."""
     ordered = tuple(words)
-    return _SCALES.get(ordered[-1], 1.0) if len(ordered) > 1 else 1.0
+    return _SCALES.get(ordered[-1], 1.0) if len(ordered) > 1 and not _is_window(ordered) else 1.0
 
 
 def is_fraction_key(words: Iterable[str]) -> bool:

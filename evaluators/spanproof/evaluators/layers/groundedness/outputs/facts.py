@@ -15,7 +15,7 @@ from spanproof.evaluators.layers.groundedness.language.units import Dimension, U
 
 @dataclass(slots=True)
 class Fact:
-    """One value of an output; there are many, and nothing changes one once it is read.
+    """One value of an output; there are many, and only `measure` changes one once it is read.
 
     Attributes:
         output: index of the output.
@@ -61,6 +61,8 @@ class Fact:
     """The time of day where it is one, in seconds since midnight."""
     offset: int | None = None
     """Minutes from UTC of that time, where the output says."""
+    latent: Unit | None = None
+    """The unit that the last word of its key may be."""
     when: tuple[float | None, ...] | None = field(default=None, init=False, compare=False, repr=False)
     """Where its names place it in time, once `order` has been asked."""
     words: frozenset[str] = field(init=False, compare=False, repr=False)
@@ -73,6 +75,13 @@ class Fact:
         self.words = self.scope.union(self.key)
         kept = Dimension.FRACTION if self.fraction else Dimension.MONEY if self.money else None
         self.dimension = self.unit.dimension if self.unit is not None else kept
+
+    def measure(self) -> None:
+        """Take the last word of the key for the unit that it may be."""
+        self.unit, self.latent = self.latent, None
+        self.fraction = self.money = self.counted = False
+        self.key = self.key[:-1] or self.key
+        self.__post_init__()
 
     _clause: frozenset[str] = field(default=frozenset(), init=False, compare=False, repr=False)
 
@@ -106,16 +115,28 @@ class Records:
     )
 
     def measured(self) -> list[tuple[str, list[Fact]]]:
-        """The columns that hold nothing but numbers, in one unit; worked out once."""
+        """The columns that hold nothing but numbers, in one unit; of a mapping its values by their unit."""
         if self._measured is None:
+            if self.rows < 0:
+                columns = [("", alike) for alike in by_measure(self.columns.get("", ()))]
+            else:
+                columns = list(self.columns.items())
             self._measured = [
                 (name, numbers)
-                for name, column in self.columns.items()
+                for name, column in columns
                 if (numbers := [fact for fact in column if fact.number is not None])
                 and all(fact.number is not None or fact.null for fact in column)
                 and all(fact.unit is numbers[0].unit or fact.unit == numbers[0].unit for fact in numbers)
             ]
         return self._measured
+
+
+def by_measure(facts: Sequence[Fact]) -> list[list[Fact]]:
+    """Values in groups of one unit, where all of them are values: only like ones add up."""
+    groups: dict[Unit | None, list[Fact]] = {}
+    for fact in facts:
+        groups.setdefault(fact.unit, []).append(fact)
+    return list(groups.values())
 
 
 @dataclass(slots=True)

@@ -69,6 +69,7 @@ def add_value(
         fraction=unit is None and named.fraction,
         money=unit is None and named.money,
         counted=unit is None and named.counted,
+        latent=named.latent if unit is None and number is not None else None,
     )
     facts.facts.append(fact)
     if records >= 0:

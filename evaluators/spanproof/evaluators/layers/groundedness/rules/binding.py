@@ -19,6 +19,7 @@ from spanproof.evaluators.layers.groundedness.language.dates import DateMention,
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, quantities_in
 from spanproof.evaluators.layers.groundedness.language.segments import Sentence
 from spanproof.evaluators.layers.groundedness.language.status_words import StateWords, state_words
+from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.language.words import canonical_set, content_words, words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts
@@ -28,6 +29,8 @@ from spanproof.evaluators.layers.groundedness.rules.naming import row_words, voc
 _MEASURES = canonical_set("mean median max min std q1 q3 count total")
 """Rows of a summary: "the median is 5; half of them lie between 3 and 8" speaks on of no median."""
 _SHORT_ANSWER_WORDS = 3
+_PLAIN_MEASURES = frozenset((None, Dimension.MONEY, Dimension.FRACTION))
+"""What is told without a unit that a key could end in."""
 _TODAY_WORDS = frozenset(("today", "now", "current"))
 _AMOUNT = r"[-−–]?[$€£]?\d[\d,.]*\d?\s?%?"
 _COMPARED = re.compile(
@@ -292,7 +295,30 @@ class Binding:
 
 def bind(answer: str, facts: Facts, task: str | None, synonyms: Mapping[str, Sequence[str]]) -> Binding:
     """Prepare an answer for the rules."""
-    return Binding(read_answer(answer), facts, task or "", state_words(synonyms))
+    binding = Binding(read_answer(answer), facts, task or "", state_words(synonyms))
+    _measure(binding)
+    return binding
+
+
+def _measure(binding: Binding) -> None:
+    """Give values the unit that their key may name, where the answer tells something in such units.
+
+    `finish_min` is told in minutes; beside a "minimum" or a `finish_max` it is none.
+    """
+    told = {stated.what.dimension for stated in binding.answer.stated if isinstance(stated.what, Quantity)}
+    if told <= _PLAIN_MEASURES:
+        return
+    latent = [fact for fact in binding.facts.facts if fact.latent and fact.latent.dimension in told]
+    if any("min" in fact.key for fact in latent):
+        said = binding.task_words.union(*(sentence.words for sentence in binding.answer.sentences))
+        keys = {fact.key for fact in binding.numbers if "max" in fact.key}
+        latent = [
+            fact
+            for fact in latent
+            if "min" not in fact.key or not ("min" in said or (*fact.key[:-1], "max") in keys)
+        ]
+    for fact in latent:
+        fact.measure()
 
 
 def claim(

@@ -58,6 +58,8 @@ def bound_claim(asked: Asked) -> Claim | None:
     wrong = _comparison_fails(asked)
     if wrong is not None or given:
         return wrong
+    if names_a_norm(asked):
+        return None
     subject = subject_of(asked)
     stated = [
         fact
@@ -73,8 +75,6 @@ def bound_claim(asked: Asked) -> Claim | None:
         and asked.quantity.unit is None
     ):
         return None  # "over 40,400 requests" gives a number, not a bound
-    if names_a_norm(asked):
-        return None
     for fact in subjects(asked):
         value = in_unit(asked.quantity, fact)
         near = value and abs(value - asked.quantity.value) <= abs(value) / 4

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from spanproof.evaluators.layers.groundedness.language.quantity import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.language.words import canonical_set, content_words, words_of
-from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
+from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, by_measure
 from spanproof.evaluators.layers.groundedness.outputs.order import before_after, is_later
 from spanproof.evaluators.layers.groundedness.rules.asked import Asked
 from spanproof.evaluators.layers.groundedness.rules.derive import scaled_value
@@ -134,6 +134,8 @@ def _of_a_pair(asked: Asked) -> Closed | None:
     if pair is None or (not percent and pair[0].dimension is not asked.quantity.dimension):
         return None
     first, second = (scaled_value(fact) for fact in pair)
+    if percent and any(_is_told_as_a_share(asked, fact) for fact in pair):
+        return None
     if not percent and asked.quantity.decimals and first.is_integer() and second.is_integer():
         return None  # whole numbers are a whole number apart
     if percent and "point" in asked.words and _is(asked, 100 * abs(second - first)):
@@ -170,6 +172,8 @@ def _pair(asked: Asked, sentence: frozenset[str]) -> tuple[Fact, Fact] | None:
     beside = told_beside(asked)
     if len(beside) == 2 and not _tells_others(asked):
         return beside[0], beside[1]
+    if len(beside) == 1 and (part := _named_beside(asked, beside[0])) is not None:
+        return part, beside[0]
     alike = [fact for fact in numbers if fact.dimension is asked.quantity.dimension]
     measured = asked.quantity.dimension not in (None, Dimension.FRACTION)
     if measured and len(alike) == 2 and alike[0].key == alike[1].key:
@@ -191,6 +195,33 @@ def _pair(asked: Asked, sentence: frozenset[str]) -> tuple[Fact, Fact] | None:
     if len(numbers) != 2 or numbers[0].dimension is not numbers[1].dimension:
         return None
     return numbers[0], numbers[1]
+
+
+def _named_beside(asked: Asked, told: Fact) -> Fact | None:
+    """The one like value that the clause names beside the one that is told: "7 TiB, 75 % of it used"."""
+    kin = [
+        fact
+        for fact in asked.binding.numbers
+        if fact is not told
+        and not fact.weak
+        and fact.unit is not None
+        and fact.unit == told.unit
+        and (fact.output, fact.records, fact.scope) == (told.output, told.records, told.scope)
+        and coverage(fact, asked.stated.words) == 1.0
+    ]
+    return kin[0] if len(kin) == 1 else None
+
+
+def _is_told_as_a_share(asked: Asked, fact: Fact) -> bool:
+    """Whether the sentence tells the value as a percentage itself: of that one no other is reckoned."""
+    return any(
+        isinstance(other.what, Quantity)
+        and other.what.dimension is Dimension.FRACTION
+        and other.sentence == asked.stated.sentence
+        and binds(other.what, fact) is not None
+        for other in asked.binding.answer.stated
+        if other is not asked.stated
+    )
 
 
 def _tells_others(asked: Asked) -> bool:
@@ -253,6 +284,9 @@ def _columns(asked: Asked) -> list[list[Fact]]:
     for records in asked.binding.facts.records:
         for column in records.columns.values():
             numbers = [fact for fact in column if fact.number is not None and fact.day is None]
-            if 1 < len(numbers) <= _MAX_COLUMN and comparable(asked.quantity, numbers[0]):
-                found.append(numbers)
+            found += [
+                alike
+                for alike in (by_measure(numbers) if records.rows < 0 else [numbers])
+                if 1 < len(alike) <= _MAX_COLUMN and comparable(asked.quantity, alike[0])
+            ]
     return found

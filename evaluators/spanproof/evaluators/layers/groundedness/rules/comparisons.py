@@ -8,10 +8,13 @@ claimed.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
 from spanproof.evaluators.layers.groundedness.language.direction_words import better_side
+from spanproof.evaluators.layers.groundedness.language.quantity import Quantity
 from spanproof.evaluators.layers.groundedness.language.segments import Sentence
+from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.language.words import plain_set, words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
@@ -48,6 +51,8 @@ _VERBS = plain_set(
 )
 _OPPOSITE = re.compile(r"\b(?:more|less)\s+(?:cheap|fast|slow|efficient|popular|likely)", re.IGNORECASE)
 _NOT = re.compile(r"(?:\bnot|\bno|n['’]t)\s+$", re.IGNORECASE)
+_STANDING = plain_set("ahead behind leads led trails trailed beats beat lost")
+_MEASURED = frozenset(Dimension) - {Dimension.MONEY, Dimension.FRACTION}
 _MAX_FACTS = 120
 
 
@@ -86,9 +91,17 @@ def _named_pair(match: re.Match[str], start: int, binding: Binding) -> tuple[Fac
     text = binding.answer.text
     left = set(words_of(text[start : match.start()])) | set(words_of(match["between"]))
     right, adjective = set(words_of(match["right"])), _adjective(match)
-    if any(side_of(adjective, fact) for fact in binding.numbers):
-        return facts_set_beside(binding, left, right, adjective)
-    return facts_set_beside(binding, left, right)
+    numbers = _measured_beside(match, binding) or binding.numbers
+    if not any(side_of(adjective, fact) for fact in numbers):
+        adjective = ""
+    return facts_set_beside(numbers, left, right, adjective)
+
+
+def _measured_beside(match: re.Match[str], binding: Binding) -> list[Fact]:
+    """The values of what the number right before it measures: "12.8 minutes more than B"."""
+    told = (each.what for each in binding.answer.stated if 0 <= match.start() - each.what.end <= 1)
+    wanted = next((what.dimension for what in told if isinstance(what, Quantity)), None)
+    return [fact for fact in binding.numbers if fact.dimension is wanted] if wanted in _MEASURED else []
 
 
 def _adjective(match: re.Match[str]) -> str:
@@ -130,11 +143,13 @@ def _side(match: re.Match[str], one: Fact, before: str) -> int:
             1 if word.startswith("better") else -1
         )
     plain = 1 if match["more"] is not None else -1
+    if one.dimension is Dimension.TIME and not _STANDING.isdisjoint(word.split()):
+        return 0  # who is ahead took less, or lasted longer
     return side_of(_adjective(match), one, less=word.startswith("less ")) or plain
 
 
 def facts_set_beside(
-    binding: Binding, left: set[str], right: set[str], adjective: str = ""
+    numbers: Sequence[Fact], left: set[str], right: set[str], adjective: str = ""
 ) -> tuple[Fact, Fact] | None:
     """The best named pair, of what the adjective measures where there is one.
 
@@ -142,7 +157,7 @@ def facts_set_beside(
     """
     facts = [
         fact
-        for fact in binding.numbers
+        for fact in numbers
         if not fact.weak
         and not fact.words.isdisjoint(left | right)
         and (not adjective or side_of(adjective, fact))

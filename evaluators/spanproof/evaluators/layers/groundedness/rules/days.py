@@ -34,6 +34,7 @@ from spanproof.evaluators.layers.groundedness.rules.naming import (
 from spanproof.evaluators.layers.groundedness.rules.times import is_time
 
 _MAX_DATED = 50
+_NIGHTS = ("night",)
 _FEW_SPANS = 6
 _PASSED = canonical_set("since ago age old elapsed overdue")
 """Names of values that count the days behind."""
@@ -260,12 +261,9 @@ def _told_spans(binding: Binding) -> list[Fact]:
 
 
 def _is_wait(fact: Fact) -> bool:
-    return (
-        fact.unit is not None
-        and fact.unit.dimension is Dimension.TIME
-        and fact.unit.factor >= 86400
-        and not fact.weak
-    )
+    if fact.unit is None:
+        return fact.key[-1:] == _NIGHTS and not fact.weak
+    return fact.unit.dimension is Dimension.TIME and fact.unit.factor >= 86400 and not fact.weak
 
 
 def _is_as_far(fact: Fact, days: int) -> bool:
@@ -274,8 +272,7 @@ def _is_as_far(fact: Fact, days: int) -> bool:
 
 
 def _in_days(fact: Fact) -> float:
-    assert fact.unit is not None
-    return (fact.number or 0.0) * fact.unit.factor / 86400
+    return (fact.number or 0.0) * (fact.unit.factor / 86400 if fact.unit is not None else 1)
 
 
 def _same(mention: DateMention, given: DateMention) -> bool:

@@ -255,6 +255,8 @@ def _told_beside(asked: Asked) -> tuple[Fact, ...]:
         return ()
     found: list[Fact] = []
     for other in _beside(asked):
+        if other.dimension is Dimension.FRACTION:
+            continue  # a share is told beside, and no value that one is reckoned of
         bound = [fact for fact in asked.binding.numbers if fact.number and binds(other, fact) is not None]
         found += bound if len({fact.number for fact in bound}) == 1 else []
     return tuple(found)

@@ -181,6 +181,8 @@ def _hold(match: re.Match[str], facts: list[Fact], said: frozenset[str], binding
     for fact in facts:
         assert fact.string is not None
         wanted = set(words_of(fact.string))
+        if wanted <= said:
+            return None  # "the pool tank is 7 TiB": the name is told, and what is said is another thing
         if wanted and (wanted <= words or (len(words) > 1 and words < wanted)):
             return claim(*place, Verdict.GROUNDED, "an output says so", evidence_of(fact))
     named = [fact for fact in facts if fact.records < 0 or fact.scope & said - set(fact.key)]

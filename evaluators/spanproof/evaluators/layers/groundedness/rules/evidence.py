@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spanproof.evaluators.layers.groundedness.language.quantity import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
@@ -33,7 +33,7 @@ from spanproof.evaluators.layers.groundedness.rules.asked import EXISTS, Asked, 
 from spanproof.evaluators.layers.groundedness.rules.binding import evidence_of
 from spanproof.evaluators.layers.groundedness.rules.closed import closed_result
 from spanproof.evaluators.layers.groundedness.rules.derive.cues import MULTIPLYING
-from spanproof.evaluators.layers.groundedness.rules.deriving import asked_results
+from spanproof.evaluators.layers.groundedness.rules.deriving import asked_results, natural_value
 from spanproof.evaluators.layers.groundedness.rules.matching import binds, comparable, fits, number_text
 from spanproof.evaluators.layers.groundedness.rules.meant import (
     asks_to_reckon,
@@ -105,6 +105,7 @@ def misstated(asked: Asked) -> Misstated | None:
     return (
         _slip_of_a_fact(asked)
         or _slip_of_a_result(asked)
+        or _in_another_unit(asked)
         or _of_a_name(asked)
         or _of_a_count(asked)
         or _of_a_closed_sum(asked)
@@ -238,6 +239,23 @@ def _slip_of_a_result(asked: Asked) -> Misstated | None:
     return None
 
 
+def _in_another_unit(asked: Asked) -> Misstated | None:
+    """A number that is reckoned of the outputs, but in their unit: 957 tonnes of columns in kilograms."""
+    quantity = asked.quantity
+    if quantity.unit is None or quantity.dimension in _UNMEASURED or not is_long(quantity):
+        return None
+    units = {fact.unit for fact in asked.binding.numbers if fact.dimension is quantity.dimension}
+    for unit in units - {quantity.unit, None}:
+        found = natural_value(replace(asked, quantity=replace(quantity, unit=unit)))
+        if found is not None and unit is not None:
+            evidence = ClaimEvidence(found.operands[0].output, found.operands[0].text, found.text)
+            reason = (
+                f"no output gives {quantity.text}; {found.text} {unit.name}: it is that with {ANOTHER_UNIT}"
+            )
+            return Misstated(reason, evidence)
+    return None
+
+
 def _is_of_what_went_before(asked: Asked) -> bool:
     """Whether the sentence reckons of what another has named: "Together they account for 56 %"."""
     sentence = asked.binding.answer.sentences[asked.stated.sentence]
@@ -343,4 +361,8 @@ def _is_alike(asked: Asked, fact: Fact) -> bool:
     if fact.dimension is not None:
         return fact.dimension is wanted
     named = not asked.words.isdisjoint(fact.clause if fact.weak else fact.words) or not fact.words
+    if named and not fact.weak and fact.records < 0 and asked.words.isdisjoint(fact.key):
+        named = not any(  # the object's name alone names none of its numbers where another measures the same
+            other.dimension is wanted and other.scope == fact.scope for other in asked.binding.numbers
+        )
     return comparable(asked.quantity, fact) and (named or wanted is Dimension.MONEY)

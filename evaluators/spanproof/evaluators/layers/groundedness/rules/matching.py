@@ -130,8 +130,8 @@ def _share(quantity: Quantity, fact: Fact, value: float, coarse: bool) -> str | 
         if fact.unit.dimension is not Dimension.FRACTION:
             return None
         return _converted(quantity, value, fact.unit.factor, (unit.factor,), coarse)
-    if fact.money or fact.counted:
-        return None
+    if fact.counted or (fact.money and (fact.currency or not 0 < abs(value) < 1)):
+        return None  # a `tax` or a `charge` below one may be a share
     if abs(value) <= 1 and fits(quantity, value / unit.factor, coarse=coarse):
         return f"{number_text(value)} × {number_text(1 / unit.factor)} = {number_text(value / unit.factor)}"
     is_fraction = fact.fraction or not fact.key

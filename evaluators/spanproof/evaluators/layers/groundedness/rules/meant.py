@@ -7,6 +7,7 @@ measures what it does, and whether the words ask for something reckoned instead.
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 
 from spanproof.evaluators.layers.groundedness.language.quantity import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
@@ -26,6 +27,9 @@ _BY = re.compile(
     r"\bby\s+(?:about\s+|around\s+|roughly\s+|some\s+|nearly\s+|almost\s+|only\s+|just\s+)?$", re.I
 )
 """How far something went: "cuts it by 12 %" is no value of it."""
+_PLAINLY = re.compile(r"\b(?:with|at)\s+(?:only\s+|just\s+)?$", re.IGNORECASE)
+_STANDING = canonical_set("lead leads trails ahead behind beat beats won")
+"""Words of where something stands, which ask for a distance unless the value itself follows: "leads with"."""
 _MOST_TURNS = 50
 _FEW_NUMBERS = 30
 _ELSEWHERE = re.compile(
@@ -187,7 +191,8 @@ def _is_a_percentage(fact: Fact) -> bool:
     return abs(fact.number or 0.0) <= 100 and not (fact.number or 0.0).is_integer()
 
 
-def _row_is_named(asked: Asked, fact: Fact) -> bool:
+def _row_is_named(asked: Asked, fact: Fact, words: AbstractSet[str] | None = None) -> bool:
+    words = asked.words if words is None else words
     if fact.records < 0:
         return True
     column = [
@@ -195,7 +200,7 @@ def _row_is_named(asked: Asked, fact: Fact) -> bool:
         for other in asked.binding.numbers
         if other.records == fact.records and other.key == fact.key and other is not fact
     ]
-    return not column or any(not (fact.scope - other.scope).isdisjoint(asked.words) for other in column)
+    return not column or any(not (fact.scope - other.scope).isdisjoint(words) for other in column)
 
 
 def is_named_in_full(asked: Asked, fact: Fact) -> bool:
@@ -212,7 +217,12 @@ def asks_to_reckon(asked: Asked, fact: Fact) -> bool:
     ):
         return True
     of_a_whole = is_whole(asked)  # "of the two million rows": what they come to, named or not
-    told = asked.words - fact.words
+    own = asked.stated.words
+    told = (
+        own if coverage(fact, own) == 1.0 and _row_is_named(asked, fact, own) else asked.words
+    ) - fact.words
+    if _PLAINLY.search(asked.before):
+        told -= _STANDING  # "leads with 37 kills": the value, and no lead
     if any(
         not SERVED.isdisjoint(base.key) and base.records == fact.records and base is not fact
         for base in asked.binding.numbers

@@ -17,6 +17,12 @@ _NORM = re.compile(
     r"|(?P<who>vendor|manufacturer|supplier|maker)\s+(?:promises|claims|states|guarantees|recommends))\b",
     re.IGNORECASE,
 )
+_BEYOND_THE = re.compile(r"\b(?:above|below|over|under|than|exceed(?:s|ed|ing)?)\s+the\s+$", re.IGNORECASE)
+_NEEDED = re.compile(
+    r"\s+(?P<word>needed|required|recommended|allowed|rated|advised|permitted|necessary|minimum|maximum|limit)\b",
+    re.IGNORECASE,
+)
+"""What makes a bound somebody's rule: "above the $2,000 needed to …"."""
 _STEM = 6
 """Letters by which an output is taken to speak of the norm itself."""
 
@@ -24,7 +30,11 @@ _STEM = 6
 def names_a_norm(asked: Asked) -> bool:
     """Whether the number is one that holds elsewhere, by no word of the outputs or of the task."""
     sentence = asked.binding.answer.sentences[asked.stated.sentence]
-    found = _NORM.search(asked.binding.answer.text, *sentence.piece_at(asked.quantity.start))
+    text = asked.binding.answer.text
+    found = _NORM.search(text, *sentence.piece_at(asked.quantity.start))
+    if found is None and _BEYOND_THE.search(asked.before):
+        found = _NEEDED.match(text, asked.quantity.end)
+        return found is not None and not asked.binding.is_spoken_of(found["word"].lower()[:_STEM])
     if found is None:
         return False
     stem = (found["word"] or found["whose"] or found["who"]).lower()[:_STEM]

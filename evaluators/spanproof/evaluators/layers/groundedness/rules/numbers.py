@@ -147,7 +147,7 @@ def _bound(asked: Asked) -> Claim | None:
         asked.binding.bound[asked.quantity.start] = tuple(each for each, _ in named)
         evidence = replace(evidence_of(fact, how), others=_others(fact, (each for each, _ in named)))
         return asked.claim(Verdict.GROUNDED, "an output says so", evidence)
-    derived = derived_value(asked)
+    derived = derived_value(asked) if count is None or not _counts_a_list(asked, count) else None
     if derived is not None and is_elsewhere(asked, derived):
         again = derived_value(asked, named=True)
         derived = None if again is None or is_elsewhere(asked, again) else again
@@ -170,6 +170,15 @@ def _bound(asked: Asked) -> Claim | None:
         asked.binding.derived[asked.quantity.start] = reckoned
         return asked.claim(Verdict.GROUNDED, "it follows from the outputs", _of_operands(reckoned))
     return unsupported_claim(asked)
+
+
+def _counts_a_list(asked: Asked, count: Count) -> bool:
+    """Whether the number is said to be how many entries a list has: "the 5 titles", and no quotient."""
+    return (
+        count.specific
+        and asked.quantity.value > count.number
+        and _SAYS_HOW_MANY.search(asked.before) is not None
+    )
 
 
 def _is_dated(asked: Asked) -> bool:

@@ -164,4 +164,6 @@ def _sides(
         return None
     left = set(words_of(text[sentence.start : match.start()]))
     between = set(words_of(relates.group()))
-    return facts_set_beside(binding, left | between, set(words_of(text[relates.end() : sentence.end])))
+    return facts_set_beside(
+        binding.numbers, left | between, set(words_of(text[relates.end() : sentence.end]))
+    )

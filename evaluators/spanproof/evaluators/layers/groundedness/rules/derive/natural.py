@@ -42,6 +42,7 @@ _MOST_ROWS = 60
 _MOST_IN_A_ROW = 8
 _MOST_COLUMNS = 8
 _LEAST_SPELLED = 13
+_ENDS = {("max",), ("min",)}
 Result = tuple[str, float, tuple[Fact, ...]]
 
 
@@ -113,7 +114,7 @@ def _of_a_row(row: list[Fact], search: Search) -> Iterator[Result]:
         a, b = scaled_value(one), scaled_value(other)
         if _alike(one, other) and a >= b and (asks or _both(one, other, search)):
             yield f"{number_text(a)} - {number_text(b)}", a - b, (one, other)
-            if search.near.isdisjoint(DIFFERENCE_CUES):
+            if search.near.isdisjoint(DIFFERENCE_CUES) and {one.key, other.key} != _ENDS:
                 yield f"{number_text(a)} + {number_text(b)}", a + b, (one, other)
     for one, other in permutations(row, 2):
         a, b = scaled_value(one), scaled_value(other)
@@ -191,7 +192,9 @@ def _alike(one: Fact, other: Fact) -> bool:
 
 
 def _both(one: Fact, other: Fact, search: Search) -> bool:
-    """Whether both are named, or share a word of their names: `points` and `points_to_gold`."""
+    """Whether both are named, share a word of their names (`points`, `points_to_gold`), or are two ends."""
+    if {one.key, other.key} == _ENDS:
+        return True
     named = not search.words.isdisjoint(one.key) and not search.words.isdisjoint(other.key)
     return named or not set(one.key).isdisjoint(other.key)
 
