@@ -20,6 +20,7 @@ FAMILIES: tuple[dict[str, str], ...] = (
             "pending|in progress|in-progress|in_progress|processing|being processed|awaiting"
             "|queued|waiting|under review|in review|ongoing|scheduled|not yet processed|in transit"
             "|in_transit|running|started|submitted|on hold|on_hold|initiated"
+            "|out for delivery|on its way|on the way|en route"
         ),
         "completed": (
             "completed|complete|done|finished|processed|succeeded|successful|success"

@@ -31,6 +31,7 @@ _SAID_OF = re.compile(
     r"(?:\b(?:is|are|was|were|been|be|being|remains?|currently|still|now|already|status|state|as|has|have|got|gets|became|looks|shows?|not|yet|never)|n['’]t|[(:=])\s*['\"*]*\s*(?:\w+ly\s+)?$",
     re.IGNORECASE,
 )
+_IS = re.compile(r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?$", re.IGNORECASE)
 _NOT = re.compile(
     r"(?:\b(?:not|never|no longer|neither|nor|hardly)|n['’]t)\s+(?:yet\s+|be\s+|been\s+|being\s+"
     r"|currently\s+|\w+ly\s+)*$",
@@ -119,7 +120,7 @@ def _is_said(match: re.Match[str], binding: Binding) -> bool:
     sentence = _sentence(match, binding)
     if _NOT_ALL.search(binding.answer.text, sentence.start, sentence.end):
         return False
-    if set(words_of(match[1])) & binding.key_words:
+    if set(words_of(match[1])) & binding.key_words and not _is_a_verdict(match, binding):
         return False
     if match[1].lower() == "successfully":
         return True
@@ -132,6 +133,29 @@ def _is_said(match: re.Match[str], binding: Binding) -> bool:
         return True
     after = words_of(text[match.end() : match.end() + 30])[:2]
     return bool(binding.vocabulary.intersection(after))
+
+
+def _is_a_verdict(match: re.Match[str], binding: Binding) -> bool:
+    """Whether a word that names numbers is said of the thing itself: "was approved" beside `approved_cents`."""
+    words = set(words_of(match[1]))
+    named = [fact for fact in binding.facts.facts if not fact.weak and not words.isdisjoint(fact.key)]
+    if any(fact.number is None for fact in named):
+        return False
+    start, end = _piece(match, binding)
+    counted = (
+        fact
+        for place, facts in binding.bound.items()
+        if start <= place < end
+        for fact in facts
+        if not words.isdisjoint(fact.key)
+    )
+    if next(counted, None) is not None:
+        return False
+    before = binding.answer.text[start : match.start()]
+    if _NONE.search(before):
+        return False
+    is_verb = match[1].lower() in _VERBS and not _counts_something(match, binding)
+    return is_verb or _IS.search(before) is not None
 
 
 def _counts_something(match: re.Match[str], binding: Binding) -> bool:
