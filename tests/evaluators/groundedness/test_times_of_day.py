@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.layers.groundedness.language.dates import whole_time
+from spanproof.evaluators.layers.groundedness.language.clock import whole_time
 
 
 @pytest.mark.parametrize(

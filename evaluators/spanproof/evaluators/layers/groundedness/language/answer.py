@@ -9,12 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from spanproof.evaluators.layers.groundedness.language.dates import (
-    DateMention,
-    TimeMention,
-    dates_in,
-    times_in,
-)
+from spanproof.evaluators.layers.groundedness.language.clock import TimeMention, times_in
+from spanproof.evaluators.layers.groundedness.language.dates import DateMention, dates_in
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, quantities_in
 from spanproof.evaluators.layers.groundedness.language.segments import (
     Sentence,

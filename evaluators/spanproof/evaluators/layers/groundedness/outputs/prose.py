@@ -14,12 +14,11 @@ from dataclasses import replace
 from datetime import date
 from functools import partial
 
+from spanproof.evaluators.layers.groundedness.language.clock import TimeMention, times_in
 from spanproof.evaluators.layers.groundedness.language.dates import (
     DateMention,
-    TimeMention,
     dates_in,
     day_of,
-    times_in,
     yearless_day,
 )
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, quantities_in

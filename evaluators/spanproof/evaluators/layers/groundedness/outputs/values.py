@@ -9,12 +9,8 @@ import re
 from datetime import date
 from typing import Any, NamedTuple
 
-from spanproof.evaluators.layers.groundedness.language.dates import (
-    day_of_timestamp,
-    whole_date,
-    whole_time,
-    yearless_day,
-)
+from spanproof.evaluators.layers.groundedness.language.clock import whole_time
+from spanproof.evaluators.layers.groundedness.language.dates import day_of_timestamp, whole_date, yearless_day
 from spanproof.evaluators.layers.groundedness.language.key_units import Key, read_key
 from spanproof.evaluators.layers.groundedness.language.quantities import whole_quantity
 from spanproof.evaluators.layers.groundedness.language.units import CENTS, Dimension, Unit

@@ -15,7 +15,8 @@ from datetime import date
 from functools import cached_property
 
 from spanproof.evaluators.layers.groundedness.language.answer import AnswerText, Stated, read_answer
-from spanproof.evaluators.layers.groundedness.language.dates import DateMention, TimeMention, dates_in, day_of
+from spanproof.evaluators.layers.groundedness.language.clock import TimeMention
+from spanproof.evaluators.layers.groundedness.language.dates import DateMention, dates_in, day_of
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity, quantities_in
 from spanproof.evaluators.layers.groundedness.language.segments import Sentence
 from spanproof.evaluators.layers.groundedness.language.status_words import StateWords, state_words

@@ -13,7 +13,8 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from spanproof.evaluators.layers.groundedness.language.answer import Stated
-from spanproof.evaluators.layers.groundedness.language.dates import DateMention, TimeMention, day_of
+from spanproof.evaluators.layers.groundedness.language.clock import TimeMention
+from spanproof.evaluators.layers.groundedness.language.dates import DateMention, day_of
 from spanproof.evaluators.layers.groundedness.language.relative import Relative
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.language.words import (

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from spanproof.evaluators.layers.groundedness.language.answer import Stated
-from spanproof.evaluators.layers.groundedness.language.dates import TimeMention
+from spanproof.evaluators.layers.groundedness.language.clock import TimeMention
 from spanproof.evaluators.layers.groundedness.language.words import canonical_set
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
