@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from spanproof.evaluators.layers.groundedness.language import (
     answer,
+    clock,
     dates,
     direction_words,
     durations,
@@ -61,9 +62,9 @@ def test_every_date_is_looked_for(text):
     assert dates._may_hold_dates(text)
 
 
-@given(st.from_regex(dates._TIME))
+@given(st.from_regex(clock._TIME))
 def test_every_time_is_looked_for(text):
-    assert dates._CLOCK.search(text) or not dates._CLOCK_WORDS.isdisjoint(said_in(text))
+    assert clock._CLOCK.search(text) or not clock._CLOCK_WORDS.isdisjoint(said_in(text))
 
 
 @given(st.from_regex(durations._JOINT))

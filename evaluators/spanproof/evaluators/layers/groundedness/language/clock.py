@@ -1,6 +1,7 @@
 """Times of day as people and programs write them.
 
-In: any text. Out: `TimeMention`s: "14:05", "3 pm", "noon", "six in the evening", with the zone written behind.
+In: any text. Out: `TimeMention`s: "14:05", "3 pm", "noon", "at six in the evening",
+with the zone written behind.
 """
 
 from __future__ import annotations
@@ -34,6 +35,12 @@ _ZONE = re.compile(
 )
 _HOURS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _DATED = re.compile(r"\d{4}-\d\d-\d\d[T ]$")
+_AT = re.compile(
+    r"\b(?:(?:at|by|around|about|until|till|from|before|after|since|past|is|was|it['’]s)\s+"
+    r"|(?:between|from)\s+[^.;]{3,40}\s(?:and|to|until)\s+)$",
+    re.IGNORECASE,
+)
+"""What stands before an hour in words."""
 _DAY = 86_400
 
 
@@ -75,7 +82,8 @@ def times_in(text: str) -> Iterator[TimeMention]:
         return
     for match in _TIME.finditer(text):
         if match["word"] or match["spelled"]:
-            yield _worded(match)
+            if match["word"] or _is_an_hour(match, text):
+                yield _worded(match)
             continue
         hour = int(match["h"] or match["h2"] or match["h3"] or match["h4"])
         minute = match["m"] or match["m3"]
@@ -102,6 +110,13 @@ def _worded(match: re.Match[str]) -> TimeMention:
         return TimeMention(text, start, end, 0 if match["word"].lower() == "midnight" else 12, 0)
     hour = _HOURS.index(match["spelled"].lower()) + 1
     return TimeMention(text, start, end, hour % 12 + (0 if match["am"] else 12), None)
+
+
+def _is_an_hour(match: re.Match[str], text: str) -> bool:
+    """Whether something is said to be at that hour: "three in the morning and two at night" counts."""
+    return (
+        "clock" in match.group() or _AT.search(text[max(0, match.start() - 60) : match.start()]) is not None
+    )
 
 
 def _is_stamp(text: str, match: re.Match[str]) -> bool:

@@ -32,8 +32,12 @@ _LASTING = plain_set(
 )
 _REACHING = plain_set("distance dist alt elev height length width depth altitude elevation radius diameter")
 _SHORT = {name: BY_NAME[name] for name in ("min", "m", "h", "s", "d")}
-_WINDOWS = plain_set("s m h d w min mins hr hrs day days week weeks month months hour hours")
-"""What a number stands before in a key that tells how long its value was gathered."""
+WINDOWS = {
+    "s": 1.0, "m": 60.0, "min": 60.0, "mins": 60.0, "h": 3600.0, "hr": 3600.0, "hrs": 3600.0, "hour": 3600.0,
+    "hours": 3600.0, "d": 86400.0, "day": 86400.0, "days": 86400.0, "w": 604800.0, "week": 604800.0,
+    "weeks": 604800.0,
+}  # fmt: skip
+"""Seconds of what a number stands before in a key that tells how long its value was gathered."""
 _LONGEST = 366
 """Above it a number in a key is no count of days: `revenue_2024_m`."""
 _MEASURED = {"min": _LASTING, "m": _REACHING, "h": _LASTING, "s": _LASTING, "d": _LASTING}
@@ -143,7 +147,7 @@ def unit_of_key(words: Iterable[str]) -> Unit | None:
 
 def _is_window(words: tuple[str, ...]) -> bool:
     """Whether a key ends in how long its values were gathered: `p95_7d`."""
-    return len(words) > 2 and words[-2].isdigit() and int(words[-2]) <= _LONGEST and words[-1] in _WINDOWS
+    return len(words) > 2 and words[-2].isdigit() and int(words[-2]) <= _LONGEST and words[-1] in WINDOWS
 
 
 def _is_money(word: str) -> bool:

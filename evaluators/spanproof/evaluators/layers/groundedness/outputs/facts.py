@@ -113,6 +113,14 @@ class Records:
     _measured: list[tuple[str, list[Fact]]] | None = field(
         default=None, init=False, repr=False, compare=False
     )
+    _numbering: frozenset[str] | None = field(default=None, init=False, repr=False, compare=False)
+
+    def numbering(self) -> frozenset[str]:
+        """The words of columns that only number its rows on; worked out once."""
+        if self._numbering is None:
+            found = (column for column in self.columns.values() if self.rows > 1 and is_numbering(column))
+            self._numbering = frozenset(word for column in found for word in column[0].key)
+        return self._numbering
 
     def measured(self) -> list[tuple[str, list[Fact]]]:
         """The columns that hold nothing but numbers, in one unit; of a mapping its values by their unit."""
@@ -129,6 +137,12 @@ class Records:
                 and all(fact.unit is numbers[0].unit or fact.unit == numbers[0].unit for fact in numbers)
             ]
         return self._measured
+
+
+def is_numbering(column: Sequence[Fact]) -> bool:
+    """Whether a column only numbers its rows on, as `run` does in 1, 2, 3: its values are names."""
+    first = column[0].number if len(column) > 1 else None
+    return first in (0, 1) and all(fact.number == first + place for place, fact in enumerate(column))
 
 
 def by_measure(facts: Sequence[Fact]) -> list[list[Fact]]:

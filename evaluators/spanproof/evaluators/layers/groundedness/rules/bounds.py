@@ -35,6 +35,12 @@ _CHOOSES = re.compile(
     re.IGNORECASE,
 )
 """What stands before a bound that only says which values are spoken of: "values above 88.5 were left out"."""
+_OVER_ALL = re.compile(
+    r"\b(?:averaged|average|mean|median|summed|sum|total(?:led|ed)?|aggregated|taken|measured|computed|spread)\b"
+    r"[^.;\d]{0,30}\bover\s+(?:the\s+|all\s+|these\s+|those\s+)?$",
+    re.IGNORECASE,
+)
+"""What stands before the number of what a result goes over, which bounds nothing."""
 _MAX_TEXT = 100_000
 
 _NORM = canonical_set(
@@ -45,7 +51,7 @@ _NORM = canonical_set(
 
 def bound_claim(asked: Asked) -> Claim | None:
     """A bound is true of a fact that rounds to it ("over 1,300 units"); one nobody gave is made up."""
-    if not asked.over and not asked.under:
+    if (not asked.over and not asked.under) or _OVER_ALL.search(asked.before):
         return None
     given = any(same_value(asked, quantity) for quantity in asked.binding.task_quantities)
     if not given and not _NORM.isdisjoint(asked.stated.noun) and not _names_a_norm(asked):

@@ -85,6 +85,8 @@ def matches_of(asked: Asked) -> list[tuple[Fact, str]]:
             and not _names(asked, fact)
         ):
             continue  # "32 lamps" is no rounding of a price of 31.5
+        if how is not None and _only_numbers_its_row(asked, fact):
+            continue
         if how is None and fact.number and (fact.number < 0) != (asked.quantity.value < 0):
             how = _with_sign_in_words(asked, fact)
         if how is not None and not is_for_another(asked, fact):
@@ -92,6 +94,14 @@ def matches_of(asked: Asked) -> list[tuple[Fact, str]]:
     if len(found) > _MAX_MATCHES:
         found.sort(key=lambda pair: -len(pair[0].words & asked.words))
     return found[:_MAX_MATCHES]
+
+
+def _only_numbers_its_row(asked: Asked, fact: Fact) -> bool:
+    """Whether "four runs" meets the 4 that a column `run` numbers a row with: a name, and no count."""
+    noun = asked.stated.noun[:1]
+    if not noun or fact.records < 0 or noun[0] not in fact.key:
+        return False
+    return noun[0] in asked.binding.facts.records[fact.records].numbering()
 
 
 def _counts(asked: Asked) -> bool:

@@ -110,6 +110,8 @@ def _counts(records: Records, stated: Stated, quantity: Quantity, text: str) -> 
     if filtered:
         add(sum(number for _, number in filtered), f"rows of {label} with any of these", specific=False)
         return found
+    if stated.noun[0] in records.numbering():
+        add(records.rows, f"entries numbered by {stated.noun[0]}", specific=True)
     if _begins_all(records, stated.noun[0]):
         add(records.rows, f"entries of {label}", specific=True)
     if names_list and not filtered and not distinct:

@@ -39,7 +39,12 @@ from spanproof.evaluators.layers.groundedness.rules.deriving import derived_valu
 from spanproof.evaluators.layers.groundedness.rules.ratios import is_ratio_word
 from spanproof.evaluators.layers.groundedness.rules.results import result_at, result_claim
 from spanproof.evaluators.layers.groundedness.rules.tallies import tally_claim
-from spanproof.evaluators.layers.groundedness.rules.unsupported import says_a_fact, unsupported_claim
+from spanproof.evaluators.layers.groundedness.rules.unsupported import (
+    OF_ALL,
+    list_of,
+    says_a_fact,
+    unsupported_claim,
+)
 from spanproof.evaluators.layers.groundedness.rules.years import is_part_of_a_name, is_year, year_claim
 
 _SIDE = re.compile(r"\b(?:below|above)\s+$", re.IGNORECASE)
@@ -163,6 +168,9 @@ def _bound(asked: Asked) -> Claim | None:
     if count is not None:
         verdict = Verdict.CONTRADICTED if _SAYS_HOW_MANY.search(asked.before) else Verdict.UNCERTAIN
         return asked.claim(verdict, f"the outputs hold {count.what}", count.evidence)
+    listed = list_of(asked) if matches and OF_ALL.search(asked.before) else None
+    if listed is not None:
+        return asked.claim(Verdict.GROUNDED, "the outputs list so many", listed)
     if matches and not _is_chance(asked, matches[0][0]):
         return _misplaced(asked, matches[0][0])
     reckoned = natural_value(asked) if is_whole(asked) or not says_a_fact(asked) else None

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
+from spanproof.evaluators.layers.groundedness.language.quantity import Quantity
 from spanproof.evaluators.layers.groundedness.language.segments import Sentence
 from spanproof.evaluators.layers.groundedness.language.status_words import (
     COMPATIBLE,
@@ -136,7 +137,7 @@ def _is_said(match: re.Match[str], binding: Binding) -> bool:
 
 
 def _is_a_verdict(match: re.Match[str], binding: Binding) -> bool:
-    """Whether a word that names numbers is said of the thing itself: "was approved" beside `approved_cents`."""
+    """Whether a word that names numbers is said of the thing: "was approved" beside `approved_cents`."""
     words = set(words_of(match[1]))
     named = [fact for fact in binding.facts.facts if not fact.weak and not words.isdisjoint(fact.key)]
     if any(fact.number is None for fact in named):
@@ -187,6 +188,9 @@ def _settle(match: re.Match[str], binding: Binding, known: list[_Status]) -> Cla
     negated = _NOT.search(binding.answer.text[max(0, match.start() - 40) : match.start()]) is not None
     same = [status for status in rivals if (status.family, status.head) in meanings]
     place = (binding, match.start(), match.end(), ClaimKind.STATUS)
+    held = [status for status in every if (status.family, status.head) in meanings]
+    if negated and (counts := _counted_without(match, binding, held)) is not None:
+        return counts
     if negated:
         if same and len(same) == len(rivals):
             return claim(
@@ -225,6 +229,32 @@ def _settle(match: re.Match[str], binding: Binding, known: list[_Status]) -> Cla
         f"`{rivals[0].fact.text}` is what the outputs say",
         evidence_of(rivals[0].fact),
     )
+
+
+def _counted_without(match: re.Match[str], binding: Binding, same: list[_Status]) -> Claim | None:
+    """How many rows are not in a state: "two pods of four are not running"."""
+    told = _told_before(match, binding)
+    if told is None or not same or same[0].fact.records < 0:
+        return None
+    first = same[0].fact
+    column = [fact for fact in binding.facts.facts if fact.records == first.records and fact.key == first.key]
+    exact = [fact for fact in column if (fact.string or "").lower() == match[1].lower()]
+    number = len(column) - (len(exact) or len({id(status.fact) for status in same}))
+    verdict = Verdict.GROUNDED if told.value == number else Verdict.CONTRADICTED
+    evidence = ClaimEvidence(first.output, first.label, f"rows not {match[1]} = {number}")
+    reason = f"{number} of {len(column)} rows are not"
+    return claim(binding, match.start(), match.end(), ClaimKind.STATUS, verdict, reason, evidence)
+
+
+def _told_before(match: re.Match[str], binding: Binding) -> Quantity | None:
+    """The whole number that the clause begins with, as how many a state is said of."""
+    start, _ = _piece(match, binding)
+    for stated in binding.answer.stated:
+        what = stated.what
+        if start <= what.start < match.start() and isinstance(what, Quantity):
+            is_first = not binding.answer.text[start : what.start].strip()
+            return what if is_first and what.unit is None and not what.decimals else None
+    return None
 
 
 def _of_a_line(match: re.Match[str], binding: Binding, meanings: Meanings) -> Claim | None:

@@ -76,6 +76,8 @@ def _are_its_rows(asked: Asked, table: Records) -> bool:
     text = asked.binding.answer.text
     if _OF_THEM.match(text, asked.quantity.end) is not None:
         return all(other.value == _length(table) for other in _counted_before(asked))
+    if _HALF_DAY.match(text, asked.quantity.end + 1):
+        return True  # "three in the morning": what they are has been said
     noun = set(content_words(asked.stated.noun[:2]))
     if table.rows >= 0:
         names = {word for name, column in table.columns.items() if _names(column) for word in words_of(name)}

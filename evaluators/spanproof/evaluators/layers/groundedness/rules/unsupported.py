@@ -7,9 +7,12 @@ What is contradicted rests on `evidence`; everything else is left open, with the
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
+from spanproof.evaluators.layers.groundedness.language.key_units import WINDOWS
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import BY_NAME, Dimension
+from spanproof.evaluators.layers.groundedness.language.words import canonical
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, Verdict
 from spanproof.evaluators.layers.groundedness.rules.absences import all_empty
 from spanproof.evaluators.layers.groundedness.rules.asked import (
@@ -31,7 +34,9 @@ _STRETCH = re.compile(
     re.IGNORECASE,
 )
 """What a stretch of time is told with that only says what the outputs cover."""
-_ALL_OF = re.compile(r"\b(?:of|all)\s+(?:the\s+|our\s+|your\s+|these\s+|those\s+)?$", re.IGNORECASE)
+_LASTS = {canonical(name): factor for name, factor in WINDOWS.items()}
+"""Seconds of what a key calls a stretch of time."""
+OF_ALL = re.compile(r"\b(?:of|all)\s+(?:the\s+|our\s+|your\s+|these\s+|those\s+)?$", re.IGNORECASE)
 _PART = re.compile(r"\s+(?:out\s+)?of\s+(?:the|all|these|those|its|their|your|our|\d+)\b", re.IGNORECASE)
 _SAID = re.compile(r"(?:\b(?:is|was|are|were|of|at|=)|[:=])\s*$", re.IGNORECASE)
 
@@ -64,6 +69,9 @@ def unsupported_claim(asked: Asked) -> Claim | None:
         return asked.claim(Verdict.UNCERTAIN, "the outputs hold no numbers to compare it with")
     if binding.facts.cut:
         return asked.claim(Verdict.UNCERTAIN, "not found in the part of the outputs that was read")
+    gathered = _gathered_over(asked) if quantity.dimension is Dimension.TIME else None
+    if gathered is not None:
+        return asked.claim(Verdict.GROUNDED, "a key says so", gathered)
     if quantity.dimension is Dimension.TIME and _STRETCH.search(asked.before):
         covered = _covers(asked)
         if covered is not None:
@@ -72,8 +80,8 @@ def unsupported_claim(asked: Asked) -> Claim | None:
             return asked.claim(Verdict.UNCERTAIN, "how long a time the outputs cover, nothing in them tells")
     if _PART.match(binding.answer.text, quantity.end) and _could_be_a_part(asked):
         return asked.claim(Verdict.UNCERTAIN, "how many of them, nothing in the outputs tells")
-    of_all = _ALL_OF.search(asked.before) or counts_what_is_averaged(asked)
-    if of_all and (listed := _list_of(asked)) is not None:
+    of_all = OF_ALL.search(asked.before) or counts_what_is_averaged(asked)
+    if of_all and (listed := list_of(asked)) is not None:
         return asked.claim(Verdict.GROUNDED, "the outputs list so many", listed)
     retold = _retold(asked)
     if retold is not None:
@@ -107,6 +115,17 @@ def _retold(asked: Asked) -> ClaimEvidence | None:
     return None
 
 
+def _gathered_over(asked: Asked) -> ClaimEvidence | None:
+    """The value whose key says that it was gathered over such a time: `error_rate_30d`."""
+    assert asked.quantity.unit is not None
+    seconds = asked.quantity.value * asked.quantity.unit.factor
+    for fact in asked.binding.numbers:
+        for number, unit in pairwise(fact.key):
+            if number.isdigit() and unit in _LASTS and int(number) * _LASTS[unit] == seconds:
+                return evidence_of(fact)
+    return None
+
+
 def _covers(asked: Asked) -> ClaimEvidence | None:
     """The table with so many rows or columns of numbers: "over the three months"."""
     years = sorted(int(word) for word in asked.binding.vocabulary if len(word) == 4 and word.isdigit())
@@ -122,7 +141,7 @@ def _covers(asked: Asked) -> ClaimEvidence | None:
     return None
 
 
-def _list_of(asked: Asked) -> ClaimEvidence | None:
+def list_of(asked: Asked) -> ClaimEvidence | None:
     """The list with so many entries, where the words speak of all of them."""
     for records in asked.binding.facts.records:
         if asked.quantity.unit is None and asked.quantity.value == records.rows:
