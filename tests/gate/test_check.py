@@ -103,6 +103,38 @@ def test_a_misspelt_sub_score_is_told_with_the_nearest():
     assert reason == "no case has a trajectory.recovry score; did you mean trajectory.recovery?"
 
 
+def test_a_score_of_another_layer_is_told_with_its_own():
+    reason = verdict("trajectory.stable == 1 for all cases", score(1, PASS))[1]
+    assert reason == "no case has a trajectory.stable score; did you mean execution.stable?"
+
+
+def test_a_score_that_must_be_asked_for_is_told_with_what_makes_it():
+    reason = verdict("execution.stable >= 1 for all cases", score(1, PASS))[1]
+    assert reason.startswith("no case has an execution.stable score: only runs that were replayed twice have")
+    assert "evaluation.repeat_share" in reason
+
+
+def test_a_verdict_that_is_asked_of_advice_is_told_with_what_to_write():
+    advice = [score(number, Scored(1.0, None, "the same"), "stable") for number in range(2)]
+    skipped = score(3, Skipped("hidden"), "stable")
+    assert verdict("trajectory.stable == pass for all cases", *advice, skipped) == (
+        Verdict.INCONCLUSIVE,
+        "no case could be judged: 1 skipped, 2 have a value and no verdict; trajectory.stable is advice, so"
+        " compare its value, as in trajectory.stable >= 1",
+    )
+
+
+def test_an_open_verdict_is_told_apart_from_a_skipped_one():
+    undecided = score(1, Scored(0.5, None, "free prose"))
+    assert verdict("groundedness.score == pass for all cases", undecided)[1] == (
+        "no case could be judged: 1 has a value and no verdict"
+    )
+    assert verdict("groundedness.score == pass for all cases", undecided, score(2, PASS)) == (
+        Verdict.PASSED,
+        "1 of 1 judged cases satisfy it, 1 must; 1 has a value and no verdict",
+    )
+
+
 def test_a_case_without_the_value_every_case_has_counts_as_wrong():
     scores = [score(1, PASS), score(2, PASS, name="recovery")]
     (report,) = check([parse("groundedness.score >= 0.5 for all cases")], scores).assertions

@@ -135,13 +135,15 @@ class TestReport:
 
     Attributes:
         results: whether each passed, by its name, in order.
-        changed_inputs: names of pairs whose function changed an argument it was given.
+        changed_inputs: names of pairs and properties whose code changed an argument it was given.
+        inputs_must_stay: whether the case demands that none does; one that did has failed then.
         unrun: why they could not be run, which is no fault of the code; `results` is empty then.
         why: of the first that did not pass, the inputs that falsify a property, or what stopped it.
     """
 
     results: tuple[tuple[str, bool], ...] = ()
     changed_inputs: tuple[str, ...] = ()
+    inputs_must_stay: bool = False
     unrun: str | None = None
     budget: Budget | None = None
     why: str | None = None

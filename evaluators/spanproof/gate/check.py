@@ -9,12 +9,12 @@ counts as wrong where it is missing; a sub-score that no case has fails the asse
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from spanproof.gate.assertion import Assertion
+from spanproof.gate.missing import why_missing
 from spanproof.gate.report import AssertionReport, CaseResult, CaseState, GateReport, Verdict
 from spanproof.trace import Errored, Layer, Score, Scored, Skipped
 
@@ -45,11 +45,11 @@ def check(assertions: Sequence[Assertion], scores: Iterable[Score]) -> GateRepor
         if metric in wanted:
             case.scores.setdefault(metric, []).append(score)
     return GateReport(
-        tuple(_report(assertion, cases.values(), names[assertion.layer]) for assertion in assertions)
+        tuple(_report(assertion, cases.values(), names) for assertion in assertions)
     )
 
 
-def _report(assertion: Assertion, cases: Iterable[_Gathered], names: AbstractSet[str]) -> AssertionReport:
+def _report(assertion: Assertion, cases: Iterable[_Gathered], names: Mapping[Layer, AbstractSet[str]]) -> AssertionReport:
     results = tuple(
         _case_result(assertion, case.first, case.scores.get((assertion.layer, assertion.name), ()))
         for case in cases
@@ -96,31 +96,47 @@ def _judged(cases: Sequence[CaseResult]) -> int:
 
 
 def _verdict(
-    assertion: Assertion, cases: Sequence[CaseResult], names: AbstractSet[str]
+    assertion: Assertion, cases: Sequence[CaseResult], names: Mapping[Layer, AbstractSet[str]]
 ) -> tuple[Verdict, str]:
     states = [case.state for case in cases]
     satisfied, errored = states.count(CaseState.SATISFIED), states.count(CaseState.ERRORED)
-    judged, skipped = _judged(cases), states.count(CaseState.SKIPPED)
+    judged = _judged(cases)
     needed = assertion.quantifier.needed
     counted = f"{satisfied} of {judged} judged cases satisfy it, {needed(judged)} must"
-    if skipped:
-        counted += f"; {skipped} skipped"
+    left_out = _left_out(cases) + ("" if judged else _advice(assertion, cases))
+    if left_out:
+        counted += f"; {left_out}"
     if not cases:
         cohort = " with this cohort" if assertion.where else ""
         return Verdict.FAILED, f"there is no case to check{cohort}"
     if not any(case.score_ids for case in cases):
-        return Verdict.FAILED, _missing(assertion, names)
+        return Verdict.FAILED, why_missing(assertion, names)
     # Though every errored case were right it would not pass: so it fails for certain.
     if satisfied + errored < needed(judged + errored):
         return Verdict.FAILED, counted + (f"; {errored} errored" if errored else "")
     if errored:
         return Verdict.INCONCLUSIVE, f"{errored} of {len(cases)} cases errored; {counted}"
     if not judged:
-        return Verdict.INCONCLUSIVE, f"no case could be judged: {skipped} skipped"
+        return Verdict.INCONCLUSIVE, f"no case could be judged: {left_out}"
     return Verdict.PASSED, counted
 
 
-def _missing(assertion: Assertion, names: AbstractSet[str]) -> str:
-    near = get_close_matches(assertion.name, names - {assertion.name}, n=1)
-    hint = f"; did you mean {assertion.layer.value}.{near[0]}?" if near else ""
-    return f"no case has a {assertion.metric} score{hint}"
+def _without_verdict(case: CaseResult) -> bool:
+    """Whether it is left out of the count though it has a value."""
+    return case.state is CaseState.SKIPPED and case.value is not None
+
+
+def _left_out(cases: Sequence[CaseResult]) -> str:
+    without = sum(_without_verdict(case) for case in cases)
+    skipped = sum(case.state is CaseState.SKIPPED for case in cases) - without
+    told = [f"{skipped} skipped"] if skipped else []
+    if without:
+        told.append(f"{without} {'has' if without == 1 else 'have'} a value and no verdict")
+    return ", ".join(told)
+
+
+def _advice(assertion: Assertion, cases: Sequence[CaseResult]) -> str:
+    """What to write where a sub-score never has a verdict; a layer's own value may be open today."""
+    if assertion.is_own_value or not any(_without_verdict(case) for case in cases):
+        return ""
+    return f"; {assertion.metric} is advice, so compare its value, as in {assertion.metric} >= 1"

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from spanproof.evaluators.layers import correctness
-from spanproof.evaluators.model import ApiReport, MissingName
+from spanproof.evaluators.model import ApiReport, Budget, MissingName, TestReport
 from spanproof.sandbox import FailureClass
 from spanproof.trace import Label, Language, Scored, Skipped
 
@@ -153,3 +155,27 @@ def test_a_step_that_ended_in_replay_alone_is_judged_by_it(build, score_of):
     snippet = build.snippet("1 / 0")
     step = build.step(snippet, FailureClass.EXCEPTION)
     assert score_of(judged(build, [snippet], score_of, replayed=[step]), "correctness").label is Label.FAIL
+
+
+@pytest.mark.parametrize(
+    ("wall_s", "allowed_s", "words"),
+    [
+        (0.00321, 0.0001, "0.00321 s of 0.0001 s allowed"),
+        (4.0, 2, "4 s of 2 s allowed"),
+        (0.000249, 0.5, "0.000249 s of 0.5 s allowed"),
+        (2.00049, 2, "2.0005 s of 2 s allowed"),
+        (1234.56, 2000, "1235 s of 2000 s allowed"),
+        (2.0, 2, "2 s of 2 s allowed"),
+        (0.0, 2, "0 s of 2 s allowed"),
+        (2.0000000001, 2, "2 s of 2 s allowed"),
+    ],
+)
+def test_what_a_budget_was_used_up_by_is_told_in_digits_that_count(
+    build, score_of, wall_s, allowed_s, words
+):
+    snippet = build.snippet("1", observation=DONE)
+    run = build.run([snippet])
+    evidence = build.evidence(run, replayed=[build.step(snippet, wall_s=wall_s)])
+    tests = TestReport(budget=Budget(wall_s=allowed_s))
+    found = correctness.judge(replace(evidence, tests=tests))
+    assert score_of(found, "within_budget").explanation == f"The replay took {words}."

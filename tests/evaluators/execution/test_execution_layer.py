@@ -180,7 +180,7 @@ def test_a_flaky_step_has_no_verdict_and_says_so(build, score_of):
             snippet,
             FailureClass.OK,
             agrees=None,
-            difference="flaky: under another seed and clock it printed 2",
+            difference="flaky: under another seed and clock it printed 'USD 2'",
         ),
         flaky=True,
     )
@@ -188,7 +188,7 @@ def test_a_flaky_step_has_no_verdict_and_says_so(build, score_of):
     found = execution.judge(replace(evidence, replay=replace(evidence.replay, repeated=True)))
     stable = score_of(found, "stable", snippet)
     assert (stable.value, stable.label) == (0.0, None)
-    assert stable.explanation == "Flaky: under another seed and clock it printed 2."
+    assert stable.explanation == "Flaky: under another seed and clock it printed 'USD 2'."
     outcome = score_of(found, "outcome", snippet)
     assert isinstance(outcome, Skipped)
     assert "flaky" in outcome.reason

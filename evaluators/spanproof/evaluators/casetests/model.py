@@ -172,6 +172,7 @@ class CaseTests(_Part):
         files: laid into the work directory first: text by path.
         unit: Python with `assert`, `test_…` functions or `check(candidate)`.
         doctests: whether the examples in the code's own docstrings are tests.
+        inputs_unchanged: whether a pair or a property fails, too, where the code changes what it is given.
         timeout_s: for each program of tests.
     """
 
@@ -183,6 +184,7 @@ class CaseTests(_Part):
     pairs: tuple[Pair, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
     properties: tuple[Property, ...] = ()
+    inputs_unchanged: bool = False
     budget: Budget | None = None
     timeout_s: float = Field(10.0, gt=0, le=300)
 
@@ -198,4 +200,10 @@ class CaseTests(_Part):
                 raise ValueError(
                     f"pair {number} names no function: give it `call`, or the tests `entry_point`"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _has_inputs(self) -> CaseTests:
+        if self.inputs_unchanged and not self.properties and all(pair.stdout is not None for pair in self.pairs):
+            raise ValueError("inputs_unchanged holds for pairs with arguments and for properties: give some")
         return self

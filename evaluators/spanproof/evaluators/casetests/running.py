@@ -10,12 +10,13 @@ from __future__ import annotations
 import base64
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from spanproof.evaluators.casetests import artifacts
 from spanproof.evaluators.casetests.model import CaseTests, Pair
 from spanproof.evaluators.casetests.subject import Subject, subject_of
 from spanproof.evaluators.casetests.text import (
+    CHANGES,
     FALSIFIED,
     TestText,
     text_of_doctests,
@@ -71,7 +72,7 @@ def run_tests(tests: CaseTests, run: Run, sandbox: Sandbox, given: FixtureSet = 
         SandboxBroken: it failed; worth one retry.
     """
     if not tests.has_any:
-        return TestReport(budget=_budget(tests))
+        return _report(tests)
     subject = subject_of(run, tests.snippet)
     if isinstance(subject, str):
         return untested(tests, subject)
@@ -80,17 +81,24 @@ def run_tests(tests: CaseTests, run: Run, sandbox: Sandbox, given: FixtureSet = 
         testing.take_all()
     except _CannotTell as reason:
         return untested(tests, str(reason))
-    return TestReport(tuple(testing.results), tuple(testing.changed), budget=_budget(tests), why=testing.why)
+    return replace(
+        _report(tests),
+        results=tuple(testing.results),
+        changed_inputs=tuple(testing.changed),
+        why=testing.why,
+    )
 
 
 def untested(tests: CaseTests, reason: str) -> TestReport:
     """The report where nothing could be run, and why; a case that has a budget alone had no test to run."""
-    return TestReport(unrun=reason if tests.has_any else None, budget=_budget(tests))
+    return replace(_report(tests), unrun=reason if tests.has_any else None)
 
 
-def _budget(tests: CaseTests) -> Budget | None:
+def _report(tests: CaseTests) -> TestReport:
+    """What a case demands, before anything was run."""
     asked = tests.budget
-    return Budget(asked.wall_s, asked.memory_mb) if asked is not None else None
+    budget = Budget(asked.wall_s, asked.memory_mb) if asked is not None else None
+    return TestReport(inputs_must_stay=tests.inputs_unchanged, budget=budget)
 
 
 @dataclass(slots=True)
@@ -169,15 +177,23 @@ class _Testing:
         if total and passed + len(execution.tests_failed) != total:
             raise _CannotTell("the sandbox does not tell which tests failed")
         failed = set(execution.tests_failed) if total else set(range(len(text.names)))
-        if failed and all(passed for _, passed in self.results):
-            self.why = _why(execution)
-        of = ""
+        first = all(passed for _, passed in self.results)
         for number, name in enumerate(text.names):
             if name is not None:
-                of = name
                 self.results.append((name, number not in failed))
             elif number in failed and (number - 1 not in failed or _by_assertion(execution)):
-                self.changed.append(of)
+                self._note_change(passed=number - 1 not in failed)
+        if first and not all(passed for _, passed in self.results):
+            self.why = _why(execution) or self.why
+
+    def _note_change(self, *, passed: bool) -> None:
+        """The test noted last changed an argument; `passed` apart from that."""
+        name, _ = self.results[-1]
+        self.changed.append(name)
+        if passed and self.tests.inputs_unchanged:
+            if all(passed for _, passed in self.results):
+                self.why = CHANGES
+            self.results[-1] = (name, False)
 
     def _ran(
         self, source: str, *, tests: str | None = None, stdin: bytes = b"", output_bytes: int = 256 * 1024

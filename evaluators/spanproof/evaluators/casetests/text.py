@@ -72,6 +72,9 @@ def test_{n}_unchanged():
 FALSIFIED = "falsified by "
 """How the message of a failed property begins; behind it stand the inputs."""
 
+CHANGES = "it changes an argument it is given"
+"""Why a test fails whose case demands that arguments stay as they are."""
+
 _PROPERTY = """
 def _told{n}(example):
     return ", ".join(name + "=" + repr(value) for name, value in example.items())
@@ -79,16 +82,22 @@ def _where{n}({names}):
     return {where}
 def _holds{n}({names}):
     return {holds}
+_changed{n} = []
 def test_{n}_holds():
-    for _example in json.loads({examples}):
+    for _example, _given in zip(json.loads({examples}), json.loads({examples})):
         try:
-            if not _where{n}(**_example) or _holds{n}(**_example):
-                continue
+            _passes = not _where{n}(**_example) or _holds{n}(**_example)
         except ImportError:
             raise
         except Exception as _failure:
-            raise AssertionError({falsified!r} + _told{n}(_example) + ": " + type(_failure).__name__)
-        raise AssertionError({falsified!r} + _told{n}(_example))
+            raise AssertionError({falsified!r} + _told{n}(_given) + ": " + type(_failure).__name__)
+        if _example != _given:
+            _changed{n}.append(_given)
+        if not _passes:
+            raise AssertionError({falsified!r} + _told{n}(_given))
+def test_{n}_unchanged():
+    if _changed{n}:
+        raise AssertionError({falsified!r} + _told{n}(_changed{n}[0]) + {changes!r})
 """
 
 _SETTLED = """
@@ -129,7 +138,7 @@ class TestText:
     """Python that holds tests.
 
     Attributes:
-        names: of its tests, in order; None for one that only looks whether the inputs of the pair before it
+        names: of its tests, in order; None for one that only looks whether the inputs of the test before it
             were changed.
     """
 
@@ -169,8 +178,9 @@ def text_of_property(tested: Property) -> TestText:
         holds=f"({tested.holds})",
         examples=_literal(examples),
         falsified=FALSIFIED,
+        changes=f": {CHANGES}",
     )
-    return TestText(f"import json\n{text}", (tested.name,))
+    return TestText(f"import json\n{text}", (tested.name, None))
 
 
 def text_of_unit(unit: str, names: Sequence[str]) -> TestText:

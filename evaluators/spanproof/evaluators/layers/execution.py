@@ -197,7 +197,8 @@ def _stable(evidence: RunEvidence, snippet: Snippet) -> Outcome | None:
     if step is None or isinstance(evidence.replay, NoReplay) or not evidence.replay.repeated:
         return None
     if step.flaky:
-        return Scored(0.0, None, f"{step.difference}.".capitalize())
+        told = step.difference or "it came out otherwise under another seed and clock"
+        return Scored(0.0, None, f"{told[0].upper()}{told[1:]}.")
     return Scored(1.0, None, "It came out the same under two seeds and clocks.")
 
 

@@ -6,6 +6,8 @@ Explanations hold counts and the name of the first test that failed: what a test
 
 from __future__ import annotations
 
+import math
+
 from spanproof.evaluators.layers.common import counted
 from spanproof.evaluators.model import NoReplay, RunEvidence, TestReport
 from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
@@ -22,7 +24,7 @@ def of_case(evidence: RunEvidence) -> dict[str, Outcome]:
     found: dict[str, Outcome] = {}
     if report.results or report.unrun is not None:
         found["tests_pass"] = _tests_pass(report)
-    if report.changed_inputs:
+    if report.changed_inputs or (report.inputs_must_stay and "tests_pass" in found):
         found["inputs_unchanged"] = _inputs_unchanged(report)
     if report.budget is not None:
         found["within_budget"] = _within_budget(evidence, report)
@@ -47,9 +49,13 @@ def _tests_pass(report: TestReport) -> Outcome:
 
 
 def _inputs_unchanged(report: TestReport) -> Outcome:
-    """Advice: a function that changes what it is given may be meant to."""
-    told = f"It changes an argument it was given, seen in {', '.join(report.changed_inputs[:3])}."
-    return Scored(0.0, None, told)
+    """A verdict where the case demands it, else advice: a function that changes its argument may be meant to."""
+    if report.unrun is not None:
+        return Skipped(f"the case's tests could not be run: {report.unrun}")
+    if not report.changed_inputs:
+        return Scored(1.0, Label.PASS, "It changes no argument it is given.")
+    told = f"It changes an argument it is given, seen in {', '.join(report.changed_inputs[:3])}."
+    return Scored(0.0, Label.FAIL if report.inputs_must_stay else None, told)
 
 
 def _within_budget(evidence: RunEvidence, report: TestReport) -> Outcome:
@@ -62,11 +68,25 @@ def _within_budget(evidence: RunEvidence, report: TestReport) -> Outcome:
     used_mb = max(step.execution.peak_memory_bytes for step in replay.steps) / _MB
     shares: list[tuple[float, str]] = []
     if budget.wall_s is not None:
-        shares.append((used_s / budget.wall_s, f"{used_s:.2f} of {budget.wall_s:g} s"))
+        shares.append((used_s / budget.wall_s, _used(used_s, budget.wall_s, "s")))
     if budget.memory_mb is not None:
         if not used_mb:
             return Skipped("the sandbox does not tell the memory its programs take")
-        shares.append((used_mb / budget.memory_mb, f"{used_mb:.1f} of {budget.memory_mb:g} MB"))
+        shares.append((used_mb / budget.memory_mb, _used(used_mb, budget.memory_mb, "MB")))
     worst = max((share for share, _ in shares), default=0.0)
     told = f"The replay took {' and '.join(words for _, words in shares)}."
     return Scored(min(1.0, 1 / worst) if worst else 1.0, Label.PASS if worst <= 1 else Label.FAIL, told)
+
+
+def _used(used: float, allowed: float, unit: str) -> str:
+    """`4 s of 2 s allowed`: three digits that count, or as many as it takes to tell the two apart."""
+    limit = _digits(allowed, 9)
+    told = next((text for digits in range(3, 9) if (text := _digits(used, digits)) != limit), limit)
+    return f"{limit if used == allowed else told} {unit} of {limit} {unit} allowed"
+
+
+def _digits(value: float, digits: int) -> str:
+    """A value from 0 up with so many digits that count, never with an exponent."""
+    places = max(0, digits - 1 - math.floor(math.log10(value))) if value > 0 else 0
+    text = f"{value:.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

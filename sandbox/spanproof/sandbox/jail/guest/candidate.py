@@ -108,18 +108,23 @@ class Candidate:
             send(self._stream, self._answer(question))
 
     def _answer(self, question: list[Any]) -> list[Any]:
+        args: list[Any] = []
         try:
             if question[0] == "name":
                 if question[1] not in self._namespace:
                     return ["missing"]
                 return ["value", encode(self._namespace[question[1]], self._keep), []]
-            args = [decode(form, self._known) for form in question[2]]
+            args += [decode(form, self._known) for form in question[2]]
             value = DEEDS[question[1]](*args)
-            # What a function did to its arguments is part of what it did.
-            after = [encode(arg, self._keep) for arg in args[1]] if question[1] == "call" else []
-            return ["value", encode(value, self._keep), after]
+            return ["value", encode(value, self._keep), self._after(question[1], args)]
         except BaseException as exception:  # noqa: BLE001 - told to the tests, whatever it is
-            return ["raised", exception_form(exception, self._keep)]
+            return ["raised", exception_form(exception, self._keep), self._after(question[1], args)]
+
+    def _after(self, deed: str, args: list[Any]) -> list[Any]:
+        """What a call left of its arguments, by position and then by name: part of what it did."""
+        if deed != "call" or not args:
+            return []
+        return [encode(arg, self._keep) for arg in (*args[1], *args[2].values())]
 
     def _keep(self, value: Any) -> list[Any]:
         number = self._numbers.setdefault(id(value), len(self._kept))

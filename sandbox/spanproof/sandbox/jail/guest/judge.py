@@ -145,13 +145,13 @@ class Program:
     def do(self, deed: str, *args: Any) -> Any:
         """Have the program's process do something with its values or ours."""
         answer = self._ask(["do", deed, [encode(arg, self._lend) for arg in args]])
+        if deed == "call" and answer[2]:
+            for given, after in zip((*args[1], *args[2].values()), answer[2], strict=True):
+                _bring_up_to_date(given, self._value(after))
         if answer[0] == "raised":
             name, base, told = answer[1]
             details = self._value(told)
             raise _raised(exception_class(str(name), str(base), self._made), details)
-        if deed == "call":
-            for given, after in zip(args[1], answer[2], strict=True):
-                _bring_up_to_date(given, self._value(after))
         return self._value(answer[1])
 
     def _ask(self, question: list[Any]) -> list[Any]:
