@@ -97,6 +97,43 @@ def test_every_mistake_is_told_at_once_with_the_value_that_is_wrong(write) -> No
     assert "forward.0.endpoint" in told[2]
 
 
+def test_a_value_of_another_kind_is_told_in_the_words_of_the_file(write) -> None:
+    path = write(
+        "policy: [a]\n"
+        "forward: {a: 1}\n"
+        "evaluation: {workers: many, layers: correctness, without_code: [3]}\n"
+        "wal: {fsync: maybe}\n"
+        "judge:\n"
+        "tokens: [7]\n"
+    )
+    assert sorted(problems(path)) == [
+        f"{path}:1: policy: expected a path, got a list",
+        f"{path}:2: forward: expected a list, got a mapping",
+        f"{path}:3: evaluation.layers: expected a list, got 'correctness'",
+        f"{path}:3: evaluation.without_code.0: expected a mapping, got 3",
+        f"{path}:3: evaluation.workers: expected a whole number, got 'many'",
+        f"{path}:4: wal.fsync: expected true or false, got 'maybe'",
+        f"{path}:5: judge: expected a section of keys, got nothing",
+        f"{path}:6: tokens.0: expected text, got a number",
+    ]
+
+
+@pytest.mark.parametrize("price", ["0.4", "[0.4]", "[0.4, 1.6, 3]", "[a, 1]", "[-1, 1]", "[.nan, 1]", "{in: 1}"])
+def test_a_price_that_is_none_is_told_with_its_line_its_model_and_the_form(write, price) -> None:
+    path = write(f"judge:\n  prices:\n    gpt-4.1: [2, 8]\n    mine: {price}\n")
+    (told,) = problems(path)
+    assert told.startswith(
+        f"{path}:4: judge.prices.mine: a price is two numbers, US dollars per million tokens in and out, as in"
+        " [0.4, 1.6], got "
+    )
+
+
+def test_prices_that_are_no_table_are_told_with_the_form(write) -> None:
+    path = write("judge:\n  prices: [0.4, 1.6]\n")
+    assert problems(path) == [f"{path}:2: judge.prices: expected a mapping, got a list"]
+    assert load_config(write("judge: {prices: {5: [1, 2]}}\n"), {}, {}).judge.prices == {"5": (1.0, 2.0)}
+
+
 def test_secrets_are_never_echoed(write) -> None:
     path = write("tokens: [12345]\nforward: [{endpoint: 'http://a', headers: {key: 67890}}]\n")
     told = " ".join(problems(path))

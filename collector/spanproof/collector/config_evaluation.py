@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from spanproof.collector.config_section import Seconds, Section
 from spanproof.evaluators.sampling import SampleBy
@@ -21,6 +22,18 @@ def _known_dimensions(cohort: Mapping[str, str]) -> Mapping[str, str]:
     return cohort
 
 
+def _known_price(price: Any) -> Any:
+    """A price as it is written, or the form it should have."""
+    numbers = price if isinstance(price, list | tuple) and len(price) == 2 else ()
+    if not numbers or not all(isinstance(each, int | float) and 0 <= each < inf for each in numbers):
+        got = "" if isinstance(price, str | int | float) else f", got {price!r}"
+        form = "a price is two numbers, US dollars per million tokens in and out, as in [0.4, 1.6]"
+        raise ValueError(f"{form}{got}")
+    return price
+
+
+ModelPrice = Annotated[tuple[float, float], BeforeValidator(_known_price)]
+ModelName = Annotated[str, BeforeValidator(str)]
 Cohorted = Annotated[Mapping[str, str], AfterValidator(_known_dimensions)]
 
 
@@ -112,7 +125,7 @@ class JudgeChoice(Section):
     dollars_per_hour_and_cohort: float | None = Field(
         default=None, ge=0, description="Budget of one agent of one project; none means no limit."
     )
-    prices: Mapping[str, tuple[float, float]] = Field(
+    prices: Mapping[ModelName, ModelPrice] = Field(
         default={},
         description="US dollars per million tokens, by model, in and out (`{NAME: [0.4, 1.6]}`): of the"
         " judge, and of the agents for the score `cost`.",
