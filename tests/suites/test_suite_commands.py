@@ -1,8 +1,13 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -67,3 +72,57 @@ def test_misuse_exits_2(location, suite, tmp_path, capfd):
     (tmp_path / "file").write_text("")
     assert run(["promote", "5555", "--suite", str(tmp_path / "file" / "x"), "--store", location]) == 2
     assert "Not a directory" in capfd.readouterr().err
+
+
+@pytest.fixture
+def promoted(location, suite, capfd) -> Path:
+    run(["promote", "5555", "--suite", str(suite), "--store", location])
+    capfd.readouterr()
+    return suite
+
+
+def stderr_on_a_terminal(*arguments: str) -> tuple[bytes, bytes]:
+    """What a command says on stdout, and on a terminal that is its stderr."""
+    ours, theirs = pty.openpty()
+    environ = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    command = [sys.executable, "-m", "spanproof.cli", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, env=environ) as process:
+        os.close(theirs)
+        out = process.stdout.read()
+    shown = b""
+    with suppress(OSError):  # Linux says EIO where the other end is closed
+        while part := os.read(ours, 65536):
+            shown += part
+    os.close(ours)
+    return out, shown
+
+
+def test_progress_is_shown_on_a_terminal_and_not_among_json(promoted):
+    out, shown = stderr_on_a_terminal("suite", "run", str(promoted))
+    assert b"1/1" in shown
+    assert b"1 reproduced" in out
+    out, shown = stderr_on_a_terminal("suite", "run", str(promoted), "--json")
+    assert json.loads(out)["reproduced"] == 1
+    assert shown == b""
+
+
+OWN = """
+evaluators:
+  - {name: says_tea, source: "def main(completion, target, **v): return 'tea' in completion", pass_at: 1.0}
+"""
+
+
+def test_a_suite_is_judged_by_the_configuration(promoted, tmp_path, capfd):
+    config = tmp_path / "spanproof.yaml"
+    config.write_text(OWN)
+    (path,) = promoted.glob("cases/*/case.yaml")
+    own = "- {layer: correctness, name: says_tea, verdict: pass}\n"
+    path.write_text(path.read_text().replace("details:\n", f"details:\n{own}"))
+    assert run(["suite", "run", str(promoted), "--config", str(config)]) == 0
+    capfd.readouterr()
+    assert run(["suite", "run", str(promoted)]) == 1
+    out = capfd.readouterr().out
+    assert "no says_tea score any more: nothing that is configured here gives it" in " ".join(out.split())
+    config.write_text("evaluation: {repaly: false}\n")
+    assert run(["suite", "run", str(promoted), "--config", str(config)]) == 2
+    assert "did you mean 'evaluation.replay'?" in capfd.readouterr().err

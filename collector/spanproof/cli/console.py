@@ -65,8 +65,8 @@ def print_json(value: object) -> None:
     sys.stdout.buffer.flush()
 
 
-def progress() -> Progress:
-    """A progress bar on stderr, shown on a terminal only."""
+def progress(*, as_json: bool) -> Progress:
+    """A progress bar on stderr, shown on a terminal only, and not among lines of JSON."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -74,7 +74,7 @@ def progress() -> Progress:
         TimeElapsedColumn(),
         console=error_console,
         transient=True,
-        disable=not error_console.is_terminal,
+        disable=as_json or not error_console.is_terminal,
     )
 
 

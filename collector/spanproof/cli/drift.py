@@ -49,7 +49,7 @@ def drift(
     Of the same code, with the same code before it and the same answers of its tools, the recorded failure
     class changed with the executor: its type, its version, or its image by digest.
     """
-    with opened_store(location) as store, progress() as bar:
+    with opened_store(location) as store, progress(as_json=as_json) as bar:
         task = bar.add_task("looking for changed code", total=None)
         ids = store.traces_of_changed_code(project=project, since_ns=since_ns(since), limit=limit)
         bar.update(task, description="reading traces", total=len(ids))

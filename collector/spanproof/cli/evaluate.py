@@ -61,7 +61,7 @@ def command(
     evaluations: list[TraceEvaluation] = []
     unreadable = 0
     config = in_backend(read_config(file, ()), backend, settings)
-    with opened_engine(config, policy_file, replay=not no_replay) as engine, progress() as bar:
+    with opened_engine(config, policy_file, replay=not no_replay) as engine, progress(as_json=as_json) as bar:
         task = bar.add_task("evaluating", total=len(files))
         for path in files:
             traces, problems = traces_in(path)

@@ -84,7 +84,7 @@ def calibrate_command(
         known = load_rubrics(choice.rubrics)
         rows = labels_in(labels, known)
         asked = {name: [row for row in rows if row.rubric == name] for name in known}
-        with progress() as bar:
+        with progress(as_json=as_json) as bar:
             task = bar.add_task("asking the judge", total=len(rows))
             found = [
                 calibrate(judge, known[name], of_rubric, choice.at_once, lambda: bar.advance(task))

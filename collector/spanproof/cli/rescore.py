@@ -73,7 +73,7 @@ def command(
     try:
         with opened_store(location, writing=True) as store:
             ids = store.trace_ids(limit=_MOST, project=project, since_ns=since_ns(since))
-            with progress() as bar:
+            with progress(as_json=as_json) as bar:
                 task = bar.add_task("scoring again", total=len(ids))
                 for before, after in _rescored(store, opened.engine, ids, chosen, config):
                     traces += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -9,13 +10,13 @@ from rich.padding import Padding
 from rich.text import Text
 
 from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.backends import backend_options, in_backend
-from spanproof.cli.console import UsageProblem, console, error_console, print_json
+from spanproof.cli.backends import configured_backend_options, in_backend
+from spanproof.cli.config import config_option, read_config
+from spanproof.cli.console import UsageProblem, console, error_console, print_json, progress
 from spanproof.cli.evaluate import opened_engine
 from spanproof.cli.policy import policy_option
 from spanproof.cli.report import plain
 from spanproof.cli.stored import counted
-from spanproof.collector.config import Config
 from spanproof.suites import CaseReport, CaseStatus, SuiteError, SuiteReport, run_suite
 
 _STYLES = {
@@ -35,24 +36,29 @@ def command() -> None:
 @command.command("run")
 @click.argument("suite", type=click.Path(path_type=Path))
 @policy_option
-@backend_options
+@configured_backend_options
 @click.option("--junit", type=click.Path(path_type=Path), help="Write a JUnit file.")
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
+@config_option
 def run(
     suite: Path,
     policy_file: Path | None,
-    backend: str,
+    backend: str | None,
     settings: dict[str, str],
     junit: Path | None,
     as_json: bool,
+    file: Path | None,
 ) -> int:
     """Replay every case of a suite offline.
 
     Exit code 0 when each gets the verdicts that were frozen, else 1.
+
+    Of the configuration hold the same sections as for `spanproof eval`.
     """
+    config = in_backend(read_config(file, ()), backend, settings)
     try:
-        with opened_engine(in_backend(Config(), backend, settings), policy_file) as engine:
-            report = run_suite(suite, engine)
+        with opened_engine(config, policy_file) as engine, progress(as_json=as_json) as bar:
+            report = run_suite(suite, engine, partial(bar.track, description="judging"))
     except SuiteError as problem:
         raise UsageProblem(str(problem)) from problem
     if junit:

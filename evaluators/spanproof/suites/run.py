@@ -7,12 +7,13 @@ or not judged here at all (no sandbox on this machine, say), which is never take
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.evaluator import BUILT_IN
 from spanproof.evaluators.junit import JUnitTest, Problem, ProblemKind, junit_xml
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.suites.case import Case, Expectation, expectation_of
@@ -90,14 +91,21 @@ class SuiteReport:
         return junit_xml(f"spanproof suite {self.suite}", [_junit_test(report) for report in self.cases])
 
 
-def run_suite(suite: Path, engine: Engine) -> SuiteReport:
+def run_suite(
+    suite: Path, engine: Engine, track: Callable[[Sequence[Case]], Iterable[Case]] = iter
+) -> SuiteReport:
     """Evaluate every case of a suite again.
+
+    Args:
+        suite: its folder.
+        engine: today's.
+        track: gives the cases on as they are taken, so that progress can be shown.
 
     Raises:
         SuiteError: no suite, or a case that cannot be read; nothing is run then.
     """
     cases = load_suite(suite)
-    return SuiteReport(suite.resolve().name, tuple(run_case(case, engine) for case in cases))
+    return SuiteReport(suite.resolve().name, tuple(run_case(case, engine) for case in track(cases)))
 
 
 def run_case(case: Case, engine: Engine) -> CaseReport:
@@ -111,10 +119,15 @@ def run_case(case: Case, engine: Engine) -> CaseReport:
     for expected in case.expectations:
         now = by_key.get(expected.key)
         if now is None:
-            differences.append(Difference(expected, "missing", f"no {expected.name} score any more"))
+            differences.append(Difference(expected, "missing", _why_missing(expected)))
         elif now.verdict != expected.verdict:
             differences.append(Difference(expected, now.verdict, now.explanation))
     return CaseReport(case, _status(differences), tuple(differences), evaluation)
+
+
+def _why_missing(expected: Expectation) -> str:
+    told = f"no {expected.name} score any more"
+    return told if expected.name in BUILT_IN else f"{told}: nothing that is configured here gives it"
 
 
 def _status(differences: Sequence[Difference]) -> CaseStatus:
