@@ -118,13 +118,15 @@ def test_a_value_of_another_kind_is_told_in_the_words_of_the_file(write) -> None
     ]
 
 
-@pytest.mark.parametrize("price", ["0.4", "[0.4]", "[0.4, 1.6, 3]", "[a, 1]", "[-1, 1]", "[.nan, 1]", "{in: 1}"])
-def test_a_price_that_is_none_is_told_with_its_line_its_model_and_the_form(write, price) -> None:
+@pytest.mark.parametrize(
+    "price", ["0.4", "[0.4]", "[0.4, 1.6, 3]", "[a, 1]", "[-1, 1]", "[.nan, 1]", "{in: 1}"]
+)
+def test_a_price_that_is_none_is_told_with_its_line_and_the_form(write, price) -> None:
     path = write(f"judge:\n  prices:\n    gpt-4.1: [2, 8]\n    mine: {price}\n")
     (told,) = problems(path)
     assert told.startswith(
-        f"{path}:4: judge.prices.mine: a price is two numbers, US dollars per million tokens in and out, as in"
-        " [0.4, 1.6], got "
+        f"{path}:4: judge.prices.mine: a price is two numbers, US dollars per million tokens in and out, as"
+        " in [0.4, 1.6], got "
     )
 
 

@@ -119,8 +119,10 @@ def test_a_verdict_that_is_asked_of_advice_is_told_with_what_to_write():
     skipped = score(3, Skipped("hidden"), "stable")
     assert verdict("trajectory.stable == pass for all cases", *advice, skipped) == (
         Verdict.INCONCLUSIVE,
-        "no case could be judged: 1 skipped, 2 have a value and no verdict; trajectory.stable is advice, so"
-        " compare its value, as in trajectory.stable >= 1",
+        (
+            "no case could be judged: 1 skipped, 2 have a value and no verdict; trajectory.stable is advice,"
+            " so compare its value, as in trajectory.stable >= 1"
+        ),
     )
 
 

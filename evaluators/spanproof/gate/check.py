@@ -44,12 +44,12 @@ def check(assertions: Sequence[Assertion], scores: Iterable[Score]) -> GateRepor
         names[score.layer].add(score.name)
         if metric in wanted:
             case.scores.setdefault(metric, []).append(score)
-    return GateReport(
-        tuple(_report(assertion, cases.values(), names) for assertion in assertions)
-    )
+    return GateReport(tuple(_report(assertion, cases.values(), names) for assertion in assertions))
 
 
-def _report(assertion: Assertion, cases: Iterable[_Gathered], names: Mapping[Layer, AbstractSet[str]]) -> AssertionReport:
+def _report(
+    assertion: Assertion, cases: Iterable[_Gathered], names: Mapping[Layer, AbstractSet[str]]
+) -> AssertionReport:
     results = tuple(
         _case_result(assertion, case.first, case.scores.get((assertion.layer, assertion.name), ()))
         for case in cases

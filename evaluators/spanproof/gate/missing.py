@@ -21,8 +21,10 @@ _ASKED_FOR: Mapping[tuple[Layer, str], str] = {
     (Layer.CORRECTNESS, "within_budget"): _OF_SUITES,
     (Layer.CORRECTNESS, "judge_correctness"): "judge.beside_share says of how many runs a judge is asked",
     (Layer.BOUNDARY, "no_code"): "evaluation.without_code names the cohorts that have it",
-    (Layer.EXECUTION, "stable"): "only runs that were replayed twice have it, and evaluation.repeat_share says"
-    " how many are",
+    (
+        Layer.EXECUTION,
+        "stable",
+    ): "only runs that were replayed twice have it, and evaluation.repeat_share says how many are",
     (Layer.EXECUTION, "drift"): "only runs whose code ended otherwise on another executor have it",
     (Layer.TRAJECTORY, "feedback"): "only a store has it, of runs that a user told something of",
 }

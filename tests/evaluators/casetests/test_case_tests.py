@@ -117,7 +117,9 @@ def test_what_changes_the_inputs_of_a_property_is_told_with_them_as_they_were_gi
 
 
 def test_a_demand_without_a_call_to_hold_it_against_is_told(tmp_path):
-    with pytest.raises(TestsError, match="inputs_unchanged holds for pairs with arguments and for properties"):
+    with pytest.raises(
+        TestsError, match="inputs_unchanged holds for pairs with arguments and for properties"
+    ):
         written(inputs_unchanged=True, unit="assert True")
 
 

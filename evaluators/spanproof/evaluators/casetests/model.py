@@ -204,6 +204,10 @@ class CaseTests(_Part):
 
     @model_validator(mode="after")
     def _has_inputs(self) -> CaseTests:
-        if self.inputs_unchanged and not self.properties and all(pair.stdout is not None for pair in self.pairs):
+        if (
+            self.inputs_unchanged
+            and not self.properties
+            and all(pair.stdout is not None for pair in self.pairs)
+        ):
             raise ValueError("inputs_unchanged holds for pairs with arguments and for properties: give some")
         return self

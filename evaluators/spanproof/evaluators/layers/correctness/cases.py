@@ -49,7 +49,7 @@ def _tests_pass(report: TestReport) -> Outcome:
 
 
 def _inputs_unchanged(report: TestReport) -> Outcome:
-    """A verdict where the case demands it, else advice: a function that changes its argument may be meant to."""
+    """A verdict where the case demands it, else advice: a function may be meant to change its argument."""
     if report.unrun is not None:
         return Skipped(f"the case's tests could not be run: {report.unrun}")
     if not report.changed_inputs:
