@@ -5,12 +5,20 @@ import inspect
 import smolagents
 from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
 from langchain_core.runnables import RunnableLambda
+from opentelemetry import trace as otel
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from smolagents import agents, local_python_executor
 
 from spanproof.instrumentors import (
+    ContentPolicy,
     instrument_langchain,
     instrument_smolagents,
     instrumented,
+    register,
+    registration,
+    trace,
     uninstrument,
 )
 
@@ -180,3 +188,54 @@ def test_the_public_names_are_sorted_and_there():
 
     assert public.__all__ == sorted(public.__all__)
     assert all(hasattr(public, name) for name in public.__all__)
+
+
+def _says_it(recorded):
+    with trace.step("said") as step:
+        step.input("secret_4711")
+    coder("final_answer('secret_4711')").run("Go.")
+    RunnableLambda(lambda x: x).invoke("secret_4711")
+    scopes = {
+        span.instrumentation_scope.name.rpartition(".")[2]
+        for span in recorded.spans
+        if "secret_4711" in span.to_json()
+    }
+    recorded.clear()
+    return scopes
+
+
+def test_a_policy_holds_for_what_is_instrumented_already_and_until_another_is_given(recorded, monkeypatch):
+    monkeypatch.setattr(otel, "_TRACER_PROVIDER", recorded.provider)
+    monkeypatch.setattr(registration, "_content", None)
+    try:
+        register(instrument=("smolagents",))
+        assert _says_it(recorded) == {"trace", "smolagents", "langchain"}
+        register(instrument=("smolagents",), content=ContentPolicy(capture=False))
+        assert _says_it(recorded) == set()
+        register()  # as a library may
+        instrument_smolagents()
+        assert _says_it(recorded) == set()
+        uninstrument()
+        register()
+        assert _says_it(recorded) == set()
+        instrument_smolagents(content=ContentPolicy())
+        assert _says_it(recorded) == {"smolagents"}
+        register(content=ContentPolicy())
+        assert _says_it(recorded) == {"trace", "smolagents", "langchain"}
+    finally:
+        trace.configure()
+
+
+def test_a_provider_that_is_given_receives_the_spans_from_then_on(recorded, monkeypatch):
+    other, seen = TracerProvider(), InMemorySpanExporter()
+    other.add_span_processor(SimpleSpanProcessor(seen))
+    instrument_smolagents(other)
+    instrument_smolagents()
+    monkeypatch.setattr(otel, "_TRACER_PROVIDER", recorded.provider)
+    try:
+        register()  # names none
+    finally:
+        trace.configure()
+    _work()
+    assert recorded.spans == []
+    assert len(seen.get_finished_spans()) == 5

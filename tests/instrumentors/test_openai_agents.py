@@ -262,5 +262,12 @@ def test_the_sdks_own_processors_stay_or_make_room_as_asked(recorded):
     assert other not in _processors()
     uninstrument()
     assert _processors() == [other]
+    instrument_openai_agents(recorded.provider)  # as `opentelemetry-instrument` does
+    instrument_openai_agents(exclusive=True)
+    instrument_openai_agents()
+    assert other not in _processors()
+    assert len(_processors()) == 1
+    uninstrument()
+    assert _processors() == [other]
     set_trace_processors([])
     instrument_openai_agents(recorded.provider)

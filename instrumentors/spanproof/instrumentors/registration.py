@@ -12,8 +12,9 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
@@ -38,13 +39,28 @@ FRAMEWORKS = ("smolagents", "langchain")
 
 _logger = logging.getLogger(__name__)
 _lock = threading.RLock()
-_instrumented: dict[str, _Instrumentor] = {}
+_instrumented: dict[str, _Instrumented] = {}
+_content: ContentPolicy | None = None
+"""What `register()` was last told may be recorded: it holds until it is told otherwise."""
 _registered: WeakKeyDictionary[TracerProvider, _Registration] = WeakKeyDictionary()
 
 
 class _Instrumentor(Protocol):
     def instrument(self) -> None: ...
     def uninstrument(self) -> None: ...
+
+
+@dataclass(slots=True)
+class _Instrumented:
+    """A framework under instrumentation.
+
+    Attributes:
+        chosen: its provider was named for it alone, so `register()` leaves that.
+    """
+
+    instrumentor: _Instrumentor
+    tracing: Tracing
+    chosen: bool
 
 
 class _Registration:
@@ -68,7 +84,8 @@ def register(
 ) -> TracerProvider:
     """Trace this process's agents and export the spans over OTLP.
 
-    Calling it again with the same arguments changes nothing.
+    Calling it again with the same arguments changes nothing. What it is told of `content` holds for all our
+    spans until it is told otherwise, also for frameworks that are under instrumentation already.
 
     Args:
         service_name: the resource's `service.name`; else `OTEL_SERVICE_NAME` or `OTEL_RESOURCE_ATTRIBUTES`.
@@ -81,7 +98,7 @@ def register(
         instrument: frameworks to instrument; those not installed are left out.
         batch: export in the background; False exports each span as it ends.
         headers: sent with each export; else `OTEL_EXPORTER_OTLP_HEADERS`.
-        content: what may be recorded; else what the environment says.
+        content: what may be recorded; else what it was told before, or the environment says.
 
     Returns:
         The provider that now receives the spans; `force_flush()` it before a short-lived process ends.
@@ -90,9 +107,13 @@ def register(
         ValueError: an argument names an unknown framework or protocol, or an endpoint that is no URL.
         ImportError: `protocol` is `grpc` and its exporter is not installed.
     """
+    global _content
     _check(endpoint, instrument)
     apply_log_level()
     with _lock:
+        _content = content or _content
+        for each in _instrumented.values():
+            each.tracing.change(None, content)
         with understood():
             spoken = protocol_of(protocol)
             provider, ours = provider_for(_resource(service_name, project))
@@ -106,10 +127,10 @@ def register(
             if ours or endpoint is not None:
                 exports = registration.exports
                 add_exporters(provider, exports, endpoint, spoken, batch=batch, headers=headers)
-        configure(provider, content)
+        configure(provider, _content)
         for framework in instrument:
             if not _is_switched_off(framework):
-                _instrument_if_installed(framework, provider, content)
+                _instrument_if_installed(framework, provider)
     return provider
 
 
@@ -153,20 +174,23 @@ def instrument_openai_agents(
 
     Args:
         tracer_provider: where the spans go.
-        exclusive: take the place of the SDK's own upload to OpenAI instead of working beside it.
-        content: what may be recorded; else what the environment says.
+        exclusive: take the place of the SDK's own upload to OpenAI instead of working beside it, from now on.
+        content: what may be recorded; else what `register()` was told, or the environment says.
 
     Raises:
         ImportError: openai-agents is not installed.
     """
-    _instrument("openai-agents", tracer_provider, content, exclusive=exclusive)
+    with _lock:
+        instrumentor = _instrument("openai-agents", tracer_provider, content)
+        if exclusive:
+            instrumentor.take_over()
 
 
 def uninstrument() -> None:
     """Put every original of every framework back. The provider and its exporters stay."""
     with _lock:
-        for instrumentor in _instrumented.values():
-            instrumentor.uninstrument()
+        for each in _instrumented.values():
+            each.instrumentor.uninstrument()
         _instrumented.clear()
 
 
@@ -221,13 +245,13 @@ def _langchain(tracing: Tracing) -> _Instrumentor:
     return LangChainInstrumentor(tracing)
 
 
-def _openai_agents(tracing: Tracing, *, exclusive: bool = False) -> _Instrumentor:
+def _openai_agents(tracing: Tracing) -> _Instrumentor:
     from spanproof.instrumentors.openai_agents import OpenAIAgentsInstrumentor
 
-    return OpenAIAgentsInstrumentor(tracing, exclusive=exclusive)
+    return OpenAIAgentsInstrumentor(tracing)
 
 
-_FACTORIES: dict[str, Callable[..., _Instrumentor]] = {
+_FACTORIES: dict[str, Callable[[Tracing], _Instrumentor]] = {
     "smolagents": _smolagents,
     "langchain": _langchain,
     "openai-agents": _openai_agents,
@@ -238,31 +262,36 @@ def _instrument(
     framework: str,
     provider: trace.TracerProvider | None,
     content: ContentPolicy | None,
-    **options: bool,
-) -> None:
+    *,
+    chosen: bool = True,
+) -> Any:
+    """A framework's instrumentor, at work also on what a reload has brought anew; the last arguments hold."""
     with _lock:
+        chosen = chosen and provider is not None
         known = _instrumented.get(framework)
         if known is not None:
-            known.instrument()  # what a reload of the framework's modules has brought anew
-            return
-        instrumentor = _FACTORIES[framework](
-            Tracing(framework.replace("-", "_"), provider, content), **options
-        )
+            known.tracing.change(provider if chosen or not known.chosen else None, content)
+            known.chosen = chosen or known.chosen
+            known.instrumentor.instrument()
+            return known.instrumentor
+        tracing = Tracing(framework.replace("-", "_"), provider, content or _content)
+        instrumentor = _FACTORIES[framework](tracing)
         try:
             instrumentor.instrument()
         except BaseException:
             with suppress(Exception):  # it is told by the error that brought us here
                 instrumentor.uninstrument()  # half an instrumentation is worse than none
             raise
-        _instrumented[framework] = instrumentor
+        _instrumented[framework] = _Instrumented(instrumentor, tracing, chosen)
+        return instrumentor
 
 
-def _instrument_if_installed(framework: str, provider: TracerProvider, content: ContentPolicy | None) -> None:
+def _instrument_if_installed(framework: str, provider: TracerProvider) -> None:
     try:
         if framework not in _instrumented:
             with suppress(PackageNotFoundError):  # it may be on the path without being installed
                 check_release(framework)
-        _instrument(framework, provider, content)
+        _instrument(framework, provider, None, chosen=False)
     except ModuleNotFoundError as missing:
         # Our own modules are always there: only the framework's absence is no error.
         if (missing.name or "").startswith("spanproof"):

@@ -68,11 +68,17 @@ class Tracing:
         self, framework: str, provider: TracerProvider | None = None, policy: ContentPolicy | None = None
     ) -> None:
         self.scope = f"{ours.SCOPE_PREFIX}instrumentors.{framework}"
-        self.policy = policy or policy_from()
+        self.change(provider or trace.get_tracer_provider(), policy or policy_from())
+
+    def change(self, provider: TracerProvider | None, policy: ContentPolicy | None) -> None:
+        """Send the spans from now on to another provider, or record by another policy; None leaves it."""
+        if policy is not None:
+            self.policy = policy
+        if provider is not None:
+            self._provider = provider
         # That content is hidden holds for all of this scope's spans, and is told once for them.
         said = None if self.policy.capture else {ours.CONTENT_HIDDEN: True}
-        named = provider or trace.get_tracer_provider()
-        self._tracer = named.get_tracer(self.scope, version("spanproof"), attributes=said)
+        self._tracer = self._provider.get_tracer(self.scope, version("spanproof"), attributes=said)
 
     def open(
         self,

@@ -13,21 +13,20 @@ class OpenAIAgentsInstrumentor:
 
     name = "openai-agents"
 
-    def __init__(self, tracing: Tracing, *, exclusive: bool = False) -> None:
+    def __init__(self, tracing: Tracing) -> None:
         self._tracing = tracing
-        self._exclusive = exclusive
         self._patches = Patches()
         self._processor: Any = None
-        self._replaced: list[Any] = []
+        self._stood_in_for: list[Any] | None = None
 
     def instrument(self) -> None:
-        """Register the processor; beside the SDK's own upload unless `exclusive`.
+        """Register the processor beside the SDK's own upload, again where it is no longer there.
 
         Raises:
             ImportError: openai-agents is not installed.
         """
         from agents.result import RunResultStreaming
-        from agents.tracing import add_trace_processor, set_trace_processors
+        from agents.tracing import add_trace_processor
 
         if self._processor is not None and self._processor in _processors():
             return
@@ -35,11 +34,15 @@ class OpenAIAgentsInstrumentor:
 
         self._processor = SpanProcessor(self._tracing)
         self._patches.replace(RunResultStreaming, "cancel", self._noting_cancel)
-        self._replaced = _processors()
-        if self._exclusive:
+        add_trace_processor(self._processor)
+
+    def take_over(self) -> None:
+        """Stand in for the processors that are there, among them the SDK's own upload."""
+        from agents.tracing import set_trace_processors
+
+        if self._stood_in_for is None:
+            self._stood_in_for = [each for each in _processors() if each is not self._processor]
             set_trace_processors([self._processor])
-        else:
-            add_trace_processor(self._processor)
 
     def uninstrument(self) -> None:
         """Take the processor out, and bring back those it stood in for."""
@@ -47,8 +50,8 @@ class OpenAIAgentsInstrumentor:
 
         self._patches.restore()
         left = [each for each in _processors() if each is not self._processor]
-        set_trace_processors([*self._replaced, *left] if self._exclusive else left)
-        self._processor, self._replaced = None, []
+        set_trace_processors([*(self._stood_in_for or ()), *left])
+        self._processor, self._stood_in_for = None, None
 
     def _noting_cancel(self, original: Method) -> Method:
         def cancel(result: Any, *args: Any, **kwargs: Any) -> Any:
