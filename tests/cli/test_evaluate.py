@@ -195,7 +195,7 @@ class Absent(Sandbox):
 
 
 def test_without_a_usable_sandbox_the_record_judges_and_the_remedy_is_told(good, capsys, monkeypatch):
-    monkeypatch.setattr("spanproof.cli.evaluate.opened", lambda backend, settings: Absent())
+    monkeypatch.setattr("spanproof.cli.evaluate.opened", lambda backend, settings, workers: Absent())
     assert run(["eval", "--json", str(good)]) == 0
     captured = capsys.readouterr()
     (row,) = lines(captured.out)

@@ -12,7 +12,18 @@ from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.evaluator import LAYER_RULES
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import open_store
-from spanproof.trace import Label, Layer, Payload, Scored, Span, SpanKind, StepInfo, ToolCall, trace_of
+from spanproof.trace import (
+    ExecutedCode,
+    Label,
+    Layer,
+    Payload,
+    Scored,
+    Span,
+    SpanKind,
+    StepInfo,
+    ToolCall,
+    trace_of,
+)
 
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
 WITHOUT_REPLAY = ("--set", "evaluation.replay=false")
@@ -112,3 +123,33 @@ def test_the_same_version_changes_nothing(location, capfd):
 def test_traces_outside_of_the_window_are_left_alone(location, capfd):
     assert run(["rescore", "--store", location, "--since", "1h", *WITHOUT_REPLAY]) == 0
     assert "0 traces" in capfd.readouterr().out
+
+
+NOWHERE = ("--set", "sandbox.backend=docker", "--set", "sandbox.settings={host: unix:///nowhere.sock}")
+
+
+def test_a_sandbox_is_started_only_where_what_is_asked_runs_code(location_of_code, capfd, caplog):
+    asked = ["rescore", "--store", location_of_code, *NOWHERE]
+    assert run([*asked, "--layer", "trajectory", "--layer", "groundedness"]) == 0
+    assert (capfd.readouterr().err, caplog.text) == ("", "")
+    assert run([*asked, "--layer", "execution"]) == 0
+    assert caplog.text.count("snippets are not run again") == 1
+    assert "nowhere.sock" in caplog.text
+
+
+@pytest.fixture
+def location_of_code(tmp_path, location):
+    root = Span(
+        "1" * 32, "a" * 16, None, "pricing", SpanKind.AGENT, 10**18, 10**18 + 9, "spanproof",
+        output=Payload("45", "45"), scope="test",
+    )  # fmt: skip
+    code = ExecutedCode("print(45)", "spanproof.code.source", "python", logs="45\n")
+    step = replace(
+        root, span_id="b" * 16, parent_id=root.span_id, kind=SpanKind.CHAIN, step=StepInfo(1), code=code,
+        observation="Execution logs:\n45\n",
+    )  # fmt: skip
+    engine = Engine(pipeline=Pipeline(), sandbox=None)
+    traces = ([replace(span, trace_id=each * 32) for span in (root, step)] for each in "12")
+    with open_store(location) as store:
+        store.write([engine.evaluate(trace_of(spans)) for spans in traces])
+    return location

@@ -99,11 +99,23 @@ def _show_defects(evaluations: Sequence[TraceEvaluation]) -> None:
 
 @contextmanager
 def opened_engine(
-    config: Config, policy_file: Path | None = None, *, replay: bool = True
+    config: Config,
+    policy_file: Path | None = None,
+    *,
+    replay: bool = True,
+    workers: int = 1,
+    probe: bool = True,
 ) -> Iterator[Engine]:
     """An engine that judges every run, with its sandbox, which is closed afterwards.
 
     Where the backend cannot run on this machine, the engine judges by the record alone, and stderr says why.
+
+    Args:
+        config: what it is built by.
+        policy_file: in place of the configuration's.
+        replay: whether code may run again at all.
+        workers: programs run at once.
+        probe: whether to see now that the backend can run here; else it is seen when code first has to run.
 
     Raises:
         UsageProblem: the policy, an evaluator, the judge or the backend's name is wrong.
@@ -113,8 +125,8 @@ def opened_engine(
         yield _engine(config, pipeline, None, "replay is switched off")
         return
     backend = config.sandbox.backend
-    with opened(backend, config.sandbox.settings) as sandbox:
-        missing = sandbox.availability().missing
+    with opened(backend, config.sandbox.settings, workers) as sandbox:
+        missing = sandbox.availability().missing if probe else ()
         if not missing:
             yield _engine(config, pipeline, sandbox)
             return

@@ -15,17 +15,14 @@ import click
 
 from spanproof.cli import EXIT_PASS
 from spanproof.cli.config import config_option, read_config, set_option
-from spanproof.cli.console import UsageProblem, console, print_json, progress
+from spanproof.cli.console import console, print_json, progress
+from spanproof.cli.evaluate import opened_engine
 from spanproof.cli.report import is_own, verdict_word
 from spanproof.cli.stored import counted, opened_store, since_ns, since_option, store_option
 from spanproof.collector.config import Config
-from spanproof.collector.engine import open_engine
-from spanproof.evaluators.custom import EvaluatorError
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.judge import JudgeError
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.rescore import rescored
-from spanproof.sandbox import BadFixture, PolicyError
 from spanproof.store import Store
 from spanproof.trace import Layer
 
@@ -62,28 +59,25 @@ def command(
     """
     config = read_config(file, settings)
     chosen = tuple(Layer(layer) for layer in layers) or config.evaluation.layers
-    asked = config.evaluation.model_copy(update={"layers": chosen, "sampling": ()})
-    try:
-        opened = open_engine(config.model_copy(update={"evaluation": asked}))
-    except (PolicyError, JudgeError, EvaluatorError, BadFixture) as problem:
-        remedy = "see docs/policy.md, docs/judge.md, docs/evaluators.md and docs/replay.md"
-        raise UsageProblem(str(problem), remedy) from problem
+    asked = config.evaluation.model_copy(update={"layers": chosen})
+    asking = config.model_copy(update={"evaluation": asked})
     changes: Counter[str] = Counter()
     traces = 0
-    try:
-        with opened_store(location, writing=True) as store:
-            ids = store.trace_ids(limit=_MOST, project=project, since_ns=since_ns(since))
-            with progress(as_json=as_json) as bar:
-                task = bar.add_task("scoring again", total=len(ids))
-                for before, after in _rescored(store, opened.engine, ids, chosen, config):
-                    traces += 1
-                    changed = _changes(before, after)
-                    changes.update(changed)
-                    bar.advance(task)
-                    if as_json:
-                        print_json({"trace_id": after.trace.trace_id, "changes": changed})
-    finally:
-        opened.close()
+    # What is asked may need no code to run: then no sandbox is started.
+    with (
+        opened_engine(asking, workers=config.sandbox.workers, probe=False) as engine,
+        opened_store(location, writing=True) as store,
+        progress(as_json=as_json) as bar,
+    ):
+        ids = store.trace_ids(limit=_MOST, project=project, since_ns=since_ns(since))
+        task = bar.add_task("scoring again", total=len(ids))
+        for before, after in _rescored(store, engine, ids, chosen, config):
+            traces += 1
+            changed = _changes(before, after)
+            changes.update(changed)
+            bar.advance(task)
+            if as_json:
+                print_json({"trace_id": after.trace.trace_id, "changes": changed})
     if not as_json:
         console.print(f"{counted(traces, 'trace')} scored again on {', '.join(chosen)}")
         for change, number in sorted(changes.items()):

@@ -59,7 +59,7 @@ class OpenEngine:
 
 
 def open_engine(config: Config) -> OpenEngine:
-    """Build the engine.
+    """Build the engine and start its sandbox, with the packages that are needed in it.
 
     Raises:
         PolicyError: the policy file is not valid.
@@ -74,7 +74,10 @@ def open_engine(config: Config) -> OpenEngine:
     if no_replay:
         log.warning("snippets are not run again: %s", no_replay)
     try:
-        return OpenEngine(engine_of(config, pipeline, sandbox, no_replay), sandbox, no_replay)
+        engine = engine_of(config, pipeline, sandbox, no_replay)
+        if sandbox is not None:
+            _build_packages(_fixtures(config), own_functions(config), sandbox)
+        return OpenEngine(engine, sandbox, no_replay)
     except BaseException:
         if sandbox is not None:
             sandbox.close()
@@ -93,8 +96,7 @@ def engine_of(config: Config, pipeline: Pipeline, sandbox: Sandbox | None, no_re
         JudgeUnavailable: there is a budget for the judge, and no price.
     """
     rules = config.evaluation
-    fixtures = load_fixtures(rules.fixtures) if rules.fixtures else FixtureBook()
-    engine = Engine(
+    return Engine(
         pipeline=pipeline,
         sandbox=sandbox,
         replay_disabled_reason=no_replay,
@@ -102,12 +104,14 @@ def engine_of(config: Config, pipeline: Pipeline, sandbox: Sandbox | None, no_re
         layers=rules.layers,
         told=told_by(config),
         sampling=Sampling(tuple(SamplingRule(**sample.model_dump()) for sample in rules.sampling)),
-        fixtures=fixtures,
+        fixtures=_fixtures(config),
         repeat_share=rules.repeat_share,
     )
-    if sandbox is not None:
-        build_packages(fixtures, own_functions(config), sandbox)
-    return engine
+
+
+def _fixtures(config: Config) -> FixtureBook:
+    file = config.evaluation.fixtures
+    return load_fixtures(file) if file is not None else FixtureBook()
 
 
 def told_by(config: Config) -> Told:
@@ -116,7 +120,7 @@ def told_by(config: Config) -> Told:
     return Told(synonyms, config.judge.prices)
 
 
-def build_packages(fixtures: FixtureBook, own: Sequence[Function], sandbox: Sandbox) -> None:
+def _build_packages(fixtures: FixtureBook, own: Sequence[Function], sandbox: Sandbox) -> None:
     """Have the package sets of fixtures and own evaluators built now, not while some trace waits for them.
 
     One that cannot be had is told; what needs it is skipped with that reason.

@@ -8,6 +8,7 @@ trace gives the same scores with the same ids, whenever and wherever it is evalu
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -58,6 +59,8 @@ from spanproof.trace import (
     trace_of,
 )
 
+log = logging.getLogger(__name__)
+
 _Found = TypeVar("_Found")
 
 _SWITCHED_OFF = "replay is switched off"
@@ -101,6 +104,7 @@ class Engine:
         self._told = told or Told()
         self._fixtures = fixtures or FixtureBook()
         self._repeat_share = repeat_share
+        self._warned: set[str] = set()
 
     def evaluate(
         self,
@@ -242,6 +246,7 @@ class Engine:
                 lambda: replay_run(run, scans, sandbox, given, parameters_in(trace), repeat=repeat)
             )
         except (SandboxUnavailable, BadFixture) as missing:
+            self._warn(str(missing))
             return NoReplay(str(missing)), {}
         except SandboxBroken as failure:
             replay = NoReplay(f"the sandbox failed twice: {failure}")
@@ -249,6 +254,12 @@ class Engine:
             return replay, _tried_twice(lambda: apis.report(run, given.packages)) if with_apis else {}
         except (SandboxUnavailable, SandboxBroken):
             return replay, {}
+
+    def _warn(self, reason: str) -> None:
+        """Tell once what the scores of every such run will tell."""
+        if reason not in self._warned:
+            self._warned.add(reason)
+            log.warning("snippets are not run again: %s", reason)
 
 
 def subject_of(trace: Trace, run: Run, snippet: Snippet) -> dict[str, str]:
