@@ -14,7 +14,7 @@ from spanproof.evaluators.layers.groundedness.language.dates import without_date
 from spanproof.evaluators.layers.groundedness.language.words import plain_set, said_in
 
 _TIME = re.compile(
-    r"(?:(?<![\w:.+-])|(?<=[\s(]\d:\d\d[-–])|(?<=[\s(]\d\d:\d\d[-–]))(?P<h>\d{1,2}):(?P<m>\d{2})(?::(?P<s>\d{2})(?:\.\d{1,6})?)?\s?(?P<p>[ap]\.?m\.?)?(?!(?!z\b)\w|:)"
+    r"(?:(?<![\w:.+-])|(?<=[\s(]\d:\d\d[-–])|(?<=[\s(]\d\d:\d\d[-–]))(?P<h>\d{1,2}):(?P<m>\d{2})(?::(?P<s>\d{2})(?:\.\d{1,6})?)?\s?(?P<p>[ap]\.?m\.?)?(?!(?!z\b)\w|:|\.\d)"
     r"|(?<![\w:.$-])(?P<h2>\d{1,2})\s?(?P<p2>[ap]\.?m\.?)(?!\w)"
     r"|(?<=\d{4}-\d\d-\d\d[T ])(?P<h3>\d{2}):(?P<m3>\d{2})(?::(?P<s3>\d{2})(?:\.\d{1,6})?)?"
     r"|\b(?P<h4>\d{1,2})(?=\s?(?:to|until|[-–])\s?\d{1,2}(?::\d\d)?\s?(?P<p4>[ap])\.?m\b)"

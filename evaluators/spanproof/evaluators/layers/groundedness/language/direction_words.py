@@ -80,6 +80,8 @@ _LESS_IS_BETTER = canonical_set(
 )
 ATTRIBUTE = re.compile(r"\b(?:the|an?|at|of)\s+$", re.IGNORECASE)
 """A state, and no change: "the reduced ticket", "a rising market"."""
+_RAIN = re.compile(r"\b(?:rain|snow|hail|sleet|precipitation|night)\s+(?:that\s+)?$", re.IGNORECASE)
+"""What falls without a change of any value."""
 _IDIOM = re.compile(
     r"\b(?:ma[dk]e|makes|making|set|sets|came|comes?|coming|sign\w*|add\w*|back\w*|end\w*|pick\w*|look\w*|follow\w*"
     r"|tak\w*|took|g[ai]ve\w*|br[io]\w*|show\w*|turn\w*|sum\w*|round\w*|cut\w*|wrap\w*|speed\w*|start\w*|clean\w*"
@@ -91,10 +93,10 @@ FROM_TO = re.compile(r"\b(from|to)\s+$", re.IGNORECASE)
 
 
 def is_idiom(match: re.Match[str], text: str) -> bool:
-    """Whether a bare "up" or "down" belongs to a verb that tells no direction."""
-    return match.group().lower() in {"up", "down"} and (
-        _IDIOM.search(text[max(0, match.start() - 16) : match.start()]) is not None
-    )
+    """Whether a bare "up" or "down" belongs to a verb that tells no direction, or it is rain that fell."""
+    before, word = text[max(0, match.start() - 20) : match.start()], match.group().lower()
+    idiom = _IDIOM if word in {"up", "down"} else _RAIN if word.startswith("f") else None
+    return idiom is not None and idiom.search(before) is not None
 
 
 def goes_up(match: re.Match[str], words: Collection[str]) -> bool | None:

@@ -25,10 +25,11 @@ _WEEKDAYS = frozenset(map(canonical, WEEKDAYS))
 _DAY_WORD = re.compile(r"\d{4}(?:-\d\d-\d\d)?")
 _EARLY = canonical_set(
     "before old previous prior last start first initial begin beginning baseline pre yesterday open"
-    " opening past original from"
+    " opening past original from control baseline stable"
 )
 _LATE = canonical_set(
     "after new current today this end final latest now post today close closing present updated to"
+    " variant treatment candidate canary"
 )
 _NUMBERED = re.compile(r"^(?P<stem>[a-z]{1,12}?)(?P<number>\d{1,4})$")
 _YEAR_DIGITS = 4

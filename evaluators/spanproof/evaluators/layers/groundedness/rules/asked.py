@@ -147,4 +147,4 @@ def in_unit(quantity: Quantity, fact: Fact) -> float:
 def _is_a_share(fact: Fact) -> bool:
     """Whether the fact is a share of one: its key says so, or nothing is known of it but that it is below."""
     size = abs(fact.number or 0.0)
-    return size <= 1 if fact.fraction else fact.dimension is None and 0 < size < 1
+    return size <= 1 if fact.fraction else fact.unit is None and not fact.counted and 0 < size < 1

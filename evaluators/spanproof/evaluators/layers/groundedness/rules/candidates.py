@@ -52,6 +52,7 @@ _LOWERING = canonical_set(
     " lower less fewer reduced reduction short shortfall debt owe owed under overdrawn shrank shrunk"
 )
 
+_LOST = canonical_set("loss")
 _MEASURES = canonical_set("degree degrees point points star stars mark marks pixel pixels ° below above out")
 """Nouns behind a number that measure and do not count, so that it may round."""
 
@@ -119,6 +120,8 @@ def _with_sign_in_words(asked: Asked, fact: Fact) -> str | None:
     """A negative fact told as a "loss of 500", or a negative change of what the key calls a decrease."""
     assert fact.number is not None
     lowering = asked.words if asked.quantity.value > 0 else frozenset(fact.key)
+    if fact.dimension is not Dimension.MONEY and asked.quantity.value < 0:
+        lowering -= _LOST  # a model's loss is a measure, and no less of one
     spent = lowering
     if asked.quantity.dimension is not Dimension.MONEY:
         spent = lowering - set(fact.key) if fact.money and abs(fact.number) > 1 else frozenset()

@@ -147,7 +147,8 @@ def _of_a_pair(asked: Asked) -> Closed | None:
     if not first or not second:
         return None
     share, change = 100 * min(first, second) / max(first, second), 100 * (second - first) / first
-    parts = () if not sentence.isdisjoint(CHANGE_CUES) else (share, 100 - share)
+    of_both = 100 * first / (first + second) if first + second else 0.0
+    parts = () if not sentence.isdisjoint(CHANGE_CUES) else (share, 100 - share, of_both, 100 - of_both)
     if any(_is(asked, value) for value in (*parts, change, -change)):
         return None
     return f"of {told} one is {share:.4g} % of the other, and the change {change:.4g} %", list(pair)

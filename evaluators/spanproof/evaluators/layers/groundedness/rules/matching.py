@@ -83,8 +83,17 @@ def comparable(quantity: Quantity, fact: Fact) -> bool:
     if mine is Dimension.MONEY:
         return its is Dimension.MONEY or (its is None and not fact.counted)
     if mine is Dimension.FRACTION:
-        return its is Dimension.FRACTION or (its is None and not fact.counted and fact.day is None)
+        return (
+            its is Dimension.FRACTION
+            or _may_be_a_share(fact)
+            or (its is None and not fact.counted and fact.day is None)
+        )
     return its is mine or (its is None and not fact.counted)
+
+
+def _may_be_a_share(fact: Fact) -> bool:
+    """Whether a value that its key takes for an amount may be a share: a `tax` or a `charge` below one."""
+    return fact.money and not fact.currency and 0 < abs(fact.number or 0.0) < 1
 
 
 def number_text(value: float) -> str:
@@ -130,8 +139,8 @@ def _share(quantity: Quantity, fact: Fact, value: float, coarse: bool) -> str | 
         if fact.unit.dimension is not Dimension.FRACTION:
             return None
         return _converted(quantity, value, fact.unit.factor, (unit.factor,), coarse)
-    if fact.counted or (fact.money and (fact.currency or not 0 < abs(value) < 1)):
-        return None  # a `tax` or a `charge` below one may be a share
+    if fact.counted or (fact.money and not _may_be_a_share(fact)):
+        return None
     if abs(value) <= 1 and fits(quantity, value / unit.factor, coarse=coarse):
         return f"{number_text(value)} × {number_text(1 / unit.factor)} = {number_text(value / unit.factor)}"
     is_fraction = fact.fraction or not fact.key

@@ -53,7 +53,9 @@ _LEVELS: dict[Dimension | None, tuple[float, ...]] = {
     None: (0.001, 0.01, 0.05, 0.1, 0.9, 0.95, 0.99),
 }
 """Levels of significance and confidence that nobody needs to be told."""
-_TESTED = re.compile(r"\b(?:significan\w*|confidence|alpha|CI)\b|α|\bp\s*[<>]\s*", re.IGNORECASE)
+_TESTED = re.compile(
+    r"\b(?:significan\w*|confidence|alpha|CI|hypothesis|reject(?:s|ed|ing)?)\b|α|\bp\s*[<>]\s*", re.IGNORECASE
+)
 _SAYS_HOW_MANY = re.compile(
     r"\b(?:there (?:are|is|were)|found|returned|contains?|lists?|has|have|had|holds?|includes?|total of|all"
     r"|the|these|across|over|for|of|with|show|shows|got|consists? of)\s+$|^\s*$|[:.(]\s*$",

@@ -14,6 +14,7 @@ from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
 from spanproof.evaluators.layers.groundedness.language.segments import Sentence
+from spanproof.evaluators.layers.groundedness.language.units import Unit
 from spanproof.evaluators.layers.groundedness.language.words import (
     canonical,
     canonical_set,
@@ -53,6 +54,9 @@ _TOTALS = canonical_set("total overall sum") | {"."}
 """Names of rows that hold what the others come to."""
 _STATISTICS = canonical_set("count mean std min max")
 _FEW_STATISTICS = 3
+_NAMELESS = _STATISTICS | canonical_set("median total sum n value number")
+"""Words that name a measure of a thing, and no thing."""
+_MOST_NAMED = 200
 _MOST_OF = re.compile(
     r"(?:most|least)\s+[a-z]+(?:id|ive|ous|ful|al|ed|ing|ent|ant|ar|[aie]ble)\b", re.IGNORECASE
 )
@@ -132,6 +136,8 @@ def _meant_columns(
     if measured:
         yield [column for column in _all_columns(binding) if _side(match, column[0])], True
     yield _columns(binding, set(words_of(match["after"]))), True
+    piece = binding.answer.text[slice(*sentence.piece_at(match.start()))]
+    yield list(_families(binding, frozenset(words_of(piece)))), True
     yield list(_stated_columns(sentence.piece_at(match.start()), binding)), True
     if not _SIZED.isdisjoint(said):
         yield _columns(binding, _SIZES), True
@@ -209,6 +215,23 @@ def _columns(binding: Binding, words: AbstractSet[str]) -> list[list[Fact]]:
             if _is_called(_column_words(name, records), words):
                 named.append(column)
     return named
+
+
+def _families(binding: Binding, words: frozenset[str]) -> Iterator[list[Fact]]:
+    """Values whose names differ in one word, where the words say the rest: `mean_yield_north`."""
+    groups: dict[tuple[int, frozenset[str], Unit | None, tuple[str | None, ...]], list[Fact]] = {}
+    for fact in binding.numbers[:_MOST_NAMED]:
+        if fact.weak or (fact.records >= 0 and binding.facts.records[fact.records].rows >= 0):
+            continue
+        for place in range(len(fact.key)) if len(fact.key) > 1 else ():
+            named = (*fact.key[:place], None, *fact.key[place + 1 :])
+            groups.setdefault((fact.output, fact.scope, fact.unit, named), []).append(fact)
+    for (_, _, _, rest), family in groups.items():
+        at = rest.index(None)
+        own = {fact.key[at] for fact in family}
+        common = {word for word in rest if word} - _NAMELESS
+        if len(family) > 1 and own.isdisjoint(_NAMELESS) and common <= words and common:
+            yield family
 
 
 def _all_columns(binding: Binding) -> Iterator[list[Fact]]:

@@ -45,6 +45,19 @@ def conversions(search: Search) -> Derived | None:
     return None
 
 
+def _what_it_is_for(price: Fact, row: list[Fact]) -> list[Fact]:
+    """What a value per something is told for: of `tariff_per_kwh` the values in kWh."""
+    if "per" not in price.key[1:]:
+        return []
+    base = frozenset(price.key[price.key.index("per") + 1 :])
+    return [
+        fact
+        for fact in row
+        if fact is not price
+        and (not base.isdisjoint(fact.key) or (fact.unit is not None and fact.unit.name in base))
+    ]
+
+
 def products(search: Search) -> Derived | None:
     """A count times a price, in one row or over a whole table."""
     rows: dict[tuple[int, int, int], list[Fact]] = {}
@@ -66,6 +79,12 @@ def products(search: Search) -> Derived | None:
                     return Derived(text, (count, price), value)
         if records >= 0 and len(counts) == len(prices) == 1:
             overall[records] = overall.get(records, 0.0) + (counts[0].number or 0.0) * scaled_value(prices[0])
+        for price in facts:
+            for of in _what_it_is_for(price, facts):
+                value = (of.number or 0.0) * scaled_value(price)
+                if fits_operand(search, value, price):
+                    terms = f"{number_text(of.number or 0)} × {number_text(scaled_value(price))}"
+                    return Derived(f"{terms} = {number_text(value)}", (of, price), value)
     for records, value in overall.items():
         if fits(search.quantity, value):
             return Derived(
