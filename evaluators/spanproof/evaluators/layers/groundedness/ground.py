@@ -23,6 +23,7 @@ from spanproof.evaluators.layers.groundedness.rules.comparisons import compariso
 from spanproof.evaluators.layers.groundedness.rules.days import date_claim
 from spanproof.evaluators.layers.groundedness.rules.directions import direction_claims
 from spanproof.evaluators.layers.groundedness.rules.entities import entity_claims
+from spanproof.evaluators.layers.groundedness.rules.exchanged import exchanged_claims
 from spanproof.evaluators.layers.groundedness.rules.matching import number_text
 from spanproof.evaluators.layers.groundedness.rules.names import named_claims
 from spanproof.evaluators.layers.groundedness.rules.numbers import number_claim
@@ -92,6 +93,7 @@ def _claims(binding: Binding) -> list[Claim]:
         if found is not None:
             claims.append(found)
     claims = [_as_factor(found, binding) for found in claims]
+    claims.extend(exchanged_claims(binding))
     claims.extend(status_claims(binding))
     claims.extend(direction_claims(binding))
     compared = comparison_claims(binding)

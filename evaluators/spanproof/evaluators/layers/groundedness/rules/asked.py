@@ -18,6 +18,7 @@ from spanproof.evaluators.layers.groundedness.rules.binding import Binding, clai
 from spanproof.evaluators.layers.groundedness.rules.derive import Search
 from spanproof.evaluators.layers.groundedness.rules.matching import comparable, fits
 from spanproof.evaluators.layers.groundedness.rules.naming import best_named
+from spanproof.evaluators.layers.groundedness.rules.qualities import SUPERLATIVES, side_of
 
 _ARTICLE = r"(?:the\s+|a\s+|an\s+|our\s+|your\s+)?$"
 
@@ -48,6 +49,7 @@ _BOUNDING = plain_set(
     "over above more greater least exceed exceeds exceeded exceeding higher less under below fewer most lower"
     " up within"
 )
+_ENDS = frozenset(("min", "max"))
 _ROUGH = plain_set("about around roughly approximately approx nearly almost some circa ca")
 
 
@@ -95,7 +97,21 @@ def asked_of(stated: Stated, quantity: Quantity, before: str, binding: Binding) 
     under = bounding and UNDER.search(before) is not None
     rough = not _ROUGH.isdisjoint(said) or "~" in before or "≈" in before
     coarse = over or under or (rough and ABOUT.search(before) is not None)
-    return Asked(stated, quantity, binding, binding.words_at(stated), before, over, under, coarse)
+    words = binding.words_at(stated)
+    words |= _ends_named(words, binding)
+    return Asked(stated, quantity, binding, words, before, over, under, coarse)
+
+
+def _ends_named(words: frozenset[str], binding: Binding) -> frozenset[str]:
+    """What an adjective calls the ends of what a key measures: "fastest" of `min_lap_s` is the minimum."""
+    said = words & SUPERLATIVES
+    sides = {
+        side_of(word, fact)
+        for word in said
+        for fact in binding.numbers
+        if not fact.weak and not _ENDS.isdisjoint(fact.key)
+    } - {0}
+    return frozenset("max" if side > 0 else "min" for side in sides) if len(sides) == 1 else frozenset()
 
 
 def kind_of(quantity: Quantity, stated: Stated) -> ClaimKind:

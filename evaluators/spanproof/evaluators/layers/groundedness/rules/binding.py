@@ -73,6 +73,16 @@ class Binding:
         return frozenset(word for fact in self.facts.facts if not fact.weak for word in fact.key)
 
     @cached_property
+    def label_words(self) -> frozenset[str]:
+        """Words of columns that hold names: a `trail` there asks for no distance."""
+        return frozenset(
+            word
+            for fact in self.facts.facts
+            if fact.records >= 0 and fact.string and fact.number is None
+            for word in fact.key
+        )
+
+    @cached_property
     def by_label(self) -> dict[str, list[Fact]]:
         """Facts with a number by their label."""
         found: dict[str, list[Fact]] = {}

@@ -81,7 +81,8 @@ def bound_claim(asked: Asked) -> Claim | None:
         and asked.quantity.unit is None
     ):
         return None  # "over 40,400 requests" gives a number, not a bound
-    for fact in subjects(asked):
+    counted = [fact for fact in asked.binding.numbers if not fact.weak and fact.key == asked.stated.noun[:1]]
+    for fact in counted or subjects(asked):
         value = in_unit(asked.quantity, fact)
         near = value and abs(value - asked.quantity.value) <= abs(value) / 4
         if near and (value > asked.quantity.value) == asked.over:

@@ -313,13 +313,21 @@ def _another_is_named(asked: Asked, fact: Fact, used: list[Fact]) -> bool:
             continue
         if other.key == fact.key and other.scope != fact.scope:
             ours, theirs = fact.scope - other.scope, other.scope - fact.scope
-        elif other.scope == fact.scope and before_after(other, fact) is not None:
+        elif other.scope == fact.scope and _are_told_alike(other, fact):
             ours, theirs = frozenset(fact.key) - set(other.key), frozenset(other.key) - set(fact.key)
         else:
             continue
         if not theirs.isdisjoint(asked.words) and ours.isdisjoint(asked.words):
             return True
     return False
+
+
+def _are_told_alike(one: Fact, other: Fact) -> bool:
+    """Whether two values are of one thing at two times, or two parts of it: `votes_yes` and `votes_no`."""
+    if before_after(one, other) is not None:
+        return True
+    ours, theirs = set(one.key), set(other.key)
+    return len(ours - theirs) == len(theirs - ours) == 1 and bool(ours & theirs) and one.unit == other.unit
 
 
 def _labelled(fact: Fact, asked: Asked) -> list[Fact]:

@@ -49,6 +49,11 @@ _RATES = canonical_set(
 """Words that ask for the share one value of a row has of another."""
 _LEAST_IN_A_ROW, _MOST_IN_A_ROW = 2, 5
 _TOGETHER = canonical_set("together combined overall")
+_ADD_UP = re.compile(
+    r"\b(?:add(?:s|ed)? up|sum(?:s|med)? up|come|comes|came|amount|amounts|amounted)\s+to\s+$", re.I
+)
+_LEFT = canonical_set("free left remaining available unused spare")
+"""Words that ask how far a part is from its whole."""
 _MAX_COLUMN = 500
 _A_WHOLE = 3
 """A total and its two parts."""
@@ -128,7 +133,8 @@ def _of_a_pair(asked: Asked) -> Closed | None:
     percent = asked.quantity.dimension is Dimension.FRACTION
     if asked.quantity.dimension is Dimension.MONEY and not sentence.isdisjoint(MULTIPLYING):
         return None  # "$180 more expensive over a year"
-    if not percent and (sentence.isdisjoint(DIFFERENCE_CUES) or not _tells_a_change(asked)):
+    is_left = not asked.stated.words.isdisjoint(_LEFT)
+    if not percent and (sentence.isdisjoint(DIFFERENCE_CUES) or not (is_left or _tells_a_change(asked))):
         return None
     pair = _pair(asked, sentence)
     if pair is None or (not percent and pair[0].dimension is not asked.quantity.dimension):
@@ -177,7 +183,8 @@ def _pair(asked: Asked, sentence: frozenset[str]) -> tuple[Fact, Fact] | None:
         return part, beside[0]
     alike = [fact for fact in numbers if fact.dimension is asked.quantity.dimension]
     measured = asked.quantity.dimension not in (None, Dimension.FRACTION)
-    if measured and len(alike) == 2 and alike[0].key == alike[1].key:
+    is_left = not asked.stated.words.isdisjoint(_LEFT) and alike and alike[0].unit == alike[-1].unit
+    if measured and len(alike) == 2 and (alike[0].key == alike[1].key or is_left):
         return alike[0], alike[1]  # "$300 more expensive" of the only two prices
     overtaken = _overtaken(asked)
     if overtaken is not None:
@@ -258,13 +265,14 @@ def _overtaken(asked: Asked) -> tuple[Fact, Fact] | None:
 def _of_a_column(asked: Asked) -> Closed | None:
     """The total, mean or extreme of the only column that can be meant, where no row of it is."""
     wanted = next((word for word in _MEASURES if word in asked.words), None)
-    if wanted is None and not asked.words.isdisjoint(_TOGETHER):
+    if wanted is None and (not asked.words.isdisjoint(_TOGETHER) or _ADD_UP.search(asked.before)):
         wanted = "total"
     percent = asked.quantity.dimension is Dimension.FRACTION
     if wanted is None or (percent and wanted in ("total", "mean")):
         return None
     columns = _columns(asked)
     meant = [column for column in columns if not asked.words.isdisjoint(column[0].key)] or columns
+    meant = [column for column in meant if column[0].unit == asked.quantity.unit] or meant
     if len(meant) != 1 or any(wanted in fact.words for fact in asked.binding.numbers):
         return None
     column = meant[0]

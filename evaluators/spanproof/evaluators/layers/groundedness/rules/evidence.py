@@ -106,6 +106,7 @@ def misstated(asked: Asked) -> Misstated | None:
         _slip_of_a_fact(asked)
         or _slip_of_a_result(asked)
         or _in_another_unit(asked)
+        or _slip_of_a_total(asked)
         or _of_a_name(asked)
         or _of_a_count(asked)
         or _of_a_closed_sum(asked)
@@ -180,7 +181,11 @@ def _is_foreign(asked: Asked) -> bool:
     said = content_words(asked.binding.answer.sentences[asked.stated.sentence].words)
     words = [word for word in said if word.isalpha() and len(word) >= _STEM - 1]
     keys = {fact.key for fact in asked.binding.numbers if not fact.weak and fact.key}
-    return len(keys) >= _FEW_VALUES and not any(asked.binding.is_spoken_of(word[:_STEM]) for word in words)
+    return (
+        bool(words)
+        and len(keys) >= _FEW_VALUES
+        and not any(asked.binding.is_spoken_of(word[:_STEM]) for word in words)
+    )
 
 
 def _is_told(asked: Asked, fact: Fact) -> bool:
@@ -256,6 +261,39 @@ def _in_another_unit(asked: Asked) -> Misstated | None:
     return None
 
 
+def _slip_of_a_total(asked: Asked) -> Misstated | None:
+    """A slip of what the only column comes to, where the sentence counts out all of its rows."""
+    quantity = asked.quantity
+    counts = quantity.unit is None and quantity.value.is_integer() and not quantity.spelled
+    for records in asked.binding.facts.records if counts and not asked.coarse else ():
+        columns = [
+            column
+            for name, column in records.measured()
+            if all(fact.dimension is None and (fact.number or 0.0).is_integer() for fact in column)
+        ]
+        if records.rows < 2 or len(columns) != 1 or not _counts_all_beside(asked, records.rows):
+            continue
+        total = sum(fact.number or 0.0 for fact in columns[0])
+        how = slip(quantity, total, meant=True)
+        if how in (ANOTHER_DIGIT, OTHER_ORDER):
+            told = f"the total of {number_text(columns[0][0].number or 0.0)}, … is {number_text(total)}"
+            evidence = evidence_of(columns[0][0], told)
+            return Misstated(f"no output gives {quantity.text}; {told}: it is that with {how}", evidence)
+    return None
+
+
+def _counts_all_beside(asked: Asked, rows: int) -> bool:
+    """Whether another number of the sentence is how many rows there are."""
+    return any(
+        isinstance(other.what, Quantity)
+        and other is not asked.stated
+        and other.sentence == asked.stated.sentence
+        and other.what.unit is None
+        and other.what.value == rows
+        for other in asked.binding.answer.stated
+    )
+
+
 def _is_of_what_went_before(asked: Asked) -> bool:
     """Whether the sentence reckons of what another has named: "Together they account for 56 %"."""
     sentence = asked.binding.answer.sentences[asked.stated.sentence]
@@ -301,7 +339,7 @@ def _of_a_closed_sum(asked: Asked) -> Misstated | None:
 def _of_nothing(asked: Asked) -> Misstated | None:
     """A number that the outputs hold no two values to reckon it of: the one there is says otherwise."""
     quantity, numbers = asked.quantity, asked.binding.numbers
-    if quantity.spelled:
+    if quantity.spelled and quantity.unit is None:
         return _of_a_list(asked)
     if quantity.dimension in (None, Dimension.FRACTION, Dimension.TIME):
         alike = numbers  # a share, a span, or a number without a unit may be reckoned of anything

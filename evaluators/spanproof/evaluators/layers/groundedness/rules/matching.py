@@ -102,9 +102,10 @@ def number_text(value: float) -> str:
 
 
 def _bare(quantity: Quantity, fact: Fact, value: float, coarse: bool) -> str | None:
-    if fits(quantity, value, coarse=coarse):
+    in_cents = fact.unit is CENTS and quantity.decimals == 2
+    if not in_cents and fits(quantity, value, coarse=coarse):
         return ""
-    if fact.unit is CENTS and quantity.decimals == 2 and fits(quantity, value / 100):
+    if in_cents and fits(quantity, value / 100):
         return f"{number_text(value)} / 100 = {number_text(value / 100)}"
     return None
 

@@ -10,14 +10,14 @@ import re
 from collections.abc import Set as AbstractSet
 
 from spanproof.evaluators.layers.groundedness.language.quantity import Quantity
-from spanproof.evaluators.layers.groundedness.language.units import Dimension
+from spanproof.evaluators.layers.groundedness.language.units import BY_NAME, Dimension
 from spanproof.evaluators.layers.groundedness.language.words import canonical_set, content_words, words_of
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.outputs.order import is_later
 from spanproof.evaluators.layers.groundedness.rules.asked import Asked
 from spanproof.evaluators.layers.groundedness.rules.derive.cues import RECKONING_CUES, SERVED
 from spanproof.evaluators.layers.groundedness.rules.deriving import is_whole
-from spanproof.evaluators.layers.groundedness.rules.matching import comparable
+from spanproof.evaluators.layers.groundedness.rules.matching import binds, comparable
 from spanproof.evaluators.layers.groundedness.rules.naming import best_named, coverage, noun_told
 
 _PLAIN = canonical_set("value amount number result name data output item index type id")
@@ -103,7 +103,7 @@ def named_surely(asked: Asked) -> Fact | None:
     """The one value that the words name beyond doubt."""
     usable = [fact for fact in asked.binding.numbers if _may_be(asked, fact)]
     strong = [fact for fact in usable if not fact.weak]
-    named = best_named(strong, asked.words)
+    named = _in_its_unit(asked, best_named(strong, asked.words))
     if not named:
         return _told_surely(asked, usable)
     if len(asked.binding.facts.texts) > 1 and len(named) <= _MOST_TURNS:
@@ -112,7 +112,12 @@ def named_surely(asked: Asked) -> Fact | None:
         return None
     fact = named[0]
     telling = set(fact.key) - _PLAIN
-    if telling and 2 * len(telling & asked.words) < len(telling) and _has_others_in_its_row(fact, usable):
+    if (
+        telling
+        and 2 * len(telling & asked.words) < len(telling)
+        and not _is_named_by_its_unit(asked, fact)
+        and _has_others_in_its_row(fact, usable)
+    ):
         return None
     if (
         fact.records < 0
@@ -127,6 +132,19 @@ def named_surely(asked: Asked) -> Fact | None:
     if nouns and asked.quantity.unit is None and nouns.isdisjoint(counted):
         return None
     return fact if _row_is_named(asked, fact) else None
+
+
+def _in_its_unit(asked: Asked, named: list[Fact]) -> list[Fact]:
+    """Of values named alike those in the very unit of the quantity, where some are: of `km` and `climb_m`."""
+    own = [fact for fact in named if fact.unit is not None and fact.unit == asked.quantity.unit]
+    return own or named
+
+
+def _is_named_by_its_unit(asked: Asked, fact: Fact) -> bool:
+    """Whether the key is nothing but the unit that the quantity is told in: `km`, `hours`."""
+    return (
+        fact.unit is not None and fact.unit == asked.quantity.unit and BY_NAME.get(fact.key[0]) == fact.unit
+    )
 
 
 def _told_surely(asked: Asked, usable: list[Fact]) -> Fact | None:
@@ -229,7 +247,24 @@ def asks_to_reckon(asked: Asked, fact: Fact) -> bool:
         if any(given.unit is None and given.value != base.number for given in asked.binding.task_quantities)
     ):
         return True  # a recipe, scaled
-    return of_a_whole or not told.isdisjoint(RECKONING_CUES) or is_multiplied(asked) or _is_added(asked, fact)
+    cues = told & RECKONING_CUES
+    if cues:
+        cues -= asked.binding.label_words | _told_by_others(asked)
+    return of_a_whole or bool(cues) or is_multiplied(asked) or _is_added(asked, fact)
+
+
+def _told_by_others(asked: Asked) -> frozenset[str]:
+    """The names of values that other numbers of the clause tell: "over 57 laps the mean was 83.9"."""
+    return frozenset(
+        word
+        for other in asked.binding.answer.stated
+        if other is not asked.stated
+        and other.sentence == asked.stated.sentence
+        and isinstance(other.what, Quantity)
+        for fact in asked.binding.numbers
+        if not fact.weak and coverage(fact, other.words) == 1.0 and binds(other.what, fact) is not None
+        for word in fact.key
+    )
 
 
 def _is_added(asked: Asked, fact: Fact) -> bool:

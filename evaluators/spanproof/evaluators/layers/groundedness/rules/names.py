@@ -51,7 +51,10 @@ def _placed(binding: Binding) -> Iterator[Claim]:
         if not strings:
             return
         facts = [fact for fact in strings if not _KEYS[match["preposition"].lower()].isdisjoint(fact.key)]
-        if len(facts) != 1 or not _is_unknown(match["name"], binding) or _is_told(facts[0], binding):
+        if len(facts) != 1 or _is_told(facts[0], binding):
+            continue
+        alike = (facts[0].string or "").isupper()  # of two names in capitals neither is short for another
+        if not _is_unknown(match["name"], binding, capitals=alike):
             continue
         yield _against(match, facts[0].text, evidence_of(facts[0]), binding)
 
@@ -109,9 +112,9 @@ def _lone_names(binding: Binding) -> list[Fact]:
     ]
 
 
-def _is_unknown(name: str, binding: Binding) -> bool:
+def _is_unknown(name: str, binding: Binding, *, capitals: bool = False) -> bool:
     """Whether neither outputs nor task hold any of the name's words, nor what could be short for it."""
-    if next(dates_in(name), None) is not None or (name.isupper() and len(name) <= 3):
+    if next(dates_in(name), None) is not None or (name.isupper() and len(name) <= 3 and not capitals):
         return False
     known = " ".join((*(text[:_MAX_TEXT] for text in binding.facts.texts), binding.task)).lower()
     initials = "".join(word[0] for word in name.split()).lower()

@@ -20,7 +20,7 @@ from spanproof.evaluators.layers.groundedness.language.status_words import (
     Meanings,
     StateWords,
 )
-from spanproof.evaluators.layers.groundedness.language.words import words_of
+from spanproof.evaluators.layers.groundedness.language.words import canonical_set, words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.outputs.order import is_later
@@ -42,6 +42,8 @@ _VERBS = frozenset(["failed", "succeeded", "passed", "crashed", "expired", "comp
 _OUTCOMES = frozenset(["success", "succeeded", "successful", "ok", "passed"])
 """Flags that say how something ended."""
 
+_STATES = canonical_set("status state stage phase decision outcome")
+"""Keys of what a thing is at."""
 _ASIDE = re.compile(r"\s+\(|;\s")
 """What follows a state: "active (running) since Monday"."""
 _LONGEST = 40
@@ -176,7 +178,7 @@ def _settle(match: re.Match[str], binding: Binding, known: list[_Status]) -> Cla
     families = {family for family, _ in meanings}
     rivals = [status for status in known if status.family in families]
     if not rivals:
-        return _of_a_line(match, binding, meanings)
+        return _of_a_line(match, binding, meanings) or _of_an_unknown_state(match, binding)
     told_as_past = _PAST.search(binding.answer.text, *_piece(match, binding)) is not None
     earlier = [
         status
@@ -255,6 +257,27 @@ def _told_before(match: re.Match[str], binding: Binding) -> Quantity | None:
             is_first = not binding.answer.text[start : what.start].strip()
             return what if is_first and what.unit is None and not what.decimals else None
     return None
+
+
+def _of_an_unknown_state(match: re.Match[str], binding: Binding) -> Claim | None:
+    """A state said of a thing whose own state is a word that the table does not know: `partially_shipped`."""
+    held = [
+        fact
+        for fact in binding.facts.facts
+        if fact.string
+        and fact.records < 0
+        and not _STATES.isdisjoint(fact.key)
+        and len(fact.string) <= _LONGEST
+    ]
+    before = binding.answer.text[max(0, match.start() - 40) : match.start()]
+    if len(held) != 1 or _IS.search(before) is None:
+        return None
+    told = (held[0].string or "").replace("_", " ").lower()
+    if binding.states.meanings(told) or match[1].lower() in told or told in binding.answer.text.lower():
+        return None
+    reason = f"`{held[0].text}` is what the outputs say; whether that is it, nothing tells"
+    place = (binding, match.start(), match.end(), ClaimKind.STATUS, Verdict.UNCERTAIN)
+    return claim(*place, reason, evidence_of(held[0]))
 
 
 def _of_a_line(match: re.Match[str], binding: Binding, meanings: Meanings) -> Claim | None:
