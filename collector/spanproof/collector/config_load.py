@@ -15,27 +15,11 @@ from typing import Any, TypeVar, Union, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from spanproof.evaluators.invalid import in_words
 
 ENV_PREFIX = "SPANPROOF_"
-
-_WANTED = {
-    "tuple_type": "a list",
-    "list_type": "a list",
-    "dict_type": "a mapping",
-    "mapping_type": "a mapping",
-    "model_type": "a section of keys",
-    "path_type": "a path",
-    "string_type": "text",
-    "int_type": "a whole number",
-    "int_parsing": "a whole number",
-    "float_type": "a number",
-    "float_parsing": "a number",
-    "bool_type": "true or false",
-    "bool_parsing": "true or false",
-}
-"""What a YAML file should hold, by pydantic's type of error, whose words are those of Python."""
-
-_KINDS: Mapping[type, str] = {dict: "a mapping", list: "a list", str: "text", type(None): "nothing"}
 
 _M = TypeVar("_M", bound=BaseModel)
 
@@ -213,16 +197,10 @@ def _plain(text: str) -> Any:
     return text
 
 
-def _in_words(model: type[BaseModel], error: Any, under: str) -> str:
+def _in_words(model: type[BaseModel], error: ErrorDetails, under: str) -> str:
     if error["type"] == "extra_forbidden":
         return "unknown key" + _did_you_mean(model, tuple(map(str, error["loc"])), under)
-    wanted = _WANTED.get(error["type"])
-    message = f"expected {wanted}" if wanted else str(error["msg"]).removeprefix("Value error, ")
-    given = error.get("input")
-    # Where text is wanted the value may be a secret; where anything else is, it is not.
-    if error["type"] not in {"missing", "string_type"} and isinstance(given, str | int | float | bool):
-        return f"{message}, got {given!r}"
-    return f"{message}, got {_KINDS.get(type(given), 'a number')}" if wanted else message
+    return in_words(error)
 
 
 def _did_you_mean(model: type[BaseModel], loc: tuple[str, ...], root: str) -> str:

@@ -70,6 +70,43 @@ def test_a_result_is_compared_as_json_without_taking_true_for_one(build, jail):
     assert [passed for _, passed in found.results] == [True, False, False]
 
 
+@pytest.mark.parametrize(
+    ("made", "has_form"),
+    [
+        ("{2, 1}", False),
+        ("[{'day': datetime.date(2024, 1, 1)}]", False),
+        ("b'ab'", False),
+        ("object()", False),
+        ("[1, (2,)]", True),
+        ("None", True),
+        ("{'a': [1.5, True]}", True),
+        ("collections.Counter('a')", True),
+    ],
+)
+def test_a_result_that_json_cannot_say_fails_its_pair_and_is_told(build, jail, made, has_form):
+    source = f"import collections, datetime\ndef f(): return {made}\n"
+    found = report(build, jail, source, entry_point="f", pairs=[{"args": [], "result": [3]}])
+    told = "what it returns has no form in JSON, so no pair can hold it: write a test under `unit`"
+    assert (found.passed, found.why) == (0, None if has_form else told)
+
+
+@pytest.mark.parametrize(
+    ("value", "place", "words"),
+    [
+        ("{args: [2024-01-01], result: 1}", "pairs.0.args.0", "got a date: write it as JSON would"),
+        ("{args: [1], result: !!set {a, b}}", "pairs.0.result", "got a set: write it as JSON would"),
+        ("{args: [{1: 2}], result: 1}", "pairs.0.args.0.dict.1.[key]", "keys are texts: put it in quotes"),
+        ("{args: 3, result: 1}", "pairs.0.args", "expected a list, got 3"),
+        ("{args: [1], call: f g, result: 1}", "pairs.0.call", "it must be a name, got 'f g'"),
+    ],
+)
+def test_what_json_cannot_say_is_told_with_its_place_and_what_to_do(tmp_path, value, place, words):
+    (tmp_path / "tests.yaml").write_text(f"entry_point: f\npairs:\n- {value}\n")
+    with pytest.raises(TestsError, match=re.escape(place)) as caught:
+        load_tests(tmp_path / "tests.yaml")
+    assert words in str(caught.value)
+
+
 def test_a_function_that_changes_its_argument_is_told_and_fails_nothing(build, jail):
     source = "def f(xs):\n    xs.sort()\n    return xs[0]\n"
     pairs = [{"name": "sorts", "args": [[2, 1]], "result": 1}, {"name": "sorted", "args": [[1]], "result": 1}]

@@ -51,13 +51,13 @@ def _expression(text: str) -> str:
 def _relative(path: str) -> str:
     parts = PurePosixPath(path).parts
     if not parts or path.startswith("/") or ".." in parts:
-        raise ValueError(f"it must be a path below the work directory, got {path!r}")
+        raise ValueError("it must be a path below the work directory")
     return path
 
 
 def _dotted(name: str) -> str:
     if not all(part.isidentifier() for part in name.split(".")):
-        raise ValueError(f"it must be a name, got {name!r}")
+        raise ValueError("it must be a name")
     return name
 
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import yaml
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from spanproof.evaluators.casetests.model import CaseTests, TestsError
+from spanproof.evaluators.invalid import in_words
 
 
 def load_tests(path: Path) -> CaseTests:
@@ -32,6 +34,8 @@ def read_tests(document: Any, place: str) -> CaseTests:
     Raises:
         TestsError: it is not what it must be; the message starts with `place`.
     """
+    if document is None:
+        raise TestsError(f"{place}: there is nothing in it; docs/suites.md shows the keys of tests")
     if not isinstance(document, dict):
         raise TestsError(f"{place}: expected a mapping of kinds of tests, got {type(document).__name__}")
     try:
@@ -39,7 +43,7 @@ def read_tests(document: Any, place: str) -> CaseTests:
     except ValidationError as problems:
         first = problems.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        told = first["msg"].removeprefix("Value error, ")
+        told = _in_words(first)
         if first["type"] == "extra_forbidden":
             known = ", ".join(CaseTests.model_fields) if len(first["loc"]) == 1 else "those in docs/suites.md"
             told = f"there is no such key; known are {known}"
@@ -47,3 +51,14 @@ def read_tests(document: Any, place: str) -> CaseTests:
         raise TestsError(
             f"{place}: {where}: {told}{more}" if where else f"{place}: {told}{more}"
         ) from problems
+
+
+def _in_words(error: ErrorDetails) -> str:
+    if error["loc"][-1:] == ("[key]",) and error["type"] == "string_type":
+        return "keys are texts: put it in quotes"
+    if error["type"] == "union_tag_invalid":
+        return f"there is no such kind of input; known are {error['ctx']['expected_tags']}"
+    told = in_words(error)
+    if error["type"] != "invalid-json-value":
+        return told
+    return f"{told}: write it as JSON would, or make it in tests of your own under `unit`"

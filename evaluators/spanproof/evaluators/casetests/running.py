@@ -18,6 +18,7 @@ from spanproof.evaluators.casetests.subject import Subject, subject_of
 from spanproof.evaluators.casetests.text import (
     CHANGES,
     FALSIFIED,
+    NO_FORM,
     TestText,
     text_of_doctests,
     text_of_pairs,
@@ -229,7 +230,7 @@ def _why(execution: Execution) -> str | None:
     if execution.failure_class in _STOPPED:
         return execution.failure_class.value
     message = execution.raised.message if execution.raised is not None else ""
-    if not message.startswith(FALSIFIED):
+    if not message.startswith((FALSIFIED, NO_FORM)):
         return None
     words = " ".join(message.split())
     return words if len(words) <= _MAX_WHY else f"{words[: _MAX_WHY - 1]}…"

@@ -1,0 +1,55 @@
+"""What is wrong with a value in a YAML file, in the words of such a file.
+
+Takes an error of pydantic, whose words are those of Python; gives what should stand there and what does.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+
+from pydantic_core import ErrorDetails
+
+_WANTED: Mapping[str, str] = {
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "mapping_type": "a mapping",
+    "model_type": "a section of keys",
+    "path_type": "a path",
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "invalid-json-value": "what JSON can say",
+}
+
+_KINDS: Mapping[type, str] = {
+    dict: "a mapping",
+    list: "a list",
+    str: "text",
+    int: "a number",
+    float: "a number",
+    bool: "a truth",
+    type(None): "nothing",
+    set: "a set",
+    bytes: "bytes",
+    datetime.date: "a date",
+    datetime.datetime: "a time",
+}
+"""What YAML can make."""
+
+
+def in_words(error: ErrorDetails) -> str:
+    """`expected a whole number, got 'many'`; a value that may be a secret is not shown."""
+    wanted = _WANTED.get(error["type"])
+    message = f"expected {wanted}" if wanted else error["msg"].removeprefix("Value error, ")
+    given = error["input"]
+    # Where text is wanted the value may be a secret; where anything else is, it is not.
+    if error["type"] not in {"missing", "string_type"} and isinstance(given, str | int | float | bool):
+        return f"{message}, got {given!r}"
+    return f"{message}, got {_KINDS.get(type(given), type(given).__name__)}" if wanted else message
