@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.layers.trajectory.actions import of_steps, turns_in
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.layer import judge
 from spanproof.evaluators.layers.trajectory.mistake import blamed
 from spanproof.evaluators.layers.trajectory.recovery import fates
+from spanproof.evaluators.layers.trajectory.steps import of_steps, turns_in
 from spanproof.evaluators.layers.trajectory.unsourced import Turn, unsourced
 from spanproof.trace import Payload
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from spanproof.evaluators.layers.trajectory.actions import actions_of, read_by, turns_of
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.metrics import measure
 from spanproof.evaluators.layers.trajectory.recovery import is_open
 from spanproof.evaluators.layers.trajectory.spent import spent
+from spanproof.evaluators.layers.trajectory.steps import actions_of, read_by, turns_of
 from spanproof.evaluators.model import RunEvidence
 from spanproof.trace import Ending, Judgement, Layer, Outcome, Skipped, SpanKind
 
