@@ -1,11 +1,14 @@
 """LangChain and LangGraph: trees with the right parents, sync, async, streamed, batched, interrupted."""
 
 import asyncio
+import copy
 import json
+import pickle
 import threading
 from operator import itemgetter
 
 import pytest
+from langchain_core.callbacks import CallbackManager
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.output_parsers import StrOutputParser
@@ -119,6 +122,37 @@ def test_an_abandoned_stream_is_no_error(recorded):
     assert {span.status.status_code.name for span in recorded.spans} == {"UNSET"}
 
 
+@pytest.mark.parametrize("read", range(2, 6))
+async def test_abandoned_events_leave_no_span_open(recorded, read):
+    async def wait(given):
+        await asyncio.sleep(0.001)
+        return given
+
+    events = (RunnableLambda(wait) | RunnableLambda(wait)).astream_events(1, version="v2")
+    for _ in range(read):
+        await anext(events)
+    await events.aclose()
+    assert _handler()._runs == {}
+    assert {span.status.status_code.name for span in recorded.spans} == {"UNSET"}
+    assert len(recorded.spans) in (2, 3)
+
+
+async def test_runs_whose_end_is_never_told_do_not_pile_up(recorded, monkeypatch):
+    monkeypatch.setattr("spanproof.instrumentors.langchain.handler._MAX_GOING_ON", 3)
+    for number in range(8):
+        events = RunnableLambda(lambda given: given).astream_events(number, version="v2")
+        await anext(events)
+        await events.aclose()
+    assert len(_handler()._runs) == 3
+    assert [span.name for span in recorded.spans] == ["RunnableLambda"] * 5
+
+
+def _handler():
+    manager = CallbackManager.configure()
+    (handler,) = [each for each in manager.handlers if type(each).__name__ == "SpanHandler"]
+    return handler
+
+
 async def test_a_run_that_its_caller_cancels_has_not_failed(recorded):
     begun = asyncio.Event()
 
@@ -209,3 +243,14 @@ def test_a_run_under_an_application_span_is_its_child(recorded):
     with tracer.start_as_current_span("request", attributes={"openinference.span.kind": "X"}):
         RunnableParallel(a=itemgetter("x"), b=itemgetter("x")).invoke({"x": 1})
     assert recorded.parent(recorded.named("RunnableParallel<a,b>")).name == "request"
+
+
+def test_a_runs_configuration_can_be_copied_and_sent_away(recorded):
+    def send(given, config):
+        manager = config["callbacks"]
+        assert copy.deepcopy(config)["callbacks"].handlers == manager.handlers
+        arrived = pickle.loads(pickle.dumps(config))
+        return RunnableLambda(lambda there: there + 1).invoke(given, arrived)
+
+    assert RunnableLambda(send).invoke(1) == 2
+    assert [span.name for span in recorded.spans] == ["send"], "nothing of it is recorded where it was sent"

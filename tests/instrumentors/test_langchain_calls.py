@@ -1,12 +1,14 @@
 """LangChain and LangGraph: what the calls of models, tools and retrievers record."""
 
 import json
+from typing import ClassVar
 
 import pytest
 from langchain_core.documents import Document
 from langchain_core.language_models.fake import FakeListLLM
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import StructuredTool, tool
 
 from .coders import ScriptedChatModel, messages_of
@@ -146,3 +148,25 @@ def test_a_tool_that_takes_no_code_records_none(name, arguments):
     from spanproof.instrumentors.code_tools import code_in
 
     assert code_in(name, arguments) is None
+
+
+def test_a_message_is_written_in_short_form_wherever_in_a_state_it_stands(recorded):
+    RunnableLambda(lambda state: state).invoke({"seen": [(AIMessage("hello"), 1)]})
+    shown = json.loads(recorded.named("RunnableLambda").attributes["input.value"])
+    assert shown == {"seen": [[{"role": "assistant", "parts": [{"type": "text", "content": "hello"}]}, 1]]}
+
+
+def test_of_a_huge_or_circular_value_only_its_beginning_is_looked_at(recorded):
+    class Watched(AIMessage):
+        looked: ClassVar = 0
+
+        def __getattribute__(self, name):
+            Watched.looked += name == "content"
+            return super().__getattribute__(name)
+
+    loop = [1]
+    loop.append(loop)
+    RunnableLambda(lambda given: [Watched("x")] * 1_000_000).invoke(loop)
+    assert Watched.looked < 30_000
+    span = recorded.spans[0].attributes
+    assert set(span["spanproof.content.truncated"]) == {"input.value", "output.value"}

@@ -22,6 +22,9 @@ _FINISH_REASONS = {
     "max_tokens": "length",
     "MAX_TOKENS": "length",
 }
+_MAX_MEMBERS = 20_000
+"""Members of a state, in all, among which messages are looked for."""
+_MAX_DEPTH = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +76,23 @@ def newest(state: Any) -> tuple[Any, int]:
     return {**state, "messages": messages[-1:]}, max(len(messages) - 1, 0)
 
 
-def plain(value: Any) -> Any:
-    """A state or result with its messages in short form: role and text, not LangChain's bookkeeping."""
-    if is_a(value, BaseMessage):
+def plain(value: Any, room: list[int] | None = None, depth: int = 0) -> Any:
+    """A state or result with its messages in short form: role and text, not LangChain's bookkeeping.
+
+    What is too much or too deep for that stays as it is; it is cut when it is written.
+    """
+    kind = type(value)
+    if issubclass(kind, BaseMessage):
         return message_of(value).document()
-    if type(value) is dict:
-        return {key: plain(item) for key, item in value.items()}
-    if type(value) in (list, tuple):
-        return [plain(item) for item in value]
-    return value
+    if kind is not dict and kind is not list and kind is not tuple:
+        return value
+    left = [_MAX_MEMBERS] if room is None else room
+    left[0] -= len(value)
+    if left[0] < 0 or depth > _MAX_DEPTH:
+        return value
+    if kind is dict:
+        return {key: plain(item, left, depth + 1) for key, item in value.items()}
+    return [plain(item, left, depth + 1) for item in value]
 
 
 def usage_of(message: Any, llm_output: Any) -> tuple[int | None, int | None]:

@@ -8,6 +8,7 @@ need not come in the same task. Parents come from LangChain's own run ids.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from contextvars import Token
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,8 +26,13 @@ from spanproof.semconv import genai, openinference
 
 _INTERRUPTS = frozenset({"GraphInterrupt", "NodeInterrupt"})
 """Exceptions by which a run is suspended until somebody answers."""
-_CONTROL_FLOW = frozenset({"GeneratorExit", "CancelledError", "GraphBubbleUp", "ParentCommand"})
-"""Exceptions by which a run is left or given up. None of these, nor of the above, is a failure."""
+_GIVEN_UP = frozenset({"GeneratorExit", "CancelledError"})
+"""Exceptions by which a run is given up, with all that is going on within it."""
+_CONTROL_FLOW = frozenset({"GraphBubbleUp", "ParentCommand"})
+"""Exceptions by which a run is left. None of these, nor of the above, is a failure."""
+_MAX_GOING_ON = 10_000
+"""Runs that are remembered at once: LangChain does not tell of the end of each (not of events that are closed
+before the second one), and what such a run was given would stay in memory for good."""
 
 
 @dataclass(slots=True)
@@ -73,6 +79,14 @@ class SpanHandler(BaseCallbackHandler):
         self._runs: dict[UUID, RunRecord] = {}
         self.unsampled: dict[UUID, Context] = {}
         self._tokens: dict[UUID, Token[Context]] = {}
+
+    def __deepcopy__(self, _memo: object) -> SpanHandler:
+        """Itself: the host copies a run's configuration, in which its callbacks are."""
+        return self
+
+    def __reduce__(self) -> tuple[type[BaseCallbackHandler], tuple[()]]:
+        """Nothing of ours goes into another process, which may not have this package."""
+        return BaseCallbackHandler, ()
 
     @shielded("langchain.chain.start")
     def on_chain_start(
@@ -190,6 +204,8 @@ class SpanHandler(BaseCallbackHandler):
             record.opened.write()
             if _is_one_of(error, _INTERRUPTS):
                 _suspend(record)
+            elif _is_one_of(error, _GIVEN_UP):
+                self._give_up(record)
             elif not _is_one_of(error, _CONTROL_FLOW):
                 self._tracing.fail(record.opened.span, error)
                 if record.kind == AGENT:
@@ -200,6 +216,17 @@ class SpanHandler(BaseCallbackHandler):
     on_llm_error = on_chain_error
     on_tool_error = on_chain_error
     on_retriever_error = on_chain_error
+
+    def _give_up(self, record: RunRecord) -> None:
+        """End what is going on within a run that is given up, of which LangChain does not tell in full."""
+        for run_id, each in [*self._runs.items()]:
+            above = each.parent
+            while above is not None and above is not record:
+                above = above.parent
+            if above is record:
+                self._end(run_id)
+                each.opened.write()
+                each.opened.span.end()
 
     def _finish(self, run_id: UUID, fill: Callable[[RunRecord, Content], None]) -> None:
         record = self._end(run_id)
@@ -243,11 +270,20 @@ class SpanHandler(BaseCallbackHandler):
             operation=operation,
             parent=parent.opened.context if parent else get_current(),
         )
+        if len(self._runs) >= _MAX_GOING_ON:
+            self._forget_oldest()
         history = parent.history if parent else History()
         record = self._runs[run_id] = RunRecord(opened, name, kind, history, parent)
         if not opened.recording:
             self.unsampled[run_id] = opened.context
         return record
+
+    def _forget_oldest(self) -> None:
+        with suppress(StopIteration, RuntimeError):  # another thread's run has ended or begun meanwhile
+            oldest = self._end(next(iter(self._runs)))
+            if oldest is not None:
+                oldest.opened.write()
+                oldest.opened.span.end()
 
     def _is_unsampled(self, run_id: UUID, given: dict[str, Any]) -> bool:
         """Whether what begins is within a run that is not sampled: worth no span, or the time to make one."""
