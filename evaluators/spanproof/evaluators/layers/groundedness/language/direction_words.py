@@ -95,6 +95,10 @@ FROM_TO = re.compile(r"\b(from|to)\s+$", re.IGNORECASE)
 def is_idiom(match: re.Match[str], text: str) -> bool:
     """Whether a bare "up" or "down" belongs to a verb that tells no direction, or it is rain that fell."""
     before, word = text[max(0, match.start() - 20) : match.start()], match.group().lower()
+    if word in {"fell", "fall", "falls"} and text[match.end() :].lstrip().startswith(
+        ("through", "short", "apart")
+    ):
+        return True
     idiom = _IDIOM if word in {"up", "down"} else _RAIN if word.startswith("f") else None
     return idiom is not None and idiom.search(before) is not None
 

@@ -38,6 +38,8 @@ WINDOWS = {
     "weeks": 604800.0,
 }  # fmt: skip
 """Seconds of what a number stands before in a key that tells how long its value was gathered."""
+_OVER = (BY_NAME.keys() | {"per"}) - {"min"}
+"""What stands before the period of a rate: `flow_l_min`, `rate_per_h`; in `min_c` it is a minimum."""
 _LONGEST = 366
 """Above it a number in a key is no count of days: `revenue_2024_m`."""
 _MEASURED = {"min": _LASTING, "m": _REACHING, "h": _LASTING, "s": _LASTING, "d": _LASTING}
@@ -118,7 +120,7 @@ def read_key(key: str) -> Key:
         money=is_money_key(raw),
         counted=is_count_key(raw),
         moment=is_time_key(raw),
-        latent=_LATENT.get(raw[-1]) if unit is None and not _is_window(raw) else None,
+        latent=_latent(raw) if unit is None else None,
     )
 
 
@@ -143,6 +145,13 @@ def unit_of_key(words: Iterable[str]) -> Unit | None:
             continue
         return unit
     return None
+
+
+def _latent(words: tuple[str, ...]) -> Unit | None:
+    """The unit that the last word may be, unless something is told over it: `flow_l_min`, `p95_7d`."""
+    if _is_window(words) or (len(words) > 1 and words[-2] in _OVER):
+        return None
+    return _LATENT.get(words[-1])
 
 
 def _is_window(words: tuple[str, ...]) -> bool:

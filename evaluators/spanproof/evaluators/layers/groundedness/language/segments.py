@@ -25,7 +25,8 @@ _SEPARATOR = re.compile(
 _AGAINST = re.compile(r"\b(?:while|whereas|but)\b", re.IGNORECASE)
 _AGAINST_WORDS = ("while", "whereas", "but")
 _CLAUSE = re.compile(
-    r"\b(?:takes?|costs?|lasts?|earns?|sold|sells|weighs?|holds?|uses?|scored|runs?|plays?)\s+\w",
+    r"\b(?:takes?|costs?|lasts?|earns?|sold|sells|weighs?|holds?|uses?|scored|runs?|plays?)\s+\w"
+    r"|\b(?:one|another|none|nobody)\s+(?:has|is|was|did)\b",
     re.IGNORECASE,
 )
 """A verb with its object: the piece says something of its own, and its words name no later number."""

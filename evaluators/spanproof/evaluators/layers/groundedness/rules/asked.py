@@ -23,9 +23,11 @@ from spanproof.evaluators.layers.groundedness.rules.qualities import SUPERLATIVE
 _ARTICLE = r"(?:the\s+|a\s+|an\s+|our\s+|your\s+)?$"
 
 ABOUT = re.compile(
-    r"(?:\b(?:about|around|roughly|approximately|approx\.?|nearly|almost|some|circa|ca\.?)|~|≈)\s*$",
+    r"(?:\b(?:about|around|roughly|approximately|approx\.?|nearly|almost|some|circa|ca\.?)|~|≈)\s*"
+    r"(?:[\d.,]+\s+(?:[a-z]+\s+){1,2}and\s+)?$",
     re.IGNORECASE,
 )
+"""What stands before a number that is told roughly, also as the second: "roughly 3,900 and 860"."""
 
 OVER = re.compile(
     r"\b(?:over|above|more than|greater than|at least|exceed(?:s|ed|ing)?|higher than|no less than)\s+"

@@ -39,6 +39,9 @@ _COMPARED = re.compile(
     rf"|compared (?:to|with))\s+(?P<other>{_AMOUNT})",
     re.IGNORECASE,
 )
+_RANGE = re.compile(r"\d{1,4}\s?(?:[-–]\s?\d{1,4}|\+)")
+"""What a row may go by: "18-34", "55+"."""
+_AND_OVER = re.compile(r"\b(\d{1,4})\s+(?:and|or)\s+(?:over|older|above|more|up)\b", re.IGNORECASE)
 _FROM = re.compile(r"\bfrom\s+$", re.IGNORECASE)
 _AGAINST = re.compile(r"\s*(?:vs\b|versus\b|against\b|compared\b|than\b)", re.IGNORECASE)
 
@@ -95,6 +98,22 @@ class Binding:
     def row_words(self) -> frozenset[str]:
         """Words by which rows of tables are known."""
         return row_words(self.facts)
+
+    def is_in_a_row_name(self, start: int, end: int) -> bool:
+        """Whether a stretch of the answer belongs to a name in digits that a row goes by: "55+", "18-34"."""
+        return any(begin <= start and start < stop for begin, stop in self._ranges_told)
+
+    @cached_property
+    def _ranges_told(self) -> list[tuple[int, int]]:
+        names = {
+            fact.string.strip()
+            for fact in self.facts.facts
+            if fact.records >= 0 and fact.string and _RANGE.fullmatch(fact.string.strip())
+        }
+        text = self.answer.text
+        found = [(at.start(), at.end()) for name in names for at in re.finditer(re.escape(name), text)]
+        over = {name[:-1] for name in names if name.endswith("+")}
+        return found + [(at.start(), at.end()) for at in _AND_OVER.finditer(text) if at[1] in over]
 
     @cached_property
     def row_names(self) -> Mapping[tuple[int, int], frozenset[str]]:

@@ -157,11 +157,20 @@ def rivals_of(asked: Asked, fact: Fact) -> list[Fact]:
 def _is_void(asked: Asked, rival: Fact, fact: Fact) -> bool:
     """Whether the rival's name stands there for another number, or farther off than the fact's own row."""
     return (
-        _told_beside(asked, rival, fact)
+        _is_a_part_of(asked, fact, rival)
+        or _told_beside(asked, rival, fact)
         or is_told_in_words(asked, rival)
         or is_of_what_is_told(asked, fact, rival)
         or own_row_is_nearer(asked, fact, rival)
     )
+
+
+def _is_a_part_of(asked: Asked, fact: Fact, rival: Fact) -> bool:
+    """Whether the value counts what became of some of the rival's: 2 `cancelled` of 14 `departures`."""
+    became = fact.label.rpartition(".")[2].endswith("ed") and not rival.label.endswith("ed")
+    alike = fact.scope == rival.scope and fact.row == rival.row and fact.unit is rival.unit is None
+    became = became and asked.quantity.unit is None
+    return became and alike and not fact.weak and 0 < (fact.number or 0.0) < (rival.number or 0.0)
 
 
 def _bearing_the_noun(asked: Asked, fact: Fact) -> list[Fact]:
@@ -189,7 +198,7 @@ def _bearing_the_noun(asked: Asked, fact: Fact) -> list[Fact]:
         or binds(asked.quantity, called[0], coarse=asked.coarse) is not None
     ):
         return []
-    if _is_a_label(called[0], noun, asked):
+    if _is_a_label(called[0], noun, asked) or _is_a_part_of(asked, fact, called[0]):
         return []
     return called if comparable(asked.quantity, called[0]) and called[0].scope == fact.scope else []
 

@@ -52,6 +52,11 @@ _TOGETHER = canonical_set("together combined overall")
 _ADD_UP = re.compile(
     r"\b(?:add(?:s|ed)? up|sum(?:s|med)? up|come|comes|came|amount|amounts|amounted)\s+to\s+$", re.I
 )
+_FIRST_FEW = re.compile(
+    r"\b(?:top|first|last|best|bottom|largest|biggest|smallest|other)\s+(?:\d+|two|three|four|five|six|ten)\b",
+    re.I,
+)
+"""What speaks of some of a column."""
 _LEFT = canonical_set("free left remaining available unused spare")
 """Words that ask how far a part is from its whole."""
 _MAX_COLUMN = 500
@@ -269,6 +274,8 @@ def _of_a_column(asked: Asked) -> Closed | None:
         wanted = "total"
     percent = asked.quantity.dimension is Dimension.FRACTION
     if wanted is None or (percent and wanted in ("total", "mean")):
+        return None
+    if _FIRST_FEW.search(asked.binding.answer.sentences[asked.stated.sentence].text):
         return None
     columns = _columns(asked)
     meant = [column for column in columns if not asked.words.isdisjoint(column[0].key)] or columns

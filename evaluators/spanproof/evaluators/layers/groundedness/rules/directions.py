@@ -121,7 +121,9 @@ def _turns_up(match: re.Match[str], sentence: Sentence, binding: Binding) -> boo
 
 def _is_a_name(match: re.Match[str], binding: Binding) -> bool:
     """Whether the word is a key's name: in "the increase is 5" the value tells, not the word."""
-    words = set(words_of(match.group()))
+    words, said = set(words_of(match.group())), match.group().lower()
+    if said in binding.by_label:
+        return True  # "one has declined" of `declined: 1`
     return bool(words & binding.vocabulary) and not CHANGE_KEYS & words
 
 

@@ -345,6 +345,8 @@ def _of_nothing(asked: Asked) -> Misstated | None:
         alike = numbers  # a share, a span, or a number without a unit may be reckoned of anything
     else:
         alike = [fact for fact in numbers if _is_alike(asked, fact)]
+    if any(fact.dimension is Dimension.FRACTION and not fact.weak for fact in numbers) and len(numbers) > 1:
+        return None  # a share of another value may be told
     if _MADE_OF.get(quantity.dimension, frozenset("?")) <= {fact.dimension for fact in numbers}:
         return None
     if quantity.dimension is Dimension.TIME and any(

@@ -14,7 +14,7 @@ from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
 from spanproof.evaluators.layers.groundedness.language.segments import Sentence
-from spanproof.evaluators.layers.groundedness.language.units import Unit
+from spanproof.evaluators.layers.groundedness.language.units import Dimension, Unit
 from spanproof.evaluators.layers.groundedness.language.words import (
     canonical,
     canonical_set,
@@ -195,7 +195,8 @@ def _row_called(words: frozenset[str], column: list[Fact]) -> Fact | None:
 def _size(fact: Fact, column: list[Fact]) -> float:
     """How large a value is; of amounts that all went out, how much that was."""
     number = measured_value(fact)
-    return abs(number) if all((each.number or 0.0) < 0 for each in column) else number
+    went_out = fact.dimension in (None, Dimension.MONEY) and all((each.number or 0.0) < 0 for each in column)
+    return abs(number) if went_out else number
 
 
 def _stated_columns(piece: tuple[int, int], binding: Binding) -> Iterator[list[Fact]]:

@@ -22,6 +22,8 @@ _YEAR = re.compile(r"(?:19|20)\d\d$")
 
 def is_part_of_a_name(quantity: Quantity, binding: Binding) -> bool:
     """Whether the digits are words of a key and no value of their own: "fare class 1", "mar 2019"."""
+    if binding.is_in_a_row_name(quantity.start, quantity.end):
+        return True
     written = quantity.text.split()[0] if quantity.text else ""
     if quantity.unit is not None and not _is_named_with_its_unit(quantity, binding):
         return False

@@ -122,9 +122,23 @@ def _of_a_row(row: list[Fact], search: Search) -> Iterator[Result]:
             yield f"{number_text(a)} / {number_text(b)}", a / b, (one, other)
             if one.dimension is Dimension.MONEY and not _PRICED.isdisjoint(one.key):
                 yield f"{number_text(a)} × {number_text(b)}", a * b, (one, other)
+    yield from _portions(row, search)
     for one in row:
         yield from _so_many(one, search)
     yield from _scaled(row, search)
+
+
+def _portions(row: list[Fact], search: Search) -> Iterator[Result]:
+    """The part of a value that a share of its row says, and what is left of it: 38.4 % of 1,250 l."""
+    for share in row:
+        if share.dimension is not Dimension.FRACTION or not share.number:
+            continue
+        part = share.number * (share.unit.factor if share.unit is not None else 1.0)
+        for whole in row if 0 < part < 1 else ():
+            value = scaled_value(whole)
+            if whole.dimension is not Dimension.FRACTION and agrees(search, whole):
+                yield f"{number_text(part)} × {number_text(value)}", part * value, (whole, share)
+                yield f"{number_text(1 - part)} × {number_text(value)}", (1 - part) * value, (whole, share)
 
 
 def _scaled(row: list[Fact], search: Search) -> Iterator[Result]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
+from spanproof.evaluators.layers.groundedness.language.words import content_words
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.derive.cues import SUM_CUES
 from spanproof.evaluators.layers.groundedness.rules.derive.search import (
@@ -190,8 +191,9 @@ def averages(search: Search) -> Derived | None:
                 if agrees(search, group[0]) and fits_operand(search, value, group[0]):
                     told = f"{word} of {name or records.label or 'values'} = {number_text(value)}"
                     return Derived(told, tuple(group[:8]), value)
-    family = [fact for fact in operands(search) if not fact.words.isdisjoint(search.words) and not fact.weak]
-    if 2 <= len(family) <= 24 and "mean" in search.cues:
+    said = frozenset(content_words(search.words))
+    family = [fact for fact in operands(search) if not fact.words.isdisjoint(said) and not fact.weak]
+    if 2 <= len(family) <= 24 and "mean" in search.cues and _of_one_kind(family):
         value = statistics.fmean(map(scaled_value, family))
         if fits_operand(search, value, family[0]):
             return Derived(f"mean of {len(family)} values = {number_text(value)}", tuple(family[:8]), value)
