@@ -13,11 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from spanproof.evaluators.layers.groundedness.language.relative import Relative, relatives_in
-from spanproof.evaluators.layers.groundedness.language.words import (
-    MONTH_NAMES,
-    WEEKDAYS,
-    said_in,
-)
+from spanproof.evaluators.layers.groundedness.language.words import MONTH_NAMES, WEEKDAYS, said_in
 
 _MONTHS = {name[:3]: number for number, name in enumerate(MONTH_NAMES, 1)}
 _MONTH = (

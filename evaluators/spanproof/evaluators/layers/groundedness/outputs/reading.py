@@ -8,42 +8,25 @@ out and said.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
-from spanproof.evaluators.layers.groundedness.language.dates import dates_in
 from spanproof.evaluators.layers.groundedness.language.status_words import is_status
-from spanproof.evaluators.layers.groundedness.language.words import words_of
 from spanproof.evaluators.layers.groundedness.outputs.aligned import read_aligned, read_headless
 from spanproof.evaluators.layers.groundedness.outputs.alike import read_alike
+from spanproof.evaluators.layers.groundedness.outputs.document import add_value_and_prose, document_of
 from spanproof.evaluators.layers.groundedness.outputs.facts import Facts
-from spanproof.evaluators.layers.groundedness.outputs.inline import lasting_in, list_in, pairs_in
+from spanproof.evaluators.layers.groundedness.outputs.line import MAX_PROSE_LINE, SHAPE, read_line
 from spanproof.evaluators.layers.groundedness.outputs.literal import read_literal
 from spanproof.evaluators.layers.groundedness.outputs.logs import read_log
-from spanproof.evaluators.layers.groundedness.outputs.prose import read_prose, read_strings
 from spanproof.evaluators.layers.groundedness.outputs.tables import Lines, read_table
-from spanproof.evaluators.layers.groundedness.outputs.tree import (
-    MAX_FACTS,
-    add_document,
-    join_documents,
-)
+from spanproof.evaluators.layers.groundedness.outputs.tree import MAX_FACTS, join_documents
 from spanproof.evaluators.layers.groundedness.outputs.values import add_value
 
 MAX_CHARS = 1_000_000
 MAX_JSON_CHARS = 8_000_000
-_MAX_PROSE_LINE = 4_000
-_KEY_VALUE = re.compile(
-    r"^[ \t]*(?:(?:[-*•]|\d{1,3}[.)])\s+)?(?:\*\*)?"
-    r"(?P<key>[^\W\d][^:=|,{}\[\]]{0,60}?|[\w .%/-]{1,40}?)(?:\*\*)?[ \t]*"
-    r"(?::(?![/\d])|(?<![!<>])=(?!=)|->|=>|→)(?:\*\*)?[ \t]*(?P<value>\S.*)$"
-)
-_BETWEEN = (":", "=", "->", "→")
-_SNAKE = re.compile(r"(?P<key>[a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?::(?=\S)|\s+(?=-?\d[\d.,]*\s*$))(?P<value>.*)$")
-"""`used_memory:1209600`, which without its underscore could be a host with its port; `distance_m 48270`."""
-_ENDS_A_SENTENCE = re.compile(r"[a-z)][.!?]\s")
 _EMPTY = re.compile(
     r"^\s*(?:\[\s*\]|\{\s*\}|\(\s*\)|null|none|nan|n/?a|set\(\)|\"\"|''|empty"
     r"|(?:empty dataframe|no (?:\w+ )?(?:rows?|results?|data|matches|records?|entries|orders?"
@@ -57,19 +40,10 @@ _IN_SCALE = re.compile(
 )
 _SCALE = {"th": 1e3, "00": 1e3, "k": 1e3, "mi": 1e6, "mn": 1e6, "m": 1e6, "bi": 1e9, "bn": 1e9}
 _SCALE_WORDS = ("thousands", "millions", "billions", "000s")
-_CALL = re.compile(r"[\w.]{1,60}\(")
 _GAP = re.compile(r"\s\s|[^\S ]")
 """What parts the columns of a table without any mark."""
 _DIMENSIONS = re.compile(r"\s*\((?P<rows>\d+), (?P<columns>\d+)\)\s*")
 """What `df.shape` prints."""
-_LABELLED = re.compile(
-    r"\s*(?P<key>[A-Z][^\W\d_]+(?:[ /-][^\W\d_]+){0,3})\s+"
-    r"(?P<value>(?:[A-Z]{3}\s|[$€£])?[-+]?\d[\d,]*(?:\.\d+)?(?:\s?%|\s[A-Za-z]{1,4})?)\s*"
-)
-"""A line of a bill: `Subtotal 68.00`, `Total due NOK 85.00`."""
-_SHAPE = re.compile(r"\[(?P<rows>\d+) rows x (?P<columns>\d+) columns\]")
-_NEXT_PAIR = re.compile(r"[,;|]\s+")
-_DTYPE = re.compile(r"^(?:Name: (?P<name>[^,]+), )?(?:Length: \d+, )?dtype: \w+")
 _DATED = re.compile(
     r"^\s*(?P<date>\d{4}-\d\d(?:-\d\d)?)\s*[\s,|:;]\s*[$€£]?(?P<value>-?\d[\d,]*(?:\.\d+)?)\s*$"
 )
@@ -100,20 +74,20 @@ def _within_bounds(facts: Facts, text: str) -> str:
 
 def _read(facts: Facts, output: int, text: str) -> None:
     stripped = text.strip()
-    declared = _declared_scale(stripped[:_MAX_PROSE_LINE])
+    declared = _declared_scale(stripped[:MAX_PROSE_LINE])
     if declared is not None:
         facts.scales[output] = _SCALE[(declared[1] or declared[2]).lower()[:2]]
     if not stripped or _EMPTY.match(stripped):
         facts.empty.add(output)
         return
-    document = _document(stripped)
+    document = document_of(stripped)
     if document is None and len(stripped) > MAX_CHARS:
         stripped, facts.cut = stripped[:MAX_CHARS], True
     if document is not None:
         value = document[0]
         if value in ([], {}, None, ""):
             facts.empty.add(output)
-        _add(facts, output, value)
+        add_value_and_prose(facts, output, value)
         return
     if _is_word(stripped):
         add_value(facts, output, stripped.rstrip("."), "", "", frozenset())
@@ -130,13 +104,6 @@ def _declared_scale(text: str) -> re.Match[str] | None:
     return _IN_SCALE.search(text) if worth else None
 
 
-def _add(facts: Facts, output: int, value: Any, label: str = "") -> None:
-    """A document with the prose in its strings."""
-    first = len(facts.facts)
-    add_document(facts, output, value, label)
-    read_strings(facts, output, first)
-
-
 def _is_word(text: str) -> bool:
     """Whether an output is one word or name and nothing more: `ok`, `Paris`, `in progress`."""
     return (
@@ -146,21 +113,6 @@ def _is_word(text: str) -> bool:
         and (is_status(text) or (text[:1].isupper() and not any(mark in text for mark in ":=|,<(")))
         and not any(character.isdigit() for character in text)
     )
-
-
-def _document(text: str) -> tuple[Any] | None:
-    if not text:
-        return None
-    if text[0] in '{["-0123456789tfn':
-        try:
-            return (json.loads(text),)
-        except (ValueError, RecursionError):
-            pass
-    if text[0] in "{[(" or _CALL.match(text):
-        found = read_literal(text)
-        if found is not None and not text[found[1] :].strip():
-            return (found[0],)
-    return None
 
 
 def _read_lines(facts: Facts, output: int, text: str) -> None:
@@ -177,12 +129,12 @@ def _read_lines(facts: Facts, output: int, text: str) -> None:
             continue
         shape = _DIMENSIONS.fullmatch(line) if len(lines) > 1 else None
         if shape is not None:
-            _add(facts, output, {"rows": int(shape["rows"]), "columns": int(shape["columns"])})
+            add_value_and_prose(facts, output, {"rows": int(shape["rows"]), "columns": int(shape["columns"])})
             place += 1
             continue
         table = read_table(source, place)
         if table is not None:
-            _add(facts, output, table.rows, table.name)
+            add_value_and_prose(facts, output, table.rows, table.name)
             place = table.end
             continue
         consumed = (
@@ -194,7 +146,7 @@ def _read_lines(facts: Facts, output: int, text: str) -> None:
         if consumed:
             place += consumed
             continue
-        _read_line(facts, output, line)
+        read_line(facts, output, line)
         place += 1
 
 
@@ -204,7 +156,7 @@ def _shaped_rows(facts: Facts, output: int, lines: list[str], place: int) -> int
     found = (rows, taken) if rows else _columns(lines, place)
     if found is None:
         return 0
-    _add(facts, output, found[0])
+    add_value_and_prose(facts, output, found[0])
     return found[1]
 
 
@@ -226,7 +178,7 @@ def _dated_rows(facts: Facts, output: int, lines: list[str], place: int) -> int:
         rows.append({"date": match["date"], "value": float(match["value"].replace(",", ""))})
     if len(rows) < 2:
         return 0
-    _add(facts, output, rows)
+    add_value_and_prose(facts, output, rows)
     return len(rows)
 
 
@@ -241,7 +193,7 @@ def _tuple_rows(facts: Facts, output: int, lines: list[str], place: int) -> int:
         rows.append(found[0])
     if len(rows) < 2 or len({len(row) for row in rows}) != 1:
         return 0
-    _add(facts, output, rows)
+    add_value_and_prose(facts, output, rows)
     return len(rows)
 
 
@@ -250,7 +202,7 @@ def _literal_block(facts: Facts, output: int, lines: list[str], place: int) -> i
     first = lines[place].lstrip()
     if not first or first[0] not in "{[(":
         return 0
-    if _SHAPE.match(first):
+    if SHAPE.match(first):
         return 0
     joined = "\n".join(lines[place : place + 2_000]) if first.rstrip()[-1:] in "{[(," else first
     found = read_literal(joined.lstrip())
@@ -260,67 +212,5 @@ def _literal_block(facts: Facts, output: int, lines: list[str], place: int) -> i
     rest = document[found[1] :].partition("\n")[0].strip()
     if isinstance(found[0], list) and rest[:1].isalnum():
         return 0  # "[  5]  0.00-10.00 sec  1.09 GBytes": a mark before the line's own values
-    _add(facts, output, found[0])
+    add_value_and_prose(facts, output, found[0])
     return document.count("\n", 0, found[1]) + 1
-
-
-def _read_line(facts: Facts, output: int, line: str) -> None:
-    if _DTYPE.match(line):
-        return
-    shape = _SHAPE.search(line)
-    if shape:
-        for key in ("rows", "columns"):
-            add_value(facts, output, int(shape[key]), key, key, frozenset())
-        return
-    pairs = list_in(line) or pairs_in(line, _document)
-    if pairs:
-        _add(facts, output, pairs)
-        _read_beside(facts, output, line)
-        lasting = lasting_in(line)
-        if lasting is not None:
-            add_value(facts, output, lasting, "duration", "duration", frozenset())
-        return
-    match = _pair_of(line)
-    if match is None or _is_prose(match["key"]):
-        read_prose(facts, output, line)
-        return
-    key, value = match["key"].strip(), match["value"].strip().rstrip(",;")
-    document = _document(value)
-    if document is not None:
-        _add(facts, output, document[0], key)
-        return
-    add_value(facts, output, value.strip("\"'"), key, key, frozenset())
-    if facts.facts[-1].number is None and facts.facts[-1].day is None:
-        read_prose(facts, output, value, tuple(words_of(key)))
-        for part in _further_pairs(value):
-            _read_line(facts, output, part)
-
-
-def _pair_of(line: str) -> re.Match[str] | None:
-    """The key and the value that a line is."""
-    if len(line) >= _MAX_PROSE_LINE:
-        return None
-    pair = _SNAKE.match(line) or _LABELLED.fullmatch(line)
-    return pair or (_KEY_VALUE.match(line) if any(mark in line for mark in _BETWEEN) else None)
-
-
-def _is_prose(key: str) -> bool:
-    """Whether what stands before a colon ends a sentence or tells a date: then it is no key."""
-    if _ENDS_A_SENTENCE.search(key):
-        return True
-    has_digits = any(character.isdigit() for character in key)
-    return has_digits and next(dates_in(key, prose=False), None) is not None
-
-
-def _read_beside(facts: Facts, output: int, line: str) -> None:
-    """What stands before the pairs of a log line: its own numbers, its date."""
-    begin = line.find("=")
-    lead = line[: line.rfind(" ", 0, begin) + 1] if begin > 0 else ""
-    if lead.strip() and "=" not in lead and ":" in lead:
-        read_prose(facts, output, lead)
-
-
-def _further_pairs(value: str) -> list[str]:
-    """`120, errors: 3` after a first key holds further pairs."""
-    parts = _NEXT_PAIR.split(value)[1:] if value.count(":") + value.count("=") else []
-    return [part for part in parts[:50] if _KEY_VALUE.match(part)]

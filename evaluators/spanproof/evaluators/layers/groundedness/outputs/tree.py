@@ -12,15 +12,11 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from spanproof.evaluators.layers.groundedness.language.dates import (
-    whole_date,
-)
+from spanproof.evaluators.layers.groundedness.language.dates import whole_date
 from spanproof.evaluators.layers.groundedness.language.key_units import is_time_key
 from spanproof.evaluators.layers.groundedness.language.quantities import whole_quantity
 from spanproof.evaluators.layers.groundedness.language.status_words import is_status
-from spanproof.evaluators.layers.groundedness.language.units import (
-    CURRENCIES,
-)
+from spanproof.evaluators.layers.groundedness.language.units import CURRENCIES
 from spanproof.evaluators.layers.groundedness.language.words import (
     PERCENTILES,
     canonical,

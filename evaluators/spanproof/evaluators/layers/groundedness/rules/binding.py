@@ -8,7 +8,6 @@ each rule is a function from a stated thing and a `Binding` to a `Claim`. Rules 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -25,7 +24,7 @@ from spanproof.evaluators.layers.groundedness.language.words import canonical_se
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts
 from spanproof.evaluators.layers.groundedness.rules.derive import Derived
-from spanproof.evaluators.layers.groundedness.rules.naming import row_words, vocabulary
+from spanproof.evaluators.layers.groundedness.rules.known import Known
 
 _MEASURES = canonical_set("mean median max min std q1 q3 count total")
 """Rows of a summary: "the median is 5; half of them lie between 3 and 8" speaks on of no median."""
@@ -47,7 +46,7 @@ _AGAINST = re.compile(r"\s*(?:vs\b|versus\b|against\b|compared\b|than\b)", re.IG
 
 
 @dataclass
-class Binding:
+class Binding(Known):
     """What the rules share about one answer.
 
     Attributes:
@@ -58,46 +57,11 @@ class Binding:
     """
 
     answer: AnswerText
-    facts: Facts
     task: str
     states: StateWords
     bound: dict[int, tuple[Fact, ...]] = field(default_factory=dict)
     derived: dict[int, Derived] = field(default_factory=dict)
     measures: set[int] = field(default_factory=set)
-
-    @cached_property
-    def vocabulary(self) -> frozenset[str]:
-        """Words by which facts are named."""
-        return vocabulary(self.facts)
-
-    @cached_property
-    def key_words(self) -> frozenset[str]:
-        """Words of keys, prose left out."""
-        return frozenset(word for fact in self.facts.facts if not fact.weak for word in fact.key)
-
-    @cached_property
-    def label_words(self) -> frozenset[str]:
-        """Words of columns that hold names: a `trail` there asks for no distance."""
-        return frozenset(
-            word
-            for fact in self.facts.facts
-            if fact.records >= 0 and fact.string and fact.number is None
-            for word in fact.key
-        )
-
-    @cached_property
-    def by_label(self) -> dict[str, list[Fact]]:
-        """Facts with a number by their label."""
-        found: dict[str, list[Fact]] = {}
-        for fact in self.numbers:
-            if not fact.weak:
-                found.setdefault(fact.label, []).append(fact)
-        return found
-
-    @cached_property
-    def row_words(self) -> frozenset[str]:
-        """Words by which rows of tables are known."""
-        return row_words(self.facts)
 
     def is_in_a_row_name(self, start: int, end: int) -> bool:
         """Whether a stretch of the answer belongs to a name in digits that a row goes by: "55+", "18-34"."""
@@ -114,25 +78,6 @@ class Binding:
         found = [(at.start(), at.end()) for name in names for at in re.finditer(re.escape(name), text)]
         over = {name[:-1] for name in names if name.endswith("+")}
         return found + [(at.start(), at.end()) for at in _AND_OVER.finditer(text) if at[1] in over]
-
-    @cached_property
-    def row_names(self) -> Mapping[tuple[int, int], frozenset[str]]:
-        """The words of the strings in each row, by its list and place."""
-        found: defaultdict[tuple[int, int], frozenset[str]] = defaultdict(frozenset)
-        for fact in self.facts.facts:
-            if fact.string and fact.records >= 0:
-                found[fact.records, fact.row] |= frozenset(words_of(fact.string))
-        return found
-
-    @cached_property
-    def numbers(self) -> list[Fact]:
-        """Facts with a number."""
-        return self.facts.numbers()
-
-    @cached_property
-    def scales(self) -> list[float]:
-        """What the outputs or their keys count in, other than ones."""
-        return sorted({*self.facts.scales.values(), *(fact.scale for fact in self.numbers)} - {1.0})
 
     @cached_property
     def task_words(self) -> frozenset[str]:
@@ -166,24 +111,6 @@ class Binding:
             and len(self.answer.sentences) <= 1
         )
 
-    def is_matrix(self, records: int) -> bool:
-        """Whether a table has the same names for its rows and its columns, as correlations are printed."""
-        return records in self._matrices
-
-    @cached_property
-    def _matrices(self) -> frozenset[int]:
-        found: set[int] = set()
-        for records in self.facts.records:
-            numeric = [
-                column for column in records.columns.values() if column and column[0].number is not None
-            ]
-            if 1 < len(numeric) == records.rows:
-                names = {frozenset(column[0].key) for column in numeric}
-                rows = {fact.scope for fact in numeric[0]}
-                if names == rows:
-                    found.add(records.index)
-        return frozenset(found)
-
     def words_at(self, stated: Stated) -> frozenset[str]:
         """The words that name what is stated.
 
@@ -198,11 +125,6 @@ class Binding:
         if self.row_words and words.isdisjoint(self.row_words) and not self.is_another(stated):
             words = words | self._row_spoken_of(stated)
         return words
-
-    @cached_property
-    def dated(self) -> list[Fact]:
-        """Facts with a day."""
-        return [fact for fact in self.facts.facts if fact.day is not None]
 
     def is_day(self, mention: DateMention, fact: Fact) -> bool:
         """Whether a mention may be of the fact's day, as far as both are written and today is known."""
@@ -241,11 +163,6 @@ class Binding:
             return frozenset()
         days = {fact.day for fact in self.dated if self.is_day(told[0].what, fact)}
         return frozenset(str(day) for day in days) if len(days) == 1 else frozenset()
-
-    @cached_property
-    def timed(self) -> list[Fact]:
-        """Facts with a time of day."""
-        return [fact for fact in self.facts.facts if fact.clock is not None]
 
     def moments_in(self, sentence: Sentence) -> frozenset[str]:
         """The words of rows whose time of day the sentence tells: "at 3 pm" of `15:00`."""
@@ -325,7 +242,7 @@ class Binding:
 
 def bind(answer: str, facts: Facts, task: str | None, synonyms: Mapping[str, Sequence[str]]) -> Binding:
     """Prepare an answer for the rules."""
-    binding = Binding(read_answer(answer), facts, task or "", state_words(synonyms))
+    binding = Binding(facts, read_answer(answer), task or "", state_words(synonyms))
     _measure(binding)
     return binding
 

@@ -13,10 +13,13 @@ from spanproof.evaluators.layers.groundedness.language.quantities import Quantit
 from spanproof.evaluators.layers.groundedness.language.units import PERCENT, Dimension
 from spanproof.evaluators.layers.groundedness.language.words import content_words
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Facts
-from spanproof.evaluators.layers.groundedness.rules.asked import (
-    Asked,
+from spanproof.evaluators.layers.groundedness.rules.asked import Asked
+from spanproof.evaluators.layers.groundedness.rules.bases import (
+    LEVEL,
+    others_of_the_sentence,
+    told_by_others,
+    two_ends,
 )
-from spanproof.evaluators.layers.groundedness.rules.comparisons import pair_compared
 from spanproof.evaluators.layers.groundedness.rules.derive import (
     Derived,
     Search,
@@ -26,7 +29,7 @@ from spanproof.evaluators.layers.groundedness.rules.derive import (
 )
 from spanproof.evaluators.layers.groundedness.rules.derive.cues import CHANGE_CUES
 from spanproof.evaluators.layers.groundedness.rules.derive.rates import HOURS
-from spanproof.evaluators.layers.groundedness.rules.matching import Probe, binds, fits, number_text
+from spanproof.evaluators.layers.groundedness.rules.matching import Probe, fits, number_text
 from spanproof.evaluators.layers.groundedness.rules.slips import as_told
 from spanproof.evaluators.layers.groundedness.rules.years import is_part_of_a_name
 
@@ -38,7 +41,6 @@ _MADE_UP = re.compile(
 _UP_OR_DOWN = frozenset(("up", "down"))
 _MAX_RECKONED = 6
 _EVERY = re.compile(r"\b(?:every|each)\s+$", re.IGNORECASE)
-_LEVEL = re.compile(r"\b(to|from)\s+$", re.IGNORECASE)
 _OUT_OF = re.compile(
     r"(?:(?:^|[.;!?]\s+|,\s+out\s+)(?:out\s+)?of\s+(?:the\s+|all\s+|these\s+)?$)"
     r"|(?:\d\s+(?:\w+\s+)?|\b(?:half|third|quarter|tenth|most|all|some|rest)\s+|%\s*|\bpercent\s+)"
@@ -164,7 +166,7 @@ def _worked_out(asked: Asked) -> Search:
     if asked.binding.is_short:
         cues = asked.words | asked.binding.task_words | (sentence & _ADDING)
     words = sentence | asked.words | (asked.binding.task_words if asked.binding.is_short else frozenset())
-    counts = [each for each in _beside(asked) if not is_part_of_a_name(each, asked.binding)]
+    counts = [each for each in others_of_the_sentence(asked) if not is_part_of_a_name(each, asked.binding)]
     given = tuple(
         each.value
         for each in (*asked.binding.task_quantities, *counts)
@@ -172,14 +174,14 @@ def _worked_out(asked: Asked) -> Search:
     )
     amounts = tuple(
         each.value
-        for each in (*asked.binding.task_quantities, *_beside(asked))
+        for each in (*asked.binding.task_quantities, *others_of_the_sentence(asked))
         if each.dimension in (None, Dimension.MONEY)
     )
-    told = _told_beside(asked)
+    told = told_by_others(asked)
     taken = _names_of_facts(asked)
     cues, near = _meant(cues, asked) - taken, asked.words - taken
     facts, reckoned = asked.binding.facts, _reckoned(asked)
-    return Search(asked.quantity, cues, words, facts, near, given, amounts, told, reckoned, _bases(asked))
+    return Search(asked.quantity, cues, words, facts, near, given, amounts, told, reckoned, two_ends(asked))
 
 
 def _meant(cues: frozenset[str], asked: Asked) -> frozenset[str]:
@@ -187,7 +189,7 @@ def _meant(cues: frozenset[str], asked: Asked) -> frozenset[str]:
     turned = not _UP_OR_DOWN.isdisjoint(asked.binding.answer.said)
     if turned and _MADE_UP.search(asked.binding.answer.sentences[asked.stated.sentence].text):
         cues = cues - _UP_OR_DOWN
-    if asked.quantity.dimension is Dimension.FRACTION and _LEVEL.search(asked.before):
+    if asked.quantity.dimension is Dimension.FRACTION and LEVEL.search(asked.before):
         cues = cues - CHANGE_CUES  # "shrank to 15.3 %" tells where it ended, not how far it went
     return cues | {"total"} if is_whole(asked) else cues
 
@@ -234,74 +236,6 @@ def _equation(asked: Asked) -> Derived | None:
     return Derived(f"{number_text(one)} {sign} {number_text(other)} = {number_text(value)}", (), value)
 
 
-def _beside(asked: Asked) -> Iterator[Quantity]:
-    """The other quantities of the sentence."""
-    for other in asked.binding.answer.stated:
-        if (
-            other.sentence == asked.stated.sentence
-            and other is not asked.stated
-            and isinstance(other.what, Quantity)
-        ):
-            yield other.what
-
-
 def told_beside(asked: Asked) -> tuple[Fact, ...]:
     """The facts that the other numbers of the sentence tell, where each can be only one."""
     return _search(asked).beside
-
-
-def _told_beside(asked: Asked) -> tuple[Fact, ...]:
-    if asked.quantity.dimension is not Dimension.FRACTION:
-        return ()
-    found: list[Fact] = []
-    for other in _beside(asked):
-        if other.dimension is Dimension.FRACTION:
-            continue  # a share is told beside, and no value that one is reckoned of
-        bound = [fact for fact in asked.binding.numbers if fact.number and binds(other, fact) is not None]
-        found += bound if len({fact.number for fact in bound}) == 1 else []
-    return tuple(found)
-
-
-def _bases(asked: Asked) -> tuple[tuple[Fact, ...], tuple[Fact, ...]] | None:
-    """The facts behind "from A to B" around this quantity."""
-    ends: dict[str, tuple[Fact, ...]] = {}
-    start, end = asked.binding.answer.sentences[asked.stated.sentence].clause_at(asked.quantity.start)
-    for other in asked.binding.answer.stated:
-        if (
-            not start <= other.what.start < end
-            or other is asked.stated
-            or not isinstance(other.what, Quantity)
-        ):
-            continue
-        leading = asked.binding.answer.text[max(0, other.what.start - 12) : other.what.start].lower()
-        found = _LEVEL.search(leading)
-        if found:
-            facts = tuple(fact for fact in asked.binding.numbers if binds(other.what, fact) is not None)
-            if facts:
-                ends.setdefault(found[1], facts)
-    if len(ends) == 2:
-        return ends["from"], ends["to"]
-    pair = pair_compared(asked.binding.answer.sentences[asked.stated.sentence], asked.binding)
-    measured = asked.quantity.dimension not in (None, Dimension.FRACTION, Dimension.MONEY)
-    if pair is not None and measured and pair[0].dimension is not asked.quantity.dimension:
-        return None  # "2.2 days less than B" compares no parcels
-    if pair is not None:
-        pair = _of_the_told_column(asked, pair)
-    return ((pair[0],), (pair[1],)) if pair is not None else None
-
-
-def _of_the_told_column(asked: Asked, pair: tuple[Fact, Fact]) -> tuple[Fact, Fact]:
-    """The pair in the column of the value told beside: "web uses 9 GiB, 12 less than billing"."""
-    for other in _beside(asked):
-        for fact in asked.binding.bound.get(other.start, ()):
-            if fact.records != pair[0].records or fact.records < 0 or fact.key == pair[0].key:
-                continue
-            rows = {each.row for each in pair}
-            column = [
-                each
-                for each in asked.binding.numbers
-                if each.records == fact.records and each.key == fact.key and each.row in rows
-            ]
-            if len(column) == 2 and fact.row in rows:
-                return column[0], column[1]
-    return pair

@@ -17,27 +17,22 @@ from spanproof.evaluators.layers.groundedness.language.quantities import Quantit
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
-from spanproof.evaluators.layers.groundedness.rules.asked import (
-    UNDER,
-    Asked,
-    asked_of,
-)
+from spanproof.evaluators.layers.groundedness.rules.asked import UNDER, Asked, asked_of
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, evidence_of
 from spanproof.evaluators.layers.groundedness.rules.bounds import bound_claim
 from spanproof.evaluators.layers.groundedness.rules.candidates import (
     aggregate_asked,
-    is_elsewhere,
     matches_of,
     of_another_day,
-    overtaken_claim,
-    rivals_of,
 )
 from spanproof.evaluators.layers.groundedness.rules.compound import whole_of
 from spanproof.evaluators.layers.groundedness.rules.counting import Count, counted
 from spanproof.evaluators.layers.groundedness.rules.derive import Derived
 from spanproof.evaluators.layers.groundedness.rules.deriving import derived_value, is_whole, natural_value
+from spanproof.evaluators.layers.groundedness.rules.overtaken import is_elsewhere, overtaken_claim
 from spanproof.evaluators.layers.groundedness.rules.ratios import is_ratio_word
 from spanproof.evaluators.layers.groundedness.rules.results import result_at, result_claim
+from spanproof.evaluators.layers.groundedness.rules.rivals import rivals_of
 from spanproof.evaluators.layers.groundedness.rules.tallies import tally_claim
 from spanproof.evaluators.layers.groundedness.rules.unsupported import (
     OF_ALL,

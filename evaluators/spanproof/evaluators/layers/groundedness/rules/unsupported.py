@@ -15,12 +15,7 @@ from spanproof.evaluators.layers.groundedness.language.units import BY_NAME, Dim
 from spanproof.evaluators.layers.groundedness.language.words import canonical
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, Verdict
 from spanproof.evaluators.layers.groundedness.rules.absences import all_empty
-from spanproof.evaluators.layers.groundedness.rules.asked import (
-    EXISTS,
-    Asked,
-    same_value,
-    subject_of,
-)
+from spanproof.evaluators.layers.groundedness.rules.asked import EXISTS, Asked, same_value, subject_of
 from spanproof.evaluators.layers.groundedness.rules.binding import evidence_of
 from spanproof.evaluators.layers.groundedness.rules.deriving import further_value
 from spanproof.evaluators.layers.groundedness.rules.evidence import misstated

@@ -10,10 +10,7 @@ from collections.abc import Iterator
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact, Records
 from spanproof.evaluators.layers.groundedness.outputs.order import before_after
-from spanproof.evaluators.layers.groundedness.rules.derive.cues import (
-    CHANGE_CUES,
-    COMPLEMENT_CUES,
-)
+from spanproof.evaluators.layers.groundedness.rules.derive.cues import CHANGE_CUES, COMPLEMENT_CUES
 from spanproof.evaluators.layers.groundedness.rules.derive.search import (
     FEW,
     Derived,
