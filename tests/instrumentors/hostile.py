@@ -7,6 +7,7 @@ import decimal
 import enum
 import random
 import threading
+from collections import deque
 from typing import Any
 
 
@@ -85,6 +86,42 @@ class Colour(enum.Enum):
     RED = object()
 
 
+class _UnlikeAnything(type):
+    """A class of this one can be compared with none, looked up nowhere and called nothing."""
+
+    def __eq__(cls, other: object) -> bool:
+        raise ValueError("not comparable")
+
+    def __hash__(cls) -> int:
+        raise ValueError("no hash")
+
+    def __getattribute__(cls, name: str) -> Any:
+        if name in ("__module__", "__qualname__"):
+            raise ValueError("no name")
+        return type.__getattribute__(cls, name)
+
+
+class Incomparable(metaclass=_UnlikeAnything):
+    pass
+
+
+class _EqualToAll(type):
+    def __eq__(cls, other: object) -> bool:  # so that it has no hash either
+        return True
+
+
+class EqualToAll(metaclass=_EqualToAll):
+    pass
+
+
+class Nowhere:
+    pass
+
+
+Nowhere.__module__ = None  # type: ignore[assignment]
+Nowhere.__qualname__ = "lone \ud800"
+
+
 def circular() -> list[Any]:
     loop: list[Any] = [1]
     loop.append({"again": loop})
@@ -129,6 +166,13 @@ _LEAVES: tuple[Any, ...] = (
     lambda: lambda: None,
     lambda: memoryview(b"abc"),
     lambda: list(range(50_000)),
+    Incomparable,
+    lambda: Incomparable,
+    EqualToAll,
+    Nowhere,
+    lambda: deque(range(50_000)),
+    lambda: {1: 2}.items(),
+    lambda: b"\xff" * 200_000,
 )
 
 LEAVES = len(_LEAVES)

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+from array import array
+from collections import deque
 from enum import IntEnum
 
 import numpy
@@ -22,7 +24,7 @@ from spanproof.instrumentors.content import Content, policy_from
 from spanproof.instrumentors.diagnostics import reset_diagnostics
 from spanproof.instrumentors.plain_json import plain_json
 from spanproof.instrumentors.redaction import redactor_of
-from spanproof.instrumentors.serialise import encode
+from spanproof.instrumentors.serialise import Encoded, encode
 from spanproof.instrumentors.texts import clip, well_formed
 
 from .coders import coder
@@ -288,3 +290,22 @@ def test_only_the_built_in_types_themselves_are_taken_the_quick_way():
     assert encode(circular, 1000).lossy
     assert encode({"a": "x" * 5000}, 1000).truncated
     assert encode([10**5000, float("nan")], 1000).lossy
+
+
+def test_of_many_bytes_head_and_tail_are_kept_with_their_number_and_digest():
+    whole = b"begin" + b"\xff" * 1_000_000 + b"end"
+    encoded = encode(whole, 65_536)
+    assert encoded.truncated
+    assert encoded.text.startswith("\"b'begin")
+    assert encoded.text.endswith("end'\"")
+    assert (
+        f"of 1000008 bytes left out, sha256 {hashlib.sha256(whole).hexdigest()}"
+        in encode(whole, 200_000).text
+    )
+    assert encode(b"few", 65_536) == Encoded("\"b'few'\"", lossy=True)
+
+
+def test_sequences_of_other_kinds_are_lists_that_say_so():
+    for value in (deque([1, "two"]), {1: 0, "two": 0}.keys(), {0: 1, 3: "two"}.values()):
+        assert encode(value, 1000) == Encoded('[1,"two"]', lossy=True)
+    assert encode(array("i", [1, 2]), 1000) == Encoded("[1,2]", lossy=True)

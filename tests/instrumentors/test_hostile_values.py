@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from smolagents import ChatMessage
 
-from spanproof.instrumentors import trace
+from spanproof.instrumentors import diagnostics, trace
+from spanproof.instrumentors.diagnostics import reset_diagnostics
 from spanproof.instrumentors.serialise import encode
 
 from .coders import coder
@@ -29,6 +30,11 @@ from .hostile_hosts import (
 )
 
 pytestmark = pytest.mark.usefixtures("tracer")
+
+
+@pytest.fixture(autouse=True)
+def _counted_anew():
+    reset_diagnostics()
 
 
 @many
@@ -50,6 +56,17 @@ def test_a_smolagents_tool_passes_any_value(tracer, seed):
     call = exported()[0]
     assert call.name == "execute_tool passing"
     assert {"gen_ai.tool.call.arguments", "gen_ai.tool.call.result"} <= call.attributes.keys()
+
+
+@pytest.mark.parametrize("number", range(LEAVES))
+def test_a_smolagents_tool_passes_each_value(tracer, number):
+    value = leaf(number)
+    with tracer.start_as_current_span("outer"):
+        assert Passing()(value=value) is value
+    call = exported()[0].attributes
+    assert json.loads(call["gen_ai.tool.call.arguments"]).keys() == {"value"}
+    assert "gen_ai.tool.call.result" in call
+    assert diagnostics().errors == {}
 
 
 @many

@@ -1,9 +1,10 @@
 """CHAIN spans: the code as it ran and what came of it, for every way a step can go."""
 
 import json
+from typing import ClassVar
 
 import pytest
-from smolagents import LocalPythonExecutor, PythonExecutor, ToolCallingAgent
+from smolagents import LocalPythonExecutor, PythonExecutor, Tool, ToolCallingAgent
 from smolagents.monitoring import LogLevel
 
 from .coders import StreamingModel, ToolCallingModel, cents_of, coder, echo, written
@@ -85,6 +86,35 @@ def test_what_the_host_was_handling_is_no_cause_of_a_step(recorded):
     assert recorded.named("step 2").attributes["error.type"] == "InterpreterError"
     for name in ("step 1", "step 2"):
         assert "RuntimeError" not in recorded.named(name).attributes["spanproof.execution.error.chain"]
+
+
+def test_exceptions_that_compare_as_they_like_are_told_by_identity(recorded):
+    class Odd(Exception):
+        def __eq__(self, other):
+            raise ValueError("not comparable")
+
+        def __bool__(self):
+            raise ValueError("neither")
+
+        __hash__ = None
+
+    class Failing(Tool):
+        name = "failing"
+        description = "Fails."
+        inputs: ClassVar = {}
+        output_type = "any"
+
+        def forward(self):
+            try:
+                raise Odd("inner")
+            except Odd as inner:
+                inner.__cause__ = inner
+                raise Odd("outer") from inner
+
+    coder("failing()", tools=(Failing(),)).run("Go.")
+    step = recorded.named("step 1").attributes
+    assert step["error.type"] == "Odd"
+    assert step["spanproof.execution.error.chain"][-2:] == ("Odd", "Odd")
 
 
 def test_an_answer_without_code_is_a_parsing_error(recorded):

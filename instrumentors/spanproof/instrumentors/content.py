@@ -26,7 +26,6 @@ from spanproof.semconv import spanproof as ours
 
 _FOREIGN: Final = {"tool_call": "arguments", "tool_call_response": "response"}
 """Where in a message's part a value of the host's stands."""
-_TYPES_OF_JSON: Final = frozenset({str, int, float, bool, type(None), list, dict})
 _SHOWN_CHARS: Final = 120
 """Of an input that stands whole elsewhere on its span."""
 _MARK_CHARS: Final = 160
@@ -198,7 +197,10 @@ class Content:
 
     def result_type(self, value: object) -> None:
         """The Python type of a tool's result, where JSON does not tell it."""
-        if type(value) not in _TYPES_OF_JSON:
+        kind = type(value)
+        if kind is str or kind is dict or kind is int or kind is list or kind is float or kind is bool:
+            return  # one by one: to look for it in a set would ask its metaclass for a hash
+        if value is not None:
             self.attributes[ours.TOOL_RESULT_TYPE] = type_name(value)
 
     def finished(self) -> dict[str, AttributeValue]:

@@ -15,14 +15,17 @@ import enum
 import json
 import math
 import pathlib
+import sys
 import uuid
+from array import array
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from spanproof.instrumentors.json_paths import Path, below
 from spanproof.instrumentors.plain_json import encode_json
-from spanproof.instrumentors.texts import clip, text_of, type_name, well_formed
+from spanproof.instrumentors.texts import clip, cuts_bytes, text_of, type_name, well_formed
 
 _MAX_DEPTH = 32
 _MAX_NODES = 20_000
@@ -34,6 +37,8 @@ _CUT_CHARS = 64
 """What is kept of a string at least, whatever room is left."""
 _CHARS_OF_A_NODE = 4
 """A rough measure of a number, a bracket or a comma."""
+_SEQUENCES: tuple[Any, ...] = (deque, array, type({}.keys()), type({}.values()), type({}.items()))
+"""Of these the text would be made in full, however long they are."""
 _OF_THE_HOST = frozenset({"arguments", "response", "content", "args"})
 """Names under which values of the host's stand in messages: a path begins anew there, or it would have to be
 written once for a tool's span and once more for every message that repeats the call."""
@@ -165,6 +170,10 @@ class _Walk:
             self.lossy = True
             base = set if issubclass(kind, set) else frozenset
             return self._members(base.__iter__(value), depth, paths)
+        for sequence in _SEQUENCES:
+            if issubclass(kind, sequence):
+                self.lossy = True
+                return self._members(sequence.__iter__(value), depth, paths)
         if dataclasses.is_dataclass(kind):
             names = [each.name for each in dataclasses.fields(kind)]
             return dict(self._item(name, getattr(value, name), depth, paths) for name in names)
@@ -182,15 +191,20 @@ class _Walk:
         if kind.__module__ == "numpy" and hasattr(kind, "tolist") and value.size <= _MAX_ARRAY:
             return self.plain(value.tolist(), depth, paths)
         self.lossy = True
-        if kind in (datetime.datetime, datetime.date, datetime.time):
+        # One by one: to look for it among several would ask its metaclass whether it is equal.
+        if kind is datetime.datetime or kind is datetime.date or kind is datetime.time:
             return value.isoformat()
-        if kind in (decimal.Decimal, uuid.UUID) or issubclass(kind, pathlib.PurePath):
+        if kind is decimal.Decimal or kind is uuid.UUID or issubclass(kind, pathlib.PurePath):
             return str(value)
         model_fields = getattr(kind, "__pydantic_fields__", None)
         if isinstance(model_fields, dict):
             return dict(self._item(name, value.__dict__.get(name), depth, paths) for name in model_fields)
         if self._redaction is not None and self._redaction.sees_members:
             return self._kept_back()
+        if self._redaction is not None:  # of a secret that is cut in two a pattern would see neither half
+            return self._string(text_of(value, sys.maxsize))
+        if (kind is bytes or kind is bytearray) and cuts_bytes(value):
+            self.truncated = True
         return self._string(text_of(value))
 
     def _kept_back(self) -> str:

@@ -6,7 +6,10 @@ Never raises (but `KeyboardInterrupt`, which is the user's).
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
+
+_CHARS_OF_A_BYTE: Final = 4
+"""Of `\\xff`, in the text of bytes."""
 
 
 def clip(text: str, max_chars: int) -> str:
@@ -40,6 +43,8 @@ def text_of(value: Any, max_chars: int = 100_000) -> str:
     if issubclass(kind, str):
         return well_formed(str.__str__(value))
     try:
+        if (kind is bytes or kind is bytearray) and cuts_bytes(value, max_chars):
+            return _ends_of(value, max_chars // _CHARS_OF_A_BYTE)
         said = str(value) if issubclass(kind, BaseException) else repr(value)
         return well_formed(clip(str.__str__(said), max_chars))
     except KeyboardInterrupt:
@@ -48,8 +53,26 @@ def text_of(value: Any, max_chars: int = 100_000) -> str:
         return f"<{type_name(value)}: no text, {type(error).__name__}>"
 
 
+def cuts_bytes(value: bytes | bytearray, max_chars: int = 100_000) -> bool:
+    """Whether `text_of` leaves some of them out: of many the whole text takes seconds to make."""
+    return len(value) > max_chars // _CHARS_OF_A_BYTE
+
+
+def _ends_of(value: bytes | bytearray, most: int) -> str:
+    seen = memoryview(value)
+    head, tail = seen[: most * 2 // 3].tobytes(), seen[len(seen) - most // 3 :].tobytes()
+    left_out = len(seen) - len(head) - len(tail)
+    mark = f"[… {left_out} of {len(seen)} bytes left out, sha256 {sha256(seen).hexdigest()} …]"
+    return f"{head!r}\n{mark}\n{tail!r}"
+
+
 def type_name(value: object) -> str:
     """`int`, `decimal.Decimal`: the type's name, with its module unless it is built in."""
     kind = type(value)
-    module = kind.__module__
-    return kind.__qualname__ if module in ("builtins", "__main__") else f"{module}.{kind.__qualname__}"
+    try:
+        module, name = kind.__module__, kind.__qualname__
+    except Exception:  # noqa: BLE001 - a metaclass of the host's is asked
+        return "object"
+    if type(module) is not str or module in ("builtins", "__main__"):
+        return well_formed(name)
+    return well_formed(f"{module}.{name}")

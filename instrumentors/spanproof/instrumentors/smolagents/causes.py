@@ -29,9 +29,11 @@ def chain_of(error: BaseException, outside: BaseException | None) -> tuple[BaseE
     """
     chain: list[BaseException] = []
     at: BaseException | None = error
-    while at is not None and at is not outside and at not in chain and len(chain) < _MAX_LINKS:
+    # By identity: an exception may say that it equals another, or that it is false.
+    while at is not None and at is not outside and not _holds(chain, at) and len(chain) < _MAX_LINKS:
         chain.append(at)
-        at = at.__cause__ or (None if at.__suppress_context__ else at.__context__)
+        cause = at.__cause__
+        at = cause if cause is not None or at.__suppress_context__ else at.__context__
     return tuple(chain)
 
 
@@ -43,6 +45,10 @@ def real_cause(chain: tuple[BaseException, ...]) -> BaseException:
 def is_execution_error(error: BaseException) -> bool:
     """Whether a step failed while its code ran."""
     return any(kind.__name__ == "AgentExecutionError" for kind in type(error).__mro__)
+
+
+def _holds(chain: list[BaseException], error: BaseException) -> bool:
+    return any(each is error for each in chain)
 
 
 def _is_wrapper(error: BaseException) -> bool:
