@@ -18,7 +18,7 @@ from spanproof.cli.report import layer_scores, outcome_words, plain, verdict_tex
 from spanproof.evaluators.layers.common import first_to_leave
 from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.redact import mask_formats
-from spanproof.evaluators.replay.record import record_of
+from spanproof.evaluators.replay.record import class_beside, record_of
 from spanproof.sandbox.scanners.model import Scan, Verdict
 from spanproof.store import Feedback
 from spanproof.trace import Label, Language, Layer, Scored, Snippet
@@ -145,7 +145,7 @@ def _replayed(step: ReplayedStep) -> dict[str, Text]:
     execution = step.execution
     raised = f" ({execution.raised.type}: {execution.raised.message})" if execution.raised else ""
     return {
-        "class": plain(f"{execution.failure_class}{raised}"),
+        "class": plain(f"{class_beside(record_of(step.snippet), execution)}{raised}"),
         "printed": plain(execution.stdout),
         "value": plain(execution.result_text or ""),
     }

@@ -19,7 +19,7 @@ from spanproof.cli.report import plain
 from spanproof.collector.config import Config
 from spanproof.evaluators.layers.common import first_to_leave, number_in
 from spanproof.evaluators.model import NoReplay, RunEvaluation
-from spanproof.evaluators.replay.record import record_of
+from spanproof.evaluators.replay.record import class_beside, record_of
 from spanproof.trace import Layer, Snippet
 
 _AGREES = {
@@ -89,7 +89,7 @@ def _cells(run: RunEvaluation, snippet: Snippet) -> list[Text]:
     return [
         number,
         recorded,
-        Text(step.execution.failure_class),
+        Text(class_beside(record_of(step.snippet), step.execution)),
         _AGREES[step.agrees],
         plain(step.difference or "", 300),
     ]
@@ -110,7 +110,7 @@ def _row(run: RunEvaluation, path: Path) -> dict[str, object]:
                 "step": number_in(run.run, step.snippet),
                 "span_id": step.snippet.span_id,
                 "recorded": record_of(step.snippet).failure_class,
-                "replayed": step.execution.failure_class.value,
+                "replayed": class_beside(record_of(step.snippet), step.execution).value,
                 "agrees": step.agrees,
                 "difference": step.difference,
                 "divergences": [{"tool": call.tool, "reason": call.reason} for call in step.divergences],

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from spanproof.evaluators.model import NoReplay, Replay, ReplayedStep, RunEvidence
-from spanproof.evaluators.replay.record import record_of
+from spanproof.evaluators.replay.record import class_beside, record_of
 from spanproof.sandbox import FailureClass
 from spanproof.trace import Executor, Language, Run, Snippet, Step
 
@@ -82,7 +82,7 @@ def ended(evidence: RunEvidence, snippet: Snippet) -> Ended:
     replayed_type = raised.type if raised is not None and record.failure_class is None else None
     return Ended(
         recorded=record.failure_class,
-        replayed=step.execution.failure_class if step is not None else None,
+        replayed=class_beside(record, step.execution) if step is not None else None,
         error_type=record.error_type or replayed_type,
     )
 

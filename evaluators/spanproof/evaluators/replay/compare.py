@@ -17,7 +17,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from spanproof.evaluators.redact import mask_formats
-from spanproof.evaluators.replay.record import Record
+from spanproof.evaluators.replay.record import Record, class_beside
 from spanproof.sandbox import Execution, FailureClass, JsonValue, Raised
 from spanproof.trace import Payload
 
@@ -76,7 +76,7 @@ def agreement(
     """
     if record.failure_class is None:
         return Agreement(None)
-    if record.failure_class is not execution.failure_class:
+    if record.failure_class is not class_beside(record, execution):
         return _classes_differ(record, execution, excuse)
     difference = _output_difference(record, execution, output)
     if difference is None:

@@ -13,7 +13,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from spanproof.sandbox import FailureClass, JsonValue
+from spanproof.sandbox import Execution, FailureClass, JsonValue
 from spanproof.trace import Language, Payload, Snippet, SpanError
 
 _BY_TYPE = {
@@ -118,6 +118,19 @@ def recorded_class(error: SpanError | None) -> FailureClass:
         return FailureClass.MISSING_DEPENDENCY
     known = _BY_TYPE.get(raised_type(error) or "")
     return FailureClass.EXCEPTION if known is None else known
+
+
+def class_beside(record: Record, execution: Execution) -> FailureClass:
+    """The class of a replay, to stand beside the recorded one.
+
+    A record tells a time-out that a tool raised from one that an executor imposed by the exception's type and
+    by nothing else. The sandbox can tell the two apart; where its own is an exception of that very type, it is
+    read as the record is.
+    """
+    told, raised = execution.failure_class, execution.raised
+    if told is FailureClass.EXCEPTION and raised is not None and raised.type == record.error_type:
+        return _BY_TYPE.get(raised.type, told)
+    return told
 
 
 def raised_type(error: SpanError) -> str | None:

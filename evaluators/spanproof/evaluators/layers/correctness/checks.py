@@ -36,7 +36,8 @@ def compiles(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     if snippet.language is not Language.PYTHON:
         return _compiled_elsewhere(evidence, snippet)
     problem = syntax_problem(snippet.source)
-    if problem is None and ended(evidence, snippet).replayed is FailureClass.SYNTAX_ERROR:
+    step = replayed(evidence, snippet)
+    if problem is None and step is not None and step.execution.failure_class is FailureClass.SYNTAX_ERROR:
         problem = "the sandbox's interpreter refuses its syntax"
     if problem is None:
         return Scored(1.0, Label.PASS, "It parses.")
