@@ -12,13 +12,17 @@ import pytest
 
 from spanproof.cli.app import run
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "replay" / "batch.jsonl"
-LINES = [json.loads(line) for line in GOLDEN.read_text().splitlines()]
+GOLDEN = Path(__file__).parents[1] / "golden" / "replay"
+LINES = [
+    json.loads(line)
+    for name in ("batch.jsonl", "blind.jsonl")  # the second: what was expected before anything was run
+    for line in (GOLDEN / name).read_text().splitlines()
+]
 
 
 @pytest.fixture(scope="module")
 def answers():
-    """The answers of the command to all runs of the golden file, by their id."""
+    """The answers of the command to all runs of the golden files, by their id."""
     text = "".join(json.dumps(line["run"]) + "\n" for line in LINES)
     command = [sys.executable, "-m", "spanproof.cli", "replay", "--jsonl", "--workers", "2"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
@@ -139,19 +143,29 @@ def test_recorded_errors_are_raised_again_and_unknown_tools_told(monkeypatch, ca
     assert third["exception"] == {"type": "ZeroDivisionError", "message": "division by zero"}
 
 
+def test_a_tool_that_no_program_can_call_by_its_name_does_not_keep_a_run_from_its_replay(monkeypatch, capsys):
+    tools = {"web-search": ["q"], "class": [], "price": ["from", "to"]}
+    row = {"id": 1, "steps": ["import inspect\n1 + 1"], "tools": tools}
+    _, (answer,) = replay_lines([row], monkeypatch, capsys)
+    assert answer["steps"][0]["result"] == 2
+
+
 def test_a_bad_line_is_told_by_itself(monkeypatch, capsys):
     rows = [
         "not json\n",
         {"id": 1, "steps": "x"},
-        {"id": 2, "steps": [], "tools": {"a b": []}},
+        {"id": 2, "steps": [], "tools": {"a": "b"}},
         {"id": 3, "steps": [], "tape": [{"args": []}]},
         {"id": 4, "steps": [], "tape": [{"tool": "t", "error": "x"}]},
-        {"id": 5, "steps": ["1 + 1"]},
+        {"id": 5, "steps": [], "tape": [{"tool": "t", "args": [1]}]},
+        {"id": 6, "steps": [], "tape": [{"tool": "t", "kwargs": [], "result": 1}]},
+        {"id": 7, "steps": ["1 + 1"]},
     ]
     code, answers = replay_lines(rows, monkeypatch, capsys)
     assert code == 0
-    assert ["error" in answer for answer in answers] == [True] * 5 + [False]
-    assert answers[5]["steps"][0]["result"] == 2
+    assert ["error" in answer for answer in answers] == [True] * 7 + [False]
+    assert "must have a 'result'" in answers[5]["error"]
+    assert answers[7]["steps"][0]["result"] == 2
 
 
 def test_without_jsonl_or_a_file_it_says_how(capsys):

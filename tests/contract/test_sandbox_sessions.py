@@ -104,14 +104,15 @@ def test_tools_are_answered_by_the_host(sandbox: Sandbox) -> None:
     with sandbox.session(SessionSpec(tools=tools), answer) as session:
         assert session.execute("lookup('a', limit=2)['rows']").result == [1, 2]
         assert session.execute("lookup('a', 1, 2)").raised is not None
-        assert session.execute("lookup(object())").failure_class is FailureClass.EXCEPTION
+        assert session.execute("lookup({1, 1}, limit=(2, {3: b'4'}))['rows']").result == [1, 2]
         error = session.execute("fails('KeyError')").raised
         assert error is not None
         assert (error.type, error.message) == ("KeyError", "'as told'")
         session.execute("try: fails('RateLimited')\nexcept Exception as e: name = type(e).__name__")
         assert session.execute("name").result == "RateLimited"
     assert asked[0] == ToolRequest("lookup", (), {"key": "a", "limit": 2})
-    assert [request.tool for request in asked] == ["lookup", "fails", "fails"]
+    assert asked[1] == ToolRequest("lookup", (), {"key": "{1}", "limit": [2, {"3": "b'4'"}]})
+    assert [request.tool for request in asked] == ["lookup", "lookup", "fails", "fails"]
 
 
 class Asked:

@@ -109,8 +109,6 @@ def _tools(row: Row) -> Mapping[str, tuple[str, ...]]:
     if not isinstance(tools, dict):
         raise BadRow("field 'tools' must be an object of tool name to array of parameter names")
     for name, parameters in tools.items():
-        if not name.isidentifier():
-            raise BadRow(f"field 'tools': {name!r} is no name a program can call")
         if not isinstance(parameters, list) or not all(isinstance(each, str) for each in parameters):
             raise BadRow(f"field 'tools.{name}' must be an array of strings")
     return {name: tuple(parameters) for name, parameters in tools.items()}
@@ -126,9 +124,12 @@ def _tape(row: Row) -> list[RecordedCall]:
 def _call(entry: object, place: str) -> RecordedCall:
     if not isinstance(entry, dict) or not isinstance(entry.get("tool"), str):
         raise BadRow(f"field '{place}' must be an object with a string 'tool'")
-    args, kwargs = entry.get("args") or [], entry.get("kwargs") or {}
+    args = [] if entry.get("args") is None else entry["args"]
+    kwargs = {} if entry.get("kwargs") is None else entry["kwargs"]
     if not isinstance(args, list) or not isinstance(kwargs, dict):
         raise BadRow(f"field '{place}': 'args' must be an array and 'kwargs' an object")
+    if "result" not in entry and entry.get("error") is None:
+        raise BadRow(f"field '{place}' must have a 'result' (null where the tool gave nothing) or an 'error'")
     return RecordedCall(
         tool=entry["tool"],
         args=tuple(args),

@@ -10,6 +10,8 @@ import signal
 import socket
 import struct
 import subprocess
+from collections import Counter, namedtuple
+from enum import IntEnum
 from pathlib import Path
 from typing import cast
 
@@ -196,13 +198,46 @@ class Loud(dict):  # type: ignore[type-arg]
         raise AssertionError("a program's method was called")
 
 
+class Size(IntEnum):
+    SMALL = 1
+
+
+class Mute:
+    def __str__(self) -> str:
+        raise ValueError("no")
+
+
 @pytest.mark.parametrize("value", [None, True, 1, 1.5, "a", [1, "b"], {"a": [None]}])
 def test_json_values_cross(value: object) -> None:
     assert json_form(value, 100) == (value, True)
 
 
 @pytest.mark.parametrize(
-    "value", [{1: 2}, {1, 2}, object(), float("nan"), b"x", Loud(a=1), "x" * 101, 1 << 5000]
+    ("value", "crosses_as"),
+    [
+        ({1: 2, None: 3, 1.5: 4, True: 5}, {"1": 5, "null": 3, "1.5": 4}),
+        (Loud(a=1), {"a": 1}),
+        (Counter("aab"), {"a": 2, "b": 1}),
+        (namedtuple("Point", "x y")(1, 2), [1, 2]),
+        (Size.SMALL, 1),
+        ({Size.SMALL: [Size.SMALL]}, {"1": [1]}),
+    ],
+)
+def test_what_derives_from_a_json_type_crosses_as_that_type(value: object, crosses_as: object) -> None:
+    form, has_one = json_form(value, 100)
+    assert has_one
+    assert json.dumps(form) == json.dumps(crosses_as)
+
+
+def test_what_json_cannot_say_crosses_as_its_text_where_that_is_asked_for() -> None:
+    value = [{1, 1}, {(1, 2): float("nan")}, Mute(), 1 << 20_000]
+    told = ["{1}", {"(1, 2)": "nan"}, "<Mute without a text: ValueError>", "<int without a text: ValueError>"]
+    assert json_form(value, 500, texts=True) == (told, True)
+    assert json_form(value, 50, texts=True) == (None, False)
+
+
+@pytest.mark.parametrize(
+    "value", [{1: 2, "1": 3}, {(1,): 2}, {1, 2}, object(), float("nan"), b"x", "x" * 101, 1 << 5000]
 )
 def test_what_json_cannot_say_does_not_cross(value: object) -> None:
     assert json_form(value, 100) == (None, False)

@@ -82,12 +82,12 @@ def plan_of(
     built_in = (unbound - recorded) & _MATH & _called_where_it_worked(run, names)
     asked = _asked(run)
     stubs = (recorded | asked | unbound) - built_in - {FINAL_ANSWER}
-    declared = {tool: names for tool, names in (parameters or {}).items() if tool in recorded | asked}
+    declared = {tool: names for tool, names in (parameters or {}).items() if tool in (recorded | asked) & stubs}
     sources = [snippet.source for snippet in python]
     spec = replace(_spec(run, stubs, fixtures), imports=imports_of(sources))
     if otherwise:
         spec = replace(spec, fixtures=_tomorrow(spec.fixtures, fixtures, sources))
-    prelude = prelude_of(sources, fixtures.seed, built_in)
+    prelude = prelude_of(sources, fixtures.seed, built_in, declared)
     return Plan(names, calls, stubs, asked, declared, built_in, spec, prelude, fixtures)
 
 

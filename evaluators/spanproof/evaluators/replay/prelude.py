@@ -1,13 +1,15 @@
-"""Code of ours that a session runs before the first step: the final answer, numpy seeded, built-in names.
+"""Code of ours that a session runs before the first step: the final answer, numpy seeded, names and signatures.
 
-Takes what the run's sources mention; gives Python source. It is plain Python on purpose, so that every
+Takes what the run's sources mention and the tools they have; gives Python source. It is plain Python on purpose, so that every
 backend with sessions replays alike; all else that is random, the session's seed fixes. Nothing of it is a
 boundary: a program that looks for it finds it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from keyword import iskeyword
+from types import MappingProxyType
 
 FINAL_ANSWER = "final_answer"
 """The tool every code agent has; it returns its argument."""
@@ -36,6 +38,20 @@ _settle({seed})
 del _settle
 """
 
+_NO_TOOLS: Mapping[str, Sequence[str]] = MappingProxyType({})
+
+_SIGNATURES = """
+def _declare(tools):
+    from inspect import Parameter, Signature
+    for tool, names in tools:
+        tool.__signature__ = Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names])
+_declare([{tools}])
+del _declare
+"""
+
+_LOOKING = ("inspect", "help(")
+"""What stands in sources that may ask a function for its parameters."""
+
 _NUMPY_USERS = ("numpy", "pandas", "scipy", "sklearn")
 """Packages whose import brings numpy; its global generator takes a seed only once it is there."""
 
@@ -45,18 +61,33 @@ def imports_of(sources: Sequence[str]) -> tuple[str, ...]:
     return tuple(user for user in _NUMPY_USERS if any(user in source for source in sources))
 
 
-def prelude_of(sources: Sequence[str], seed: int, built_in: Iterable[str] = ()) -> str:
+def prelude_of(
+    sources: Sequence[str],
+    seed: int,
+    built_in: Iterable[str] = (),
+    declared: Mapping[str, Sequence[str]] = _NO_TOOLS,
+) -> str:
     """What runs before the steps.
 
     Args:
         sources: of the run's steps; numpy is loaded and seeded where one mentions it.
         seed: of everything random.
         built_in: functions of `math` the recorded interpreter had without an import.
+        declared: parameters of tools, all of which the session has; told where a source may look at them.
     """
     parts = [_FINAL_ANSWER]
+    tools = [f"({tool}, {list(names)!r})" for tool, names in declared.items() if _is_writable(tool, names)]
+    if tools and any(word in source for source in sources for word in _LOOKING):
+        parts.append(_SIGNATURES.format(tools=", ".join(tools)))
     if imports_of(sources):
         parts.append(_NUMPY.format(seed=seed))
     names = ", ".join(sorted(built_in))
     if names:
         parts.append(f"from math import {names}\n")
     return "".join(parts)
+
+
+def _is_writable(tool: str, names: Sequence[str]) -> bool:
+    """Whether Python could declare a function like this."""
+    written = all(name.isidentifier() and not iskeyword(name) for name in (tool, *names))
+    return written and len(set(names)) == len(names) and tool != FINAL_ANSWER

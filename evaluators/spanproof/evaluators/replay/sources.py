@@ -70,7 +70,7 @@ def replay_sources(
     spec = SessionSpec(
         tools=stubs, fixtures=Fixtures(seed=SEED, clock=Clock(clock_s)), imports=imports_of(steps)
     )
-    interpreter = Interpreter(sandbox, spec, calls, prelude_of(steps, SEED))
+    interpreter = Interpreter(sandbox, spec, calls, prelude_of(steps, SEED, declared=tools))
     replayed: list[ReplayedSource] = []
     lost: tuple[int, ...] = ()
     try:

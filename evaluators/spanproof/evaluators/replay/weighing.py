@@ -30,8 +30,8 @@ _WRONG_TYPE = frozenset({"AttributeError", "TypeError", "KeyError", "IndexError"
 _NO_NAME = re.compile(r"(?:module '|cannot import name '\w+' from ')(?P<module>[\w.]+)'")
 """How Python words that a module has no such name."""
 
-_UNSENT = (" has no JSON form", " KiB as JSON")
-"""How the sandbox words that it cannot send the arguments of a tool call."""
+_UNSENT = " KiB as JSON"
+"""How the sandbox words that the arguments of a tool call are too large to be sent."""
 
 _NOT_PYTHON = "what the program found around it is not on the trace"
 
@@ -109,7 +109,7 @@ class Weighing:
         raised = execution.raised
         if raised is None:
             return None
-        if raised.type in ("TypeError", "ValueError") and raised.message.endswith(_UNSENT):
+        if raised.type == "ValueError" and raised.message.endswith(_UNSENT):
             return "the argument of a tool call cannot leave the sandbox"
         if "FileNotFoundError" in (raised.type, *raised.chain):
             return "the file is not on the trace"

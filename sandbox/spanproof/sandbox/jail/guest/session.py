@@ -16,12 +16,12 @@ from spanproof.sandbox.jail.guest.ending import exit_code_of, print_exception
 from spanproof.sandbox.jail.guest.python import FILENAME, compile_source, fresh_main, show_source
 from spanproof.sandbox.jail.guest.reporter import Reporter, describe
 from spanproof.sandbox.jail.guest.tools import Inbox, Toolbox
-from spanproof.sandbox.jail.guest.values import head_of, json_form
+from spanproof.sandbox.jail.guest.values import head_of, json_form, text_of
 from spanproof.sandbox.jail.wire import Frame
 
 _RESULT_BYTES = 384 * 1024
 """Of a result's JSON form, and of its text, as JSON: both have room in one frame."""
-_eval, _exec, _str, _getpid = eval, exec, str, os.getpid
+_eval, _exec, _getpid = eval, exec, os.getpid
 
 
 def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> int:
@@ -90,7 +90,7 @@ def _compiled(tree: ast.Module) -> Callable[[dict[str, Any]], tuple[Any, bool]]:
 
 def _told(value: Any) -> dict[str, Any]:
     form, _has_one = json_form(value, _RESULT_BYTES)
-    text = "".join([_str(value)])  # a plain one, whatever class of its own the program makes texts of
+    text = text_of(value)
     head = head_of(text, _RESULT_BYTES)
     cut = {"characters": len(text)} if len(head) < len(text) else {}
     return {"result": form, "text": head, **cut}

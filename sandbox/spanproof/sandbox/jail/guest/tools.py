@@ -1,13 +1,13 @@
 """Tool stubs: functions inside the session that ask the host, one bounded JSON question at a time.
 
-The host sees a tool's name and JSON arguments and nothing else; the guest takes only the answer to the
-question it asked. Whoever in the program calls a stub, the answers come in the order of the questions.
+The host sees a tool's name and JSON arguments and nothing else: of what JSON cannot say, its text. The guest takes
+only the answer to the question it asked. Whoever in the program calls a stub, the answers come in the order of the
+questions.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -70,9 +70,9 @@ class Toolbox:
         return tool
 
     def _call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        sent, fits = json_form([args, kwargs], _ARGUMENT_BYTES, any_keys=True)
+        sent, fits = json_form([args, kwargs], _ARGUMENT_BYTES, texts=True)
         if not fits:
-            raise _unsendable(name, args, kwargs)
+            raise ValueError(f"{name}(): the arguments take more than {_ARGUMENT_BYTES >> 10} KiB as JSON")
         with self._lock:
             self._calls += 1
             call = self._calls
@@ -84,15 +84,6 @@ class Toolbox:
         if answer.get("error_type") is not None:
             raise exception_named(answer["error_type"], answer.get("error_message", ""))
         return answer.get("result")
-
-
-def _unsendable(name: str, args: list[Any], kwargs: dict[str, Any]) -> Exception:
-    """Why these arguments cannot be sent."""
-    for label, value in [*enumerate(args), *kwargs.items()]:
-        if not json_form(value, sys.maxsize, any_keys=True)[1]:
-            kind = type(value).__name__
-            return TypeError(f"{name}(): argument {label!r} of type {kind} has no JSON form")
-    return ValueError(f"{name}(): the arguments take more than {_ARGUMENT_BYTES >> 10} KiB as JSON")
 
 
 def _bound(

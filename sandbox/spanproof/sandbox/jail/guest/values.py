@@ -1,41 +1,67 @@
-"""Values that may leave the jail: what JSON can say, and nothing a program's own classes do on the way."""
+"""Values that may leave the jail: what JSON can say, and nothing a program's own classes do on the way.
+
+What JSON cannot say leaves as its text, and only there the class of the value has a say.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any
 
 _DEPTH = 32
+_INTEGER_BITS = 4096
 _SEPARATOR_BYTES = 2
 _CONSTANT_BYTES = 5
 """Of `false`, and no less than of the brackets of an empty list."""
 
+_str = str  # a program may put anything in its place
+_SAID = frozenset((type(None), bool, int, float, str, list, tuple, dict))
+_PLAIN: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+    (str, lambda value: "".join([value])),
+    (int, int.__int__),
+    (float, float.__float__),
+    (dict, lambda value: dict(dict.items(value))),
+    (list, lambda value: list(list.__iter__(value))),
+    (tuple, lambda value: list(tuple.__iter__(value))),
+)
+"""How a value of a derived class becomes one of the class itself."""
 
-def json_form(value: Any, budget: int, *, any_keys: bool = False) -> tuple[Any, bool]:
-    """A value as JSON would give it back, and whether it has that form at all.
 
-    Exact types only, so that no method of a program's class is called; numpy's scalars, which are floats
-    or have `.item()`, count as the number they hold.
+def json_form(value: Any, budget: int, *, texts: bool = False) -> tuple[Any, bool]:
+    """A value as JSON would give it back, as `json.dumps` has it, and whether it has that form at all.
+
+    A value of a class derived from JSON's types (a counter, a named tuple, a member of an `IntEnum`) is what it
+    is derived from, and keys that are numbers, truths or None become texts. No method of a program's class is
+    called; numpy's scalars, which have `.item()`, count as the number they hold.
 
     Args:
         value: anything.
         budget: how many bytes it may take as JSON, the way frames are written.
-        any_keys: keys that are numbers, truths or None become texts, as `json.dumps` has it.
+        texts: what JSON cannot say stands there as its text.
     """
     try:
-        return _form(value, _DEPTH, _Room(budget, any_keys)), True
+        return _form(value, _DEPTH, _Room(budget, texts)), True
     except _NoForm:
         return None, False
+
+
+def text_of(value: Any) -> str:
+    """`str` of a value, a plain one whatever class the program makes texts of; where it raises, what it raised."""
+    try:
+        return "".join([_str(value)])
+    except Exception as problem:  # noqa: BLE001 - of a program's class, or too deep, or too long a number
+        return f"<{type(value).__name__} without a text: {type(problem).__name__}>"
 
 
 class _Room:
     """What is left of the budget."""
 
-    __slots__ = ("any_keys", "left")
+    __slots__ = ("left", "texts")
 
-    def __init__(self, left: int, any_keys: bool) -> None:
-        self.left, self.any_keys = left, any_keys
+    def __init__(self, left: int, texts: bool) -> None:
+        self.left, self.texts = left, texts
 
     def take(self, size: int) -> None:
         self.left -= size
@@ -57,38 +83,58 @@ class _NoForm(Exception):  # noqa: N818 - no error: the answer is no
 
 def _form(value: Any, depth: int, room: _Room) -> Any:
     kind = type(value)
-    if depth == 0 or (kind is int and value.bit_length() > 4096):
-        raise _NoForm
+    if kind not in _SAID:
+        value, kind = _said(value, kind, room)
+    if depth == 0 or (kind is int and value.bit_length() > _INTEGER_BITS):
+        value, kind = _as_text(value, room)
+    if kind is float and not math.isfinite(value):
+        value, kind = _as_text(value, room)
     room.take(_bytes_of(value, kind))
-    if value is None or kind is bool or kind is str or kind is int:
-        return value
-    if kind is float:
-        if not math.isfinite(value):
-            raise _NoForm
-        return value
     if kind is list or kind is tuple:
         return [_form(item, depth - 1, room) for item in value]
     if kind is dict:
         return _mapping(value, depth, room)
+    return value
+
+
+def _said(value: Any, kind: type, room: _Room) -> tuple[Any, type]:
+    """A value of another class as one of those JSON can say, by the methods of theirs and not of its own."""
+    for base, plain in _PLAIN:
+        if issubclass(kind, base):
+            return plain(value), base
     if kind.__module__ == "numpy" and hasattr(kind, "item") and getattr(value, "ndim", 1) == 0:
-        return _form(value.item(), depth - 1, room)
-    raise _NoForm
+        held = value.item()
+        if type(held) in _SAID:
+            return held, type(held)
+    return _as_text(value, room)
+
+
+def _as_text(value: Any, room: _Room) -> tuple[str, type]:
+    if not room.texts:
+        raise _NoForm
+    return text_of(value), str
 
 
 def _mapping(value: dict[Any, Any], depth: int, room: _Room) -> dict[str, Any]:
-    result = {}
+    result: dict[str, Any] = {}
     for key, item in value.items():
         text = key if type(key) is str else _key_text(key, room)
+        if text in result and not room.texts:  # `1` and `"1"`
+            raise _NoForm
         room.take(_bytes_of(text, str))
         result[text] = _form(item, depth - 1, room)
     return result
 
 
 def _key_text(key: Any, room: _Room) -> str:
-    if not room.any_keys or (key is not None and type(key) not in (int, float, bool)):
-        raise _NoForm
     form = _form(key, 1, room)
-    return repr(form) if type(form) in (int, float) else {None: "null", True: "true", False: "false"}[form]
+    if type(form) is str:
+        return form
+    if type(form) in (int, float):
+        return repr(form)
+    if form is None or type(form) is bool:
+        return {None: "null", True: "true", False: "false"}[form]
+    return _as_text(key, room)[0]
 
 
 def _bytes_of(value: Any, kind: type) -> int:
