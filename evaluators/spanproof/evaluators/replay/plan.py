@@ -82,7 +82,9 @@ def plan_of(
     built_in = (unbound - recorded) & _MATH & _called_where_it_worked(run, names)
     asked = _asked(run)
     stubs = (recorded | asked | unbound) - built_in - {FINAL_ANSWER}
-    declared = {tool: names for tool, names in (parameters or {}).items() if tool in (recorded | asked) & stubs}
+    declared = {
+        tool: names for tool, names in (parameters or {}).items() if tool in (recorded | asked) & stubs
+    }
     sources = [snippet.source for snippet in python]
     spec = replace(_spec(run, stubs, fixtures), imports=imports_of(sources))
     if otherwise:

@@ -1,8 +1,8 @@
 """Tool stubs: functions inside the session that ask the host, one bounded JSON question at a time.
 
-The host sees a tool's name and JSON arguments and nothing else: of what JSON cannot say, its text. The guest takes
-only the answer to the question it asked. Whoever in the program calls a stub, the answers come in the order of the
-questions.
+The host sees a tool's name and JSON arguments and nothing else: of what JSON cannot say, its text. The guest
+takes only the answer to the question it asked. Whoever in the program calls a stub, the answers come in the
+order of the questions.
 """
 
 from __future__ import annotations

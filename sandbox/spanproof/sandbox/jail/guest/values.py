@@ -32,9 +32,9 @@ _PLAIN: tuple[tuple[type, Callable[[Any], Any]], ...] = (
 def json_form(value: Any, budget: int, *, texts: bool = False) -> tuple[Any, bool]:
     """A value as JSON would give it back, as `json.dumps` has it, and whether it has that form at all.
 
-    A value of a class derived from JSON's types (a counter, a named tuple, a member of an `IntEnum`) is what it
-    is derived from, and keys that are numbers, truths or None become texts. No method of a program's class is
-    called; numpy's scalars, which have `.item()`, count as the number they hold.
+    A value of a class derived from JSON's types (a counter, a named tuple, a member of an `IntEnum`) is what
+    it is derived from, and keys that are numbers, truths or None become texts. No method of a program's class
+    is called; numpy's scalars, which have `.item()`, count as the number they hold.
 
     Args:
         value: anything.
@@ -48,7 +48,7 @@ def json_form(value: Any, budget: int, *, texts: bool = False) -> tuple[Any, boo
 
 
 def text_of(value: Any) -> str:
-    """`str` of a value, a plain one whatever class the program makes texts of; where it raises, what it raised."""
+    """`str` of a value, a plain one whatever class the program makes texts of; where that raises, so it says."""
     try:
         return "".join([_str(value)])
     except Exception as problem:  # noqa: BLE001 - of a program's class, or too deep, or too long a number
