@@ -1,8 +1,8 @@
 """Code of ours that a session runs before the first step: the final answer, numpy seeded, names, signatures.
 
-Takes what the run's sources mention and the tools they have; gives Python source. It is plain Python on purpose,
-so that every backend with sessions replays alike; all else that is random, the session's seed fixes. Nothing of
-it is a boundary: a program that looks for it finds it.
+Takes what the run's sources mention and the tools they have; gives Python source. It is plain Python on
+purpose, so that every backend with sessions replays alike; all else that is random, the session's seed fixes.
+Nothing of it is a boundary: a program that looks for it finds it.
 """
 
 from __future__ import annotations

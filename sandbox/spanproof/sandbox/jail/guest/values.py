@@ -48,7 +48,7 @@ def json_form(value: Any, budget: int, *, texts: bool = False) -> tuple[Any, boo
 
 
 def text_of(value: Any) -> str:
-    """`str` of a value, a plain one whatever class the program makes texts of; where that raises, so it says."""
+    """`str` of a value, a plain one whatever the program makes texts of; where that raises, so it says."""
     try:
         return "".join([_str(value)])
     except Exception as problem:  # noqa: BLE001 - of a program's class, or too deep, or too long a number
