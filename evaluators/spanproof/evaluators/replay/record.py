@@ -124,7 +124,7 @@ def class_beside(record: Record, execution: Execution) -> FailureClass:
     """The class of a replay, to stand beside the recorded one.
 
     A record knows an exception by its type alone: it cannot say whether a tool raised `TimeoutError` or an
-    executor imposed it. The sandbox can; so where the replay raised that very type, it is read as the record is.
+    executor imposed it. The sandbox can; so where a replay raised that very type, it reads like the record.
     """
     told, raised = execution.failure_class, execution.raised
     if told is FailureClass.EXCEPTION and raised is not None and raised.type == record.error_type:
