@@ -25,6 +25,7 @@ from spanproof.evaluators.detect import snippets_in
 from spanproof.trace import Language
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "detection"
+BLIND = ("first", "second", "third")
 TOLD = frozenset(language.value for language in Language)
 
 
@@ -66,7 +67,7 @@ def own_items() -> Iterator[Item]:
 
 
 def blind_items(name: str) -> list[Item]:
-    """A set that was labelled before anything was run on it: `first` or `second`."""
+    """A set that was labelled before anything was run on it: one of `BLIND`."""
     text = (GOLDEN / f"blind-{name}.txt").read_text("utf-8")
     blocks = re.split(r"^=== (\w+) (\w+)\n", text, flags=re.MULTILINE)[1:]
     return [
@@ -120,7 +121,7 @@ def main() -> None:
     """Measure each set."""
     sets = {path: list(items_in(Path(path))) for path in sys.argv[1:]}
     if not sets:
-        sets = {"own": list(own_items()), **{name: blind_items(name) for name in ("first", "second")}}
+        sets = {"own": list(own_items()), **{name: blind_items(name) for name in BLIND}}
     for name, items in sets.items():
         found = measure(items)
         print(

@@ -235,3 +235,66 @@ def test_texts_made_to_be_slow_do_not_hang(text, deadline):
 def test_anchors_of_yaml_and_arrows_of_r_are_code(code, language):
     for text in (code, f"I will run this now.\n\n{code}\n\nThat should settle it."):
         assert [(found.language, found.source) for found in snippets_in(text)] == [(language, code)]
+
+
+def messages(content):
+    """One message of a model, in the forms in which traces hold it."""
+    message = {"role": "assistant", "content": content}
+    yield json.dumps(message)
+    yield json.dumps([{"role": "user", "content": "How much is it?\nAnd why?"}, message])
+    yield json.dumps({"choices": [{"message": message}]})
+    yield json.dumps({"role": "assistant", "content": [{"type": "text", "text": content}]})
+    yield json.dumps(json.dumps(message))
+    yield repr(message)
+    yield repr([message])
+    yield f"ChatMessage(role='assistant', content={content!r}, tool_calls=None)"
+    yield f"[AIMessage(content={content!r}, additional_kwargs={{}}, usage={{'input': -1}})]"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"Thought: I read the boxes.\n<code>\n{PYTHON}\n</code>",
+        f"{PROSE}\n```python\n{PYTHON}\n```\n{PROSE}",
+        f"{PROSE}\n```\n{PYTHON}\n```",
+    ],
+)
+def test_code_in_the_words_of_a_message_is_cut_out_of_them(content):
+    for text in messages(content):
+        (found,) = snippets_in(text)
+        assert (found.language, found.source) == (Language.PYTHON, PYTHON), text
+
+
+def test_words_without_code_in_a_printed_message_are_none():
+    for text in list(messages(PROSE))[5:]:
+        assert snippets_in(text) == [], text
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"name": "search", "arguments": {"query": "boxes", "filters": {"price": [3, 4]}}},
+        {"type": "tool_use", "id": "t1", "name": "search", "input": {"tags": ["a", "b"]}},
+        {"tool_calls": [{"function": {"name": "weather", "arguments": '{"city": "Oslo"}'}}]},
+        [{"tool": "search", "args": ["boxes"]}, {"tool": "search", "args": ["lids"]}],
+    ],
+)
+def test_a_call_of_a_tool_that_carries_no_code_is_none(call):
+    assert snippets_in(json.dumps(call)) == []
+
+
+def test_lines_of_json_are_json():
+    (found,) = snippets_in('{"price": 1}\n{"price": 2}')
+    assert found.language is Language.JSON
+
+
+@pytest.mark.parametrize(
+    "prompt", ["$ ", "% ", "ana@host:~/boxes$ ", "root@web-1:/# ", "(venv) ana@host:~$ "]
+)
+def test_a_command_behind_the_prompt_of_a_shell_is_found(prompt):
+    (found,) = snippets_in(f"{prompt}git status\n{prompt}ls -la")
+    assert found.language is Language.BASH
+
+
+def test_formulas_are_no_code():
+    assert snippets_in("The mean is\n\n$$\nx = \\frac{a + b}{2}\n$$\n\nas you know.") == []

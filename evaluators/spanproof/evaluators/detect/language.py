@@ -23,6 +23,12 @@ ENOUGH: Final = 3
 _LEAST_BRACED: Final = 0.4
 """Share of lines with the C family's endings; comments and continued lines have none."""
 
+_CALLEE: Final = frozenset(("name", "tool", "tool_name", "action"))
+_GIVEN: Final = frozenset(
+    ("arguments", "args", "kwargs", "input", "parameters", "action_input", "tool_input", "tool_args")
+)
+"""Keys of a tool call: what is called, and what it is given."""
+
 _STATEMENT: Final = re.compile(
     r"[ \t]*(?:await |return |throw )?[\w$][\w$.\[\]'\"]*"
     r"(?:\([^;]*\)|[ ]?(?:[-+*/.|&]|::|\?\?)?=[ ]?[^=;][^;]*|\+\+);[ \t]*$"
@@ -34,11 +40,12 @@ _MAX_READ_CHARS: Final = 12_000
 
 
 _COMMAND: Final = re.compile(
-    r"^[ \t]*(?:\$ )?(?:sudo )?(?:ls|cd|cat|grep|echo|curl|wget|git|pip3?|python3?|apt(?:-get)?|docker"
+    r"^[ \t]*(?:[$%] |(?:\([\w.-]+\) ?)?[\w.-]+@[\w.-]+:[^\s$#]{0,80}[$#] )?(?:sudo )?"
+    r"(?P<whole>(?:ls|cd|cat|grep|echo|curl|wget|git|pip3?|python3?|apt(?:-get)?|docker"
     r"|kubectl|chmod|chown|rm|mkdir|rmdir|cp|mv|find|sed|awk|tar|ssh|scp|npm|npx|yarn|node|make|touch|head|tail|sort|wc"
     r"|ps|kill|df|du|unzip|zip|source|bash|sh|conda|brew|systemctl|service|which|whoami|uname|env|printf|nc"
     r"|ping|dig|openssl|base64|xargs|jq|psql|mysql|sqlite3|uv|pytest|go|cargo)"
-    r"(?P<rest>(?:[ \t]+\S.*)?)$",
+    r"(?P<rest>(?:[ \t]+\S.*)?))$",
     re.MULTILINE,
 )
 """A line that begins as a shell command; prose begins so too ("find the …"), so the rest decides."""
@@ -215,9 +222,32 @@ def is_structured_json(text: str) -> bool:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return False
+        return _is_json_lines(text)
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return any(isinstance(item, dict | list) and item for item in items) or (bool(items) and "\n" in text)
+
+
+def is_tool_call(text: str) -> bool:
+    """Whether this JSON document is a call of a tool, or a message that makes one: no code itself."""
+    value = json.loads(text)
+    items = value if isinstance(value, list) else [value]
+    return bool(items) and all(isinstance(item, dict) and _is_call(item) for item in items)
+
+
+def _is_call(item: dict[str, object]) -> bool:
+    named = not _CALLEE.isdisjoint(item) and "description" not in item
+    return "tool_calls" in item or "function_call" in item or (named and not _GIVEN.isdisjoint(item))
+
+
+def _is_json_lines(text: str) -> bool:
+    """Whether each of several lines is a JSON object."""
+    lines = text.splitlines()
+    if len(lines) < 2 or not all(line.startswith("{") and line.rstrip().endswith("}") for line in lines):
+        return False
+    try:
+        return all(isinstance(json.loads(line), dict) for line in lines)
+    except (ValueError, RecursionError):
+        return False
 
 
 def is_yaml(text: str) -> bool:
@@ -235,7 +265,7 @@ def command_weight(source: str) -> int:
     """What lines that are shell commands weigh, prose that begins like one left out."""
     weight = 0
     for line in _COMMAND.finditer(source):
-        whole, rest = line[0].strip().removeprefix("$ ").removeprefix("sudo "), line["rest"]
+        whole, rest = line["whole"].strip(), line["rest"]
         if rest.rstrip().endswith((".", "?", "!", ":", ",")) and not rest.rstrip().endswith(("/.", " .")):
             continue
         is_call = whole in _BARE_COMMANDS or _ARGUMENT.search(rest) is not None

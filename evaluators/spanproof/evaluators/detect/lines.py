@@ -35,6 +35,8 @@ _CODE: Final = re.compile(
     r"|(?i:(?:create|alter|drop) (?:table|view|index))|using|namespace|print|echo|then|fi|done|do)\b"
     r"|[\w.\[\]'\"$]+(?:, ?[\w.]+)*\s*(?:[-+*/|&:]?=|:=|\+\+|--)\s*\S|[\w.]+\(|<[/!?\w]|\$ ?\w|\w+_\w+\s+\S"
     r"|[\w-]+(?: (?:\"[^\"\n]*\"|'[^'\n]*'))+\s*$)"
+    r"|(?:\([\w.-]+\) ?)?[\w.-]+@[\w.-]+:[^\s$#]{0,80}[$#] \S|PS [A-Z]:[^>\n]{0,80}> ?\S"
+    r"|[A-Z][a-z]+-[A-Z]\w+ .{0,200}-[A-Z]|\w+ :: [\w(\[]"
     r"|.*[;{}]\s*$|.*\)\s*:?\s*$|.*=>|>>> |In ?\[\d+\]: |(?:\$ )?[a-z][\w./-]* .*(?:\s--?[a-z]|&& |\| )"
 )
 _LIST_OR_SENTENCE: Final = re.compile(
@@ -49,6 +51,12 @@ _SQL_LINE: Final = re.compile(
     r"\s*(?:SELECT|FROM|WHERE|JOIN|LEFT|INNER|GROUP|ORDER|HAVING|LIMIT|WITH|AND|OR|ON|INSERT|UPDATE|DELETE"
     r"|CREATE|VALUES|UNION|SET|CASE|WHEN|ELSE|END)\b"
 )
+_FORMULA: Final = re.compile(
+    r"\s*\$\$|.*\\(?:frac|sqrt|sum|int|cdot|times|left|right|begin|end|text|mathrm|approx|leq|geq|neq|infty"
+    r"|alpha|beta|lambda|sigma|partial|quad)\b[^'\"]*$"
+)
+"""A line of mathematics as TeX has it."""
+
 _BLOCK_HEADER: Final = re.compile(r"\s*(?:if|elif|else|for|while|with|try|except|finally|def|class)\b.*:\s*$")
 _FED: Final = re.compile(r"\s*(?:\$ )?[a-z][\w./-]* [^=;(]*<<-?['\"]?(?P<tag>[A-Z]\w*)['\"]?(?:\s|$)")
 """A command that is fed the lines up to a tag."""
@@ -94,7 +102,7 @@ def _kind(line: str, below: str, above: LineKind, said: LineKind) -> LineKind:
     if in_code and _indent(line) > 0:
         return LineKind.CODE if _CODE.match(line) else LineKind.EITHER
     is_sentence = _LIST_OR_SENTENCE.match(line) or _LONG_SENTENCE.match(line)
-    if is_sentence and not _SQL_LINE.match(line):
+    if (is_sentence and not _SQL_LINE.match(line)) or _FORMULA.match(line):
         return LineKind.PROSE
     is_code = _CODE.match(line) is not None or command_weight(line) > 0
     return LineKind.CODE if is_code else LineKind.EITHER

@@ -44,16 +44,18 @@ def json_strings(text: str) -> list[JsonString] | None:
 
 
 def repr_strings(text: str) -> list[JsonString] | None:
-    """Every string of this dict or list as Python prints it; None where it is none."""
+    """Every string of this dict, list or object as Python prints it; None where it is none."""
     if len(text) > _MAX_REPR_CHARS:
         return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)
-            ast.literal_eval(text.strip())
+            printed = ast.parse(text.strip(), mode="eval")
+        if not all(isinstance(node, _PRINTED) for node in ast.walk(printed)):
+            return None
+        return list(_repr_strings(text))
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return None
-    return list(_repr_strings(text))
 
 
 def _repr_strings(text: str) -> Iterator[JsonString]:
@@ -66,6 +68,12 @@ def _repr_strings(text: str) -> Iterator[JsonString]:
         start, end = token.span("literal")
         yield from _opened(JsonString(key, value, start + 1, end - 1), 0)
 
+
+_PRINTED: Final = (
+    *(ast.Expression, ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Constant, ast.UnaryOp, ast.USub, ast.UAdd),
+    *(ast.BinOp, ast.Add, ast.Sub, ast.Call, ast.keyword, ast.Name, ast.Attribute, ast.Load),
+)
+"""What a printed value is made of: literals, and objects as calls of their class."""
 
 _MAX_REPR_CHARS: Final = 50_000
 """Read of a printed dict: longer ones are no calls."""

@@ -54,7 +54,8 @@ SIGNS: Final[dict[Language, tuple[Sign, ...]]] = {
         _sign(r"\b(?:process|Math|JSON|Object|Array|Promise)\.\w+", 1),
         _sign(r"\b(?:await|async|new|typeof) [\w.(]+\(", 1),
         _sign(
-            r"^[ \t]*(?:export )?(?:default )?class \w+(?: extends [\w.]+)? ?\{|^[ \t]*['\"]use strict['\"]",
+            r"^[ \t]*<[A-Z]\w*(?: [\w-]+=\{)"
+            r"|^[ \t]*(?:export )?(?:default )?class \w+(?: extends [\w.]+)? ?\{|^[ \t]*['\"]use strict['\"]",
             3,
         ),
     ),
@@ -68,6 +69,7 @@ SIGNS: Final[dict[Language, tuple[Sign, ...]]] = {
             r"|^[ \t]*(?:export )?(?:const|let|var) \w+: [A-Z]\w*(?:<[^>\n]*>|\[\])* = ",
             3,
         ),
+        _sign(r"<[\w\[\], |]{0,80}\b(?:number|boolean|unknown|any|undefined)\b[\w\[\], |]{0,80}>[({ ]", 3),
         _sign(r"\bas (?:const|string|number|any|unknown|HTML\w+|\{\})\b|\bkeyof \w|\bsatisfies \w", 3),
         _sign(
             r"^[ \t]*(?:(?:export )?(?:declare|abstract|namespace)) \w[^;{\n]{0,80}[;{]"
@@ -77,6 +79,7 @@ SIGNS: Final[dict[Language, tuple[Sign, ...]]] = {
     ),
     Language.BASH: (
         _sign(r"\A#!.*\b(?:ba|z|da|k)?sh\b", 6),
+        _sign(r"^(?:\([\w.-]+\) ?)?[\w.-]+@[\w.-]+:[^\s$#]{0,80}[$#] \S", 4),
         _sign(r"^[ \t]*(?:if|while|until) \[\[? .+\]", 3),
         _sign(r"(?:^|;)[ \t]*(?:then|fi|esac)[ \t]*(?:;|$|#|\|)|\bdo\b[^.]{1,800}?\bdone\b", 2),
         _sign(r"^[ \t]*for \w+ in .+; ?do\b|^[ \t]*do[ \t]*$", 3),
@@ -202,6 +205,11 @@ SIGNS: Final[dict[Language, tuple[Sign, ...]]] = {
             2,
         ),
         _sign(r"^[ \t]*[A-Za-z.][\w.]* <- [\w.]+(?:::\w+)?[(\[]|\b(?:library|require)\(\w+\)[ \t]*$|%>%", 4),
+        _sign(
+            r"^PS [A-Z]:[^>\n]{0,80}> ?\S|\"[^\"\n]{0,200}\\\(\w|^\w+ :: [\w(\[]"
+            r"|^module [\w.]+ .{0,80}\bwhere$",
+            4,
+        ),
         _sign(r"^FROM [\w./:-]+(?: AS \w+)?$|^(?:RUN|COPY|ENTRYPOINT|CMD|WORKDIR) [\w\[./]", 3),
         _sign(r"^<\?xml |^[ \t]*<(\w+:)?\w+ xmlns", 4),
         _sign(r"^(?:diff --git |@@ -\d+,\d+ \+\d+)", 4),

@@ -15,7 +15,7 @@ from typing import Final
 from spanproof.evaluators.detect.arguments import code_in_call
 from spanproof.evaluators.detect.bare import bare_snippets
 from spanproof.evaluators.detect.blocks import Block, blocks_in, words
-from spanproof.evaluators.detect.language import ENOUGH, identify, is_structured_json
+from spanproof.evaluators.detect.language import ENOUGH, identify, is_structured_json, is_tool_call
 from spanproof.evaluators.detect.literals import JsonString, embedded_documents, json_strings, repr_strings
 from spanproof.trace import Language, ToolCall
 
@@ -37,7 +37,10 @@ class TextSnippet:
 
 
 _CODE_KEYS: Final = frozenset(
-    words("code source script snippet program python command cmd sql query action_input tool_input")
+    words(
+        "code source script snippet program python command cmd sql query action_input tool_input"
+        " function expression javascript js typescript python_code sql_query statement"
+    )
 )
 """Names of arguments that hold code, as far as their value is code; others need a value of several lines."""
 
@@ -53,6 +56,12 @@ _CALL_KEYS: Final = (
 """Keys of a document that is a tool call: what it holds is code, itself it is none."""
 
 
+_BLOCK_MARKS: Final = ("```", "~~~", "<code>", "</execute_", "</python>", "</bash>", "</sql>")
+"""One of these stands in a text that holds a block."""
+
+_PRINTED_OBJECT: Final = re.compile(r"\[?[A-Z]\w*\(\w+=[\w'\"\[{(]")
+"""How a message object begins, as Python prints it."""
+
 _ACTION: Final = re.compile(
     r"^Action:[ \t]*(?P<tool>[\w .-]{1,80})\n+Action Input:(?P<input>.*?)"
     r"(?=^(?:Observation|Thought|Final Answer|Action):|\Z)",
@@ -66,10 +75,10 @@ def snippets_in(text: str) -> list[TextSnippet]:
     if not text or text.isspace():
         return []
     start = len(text) - len(text.lstrip())
-    if text[start] in "{[":
-        in_json = _in_document(text)
-        if in_json is not None:
-            return in_json
+    if text[start] in '{["' or _PRINTED_OBJECT.match(text, start):
+        in_document = _in_document(text)
+        if in_document is not None:
+            return in_document
     blocks = blocks_in(text)
     found = [snippet for block in blocks for snippet in _in_block(block)]
     for begin, end in _gaps([block.around for block in blocks], len(text)):
@@ -78,14 +87,20 @@ def snippets_in(text: str) -> list[TextSnippet]:
 
 
 def _in_document(text: str) -> list[TextSnippet] | None:
-    """Code in the strings of a JSON document, or the document itself; None where the text is no JSON."""
+    """Code in the strings of a document, or the JSON document itself; None where the text is no document.
+
+    A document is JSON, or what Python prints of a call, a message, an object.
+    """
     found = _in_strings(text)
+    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     if found is None:
-        return _in_printed_call(text) or None
+        is_object = _PRINTED_OBJECT.match(text, start) is not None and repr_strings(text) is not None
+        return _in_printed_call(text) or ([] if is_object else None)
     if found:
         return found
-    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
-    if is_structured_json(text[start:end]):
+    if text[start] == '"':
+        return None
+    if is_structured_json(text[start:end]) and not is_tool_call(text[start:end]):
         return [TextSnippet(Language.JSON, text[start:end], start, end)]
     return []
 
@@ -96,17 +111,34 @@ def _in_strings(text: str) -> list[TextSnippet] | None:
 
 
 def _in_printed_call(text: str) -> list[TextSnippet]:
-    """Code in a tool call as Python prints it, which smolagents writes into its history."""
-    if not any(key.replace('"', "'") in text for key in _CALL_KEYS):
-        return []
-    return list(_code_among(repr_strings(text) or []))
+    """Code in a tool call or a message as Python prints it, which smolagents writes into its history."""
+    if any(key.replace('"', "'") in text for key in _CALL_KEYS):
+        return list(_code_among(repr_strings(text) or []))
+    return _in_words(repr_strings(text)) if any(mark in text for mark in _BLOCK_MARKS) else []
+
+
+def _in_words(strings: list[JsonString] | None) -> list[TextSnippet]:
+    """Code that marks delimit in the strings of a message."""
+    return [snippet for string in strings or [] for snippet in _in_message(string)]
 
 
 def _code_among(strings: list[JsonString]) -> Iterator[TextSnippet]:
     for string in strings:
+        in_message = _in_message(string)
+        if in_message:
+            yield from in_message
+            continue
         language = _argument_language(string.key, string.value)
         if language is not None:
             yield TextSnippet(language, string.value, string.start, string.end)
+
+
+def _in_message(string: JsonString) -> list[TextSnippet]:
+    """What a model says around its code, where a string holds that: the code, at the place of the string."""
+    if string.key.lower() in _CODE_KEYS or not any(mark in string.value for mark in _BLOCK_MARKS):
+        return []
+    inner = (snippet for block in blocks_in(string.value) for snippet in _in_block(block))
+    return [TextSnippet(snippet.language, snippet.source, string.start, string.end) for snippet in inner]
 
 
 def _argument_language(key: str, value: str) -> Language | None:
