@@ -19,6 +19,7 @@ from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
 from spanproof.cli.config import config_option, read_config, set_option
 from spanproof.cli.console import UsageProblem, console, error_console, print_json, progress
 from spanproof.cli.jsonl import Row, answer_lines, text_field
+from spanproof.cli.stored import counted
 from spanproof.collector.config import JudgeChoice
 from spanproof.collector.engine import judge_of
 from spanproof.evaluators.judge import Judge, JudgeError, RubricError, load_rubrics
@@ -168,16 +169,19 @@ def _calibration_row(found: Calibration) -> dict[str, object]:
 
 
 def _show(found: Calibration) -> None:
-    agreed, counted = found.agreement, found.agreement.confusion
+    agreed, confusion = found.agreement, found.agreement.confusion
     told = f"κ = {agreed.kappa:.2f} ({agreed.low:.2f} to {agreed.high:.2f}, 95 %)"
+    if math.isnan(agreed.kappa):
+        told = "no κ: what the judge answered is all alike"
     console.print(
         Text.assemble(
-            (found.rubric, "bold"), f"  {told} on {counted.total} rows, pass at {found.threshold:.2f}"
+            (found.rubric, "bold"),
+            f"  {told} on {counted(confusion.total, 'row')}, pass at {found.threshold:.2f}",
         )
     )
     table = Table("", "judge: pass", "judge: fail", box=None, pad_edge=False)
-    table.add_row("people: pass", str(counted.both_pass), str(counted.only_people_pass))
-    table.add_row("people: fail", str(counted.only_judge_passes), str(counted.both_fail))
+    table.add_row("people: pass", str(confusion.both_pass), str(confusion.only_people_pass))
+    table.add_row("people: fail", str(confusion.only_judge_passes), str(confusion.both_fail))
     console.print(table)
     for row, why in found.errors.items():
         console.print(Text(f"  row {row}: {why}", style="yellow"), soft_wrap=True)

@@ -16,7 +16,8 @@ class Endpoint:
     """Speaks `POST /v1/chat/completions`.
 
     Attributes:
-        answers: taken in order, the last one again and again: a text for the message, an `int` for a status,
+        answers: taken in order, the last one again and again: a text for the message, an `int` for a status
+            (with headers: a tuple of both),
             a `float` for seconds to wait first, bytes for a raw body, `None` to cut the connection.
         requests: what came, decoded.
     """
@@ -64,7 +65,9 @@ def handler_of(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
                     endpoint.at_once -= 1
 
         def answer(self, what: Any) -> None:
-            status = 200
+            status, headers = 200, {}
+            if isinstance(what, tuple):
+                what, headers = what
             if isinstance(what, float):
                 time.sleep(what)
                 what = '{"reasoning": "late", "quotes": [], "score": 1}'
@@ -78,6 +81,8 @@ def handler_of(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
+            for name, value in headers.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)
 

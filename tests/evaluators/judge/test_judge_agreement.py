@@ -16,7 +16,7 @@ from spanproof.evaluators.judge.agreement import agreement, best_threshold
 from spanproof.evaluators.judge.calibration import BadLabels, Split, calibrate, labels_in
 from spanproof.evaluators.judge.pairs import Preference, compare, preference_rubric
 from spanproof.evaluators.judge.rubric import rubric_of
-from spanproof.trace import Layer
+from spanproof.trace import Label, Layer
 
 RUBRICS = load_rubrics()
 
@@ -46,6 +46,17 @@ def test_kappa_is_a_number_from_minus_one_to_one_or_none(pairs):
     found = agreement(people, judged)
     assert math.isnan(found.kappa) or -1 <= found.low <= found.kappa <= found.high <= 1
     assert found.confusion.total == len(pairs)
+
+
+def test_a_few_rows_that_all_agree_are_no_certainty():
+    """Fleiss' error is 0 where nothing differs: then the interval is that of the agreement itself."""
+    few, many = (agreement([True, False] * half, [True, False] * half) for half in (2, 100))
+    assert (few.kappa, few.high) == (1.0, 1.0)
+    assert few.low == pytest.approx(2 * 4 / (4 + 1.96**2) - 1, abs=1e-3)
+    assert few.low < 0.1
+    assert 0.95 < many.low < 1.0
+    constant = agreement([True, False] * 2, [True] * 4)
+    assert (constant.low < -0.5, constant.kappa, constant.high > 0.5) == (True, 0.0, True)
 
 
 def test_the_threshold_parts_what_people_part():
@@ -106,10 +117,20 @@ def test_labels_of_one_split_alone_are_told_before_the_judge_is_asked(endpoint):
     assert endpoint.requests == []
 
 
+@pytest.mark.parametrize("split", list(Split))
+def test_labels_that_are_all_alike_are_told_before_the_judge_is_asked(endpoint, split):
+    labelled = [
+        replace(row, label=Label.PASS) if row.split is split else row for row in labels_in(rows(40), RUBRICS)
+    ]
+    with pytest.raises(BadLabels, match=r"are all labelled pass: .* add some that people fail"):
+        calibrate(judge(), RUBRICS["Groundedness"], labelled)
+    assert endpoint.requests == []
+
+
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        ("{", "line 1: no JSON"),
+        ("{", "line 1: no JSON: Expecting property name enclosed in double quotes at character 2"),
         ("[]", "must be a JSON object"),
         ('{"rubric": "Nonsense"}', "none of"),
         ('{"rubric": "Groundedness", "material": "x"}', "material"),

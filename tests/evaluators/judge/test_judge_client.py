@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -78,6 +79,36 @@ def test_a_bad_reply_is_asked_again_once_and_is_an_error_then_never_a_score(endp
         judge(timeout_s=0.3).ask(QUESTION)
     assert failure.value.kind == kind
     assert len(endpoint.requests) == 2
+
+
+def test_who_asks_to_wait_is_asked_again_after_that_long(endpoint):
+    endpoint.answers = [(429, {"Retry-After": "1"}), reply(0.5)]
+    began = time.monotonic()
+    assert judge().ask(QUESTION).score == 0.5
+    assert time.monotonic() - began >= 1
+
+
+def test_who_asks_to_wait_longer_than_a_reply_may_take_is_not_waited_for(endpoint):
+    endpoint.answers = [(503, {"Retry-After": "3600"})]
+    with pytest.raises(JudgeFailed, match="answered 503"):
+        judge(timeout_s=0.3).ask(QUESTION)
+
+
+def test_an_endpoint_that_does_not_answer_is_named(endpoint, monkeypatch):
+    endpoint.answers = [1.0]
+    with pytest.raises(JudgeFailed, match=r"http://127\.0\.0\.1:\d+/v1/ gave no reply within 0\.3 s"):
+        judge(timeout_s=0.3).ask(QUESTION)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://me:hush@127.0.0.1:1/v1")
+    with pytest.raises(JudgeFailed, match=r"http://127\.0\.0\.1:1/v1/ cannot be reached: ") as failure:
+        judge().ask(QUESTION)
+    assert "hush" not in str(failure.value)
+
+
+def test_a_budget_that_is_too_small_for_one_question_says_so(endpoint):
+    with pytest.raises(
+        OverBudget, match=r"one question may cost \$0\.00\d+, more than .* of \$0\.000001 an hour"
+    ):
+        judge(dollars_per_hour=0.000001).ask(QUESTION)
 
 
 def test_a_second_try_that_holds_counts(endpoint):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 
 import pytest
@@ -21,7 +22,7 @@ def labels(tmp_path):
     file = tmp_path / "labels.jsonl"
     rows = [
         {"id": at, "rubric": "Groundedness", "material": {"answer": f"{label} {at}"}, "label": label}
-        for at, label in enumerate(["pass", "fail"] * 12)
+        for at, label in enumerate(["pass", "fail"] * 50)
     ]
     file.write_text("\n".join(map(json.dumps, rows)))
     return file
@@ -36,7 +37,8 @@ def test_calibrate_tells_kappa_with_its_interval_and_gates_on_its_lower_end(endp
     endpoint.next = judged
     assert run(["judge", "calibrate", str(labels), *MODEL, "--at-least", "0.75"]) == 0
     told = capsys.readouterr().out
-    assert "κ = 1.00 (1.00 to 1.00, 95 %)" in told
+    low = float(re.search(r"κ = 1\.00 \((0\.\d\d) to 1\.00, 95 %\)", told)[1])
+    assert 0.75 < low < 0.95
     assert "people: fail" in told
     endpoint.next = lambda request: '{"reasoning": "", "quotes": [], "score": 0.9}'
     assert run(["judge", "calibrate", str(labels), *MODEL, "--at-least", "0.75", "--json"]) == 1

@@ -1,7 +1,9 @@
 """How far a judge agrees with people: Cohen's kappa with its interval, a threshold, a table of confusion.
 
 Kappa and its large-sample standard error as in Fleiss, Cohen & Everitt, "Large sample standard errors of
-kappa and weighted kappa", Psychological Bulletin 72 (1969), for two raters and two categories.
+kappa and weighted kappa", Psychological Bulletin 72 (1969), for two raters and two categories. That
+error is 0 where the two never differ, or one never changes its mind, on however few rows: there the interval
+is that of the share they agree on (Wilson, "Probable inference", JASA 22, 1927), corrected for chance alike.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 _Z_95 = 1.959963984540054
+_NO_ERROR = 1e-9
+"""What arithmetic leaves of 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +58,8 @@ def agreement(people: Sequence[bool], judge: Sequence[bool]) -> Agreement:
         pairs.count((False, True)),
         pairs.count((False, False)),
     )
-    kappa, error = _kappa(counted)
-    return Agreement(kappa, max(-1.0, kappa - _Z_95 * error), min(1.0, kappa + _Z_95 * error), counted)
+    kappa, low, high = _kappa(counted)
+    return Agreement(kappa, max(-1.0, low), min(1.0, high), counted)
 
 
 def best_threshold(people: Sequence[bool], scores: Sequence[float]) -> float:
@@ -75,8 +79,8 @@ def best_threshold(people: Sequence[bool], scores: Sequence[float]) -> float:
     return max(candidates, key=lambda threshold: (reached(threshold), -abs(threshold - 0.5)))
 
 
-def _kappa(counted: Confusion) -> tuple[float, float]:
-    """Kappa and its standard error."""
+def _kappa(counted: Confusion) -> tuple[float, float, float]:
+    """Kappa and the ends of its interval."""
     total = counted.total
     cells = [
         [counted.both_pass / total, counted.only_people_pass / total],
@@ -87,7 +91,7 @@ def _kappa(counted: Confusion) -> tuple[float, float]:
     observed = cells[0][0] + cells[1][1]
     expected = sum(row * column for row, column in zip(rows, columns, strict=True))
     if expected == 1.0:
-        return math.nan, math.nan
+        return math.nan, math.nan, math.nan
     kappa = (observed - expected) / (1 - expected)
     on_diagonal = sum(
         cells[at][at] * ((1 - expected) - (rows[at] + columns[at]) * (1 - observed)) ** 2 for at in (0, 1)
@@ -96,4 +100,16 @@ def _kappa(counted: Confusion) -> tuple[float, float]:
         cells[one][two] * (columns[one] + rows[two]) ** 2 for one, two in ((0, 1), (1, 0))
     )
     spread = on_diagonal + off_diagonal - (observed * expected - 2 * expected + observed) ** 2
-    return kappa, math.sqrt(max(0.0, spread) / total) / (1 - expected) ** 2
+    error = math.sqrt(max(0.0, spread) / total) / (1 - expected) ** 2
+    if error > _NO_ERROR:
+        return kappa, kappa - _Z_95 * error, kappa + _Z_95 * error
+    low, high = ((share - expected) / (1 - expected) for share in _wilson(observed, total))
+    return kappa, min(low, kappa), max(high, kappa)
+
+
+def _wilson(share: float, total: int) -> tuple[float, float]:
+    """The ends of the interval of a share of so many."""
+    spread = _Z_95**2 / total
+    middle = share + spread / 2
+    reach = _Z_95 * math.sqrt(share * (1 - share) / total + spread / (4 * total))
+    return (middle - reach) / (1 + spread), (middle + reach) / (1 + spread)

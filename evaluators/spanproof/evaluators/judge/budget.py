@@ -55,8 +55,8 @@ class Budget:
             while self._spent and self._spent[0][0] <= began:
                 self._spent.popleft()
             of_cohort = sum(cost for _, whose, cost in self._spent if whose == cohort)
-            self._check("hour", sum(cost for _, _, cost in self._spent) + dollars, "an hour")
-            self._check("cohort", of_cohort + dollars, f"an hour for the cohort {cohort}")
+            self._check("hour", sum(cost for _, _, cost in self._spent), dollars, "an hour")
+            self._check("cohort", of_cohort, dollars, f"an hour for the cohort {cohort}")
             self._spent.append((self._now(), cohort, dollars))
 
     def settle(self, cohort: str, reserved: float, dollars: float) -> None:
@@ -64,10 +64,19 @@ class Budget:
         with self._lock:
             self._spent.append((self._now(), cohort, dollars - reserved))
 
-    def _check(self, limit: str, dollars: float, words: str) -> None:
+    def _check(self, limit: str, spent: float, dollars: float, words: str) -> None:
         allowed = self._limits[limit]
-        if allowed is not None and dollars > allowed:
-            raise OverBudget(f"the judge's budget of ${allowed:g} {words} is used up")
+        if allowed is None or spent + dollars <= allowed:
+            return
+        budget = f"the judge's budget of ${_plain(allowed)} {words}"
+        if dollars > allowed:
+            raise OverBudget(f"one question may cost ${_plain(dollars)}, more than {budget}")
+        raise OverBudget(f"{budget} is used up")
+
+
+def _plain(dollars: float) -> str:
+    """Without an exponent, however little it is."""
+    return f"{dollars:.6f}".rstrip("0").rstrip(".")
 
 
 class Pace:

@@ -86,7 +86,7 @@ def calibrate(
         answered: called after each row, in any thread.
 
     Raises:
-        BadLabels: one of the two splits has no row.
+        BadLabels: one of the two splits has no row, or rows of one label alone.
         JudgeUnavailable: of one of them the judge answered no row.
     """
     _check_splits(rubric, rows)
@@ -120,6 +120,15 @@ def _check_splits(rubric: Rubric, rows: Sequence[Labelled]) -> None:
             f"rubric {rubric.name}: {counts[Split.THRESHOLD]} rows to choose a threshold on,"
             f" {counts[Split.REPORT]} to report on; there must be one of each"
         )
+    for split, what in ((Split.THRESHOLD, "to choose a threshold on"), (Split.REPORT, "to report on")):
+        labels = {row.label for row in rows if row.split is split}
+        if len(labels) == 1:
+            (label,) = labels
+            lacking = Label.FAIL if label is Label.PASS else Label.PASS
+            raise BadLabels(
+                f"rubric {rubric.name}: the {counts[split]} rows {what} are all labelled {label}: they tell"
+                f" no agreement from chance; add some that people {lacking}, or set `split` by hand"
+            )
 
 
 def _asked(judge: Judge, rubric: Rubric, row: Labelled) -> float | str:
@@ -133,8 +142,9 @@ def _asked(judge: Judge, rubric: Rubric, row: Labelled) -> float | str:
 def _labelled(number: int, line: str, rubrics: Mapping[str, Rubric]) -> Labelled:
     try:
         row = json.loads(line)
-    except ValueError as problem:
-        raise BadLabels(f"line {number}: no JSON: {problem}") from problem
+    except json.JSONDecodeError as problem:
+        told = f"{problem.msg} at character {problem.pos + 1}"
+        raise BadLabels(f"line {number}: no JSON: {told}") from problem
     if not isinstance(row, dict):
         raise BadLabels(f"line {number}: must be a JSON object")
     rubric, material, label = row.get("rubric"), row.get("material"), row.get("label")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -105,7 +106,10 @@ class Judge:
         try:
             return self._asked(question, cohort, key)
         except JudgeFailed as failure:
+            if failure.wait_s > self._settings.timeout_s:
+                raise
             log.info("the judge is asked again: %s", failure)
+            time.sleep(failure.wait_s)
             return self._asked(question, cohort, key)
 
     def _asked(self, question: Question, cohort: str, key: str) -> Reply:
@@ -145,9 +149,14 @@ class Judge:
             choice = completion.choices[0]
         except openai.APIStatusError as problem:
             told = f"the endpoint answered {problem.status_code}: {problem.message}"
-            raise JudgeFailed("refused", told[:500]) from problem
+            raise JudgeFailed("refused", told[:500], _wait_s(problem.response.headers)) from problem
+        except openai.APITimeoutError as problem:
+            told = f"{_place_of(client)} gave no reply within {self._settings.timeout_s:g} s"
+            raise JudgeFailed("unreachable", told) from problem
         except openai.OpenAIError as problem:
-            raise JudgeFailed("unreachable", f"{type(problem).__name__}: {problem}"[:500]) from problem
+            why = problem.__cause__ or problem
+            told = f"{_place_of(client)} cannot be reached: {type(why).__name__}: {why}"
+            raise JudgeFailed("unreachable", told[:500]) from problem
         except (AttributeError, TypeError, IndexError, ValueError) as problem:
             raise JudgeFailed("malformed", f"the endpoint's answer is no completion: {problem}") from problem
         usage = completion.usage
@@ -168,3 +177,14 @@ class Judge:
                 )
             self._client = OpenAI(timeout=self._settings.timeout_s, max_retries=0)
         return self._client
+
+
+def _place_of(client: Any) -> str:
+    """The endpoint, without the credentials that may stand in its address."""
+    return str(client.base_url.copy_with(username=None, password=None))
+
+
+def _wait_s(headers: Mapping[str, str]) -> float:
+    """How long an endpoint asks to be left alone, where it says so in seconds."""
+    told = headers.get("retry-after", "")
+    return float(told) if told.isdecimal() else 0.0

@@ -27,11 +27,13 @@ class JudgeFailed(JudgeError):  # noqa: N818 - says what happened
 
     Attributes:
         kind: `unreachable`, `refused`, `malformed`, `out_of_range` or `misquoted`.
+        wait_s: how long it asks to be left alone before it is asked again.
     """
 
-    def __init__(self, kind: str, message: str) -> None:
+    def __init__(self, kind: str, message: str, wait_s: float = 0.0) -> None:
         super().__init__(message)
         self.kind = kind
+        self.wait_s = wait_s
 
 
 class OverBudget(JudgeError):  # noqa: N818 - a state, not a mistake
