@@ -1,6 +1,8 @@
 """Instrumenting and uninstrumenting: every original comes back, and twice is once."""
 
 import inspect
+import pickle
+from types import CellType, FunctionType
 
 import smolagents
 from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
@@ -22,7 +24,7 @@ from spanproof.instrumentors import (
     uninstrument,
 )
 
-from .coders import Greeting, StreamingModel, ToolCallingModel, coder
+from .coders import Greeting, ScriptedModel, StreamingModel, ToolCallingModel, coder
 
 _OWNERS = (
     agents.MultiStepAgent,
@@ -239,3 +241,23 @@ def test_a_provider_that_is_given_receives_the_spans_from_then_on(recorded, monk
     _work()
     assert recorded.spans == []
     assert len(seen.get_finished_spans()) == 5
+
+
+def test_a_replaced_method_can_be_sent_to_another_process_and_takes_nothing_of_ours_along(recorded):
+    class Mine(ScriptedModel):
+        def generate(self, messages, **options):
+            return super().generate(messages, **options)
+
+    coder(model=Mine(["Nothing."])).run("Go.")
+    replaced = vars(Mine)["generate"]
+    assert replaced is not replaced.__wrapped__
+    # As cloudpickle does: code and name by value, each cell on its own, functions of `__main__` likewise.
+    cells = [cell.cell_contents for cell in replaced.__closure__]
+    sent = [each if each is replaced.__wrapped__ else pickle.dumps(each) for each in cells]
+    assert not [each for each in sent if type(each) is bytes and b"spanproof" in each]
+    arrived = [CellType(pickle.loads(each) if type(each) is bytes else each) for each in sent]
+    recorded.clear()
+    there = FunctionType(replaced.__code__, {}, "generate", None, tuple(arrived))
+    uninstrument()
+    assert there(Mine(["hello"]), []).content == "hello"
+    assert recorded.spans == []

@@ -2,7 +2,8 @@
 
 `Patches` remembers what it replaced. Where somebody wrapped our replacement in the meantime it cannot be
 taken out; then `active` is False and the replacement hands everything through. Never patches `object` or a
-type that does not allow it.
+type that does not allow it. A class of `__main__` may be sent to another process by value (cloudpickle: Ray,
+joblib, Dask): what stands in its methods' place goes along, and nothing of ours with it.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from types import FunctionType, ModuleType
+from functools import partial, wraps
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 from weakref import WeakSet
 
@@ -88,12 +89,25 @@ class Patches:
         """After a fork: another thread may have held the lock, and nobody would release it in the child."""
         self._lock = threading.RLock()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What goes with a class of the host's into another process: that nothing is replaced there."""
+        return SimpleNamespace, (), {"active": False}
+
     def _passing(self, original: Method, replacement: Method) -> Method:
+        replacement = _Kept(replacement)
+
         @wraps(original)
         def call(*args: Any, **kwargs: Any) -> Any:
             return replacement(*args, **kwargs) if self.active else original(*args, **kwargs)
 
         return call
+
+
+class _Kept(partial[Any]):
+    """A function that stays in this process, whatever it is a part of."""
+
+    def __reduce__(self) -> tuple[type, tuple[()]]:
+        return object, ()
 
 
 def _callee(original: Any) -> Method:
