@@ -244,3 +244,12 @@ def test_code_longer_than_a_values_limit_is_kept_whole(recorded):
 
 def test_the_shared_tools_are_left_as_they_were(recorded):
     assert echo("x") == "x"
+
+
+def test_a_step_tells_the_tokens_of_its_model_call_under_a_name_of_its_own(recorded):
+    coder("0", "1", "final_answer(2)", planning_interval=5).run("Go.")
+    steps = [span.attributes for span in recorded.of_kind("CHAIN")]
+    assert [step["spanproof.step.kind"] for step in steps] == ["planning", "action", "action"]
+    for step in steps:
+        assert (step["spanproof.step.input_tokens"], step["spanproof.step.output_tokens"]) == (11, 5)
+        assert not [name for name in step if name.startswith(("gen_ai.usage.", "llm.token_count."))]

@@ -93,6 +93,13 @@ GUARD_COLUMN: Final = _finding("spanproof.guard.column", "int", "5", "where in t
 # --- the run and its steps ---
 STEP_NUMBER: Final = define("spanproof.step.number", "int", "1", "from 1")
 STEP_KIND: Final = define("spanproof.step.kind", "string", "action", "`action`, `planning`, `final_answer`")
+STEP_INPUT_TOKENS: Final = define(
+    "spanproof.step.input_tokens",
+    "int",
+    "911",
+    "as the framework counts its step; not to be added to those of the calls within",
+)
+STEP_OUTPUT_TOKENS: Final = define("spanproof.step.output_tokens", "int", "154", "likewise")
 RUN_ENDING: Final = define(
     "spanproof.run.ending",
     "string",

@@ -118,6 +118,9 @@ def describe_other(content: Content, data: Any) -> None:
     if data.type == "turn":
         content.fact(ours.STEP_NUMBER, count_or_none(data.turn))
         content.fact(ours.STEP_KIND, "action")
+        usage = attribute(data, "usage")
+        content.fact(ours.STEP_INPUT_TOKENS, count_or_none(member(usage, "input_tokens")))
+        content.fact(ours.STEP_OUTPUT_TOKENS, count_or_none(member(usage, "output_tokens")))
     elif data.type == "guardrail":
         content.output({"triggered": bool(data.triggered)})
     elif data.type == "handoff":
