@@ -9,7 +9,9 @@ import pytest
 from agents import (
     Agent,
     GuardrailFunctionOutput,
+    RunConfig,
     Runner,
+    UserError,
     function_tool,
     input_guardrail,
     set_trace_processors,
@@ -243,6 +245,70 @@ def test_code_of_the_hosted_interpreter_is_a_tool_call_with_its_logs(recorded):
     assert call.attributes["spanproof.code.source"] == "print(6 * 7)"
     assert call.attributes["spanproof.execution.logs"] == "42\n"
     assert recorded.parent(call).attributes["openinference.span.kind"] == "LLM"
+
+
+def test_what_hosted_code_showed_is_told_in_order_and_nothing_where_the_api_tells_none(recorded):
+    ran = {"type": "code_interpreter_call", "id": "ci_1", "container_id": "box", "status": "completed"}
+    image = {"type": "image", "url": "https://files.example/plot.png"}
+    outputs = [{"type": "logs", "logs": "4"}, image, {"type": "logs", "logs": "2\n"}]
+    response = response_of([{**ran, "code": "plot()", "outputs": outputs}, {**ran, "code": "1"}])
+    with agents.trace("workflow"), response_span(response):
+        pass
+    seen, untold = (span.attributes for span in recorded.of_kind("TOOL"))
+    assert seen["spanproof.execution.logs"] == "42\n"
+    assert seen["spanproof.execution.observation"] == seen["output.value"] == "4[image]\n2\n"
+    assert not {"spanproof.execution.logs", "spanproof.execution.observation", "output.value"} & set(untold)
+
+
+async def test_a_tool_that_raises_names_what_it_raised_and_has_no_result(recorded):
+    @function_tool(failure_error_function=None)
+    def failing() -> int:
+        """Fails."""
+        raise LookupError("no such order")
+
+    agent = Agent(name="a", tools=[failing], model=Scripted(calls("failing"), says("done")))
+    with pytest.raises(UserError):
+        await Runner.run(agent, "go")
+    call = recorded.named("execute_tool failing").attributes
+    assert call["error.type"] == recorded.named("invoke_agent a").attributes["error.type"] == "LookupError"
+    assert call["spanproof.execution.error.chain"] == ("UserError", "LookupError")
+    assert not {"gen_ai.tool.call.result", "output.value"} & set(call)
+
+
+async def test_what_the_sdk_is_told_to_keep_back_is_hidden_and_not_null(recorded):
+    agent = calculator(calls("add", a=1, b=2), says("3"))
+    await Runner.run(agent, "1 + 2?", run_config=RunConfig(trace_include_sensitive_data=False))
+    call = recorded.named("execute_tool add").attributes
+    assert call["spanproof.content.hidden"] is True
+    assert not {"gen_ai.tool.call.arguments", "gen_ai.tool.call.result", "input.value"} & set(call)
+    recorded.clear()
+    with agents.trace("workflow"), response_span():
+        pass
+    assert recorded.of_kind("LLM")[0].attributes["spanproof.content.hidden"] is True
+
+
+async def test_an_agent_that_hands_over_has_not_answered(recorded):
+    helper = Agent(name="helper", model=Scripted(says("helped")))
+    boss = Agent(name="boss", model=Scripted(calls("transfer_to_helper")), handoffs=[helper])
+    await Runner.run(boss, "Help.")
+    assert "spanproof.run.ending" not in recorded.named("invoke_agent boss").attributes
+    assert recorded.named("invoke_agent helper").attributes["spanproof.run.ending"] == "answered"
+
+
+async def test_uninstrumenting_in_the_middle_of_a_run_ends_its_spans(recorded, caplog):
+    @function_tool
+    def leaving() -> str:
+        """Leaves."""
+        uninstrument()
+        return "left"
+
+    agent = Agent(name="a", tools=[leaving], model=Scripted(calls("leaving"), says("done")))
+    assert (await Runner.run(agent, "go")).final_output == "done"
+    names = {span.name for span in recorded.spans}
+    assert {"Agent workflow", "invoke_agent a", "step 1", "execute_tool leaving"} <= names
+    assert not [record for record in caplog.records if record.name.startswith("opentelemetry")]
+    set_trace_processors([])
+    instrument_openai_agents(recorded.provider)
 
 
 def test_the_sdks_own_processors_stay_or_make_room_as_asked(recorded):

@@ -104,7 +104,8 @@ RUN_ENDING: Final = define(
     "spanproof.run.ending",
     "string",
     "answered",
-    "`answered`, `max_steps` or `failed`, none if its caller gave it up; on the AGENT span",
+    "`answered`, `max_steps` or `failed`, none if its caller gave it up or another agent took over; on the"
+    " AGENT span",
 )
 RUN_MAX_STEPS: Final = define("spanproof.run.max_steps", "int", "20", "the limit the agent ran under")
 RUN_VARIABLES: Final = define(

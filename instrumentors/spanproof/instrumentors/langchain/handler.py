@@ -15,9 +15,10 @@ from typing import Any
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
-from opentelemetry.context import Context, attach, detach, get_current
+from opentelemetry.context import Context, attach, get_current
 
 from spanproof.instrumentors.content import Content
+from spanproof.instrumentors.contexts import restore
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.langchain import records
 from spanproof.instrumentors.messages import History, Message
@@ -301,7 +302,7 @@ class SpanHandler(BaseCallbackHandler):
         within = record.opened.context if record is not None else context
         # A callback may come in another task, where the context was never attached.
         if token is not None and get_current() is within:
-            detach(token)
+            restore(token)
         return record
 
     def _promote(self, record: RunRecord) -> None:

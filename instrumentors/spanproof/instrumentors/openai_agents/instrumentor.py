@@ -45,10 +45,12 @@ class OpenAIAgentsInstrumentor:
             set_trace_processors([self._processor])
 
     def uninstrument(self) -> None:
-        """Take the processor out, and bring back those it stood in for."""
+        """Take the processor out, and bring back those it stood in for; what is going on ends here."""
         from agents.tracing import set_trace_processors
 
         self._patches.restore()
+        if self._processor is not None:
+            self._processor.end_all()
         left = [each for each in _processors() if each is not self._processor]
         set_trace_processors([*(self._stood_in_for or ()), *left])
         self._processor, self._stood_in_for = None, None

@@ -8,14 +8,14 @@ that it failed is told by its own error or by its last turn's.
 
 from __future__ import annotations
 
-import sys
 from contextvars import Token
 from dataclasses import dataclass, field
 from typing import Any
 
 from agents.tracing import TracingProcessor, get_current_trace
-from opentelemetry.context import Context, attach, detach, get_current
+from opentelemetry.context import Context, attach, get_current
 
+from spanproof.instrumentors.contexts import restore
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.messages import History
 from spanproof.instrumentors.openai_agents import records
@@ -53,6 +53,7 @@ class Record:
         workflow: for an agent no other one called, what it is a part of.
         asked, answered: for an agent or workflow, what the calls showed so far.
         failure: for an agent, the message of its last turn's error.
+        handed_over: for an agent, another one has taken its place.
     """
 
     opened: Opened
@@ -64,6 +65,7 @@ class Record:
     asked: str | None = None
     answered: str | None = None
     failure: str | None = None
+    handed_over: bool = False
     token: Token[Context] | None = field(default=None, repr=False)
 
 
@@ -133,10 +135,12 @@ class SpanProcessor(TracingProcessor):
         if record is None or span.span_data.type not in _KINDS:
             return
         if record.token is not None and get_current() is record.opened.context:
-            detach(record.token)
+            restore(record.token)
+        if span.span_data.type == "handoff" and record.agent is not None and span.error is None:
+            record.agent.handed_over = True
         try:
             if record.opened.recording:
-                self._describe(record, span.span_data)
+                self._describe(record, span.span_data, failed=_raised(record) is not None or bool(span.error))
         finally:
             stopped = record.kind == AGENT and self._is_stopped(record, span.trace_id)
             self._close(record, span.error, is_turn=span.span_data.type == "turn", stopped=stopped)
@@ -154,15 +158,26 @@ class SpanProcessor(TracingProcessor):
     def force_flush(self) -> None:
         """Nothing is held back here."""
 
-    def _describe(self, record: Record, data: Any) -> None:
+    def end_all(self) -> None:
+        """End what is going on: nothing more will be told of it."""
+        while self._records:
+            _, record = self._records.popitem()
+            if record.token is not None and get_current() is record.opened.context:
+                restore(record.token)
+            if record.opened.span.is_recording():  # what only groups has the record of what is above
+                record.opened.write()
+                record.opened.span.end()
+
+    def _describe(self, record: Record, data: Any, *, failed: bool) -> None:
         content = record.opened.content
         if record.kind == LLM:
             asked, answered = records.describe_call(content, data, record.opened.span_id, record.history)
+            records.mark_hidden(content, data, failed=failed)
             if record.agent is not None:
                 record.agent.asked = record.agent.asked or asked
                 record.agent.answered = answered
         elif record.kind == TOOL:
-            records.describe_tool(content, data)
+            records.describe_tool(content, data, failed=failed)
         elif record.kind == AGENT:
             records.describe_agent(content, data, record.asked, record.answered)
             if record.workflow is not None:
@@ -181,20 +196,26 @@ class SpanProcessor(TracingProcessor):
         return result is not None and result.final_output is None and record.answered is None
 
     def _close(self, record: Record, error: Any, *, is_turn: bool = False, stopped: bool = False) -> None:
-        raised = sys.exc_info()[1]
-        given_up = isinstance(raised, GIVEN_UP) and raised is not record.handled
-        if given_up or raised is record.handled:
+        raised = _raised(record)
+        given_up = isinstance(raised, GIVEN_UP)
+        if given_up:
             raised = None
         message = records.error_message(error) or (record.failure if record.kind == AGENT else None)
         if raised is not None:
-            self._tracing.fail(record.opened.span, raised)
+            records.fail(self._tracing, record.opened.span, raised)
         elif message is not None:
             # The SDK keeps a message and loses the type, where it handled the exception itself.
             records.fail_without_type(self._tracing, record.opened.span, message)
         if is_turn and record.agent is not None:
             record.agent.failure = message
         failed = raised is not None or message is not None
-        if record.kind == AGENT and (failed or not (given_up or stopped)):
+        if record.kind == AGENT and (failed or not (given_up or stopped or record.handed_over)):
             limit = text_or_none(member(error, "message")) == "Max turns exceeded"
             records.describe_ending(record.opened.span, failed=failed, limit=limit)
         record.opened.span.end()
+
+
+def _raised(record: Record) -> BaseException | None:
+    """What is being raised through a span as it ends."""
+    raised = handled_by_host()
+    return None if raised is record.handled else raised

@@ -102,15 +102,26 @@ def describe_call(
     return question, None if calls or not parts else text_in(answer)
 
 
-def describe_tool(content: Content, data: Any) -> None:
+def describe_tool(content: Content, data: Any, *, failed: bool) -> None:
     """A function tool's call, with the code where its argument is a program."""
     name = text_or_none(data.name) or "tool"
     content.fact(genai.TOOL_NAME, name)
     content.fact(openinference.TOOL_NAME, name)
     content.fact(genai.TOOL_TYPE, "extension" if data.mcp_data else "function")
-    content.result_type(data.output)
+    if data.input is None and data.output is None:
+        mark_hidden(content, data, failed=False)
+        return
     record_call(content, name, _decoded(data.input))
-    content.output_json(genai.TOOL_CALL_RESULT, data.output)
+    if data.output is not None or not failed:
+        content.result_type(data.output)
+        content.output_json(genai.TOOL_CALL_RESULT, data.output)
+
+
+def mark_hidden(content: Content, data: Any, *, failed: bool) -> None:
+    """Say that a call's content is not told, as with `trace_include_sensitive_data=False` it is not to us."""
+    told = (attribute(data, name) for name in ("input", "output", "response"))
+    if not failed and all(each is None for each in told):
+        content.attributes[ours.CONTENT_HIDDEN] = True
 
 
 def describe_other(content: Content, data: Any) -> None:
@@ -136,22 +147,34 @@ def record_hosted_code(tracing: Tracing, opened: Opened, data: Any) -> None:
             continue
         operation = genai.OPERATION_EXECUTE_TOOL
         run = tracing.open(f"{operation} code_interpreter", TOOL, operation=operation, parent=opened.context)
-        outputs = elements(attribute(item, "outputs"))
-        logs = "\n".join(text_of(attribute(each, "logs")) for each in outputs if attribute(each, "logs"))
         content = run.content
         content.fact(genai.TOOL_NAME, "code_interpreter")
         content.fact(genai.TOOL_TYPE, "extension")
         content.fact(genai.TOOL_CALL_ID, text_or_none(attribute(item, "id")))
         content.fact(ours.EXECUTOR_TYPE, "openai")
         content.code(item.code, "python")
-        content.text(ours.EXECUTION_OBSERVATION, logs)
-        content.text(ours.EXECUTION_LOGS, logs)
         content.input_json(genai.TOOL_CALL_ARGUMENTS, {"code": item.code})
-        content.output(logs)
+        _describe_outputs(content, attribute(item, "outputs"))
         run.write()
         if attribute(item, "status") == "failed":
             fail_without_type(tracing, run.span, "the hosted interpreter failed")
         run.span.end()
+
+
+def _describe_outputs(content: Content, outputs: Any) -> None:
+    """What hosted code printed and showed; the API does not tell it unless the application asks for it."""
+    if not is_a(outputs, list):
+        return
+    logs, shown = [], []
+    for each in elements(outputs):
+        printed = text_or_none(attribute(each, "logs"))
+        if printed is not None:
+            logs.append(printed)
+        # Images are large and no evaluator reads them: that one was there is what is told.
+        shown.append(printed if printed is not None else f"[{text_of(attribute(each, 'type'))}]\n")
+    content.text(ours.EXECUTION_LOGS, "".join(logs))
+    content.text(ours.EXECUTION_OBSERVATION, "".join(shown))
+    content.output("".join(shown))
 
 
 def error_message(error: Any) -> str | None:
@@ -161,6 +184,16 @@ def error_message(error: Any) -> str | None:
         return None
     details = text_or_none(member(member(error, "data"), "error"))
     return f"{message}: {details}" if details else message
+
+
+def fail(tracing: Tracing, span: Span, error: BaseException) -> None:
+    """Mark a span failed by the exception that was raised, which the SDK wraps where a tool has raised it."""
+    cause = error.__cause__
+    if cause is None or type(error).__name__ != "UserError" or type(error).__module__ != "agents.exceptions":
+        tracing.fail(span, error)
+        return
+    chain = [type(each).__name__ for each in (error, cause)]
+    tracing.fail(span, error, error_type=type(cause).__name__, chain=chain)
 
 
 def fail_without_type(tracing: Tracing, span: Span, message: str) -> None:
