@@ -134,6 +134,27 @@ def test_own_evaluators_that_fail_or_err_stand_below_their_run(good, tmp_path, c
     assert "content" not in out
 
 
+def test_an_own_evaluator_that_judges_nothing_is_told_with_its_rule(good, tmp_path, capsys):
+    config = tmp_path / "spanproof.yaml"
+    config.write_text(
+        "evaluation: {layers: [correctness, boundary]}\n"
+        "evaluators:\n"
+        "- {name: fits, source: 'def main(c, t, **v): return 1'}\n"
+        "- {name: elsewhere, source: 'def main(c, t, **v): return 1', attach: {kind: TOOL, name: serch}}\n"
+        "- {name: idle, source: 'def main(c, t, **v): return 1', layer: trajectory}\n"
+    )
+    assert run(["eval", "--json", "--config", str(config), str(good)]) == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert (
+        "the evaluator 'elsewhere' gave no score: nothing here fits `attach` (kind: TOOL, name: serch)"
+        in told
+    )
+    assert (
+        "the evaluator 'idle' gave no score: its layer, trajectory, is not judged (evaluation.layers)" in told
+    )
+    assert "'fits'" not in told
+
+
 def test_a_bad_file_is_told_by_itself_and_the_others_are_evaluated(good, tmp_path, capsys):
     broken = tmp_path / "broken.pb"
     broken.write_bytes(b"\xff\xff\xff")

@@ -7,7 +7,7 @@ code is 2 at the end. Nothing is sent and nothing is stored.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -60,6 +60,7 @@ def command(
     """
     evaluations: list[TraceEvaluation] = []
     unreadable = 0
+    given: set[str] = set()
     config = in_backend(read_config(file, ()), backend, settings)
     with opened_engine(config, policy_file, replay=not no_replay) as engine, progress(as_json=as_json) as bar:
         task = bar.add_task("evaluating", total=len(files))
@@ -70,6 +71,7 @@ def command(
             unreadable += bool(problems)
             for trace in traces:
                 evaluation = engine.evaluate(trace)
+                given |= {score.name for score in evaluation.scores}
                 if as_json:
                     print_json(evaluation_row(evaluation, path))
                 else:
@@ -82,7 +84,23 @@ def command(
     if not as_json and evaluations:
         console.print(runs_table(evaluations))
         _show_defects(evaluations)
+    if given:
+        tell_silent(config, given)
     return EXIT_MISUSE if unreadable else EXIT_PASS
+
+
+def tell_silent(config: Config, given: Collection[str]) -> None:
+    """Say which of the user's functions gave no score, where scores were given: a rule may be misspelt."""
+    for each in config.evaluators:
+        if each.name in given:
+            continue
+        rule = each.attach.model_dump(mode="json", exclude_unset=True) or {"kind": each.attach.kind}
+        words = ", ".join(f"{key}: {value}" for key, value in rule.items())
+        why = f"nothing here fits `attach` ({words})"
+        if each.layer not in config.evaluation.layers:
+            why = f"its layer, {each.layer}, is not judged (evaluation.layers)"
+        told = f"spanproof: the evaluator {each.name!r} gave no score: {why}"
+        error_console.print(Text(visible(told), style="yellow"), soft_wrap=True)
 
 
 def _show_defects(evaluations: Sequence[TraceEvaluation]) -> None:

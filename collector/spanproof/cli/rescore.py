@@ -16,7 +16,7 @@ import click
 from spanproof.cli import EXIT_PASS
 from spanproof.cli.config import config_option, read_config, set_option
 from spanproof.cli.console import console, print_json, progress
-from spanproof.cli.evaluate import opened_engine
+from spanproof.cli.evaluate import opened_engine, tell_silent
 from spanproof.cli.report import is_own, verdict_word
 from spanproof.cli.stored import counted, opened_store, since_ns, since_option, store_option
 from spanproof.collector.config import Config
@@ -63,6 +63,7 @@ def command(
     asking = config.model_copy(update={"evaluation": asked})
     changes: Counter[str] = Counter()
     traces = 0
+    given: set[str] = set()
     # What is asked may need no code to run: then no sandbox is started.
     with (
         opened_engine(asking, workers=config.sandbox.workers, probe=False) as engine,
@@ -73,11 +74,14 @@ def command(
         task = bar.add_task("scoring again", total=len(ids))
         for before, after in _rescored(store, engine, ids, chosen, config):
             traces += 1
+            given |= {score.name for score in after.scores}
             changed = _changes(before, after)
             changes.update(changed)
             bar.advance(task)
             if as_json:
                 print_json({"trace_id": after.trace.trace_id, "changes": changed})
+    if given:
+        tell_silent(asking, given)
     if not as_json:
         console.print(f"{counted(traces, 'trace')} scored again on {', '.join(chosen)}")
         for change, number in sorted(changes.items()):

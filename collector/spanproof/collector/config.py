@@ -266,11 +266,15 @@ class Config(Section):
             "grpc": self.receivers.grpc,
             "http": self.receivers.http,
         }
-        return tuple(
+        reachable = [
             f"receivers.{name}.host is {receiver.host}, which others can reach, and `tokens` is empty"
             for name, receiver in listening.items()
             if receiver.enabled and not self.tokens and not _is_loopback(receiver.host)
-        )
+        ]
+        # Prices serve the agents' cost as well.
+        idle = [] if self.judge.model else sorted(self.judge.model_fields_set - {"model", "prices"})
+        without_model = [f"judge.{key} is set and judge.model is not: no judge is asked" for key in idle[:1]]
+        return (*reachable, *without_model)
 
 
 def load_config(

@@ -34,7 +34,7 @@ _KINDS: Mapping[type, str] = {
     str: "text",
     int: "a number",
     float: "a number",
-    bool: "a truth",
+    bool: "true or false",
     type(None): "nothing",
     set: "a set",
     bytes: "bytes",
