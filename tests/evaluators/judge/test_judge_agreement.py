@@ -176,6 +176,33 @@ def test_a_rubric_of_ones_own_takes_the_place_of_the_shipped_one(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        ("{name: Mine, layer: groundedness, score: groundednes", r"groundedness\.groundednes is never open"),
+        ("{name: Mine, layer: correctness, score: compiles", r"correctness\.compiles is never open"),
+        ("{name: Mine, layer: execution, score: recovery", r"execution\.recovery is never open"),
+        (
+            "{name: Mine, layer: trajectory, score: recovery",
+            "name this one 'Recovery' to put it in its place",
+        ),
+    ],
+)
+def test_a_rubric_that_would_never_be_asked_is_told(tmp_path, head, told):
+    (tmp_path / "mine.md").write_text(f"---\n{head}, pass_at: 0.5}}\n---\nBe strict.")
+    with pytest.raises(RubricError, match=told):
+        load_rubrics(tmp_path)
+
+
+def test_two_rubrics_of_one_name_are_told_and_one_of_an_own_score_is_taken(tmp_path):
+    text = "---\n{name: Tone, layer: groundedness, score: acme_tone, pass_at: 0.5}\n---\nIs it polite?"
+    (tmp_path / "a.md").write_text(text)
+    assert load_rubrics(tmp_path)["Tone"].score == "acme_tone"
+    (tmp_path / "b.md").write_text(text)
+    with pytest.raises(RubricError, match=r"b\.md: a\.md is a rubric named 'Tone' already"):
+        load_rubrics(tmp_path)
+
+
+@pytest.mark.parametrize(
     ("text", "told"),
     [
         ("no head", "starts with a head"),

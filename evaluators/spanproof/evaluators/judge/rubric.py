@@ -6,6 +6,7 @@ text, so an edited rubric writes scores beside those of the old one.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import yaml
 
+from spanproof.evaluators.evaluator import BUILT_IN
 from spanproof.evaluators.judge.errors import RubricError
 from spanproof.trace import Layer, digest
 
@@ -49,10 +51,35 @@ def load_rubrics(directory: Path | None = None) -> dict[str, Rubric]:
     texts = {
         entry.name: entry.read_text("utf-8") for entry in shipped.iterdir() if entry.name.endswith(".md")
     }
-    found = [rubric_of(text, name) for name, text in sorted(texts.items())]
-    if directory is not None:
-        found += [rubric_of(_read(path), str(path)) for path in _files(directory)]
-    return {rubric.name: rubric for rubric in found}
+    found = {rubric.name: rubric for rubric in (rubric_of(text, name) for name, text in texts.items())}
+    places: dict[str, Path] = {}
+    for path in _files(directory) if directory is not None else ():
+        rubric = rubric_of(_read(path), str(path))
+        _check_score(rubric, path, found)
+        if rubric.name in places:
+            raise RubricError(f"{path}: {places[rubric.name].name} is a rubric named {rubric.name!r} already")
+        places[rubric.name] = path
+        found[rubric.name] = rubric
+    return dict(sorted(found.items()))
+
+
+def _check_score(rubric: Rubric, path: Path, known: Mapping[str, Rubric]) -> None:
+    """See that the judge would be asked: that the score can be open, and no other rubric settles it first."""
+    for other in known.values():
+        if (other.layer, other.score) == (rubric.layer, rubric.score) and other.name != rubric.name:
+            raise RubricError(
+                f"{path}: {other.name} settles {rubric.layer}.{rubric.score} already; name this one"
+                f" {other.name!r} to put it in its place"
+            )
+    open_ones = {each.score: each.layer for each in known.values()}
+    near = difflib.get_close_matches(rubric.score, open_ones, n=1, cutoff=0.8)
+    # Any other score may be one that an evaluator of the user's leaves open.
+    if (rubric.score in BUILT_IN or near) and open_ones.get(rubric.score) is not rubric.layer:
+        settled = ", ".join(f"{layer}.{score}" for score, layer in open_ones.items())
+        raise RubricError(
+            f"{path}: {rubric.layer}.{rubric.score} is never open, so this rubric would never be asked; those"
+            f" that can be are {settled}"
+        )
 
 
 def rubric_of(text: str, place: str) -> Rubric:
