@@ -8,7 +8,7 @@ from dataclasses import replace
 from spanproof.cli.app import run
 from spanproof.evaluators.judge import BESIDE
 from spanproof.store import open_store
-from spanproof.trace import Label, Layer, Scored
+from spanproof.trace import Errored, Label, Layer, Scored
 
 
 def test_judge_vs_execution_counts_and_names_where_they_differ(tmp_path, capsys, evaluation):
@@ -33,11 +33,46 @@ def test_judge_vs_execution_counts_and_names_where_they_differ(tmp_path, capsys,
     assert "judge 0.80" in capsys.readouterr().out
 
 
-def advised(found, value):
-    """The evaluation with a judge's advice on its one run."""
+def test_nothing_to_compare_is_told_and_is_json_all_the_same(tmp_path, capsys, evaluation):
+    failed = {Layer.CORRECTNESS: Scored(0.0, Label.FAIL, "ended in KeyError")}
+    with open_store(tmp_path / "store") as store:
+        store.write([evaluation(1, verdicts=failed)])
+    arguments = ["report", "judge-vs-execution", "--store", str(tmp_path / "store")]
+    assert run(arguments) == 0
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "no run has a judge's word beside a verdict of execution" in told.err
+    assert "judge.beside_share" in told.err
+    assert run([*arguments, "--json"]) == 0
+    row = json.loads(capsys.readouterr().out)
+    assert (row["runs"], row["kappa"], row["not_answered"], row["differences"]) == (0, None, 0, [])
+
+
+def test_a_judge_that_did_not_answer_is_told(tmp_path, capsys, evaluation):
+    failed = {Layer.CORRECTNESS: Scored(0.0, Label.FAIL, "ended in KeyError")}
+    refused = Errored("JudgeFailed.refused", "the endpoint answered 401")
+    with open_store(tmp_path / "store") as store:
+        store.write([advised(evaluation(number, verdicts=failed), refused) for number in (1, 2)])
+    arguments = ["report", "judge-vs-execution", "--store", str(tmp_path / "store")]
+    assert run(arguments) == 0
+    told = capsys.readouterr().err
+    assert (
+        "the judge gave no word on 2 runs it was asked about: JudgeFailed.refused: the endpoint answered 401"
+        in told
+    )
+    assert run([*arguments, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["not_answered"] == 2
+
+
+def advised(found, said):
+    """The evaluation with a judge's advice on its one run: a value, or what became of asking."""
     (of_run,) = found.runs
     own = next(score for score in of_run.scores if score.name == "correctness")
     advice = replace(
-        own, id=own.id[::-1], name=BESIDE, evaluator="judge:x", outcome=Scored(value, None, "it reads well")
+        own,
+        id=own.id[::-1],
+        name=BESIDE,
+        evaluator="judge:x",
+        outcome=Scored(said, None, "it reads well") if isinstance(said, float) else said,
     )
     return replace(found, runs=(replace(of_run, scores=(*of_run.scores, advice)),))

@@ -17,11 +17,14 @@ from spanproof.cli import EXIT_PASS
 from spanproof.cli.console import console, error_console, print_json
 from spanproof.cli.drift import drift
 from spanproof.cli.report import outcome_words, plain
-from spanproof.cli.stored import opened_store, since_ns, since_option, store_option
+from spanproof.cli.stored import counted, opened_store, since_ns, since_option, store_option
 from spanproof.evaluators.judge import BESIDE
-from spanproof.evaluators.judge.agreement import Agreement, agreement
+from spanproof.evaluators.judge.agreement import Agreement, Confusion, agreement
 from spanproof.store import Store
 from spanproof.trace import Label, Layer, Score, Scored
+
+_NOTHING = Agreement(math.nan, math.nan, math.nan, Confusion(0, 0, 0, 0))
+"""Where there is nothing to compare."""
 
 
 @click.group()
@@ -56,16 +59,24 @@ def judge_vs_execution(location: str, since: str | None, threshold: float, limit
     Compares the advice a judge gave beside execution (`judge.beside_share`) with the verdict on correctness.
     """
     with opened_store(location) as store:
-        pairs = _pairs(store, since_ns(since))
-    if not pairs:
-        error_console.print("no run has both; set judge.model and judge.beside_share", highlight=False)
-        return EXIT_PASS
-    agreed = agreement([pair.ran for pair in pairs], [pair.judged >= threshold for pair in pairs])
+        pairs, unanswered = _pairs(store, since_ns(since))
+    verdicts = [(pair.ran, pair.judged >= threshold) for pair in pairs]
+    agreed = agreement(*zip(*verdicts, strict=True)) if verdicts else _NOTHING
     differing = [pair for pair in pairs if pair.ran != (pair.judged >= threshold)][:limit]
     if as_json:
-        print_json(_json(agreed, differing))
-    else:
+        print_json({**_json(agreed, differing), "not_answered": len(unanswered)})
+        return EXIT_PASS
+    if pairs:
         _show(agreed, differing)
+    else:
+        nothing = "no run has a judge's word beside a verdict of execution"
+        error_console.print(
+            Text(f"{nothing}; judge.model and judge.beside_share ask for one"), soft_wrap=True
+        )
+    if unanswered:
+        runs = counted(len(unanswered), "run")
+        told = f"the judge gave no word on {runs} it was asked about: {unanswered[0]}"
+        error_console.print(plain(told, 400, "yellow"), soft_wrap=True)
     return EXIT_PASS
 
 
@@ -81,10 +92,15 @@ class _Pair:
     judge_says: str
 
 
-def _pairs(store: Store, start_ns: int | None) -> list[_Pair]:
+def _pairs(store: Store, start_ns: int | None) -> tuple[list[_Pair], list[str]]:
+    """Runs that have both, and why the judge gave no word on others."""
     verdicts = _by_run(store, Layer.CORRECTNESS.value, start_ns)
     advice = _by_run(store, BESIDE, start_ns)
-    return [_pair(verdicts[run], advice[run]) for run in advice if _settled(verdicts.get(run), advice[run])]
+    unanswered = [
+        outcome_words(said.outcome) for said in advice.values() if not isinstance(said.outcome, Scored)
+    ]
+    pairs = [_pair(verdicts[run], said) for run, said in advice.items() if _settled(verdicts.get(run), said)]
+    return pairs, unanswered
 
 
 def _by_run(store: Store, name: str, start_ns: int | None) -> Mapping[tuple[str, str], Score]:
@@ -111,13 +127,13 @@ def _pair(verdict: Score, advice: Score) -> _Pair:
 
 
 def _json(agreed: Agreement, differing: list[_Pair]) -> dict[str, object]:
-    counted = agreed.confusion
+    confusion = agreed.confusion
     return {
-        "runs": counted.total,
-        "both_pass": counted.both_pass,
-        "only_execution_passes": counted.only_people_pass,
-        "only_judge_passes": counted.only_judge_passes,
-        "both_fail": counted.both_fail,
+        "runs": confusion.total,
+        "both_pass": confusion.both_pass,
+        "only_execution_passes": confusion.only_people_pass,
+        "only_judge_passes": confusion.only_judge_passes,
+        "both_fail": confusion.both_fail,
         "kappa": None if math.isnan(agreed.kappa) else agreed.kappa,
         "differences": [
             {
@@ -134,13 +150,13 @@ def _json(agreed: Agreement, differing: list[_Pair]) -> dict[str, object]:
 
 
 def _show(agreed: Agreement, differing: list[_Pair]) -> None:
-    counted = agreed.confusion
+    confusion = agreed.confusion
     table = Table("", "judge: pass", "judge: fail", box=None, pad_edge=False)
-    table.add_row("execution: pass", str(counted.both_pass), str(counted.only_people_pass))
-    table.add_row("execution: fail", str(counted.only_judge_passes), str(counted.both_fail))
+    table.add_row("execution: pass", str(confusion.both_pass), str(confusion.only_people_pass))
+    table.add_row("execution: fail", str(confusion.only_judge_passes), str(confusion.both_fail))
     console.print(table)
     kappa = "not defined, as one side never changes" if math.isnan(agreed.kappa) else f"{agreed.kappa:.2f}"
-    console.print(f"κ {kappa} over {counted.total} runs")
+    console.print(f"κ {kappa} over {counted(confusion.total, 'run')}")
     for pair in differing:
         console.print(
             Text.assemble(
