@@ -125,6 +125,37 @@ told += [RunnableLambda(forking).invoke(1), kinds(), answer(), kinds()]
     assert told == [0, ["CHAIN"], 42, RUN_KINDS]
 
 
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("registering", ["early", "in the worker"])
+def test_a_worker_of_multiprocessing_exports_its_spans_before_it_ends(
+    receiving, tmp_path, method, registering
+):
+    program = tmp_path / "program.py"
+    program.write_text(
+        f"""
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from spanproof.instrumentors import register, trace
+def begin():
+    register(endpoint={receiving.http!r}, instrument=())
+@trace.agent
+def answer(task):
+    return 2 * task
+def work(task):
+    begin()
+    return answer(task)
+if {registering == "early"}:
+    begin()
+if __name__ == "__main__":
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context({method!r})) as workers:
+        assert workers.submit({"answer" if registering == "early" else "work"}, 21).result() == 42
+"""
+    )
+    ended = run_program(sys.executable, str(program))
+    assert ended.returncode == 0, ended.stderr
+    assert [span.name for span in receiving.spans] == ["invoke_agent answer"]
+
+
 _FORKING = """
 held, forked = threading.Event(), threading.Event()
 def hold():

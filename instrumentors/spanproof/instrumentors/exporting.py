@@ -7,9 +7,11 @@ fails is counted in `diagnostics()`, also the last one at shutdown, when no log 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from importlib.metadata import entry_points
 from typing import Final
+from weakref import WeakSet
 
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import (
@@ -25,6 +27,8 @@ from spanproof.instrumentors.otlp import GRPC, HTTP, address_of, otlp_exporter
 from spanproof.instrumentors.variables import OTLP_EXPORTERS
 
 _EXPORTERS: Final = "OTEL_TRACES_EXPORTER"
+_exporting: WeakSet[TracerProvider] = WeakSet()
+"""Providers that we gave an exporter."""
 
 
 class ExportFailed(Exception):  # noqa: N818 - says what happened; it is counted, never raised
@@ -95,6 +99,9 @@ def add_exporters(
                 BatchSpanProcessor(watched) if batch else SimpleSpanProcessor(watched)
             )
             present.add(key)
+            if provider not in _exporting:
+                _exporting.add(provider)
+                _flush_with_worker(provider)
 
 
 def _named(name: str) -> SpanExporter:
@@ -114,3 +121,29 @@ def _sent_to(provider: TracerProvider) -> set[str]:
     """The addresses of the OTLP exporters that a provider has, as those hold them."""
     exporters = [getattr(each, "span_exporter", None) for each in processors_of(provider)]
     return {getattr(getattr(each, "wrapped", each), "_endpoint", "") for each in exporters}
+
+
+def _flush_with_worker(provider: TracerProvider) -> None:
+    """Export what a worker of `multiprocessing` has recorded before it ends: of `atexit` it runs nothing."""
+    util = sys.modules.get("multiprocessing.util")
+    if util is None:
+        return
+    # A worker that begins forgets what is to be run at its end, and then asks those who registered for it.
+    util.register_after_fork(provider, _flush_at_its_end)
+    if sys.modules["multiprocessing.process"].parent_process() is not None:
+        _flush_at_its_end(provider)  # it has begun
+
+
+def _flush_at_its_end(provider: TracerProvider) -> None:
+    from multiprocessing.util import Finalize
+
+    Finalize(provider, provider.force_flush, exitpriority=-100)
+
+
+def _flush_in_child() -> None:
+    for provider in list(_exporting):
+        _flush_with_worker(provider)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_flush_in_child)
