@@ -149,7 +149,8 @@ def unit_of_key(words: Iterable[str]) -> Unit | None:
 
 def _latent(words: tuple[str, ...]) -> Unit | None:
     """The unit that the last word may be, unless something is told over it: `flow_l_min`, `p95_7d`."""
-    if _is_window(words) or (len(words) > 1 and words[-2] in _OVER):
+    before = words[:-3] if _is_window(words[:-1]) else words[:-1]
+    if _is_window(words) or (before and before[-1] in _OVER):
         return None
     return _LATENT.get(words[-1])
 

@@ -143,8 +143,10 @@ def _side(match: re.Match[str], one: Fact, before: str) -> int:
             1 if word.startswith("better") else -1
         )
     plain = 1 if match["more"] is not None else -1
-    if one.dimension is Dimension.TIME and not _STANDING.isdisjoint(word.split()):
-        return 0  # who is ahead took less, or lasted longer
+    if not _STANDING.isdisjoint(word.split()):
+        if one.dimension is Dimension.TIME:
+            return 0  # who is ahead took less, or lasted longer
+        return -plain if better_side(one.words) < 0 else plain
     return side_of(_adjective(match), one, less=word.startswith("less ")) or plain
 
 

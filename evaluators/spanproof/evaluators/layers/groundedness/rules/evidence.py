@@ -155,7 +155,7 @@ def _may_be_of_bare_numbers(asked: Asked) -> bool:
     if asked.quantity.dimension in _MADE_OF and len(set(bare)) > 1:
         return True
     return any(
-        fits(asked.quantity, value) for number in bare for value in in_units_of(asked.quantity, number)
+        fits(asked.quantity, abs(value)) for number in bare for value in in_units_of(asked.quantity, number)
     )
 
 

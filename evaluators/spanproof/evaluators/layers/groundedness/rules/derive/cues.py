@@ -30,7 +30,7 @@ DIFFERENCE_CUES = (
         " gap free available unused save saved remaining left net spread range margin profit extra"
         " additional above below loss short behind ahead older younger longer shorter faster slower between"
         " apart later earlier than exceeds exceeded trails beat beats won"
-        " win leads led edged outscored outsold"
+        " win leads led edged outscored outsold outweighs outnumbers"
         " outperformed use used"
         " lead advantage lost"
     )
