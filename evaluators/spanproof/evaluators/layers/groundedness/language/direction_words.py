@@ -82,6 +82,8 @@ ATTRIBUTE = re.compile(r"\b(?:the|an?|at|of)\s+$", re.IGNORECASE)
 """A state, and no change: "the reduced ticket", "a rising market"."""
 _RAIN = re.compile(r"\b(?:rain|snow|hail|sleet|precipitation|night)\s+(?:that\s+)?$", re.IGNORECASE)
 """What falls without a change of any value."""
+_AT_AN_HOUR = re.compile(r"\s+at\s+(?:about\s+)?\d{1,2}(?::\d\d|\s?[ap]m)", re.IGNORECASE)
+"""What follows where the sun rises, and no value."""
 _IDIOM = re.compile(
     r"\b(?:ma[dk]e|makes|making|set|sets|came|comes?|coming|sign\w*|add\w*|back\w*|end\w*|pick\w*|look\w*|follow\w*"
     r"|tak\w*|took|g[ai]ve\w*|br[io]\w*|show\w*|turn\w*|sum\w*|round\w*|cut\w*|wrap\w*|speed\w*|start\w*|clean\w*"
@@ -95,6 +97,8 @@ FROM_TO = re.compile(r"\b(from|to)\s+$", re.IGNORECASE)
 def is_idiom(match: re.Match[str], text: str) -> bool:
     """Whether a bare "up" or "down" belongs to a verb that tells no direction, or it is rain that fell."""
     before, word = text[max(0, match.start() - 20) : match.start()], match.group().lower()
+    if _AT_AN_HOUR.match(text, match.end()):
+        return True
     if word in {"fell", "fall", "falls"} and text[match.end() :].lstrip().startswith(
         ("through", "short", "apart")
     ):

@@ -21,6 +21,8 @@ MONTH_NAMES = (
 _KEY_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+|[^\W\d_]+\d*")
 _WORD = re.compile(r"\d+(?:[.,:]\d+)+|[^\W_]+(?:['’][^\W\d_]+)?")
 
+_LEAST_ROOT = 4
+"""Letters that are left of a word without its ending."""
 _SPOKEN = re.compile(r"\w+")
 
 _SHORT = 200
@@ -67,7 +69,7 @@ _SYNONYMS = {
     "distance": "dist",
     "size": "big",
     "eta": "arrive arrives arrival",
-    "duration": "took takes elapsed lasted",
+    "duration": "took takes elapsed lasted lasts lasting",
     "variance": "var",
     "rx": "receive receives received receiving",
     "tx": "send sends sent sending transmit transmits transmitted",
@@ -145,6 +147,10 @@ def _stem(word: str) -> str:
             break
     if word.endswith("ied") and len(word) > len("tried"):
         return word[:-3] + "y"
+    for ending in ("ance", "ence", "ment", "ee"):
+        if word.endswith(ending) and len(word) - len(ending) >= _LEAST_ROOT:
+            word = word[: -len(ending)]  # "insurance" and `insured`, "employees" and "employed"
+            break
     for ending in ("ing", "ed"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             word = word[: -len(ending)]

@@ -10,7 +10,7 @@ import re
 
 from spanproof.evaluators.layers.groundedness.language.quantity import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
-from spanproof.evaluators.layers.groundedness.language.words import canonical_set
+from spanproof.evaluators.layers.groundedness.language.words import canonical_set, content_words
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.outputs.order import before_after, is_later
 from spanproof.evaluators.layers.groundedness.rules.asked import Asked
@@ -29,6 +29,9 @@ def pair_meant(asked: Asked, sentence: frozenset[str]) -> tuple[Fact, Fact] | No
     if given is not None:
         return given
     numbers = [fact for fact in asked.binding.numbers if not fact.weak]
+    left = _left_of(asked, numbers)
+    if left is not None:
+        return left
     beside = told_beside(asked)
     if len(beside) == 2 and not _tells_others(asked):
         return beside[0], beside[1]
@@ -56,6 +59,17 @@ def pair_meant(asked: Asked, sentence: frozenset[str]) -> tuple[Fact, Fact] | No
     if len(numbers) != 2 or numbers[0].dimension is not numbers[1].dimension:
         return None
     return numbers[0], numbers[1]
+
+
+def _left_of(asked: Asked, numbers: list[Fact]) -> tuple[Fact, Fact] | None:
+    """The only two values of the noun that is left: `loaves_baked` and `loaves_sold`."""
+    if asked.stated.words.isdisjoint(LEFT) or asked.quantity.unit is not None:
+        return None
+    nouns = set(content_words(asked.stated.noun[:1]))
+    records = asked.binding.facts.records
+    alone = [fact for fact in numbers if fact.records < 0 or records[fact.records].rows < 0]
+    kin = [fact for fact in alone if len(fact.key) > 1 and not nouns.isdisjoint(fact.key)]
+    return (kin[0], kin[1]) if len(kin) == 2 else None
 
 
 def _named_beside(asked: Asked, told: Fact) -> Fact | None:

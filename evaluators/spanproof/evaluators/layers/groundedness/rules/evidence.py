@@ -30,6 +30,7 @@ from spanproof.evaluators.layers.groundedness.rules.meant import (
     counts_what_is_averaged,
     is_a_part,
     is_a_window,
+    is_below_a_total,
     named_surely,
     speaks_of_another,
     told_count,
@@ -93,7 +94,7 @@ def _of_a_name(asked: Asked) -> Misstated | None:
     fact = named_surely(asked)
     if fact is None or asks_to_reckon(asked, fact) or may_be_the_units(asked, fact):
         return None
-    if is_a_window(asked) or is_a_part(asked, fact):
+    if is_a_window(asked) or is_a_part(asked, fact) or is_below_a_total(asked, fact):
         return None
     reason = f"no output gives {asked.quantity.text}; the words name `{fact.text}`"
     return Misstated(reason, evidence_of(fact))

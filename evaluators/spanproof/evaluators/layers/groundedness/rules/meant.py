@@ -89,6 +89,12 @@ def is_a_part(asked: Asked, fact: Fact) -> bool:
     return behind is not None or _OF_THESE.search(asked.before) is not None
 
 
+def is_below_a_total(asked: Asked, fact: Fact) -> bool:
+    """Whether a part may be told of what the key calls a total, and the words do not: "13,320 are done"."""
+    below = asked.quantity.value < abs(fact.number or 0.0)
+    return below and "total" in fact.key and "total" not in asked.words
+
+
 def is_a_window(asked: Asked) -> bool:
     """Whether a time only says how long something else goes on: "1.35 over 15 minutes"."""
     return asked.quantity.dimension is Dimension.TIME and _WINDOW.search(asked.before) is not None
@@ -199,9 +205,19 @@ def measures_alike(asked: Asked, fact: Fact) -> bool:
     if fact.dimension is not None or fact.counted:
         return False
     in_a_row = fact.records >= 0 and not fact.scope.isdisjoint(asked.words)
-    if coverage(fact, asked.words) < 1.0 and not (in_a_row and wanted is Dimension.FRACTION):
+    if coverage(fact, asked.words) < 1.0 and not (
+        wanted is Dimension.FRACTION and (in_a_row or _is_only_share(asked, fact))
+    ):
         return False
     return wanted is Dimension.FRACTION or all(each.dimension is not wanted for each in asked.binding.numbers)
+
+
+def _is_only_share(asked: Asked, fact: Fact) -> bool:
+    """Whether no other value of the outputs can be a share."""
+    return 0 < abs(fact.number or 0.0) < 1 and all(
+        other is fact or not (other.dimension is Dimension.FRACTION or 0 < abs(other.number or 0.0) < 1)
+        for other in asked.binding.numbers
+    )
 
 
 def _is_a_percentage(fact: Fact) -> bool:

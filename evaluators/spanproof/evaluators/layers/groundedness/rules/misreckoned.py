@@ -97,10 +97,14 @@ def slip_of_a_total(asked: Asked) -> Misstated | None:
     for records in asked.binding.facts.records if counts and not asked.coarse else ():
         columns = [
             column
-            for name, column in records.measured()
+            for _, column in records.measured()
             if all(fact.dimension is None and (fact.number or 0.0).is_integer() for fact in column)
         ]
-        if records.rows < 2 or len(columns) != 1 or not _counts_all_beside(asked, records.rows):
+        totals = [sum(fact.number or 0.0 for fact in column) for column in columns]
+        if records.rows < 2 or not _tells_beside(asked, [float(records.rows), *totals]):
+            continue
+        columns = [column for column in columns if not asked.words.isdisjoint(column[0].key)] or columns
+        if len(columns) != 1:
             continue
         total = sum(fact.number or 0.0 for fact in columns[0])
         how = slip(quantity, total, meant=True)
@@ -111,14 +115,14 @@ def slip_of_a_total(asked: Asked) -> Misstated | None:
     return None
 
 
-def _counts_all_beside(asked: Asked, rows: int) -> bool:
-    """Whether another number of the sentence is how many rows there are."""
+def _tells_beside(asked: Asked, wholes: list[float]) -> bool:
+    """Whether another number of the sentence is how many rows there are, or what a column comes to."""
     return any(
         isinstance(other.what, Quantity)
         and other is not asked.stated
         and other.sentence == asked.stated.sentence
         and other.what.unit is None
-        and other.what.value == rows
+        and other.what.value in wholes
         for other in asked.binding.answer.stated
     )
 

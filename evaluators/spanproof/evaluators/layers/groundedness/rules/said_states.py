@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from spanproof.evaluators.layers.groundedness.language.quantity import Quantity
 from spanproof.evaluators.layers.groundedness.language.segments import Sentence
 from spanproof.evaluators.layers.groundedness.language.status_words import StateWords
 from spanproof.evaluators.layers.groundedness.language.words import words_of
@@ -92,6 +93,8 @@ def is_said(match: re.Match[str], binding: Binding) -> bool:
         return False
     if match[1].lower() == "successfully":
         return True
+    if _is_said_of_some(match, binding):
+        return False
     if _SAID_OF.search(before) or not before.strip() or NOT.search(before):
         return True
     subject = words_of(before)[-1:]
@@ -124,6 +127,20 @@ def _is_a_verdict(match: re.Match[str], binding: Binding) -> bool:
         return False
     is_verb = match[1].lower() in _VERBS and not _counts_something(match, binding)
     return is_verb or IS.search(before) is not None
+
+
+def _is_said_of_some(match: re.Match[str], binding: Binding) -> bool:
+    """Whether the clause begins with how many it is said of: "13,320 words are done" of a job that is not."""
+    start, _ = piece_of(match, binding)
+    start = max(start, binding.answer.text.rfind(":", start, match.start()) + 1)
+    lone = [fact for fact in binding.facts.facts if fact.string and fact.records >= 0]
+    return not lone and any(
+        start <= stated.what.start < match.start()
+        and isinstance(stated.what, Quantity)
+        and bool(stated.noun)
+        and not binding.answer.text[start : stated.what.start].strip()
+        for stated in binding.answer.stated
+    )
 
 
 def _counts_something(match: re.Match[str], binding: Binding) -> bool:

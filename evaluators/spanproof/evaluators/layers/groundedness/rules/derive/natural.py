@@ -131,7 +131,8 @@ def _of_a_row(row: list[Fact], search: Search) -> Iterator[Result]:
 def _portions(row: list[Fact], search: Search) -> Iterator[Result]:
     """The part of a value that a share of its row says, and what is left of it: 38.4 % of 1,250 l."""
     for share in row:
-        if share.dimension is not Dimension.FRACTION or not share.number:
+        bare = share.dimension is None and not share.counted and 0 < (share.number or 0.0) < 1
+        if not (bare or share.dimension is Dimension.FRACTION) or not share.number:
             continue
         part = share.number * (share.unit.factor if share.unit is not None else 1.0)
         for whole in row if 0 < part < 1 else ():
