@@ -1,6 +1,6 @@
 """Measure claim binding on pairs that were written before the rules had seen them.
 
-Usage: python tests/bench/groundedness_blind.py [first|second|…|eleventh] [--show N]
+Usage: python tests/bench/groundedness_blind.py [first|second|…|thirteenth] [--show N]
 
 Each set was written, and its labels fixed, before any verdict on it was looked at; then it was measured once
 (those figures stand in docs/layers/groundedness.md), and only then were rules made from its errors. So what

@@ -40,9 +40,18 @@ LATER = Held(("fifth", "sixth", "seventh", "eighth"), 336, 0.82, 382, 0.73, 0.05
 NINTH = Held(("ninth",), 80, 0.79, 100, 0.89, 0.0)
 TENTH = Held(("tenth",), 80, 0.71, 96, 0.68, 0.17)
 ELEVENTH = Held(("eleventh",), 50, 0.92, 48, 0.85, 0.03)
+TWELFTH = Held(("twelfth",), 97, 0.98, 169, 0.95, 0.015)
+THIRTEENTH = Held(("thirteenth",), 28, 0.96, 40, 0.92, 0.03)
 
-
-HELD = {"earlier": EARLIER, "later": LATER, "ninth": NINTH, "tenth": TENTH, "eleventh": ELEVENTH}
+HELD = {
+    "earlier": EARLIER,
+    "later": LATER,
+    "ninth": NINTH,
+    "tenth": TENTH,
+    "eleventh": ELEVENTH,
+    "twelfth": TWELFTH,
+    "thirteenth": THIRTEENTH,
+}
 
 
 @pytest.fixture(scope="module", params=HELD.values(), ids=HELD.keys())

@@ -42,6 +42,7 @@ _MOST_ROWS = 60
 _MOST_IN_A_ROW = 8
 _MOST_COLUMNS = 8
 _LEAST_SPELLED = 13
+_NO_PARTS = frozenset((Dimension.FRACTION, Dimension.TEMPERATURE))
 _ENDS = {("max",), ("min",)}
 Result = tuple[str, float, tuple[Fact, ...]]
 
@@ -137,7 +138,9 @@ def _portions(row: list[Fact], search: Search) -> Iterator[Result]:
         part = share.number * (share.unit.factor if share.unit is not None else 1.0)
         for whole in row if 0 < part < 1 else ():
             value = scaled_value(whole)
-            if whole.dimension is not Dimension.FRACTION and agrees(search, whole):
+            measured = whole.unit is not None and whole.dimension is search.quantity.dimension
+            named = measured or len(row) == 2 or not search.words.isdisjoint(whole.key)
+            if named and whole.dimension not in _NO_PARTS and agrees(search, whole):
                 yield f"{number_text(part)} × {number_text(value)}", part * value, (whole, share)
                 yield f"{number_text(1 - part)} × {number_text(value)}", (1 - part) * value, (whole, share)
 
