@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
+import yaml
 
 from spanproof.evaluators.casetests import CaseTests, TestsError, load_tests, read_tests, run_tests
 from spanproof.evaluators.casetests.inputs import draw
@@ -427,3 +429,35 @@ def test_each_docstring_is_a_test_the_latest_of_a_name_alone(build, jail):
     run = build.run([build.snippet(first), build.snippet(then)])
     found = run_tests(written(doctests=True), run, jail)
     assert found.results == (("doctest of f", True), ("doctest of C.f", False))
+
+
+DOCUMENTED = (Path(__file__).parents[3] / "docs" / "suites.md").read_text(encoding="utf-8")
+
+AS_DOCUMENTED = '''
+import csv, json, sys
+def tidy(xs):
+    """Sorted, each once.
+
+    >>> tidy([2, 1, 2])
+    [1, 2]
+    """
+    return sorted(set(xs))
+def mean(xs):
+    return sum(xs) / len(xs)
+with open("in.csv") as given, open("out.csv", "w") as left:
+    assert given.read() == "a,b\\n1,2\\n"
+    csv.writer(left).writerows([["total", "id"], [9.991, 1]])
+json.dump({"ok": True}, open("out.json", "w"))
+print("done", file=open("log.txt", "w"))
+print(sum(map(int, sys.stdin.read().split())))
+'''
+
+
+def test_the_tests_that_the_page_of_suites_shows_hold_code_to_what_it_says(build, jail):
+    (shown,) = [
+        text for text in re.findall(r"```yaml\n(.*?)```", DOCUMENTED, re.DOTALL) if "entry_point" in text
+    ]
+    run = build.run([build.snippet("None"), build.snippet(AS_DOCUMENTED)])
+    found = run_tests(read_tests(yaml.safe_load(shown), "docs/suites.md"), run, jail)
+    assert [name for name, passed in found.results if not passed] == []
+    assert len(found.results) == 10
