@@ -25,7 +25,7 @@ from spanproof.evaluators.detect import snippets_in
 from spanproof.trace import Language
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "detection"
-BLIND = ("first", "second", "third")
+BLIND = ("first", "second", "third", "fourth")
 TOLD = frozenset(language.value for language in Language)
 
 

@@ -298,3 +298,15 @@ def test_a_command_behind_the_prompt_of_a_shell_is_found(prompt):
 
 def test_formulas_are_no_code():
     assert snippets_in("The mean is\n\n$$\nx = \\frac{a + b}{2}\n$$\n\nas you know.") == []
+
+
+def test_assignments_that_build_on_each_other_are_code_and_formulas_are_not():
+    (found,) = snippets_in("price = 12.5\ncount = 4\ntotal = price * count")
+    assert found.language is Language.PYTHON
+    assert snippets_in("x = 6\ny = 2 * x\nz = x + y") == []
+
+
+def test_a_document_given_to_a_tool_as_code_is_found():
+    (found,) = snippets_in(json.dumps({"name": "apply", "arguments": {"code": YAML}}))
+    assert (found.language, found.source) == (Language.YAML, YAML)
+    assert snippets_in(json.dumps({"name": "note", "arguments": {"body": YAML}})) == []

@@ -25,6 +25,7 @@ FIELDS = {
         ("first", 61, set()),
         ("second", 31, {("recovered", "an empty file is written and counted")}),
         ("third", 20, set()),
+        ("fourth", 61, set()),
     ],
 )
 def test_the_blind_runs_are_told_as_they_were_labelled(name, runs, open_to):

@@ -44,7 +44,9 @@ _COMMAND: Final = re.compile(
     r"(?P<whole>(?:ls|cd|cat|grep|echo|curl|wget|git|pip3?|python3?|apt(?:-get)?|docker"
     r"|kubectl|chmod|chown|rm|mkdir|rmdir|cp|mv|find|sed|awk|tar|ssh|scp|npm|npx|yarn|node|make|touch|head|tail|sort|wc"
     r"|ps|kill|df|du|unzip|zip|source|bash|sh|conda|brew|systemctl|service|which|whoami|uname|env|printf|nc"
-    r"|ping|dig|openssl|base64|xargs|jq|psql|mysql|sqlite3|uv|pytest|go|cargo)"
+    r"|ping|dig|openssl|base64|xargs|jq|psql|mysql|sqlite3|uv|pytest|go|cargo|rsync|ffmpeg|terraform|helm|aws|gcloud"
+    r"|pnpm|bun|deno|cmake|gcc|g\+\+|clang|javac|mvn|gradle|poetry|pipx|gzip|gunzip|ln|chgrp|nohup|crontab|journalctl"
+    r"|dnf|yum|apk|pacman|nmap|netstat|ss|iptables|redis-cli|sha256sum|md5sum|duckdb|ansible(?:-playbook)?|ssh-keygen)"
     r"(?P<rest>(?:[ \t]+\S.*)?))$",
     re.MULTILINE,
 )

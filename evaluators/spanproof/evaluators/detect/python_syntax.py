@@ -35,13 +35,30 @@ def python_weight(source: str) -> int:
     if tree is None:
         return 0
     weight = sums = 0
+    bound: set[str] = set()
     for statement in tree.body:
-        said = _statement_weight(statement, source)
+        said = _ENOUGH if _goes_on(statement, bound) else _statement_weight(statement, source)
         sums += said == 1
         weight += said if said > 1 else 0
         if weight >= 2 * _ENOUGH:
             break
     return weight + min(sums, _ENOUGH - 1)
+
+
+def _goes_on(statement: ast.stmt, bound: set[str]) -> bool:
+    """Whether an assignment works with what one before it bound, by names longer than a formula's letters.
+
+    Args:
+        statement: the next one.
+        bound: names of the assignments before; its own is added.
+    """
+    if not isinstance(statement, ast.Assign | ast.AugAssign):
+        return False
+    used = {node.id for node in ast.walk(statement.value) if isinstance(node, ast.Name)}
+    goes_on = not used.isdisjoint(bound)
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    bound.update(target.id for target in targets if isinstance(target, ast.Name) and len(target.id) > 1)
+    return goes_on
 
 
 def _ends_in_semicolons(source: str) -> bool:

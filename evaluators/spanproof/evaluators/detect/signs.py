@@ -210,6 +210,7 @@ SIGNS: Final[dict[Language, tuple[Sign, ...]]] = {
             r"|^module [\w.]+ .{0,80}\bwhere$",
             4,
         ),
+        _sign(r"\)(?:<-|-)\[:?\w*[^\]\n]{0,80}\](?:->|-)\(", 4),
         _sign(r"^FROM [\w./:-]+(?: AS \w+)?$|^(?:RUN|COPY|ENTRYPOINT|CMD|WORKDIR) [\w\[./]", 3),
         _sign(r"^<\?xml |^[ \t]*<(\w+:)?\w+ xmlns", 4),
         _sign(r"^(?:diff --git |@@ -\d+,\d+ \+\d+)", 4),

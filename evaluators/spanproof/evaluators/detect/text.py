@@ -144,8 +144,9 @@ def _in_message(string: JsonString) -> list[TextSnippet]:
 def _argument_language(key: str, value: str) -> Language | None:
     if key.lower() not in _CODE_KEYS and "\n" not in value:
         return None
-    language = identify(value, least=1 if key.lower() in _CODE_KEYS else ENOUGH)
-    return None if language in (Language.JSON, Language.YAML) else language
+    is_code = key.lower() in _CODE_KEYS
+    language = identify(value, least=1 if is_code else ENOUGH)
+    return None if language is Language.JSON or (language is Language.YAML and not is_code) else language
 
 
 def _in_block(block: Block) -> list[TextSnippet]:
