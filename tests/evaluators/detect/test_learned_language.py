@@ -39,7 +39,9 @@ def test_detection_keeps_to_its_bounds_on_its_own_set(bench):
     assert found.language >= 0.97
 
 
-@pytest.mark.parametrize(("name", "texts"), [("first", 301), ("second", 100), ("third", 166), ("fourth", 100)])
+@pytest.mark.parametrize(
+    ("name", "texts"), [("first", 301), ("second", 100), ("third", 166), ("fourth", 100)]
+)
 def test_detection_keeps_to_its_bounds_on_what_was_labelled_blind(bench, name, texts):
     items = bench.blind_items(name)
     assert len(items) == texts
