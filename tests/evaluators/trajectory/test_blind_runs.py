@@ -26,6 +26,11 @@ FIELDS = {
         ("second", 31, {("recovered", "an empty file is written and counted")}),
         ("third", 20, set()),
         ("fourth", 61, set()),
+        (
+            "fifth",
+            20,
+            {("recovered", "only the first rows are read after the failure, and given as the total")},
+        ),
     ],
 )
 def test_the_blind_runs_are_told_as_they_were_labelled(name, runs, open_to):
