@@ -15,7 +15,7 @@ from spanproof.cli.app import run
 GOLDEN = Path(__file__).parents[1] / "golden" / "replay"
 LINES = [
     json.loads(line)
-    for name in ("batch.jsonl", "blind.jsonl")  # the second: what was expected before anything was run
+    for name in ("batch.jsonl", "blind.jsonl", "blind-second.jsonl")  # told before anything was run
     for line in (GOLDEN / name).read_text().splitlines()
 ]
 

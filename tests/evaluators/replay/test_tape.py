@@ -149,3 +149,14 @@ def test_binding_by_position_or_by_name_is_the_same_call(values):
 def test_a_call_that_is_on_record_is_answered_whatever_was_declared():
     laid = tape(call("price", 7, "a", "b"), parameters={"price": ["item"]})
     assert laid.answer(ToolRequest("price", ("a", "b"), {})).result == 7
+
+
+def test_calls_in_the_reverse_of_their_order_are_each_sorted_once(monkeypatch):
+    compared = []
+    monkeypatch.setattr(
+        "spanproof.evaluators.replay.matching.canonical",
+        lambda *call: compared.append(call) or canonical(*call),
+    )
+    laid = tape(*(call("f", at, at) for at in range(50)), parameters={"f": ["x"]})
+    assert [laid.answer(request("f", at)).result for at in reversed(range(50))] == [*reversed(range(50))]
+    assert len(compared) == 100

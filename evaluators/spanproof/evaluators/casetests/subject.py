@@ -27,11 +27,11 @@ class {diverged}(Exception): pass
 def _stub(tool, calls, rule):
     import builtins, json
     recorded = [(call["args"], call["kwargs"]) for call in calls]
-    parameters, used = rule["parameters_seen"](recorded), set()
+    known, used = rule["RecordedCalls"](rule["parameters_seen"](recorded), recorded), set()
     def plain(value):
         return json.loads(json.dumps(value, default=lambda other: getattr(other, "tolist", other.__repr__)()))
     def stub(*args, **kwargs):
-        for at in rule["matches"](parameters, plain(args), plain(kwargs), recorded):
+        for at in known.matching(plain(args), plain(kwargs)):
             if at in used:
                 continue
             used.add(at)

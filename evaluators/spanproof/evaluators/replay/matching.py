@@ -7,37 +7,42 @@ positional ones bound to parameter names. Standard library only, as this text it
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from spanproof.sandbox import JsonValue
 
 
-def matches(
-    parameters: Sequence[str],
-    args: Sequence[JsonValue],
-    kwargs: Mapping[str, JsonValue],
-    recorded: Sequence[tuple[Sequence[JsonValue], Mapping[str, JsonValue]]],
-) -> list[int]:
-    """Which recorded calls a call matches, by number, in the order of the record.
+class RecordedCalls:
+    """The recorded calls of one tool, found by their arguments."""
 
-    Args:
-        parameters: names of the tool's parameters in order, as far as they are known.
-        args: of the call, with `kwargs`.
-        kwargs: of the call.
-        recorded: arguments of each recorded call of the tool.
-    """
-    wanted = canonical(parameters, args, kwargs)
-    exact = [at for at, each in enumerate(recorded) if canonical(parameters, *each) == wanted]
-    if exact:
-        return exact
-    # Where no parameter names are known, one side may be positional and the other named: then the
-    # values in their order are all there is to compare.
-    values = _values(args, kwargs)
-    return [
-        at for at, each in enumerate(recorded) if bool(each[0]) != bool(args) and _values(*each) == values
-    ]
+    def __init__(
+        self,
+        parameters: Sequence[str],
+        recorded: Iterable[tuple[Sequence[JsonValue], Mapping[str, JsonValue]]],
+    ) -> None:
+        """Sort the calls by their arguments.
+
+        Args:
+            parameters: names of the tool's parameters in order, as far as they are known.
+            recorded: arguments of each call, in the order of the record.
+        """
+        self._parameters = parameters
+        self._exactly: dict[str, list[int]] = {}
+        self._by_values: dict[tuple[bool, str], list[int]] = {}
+        for at, (args, kwargs) in enumerate(recorded):
+            self._exactly.setdefault(canonical(parameters, args, kwargs), []).append(at)
+            self._by_values.setdefault((bool(args), _values(args, kwargs)), []).append(at)
+
+    def matching(self, args: Sequence[JsonValue], kwargs: Mapping[str, JsonValue]) -> Sequence[int]:
+        """Which of them a call matches, by number, in the order of the record."""
+        exact = self._exactly.get(canonical(self._parameters, args, kwargs))
+        if exact:
+            return exact
+        # Where no parameter names are known, one side may be positional and the other named: then the
+        # values in their order are all there is to compare.
+        return self._by_values.get((not args, _values(args, kwargs)), ())
 
 
 def parameters_seen(

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from spanproof.evaluators.model import Divergence
-from spanproof.evaluators.replay.matching import matches, parameters_seen
+from spanproof.evaluators.replay.matching import RecordedCalls, parameters_seen
 from spanproof.evaluators.replay.record import raised_type
 from spanproof.sandbox import Foreseen, JsonValue, ToolAnswer, ToolRequest
 from spanproof.trace import RecordedCall, SpanError
@@ -64,6 +64,10 @@ class Tape:
         self._parameters = _parameters_seen(entry.call for entry in self._entries)
         self._declared = {tool: tuple(names) for tool, names in (parameters or {}).items()}
         self._parameters.update(self._declared)
+        self._of: dict[str, list[_Entry]] = {}
+        for entry in self._entries:
+            self._of.setdefault(entry.call.tool, []).append(entry)
+        self._sorted: dict[str, RecordedCalls] = {}
         self._existing = frozenset(existing) | self._declared.keys()
         self._as_text = as_text
         self._owner: str | None = None
@@ -79,12 +83,12 @@ class Tape:
     @property
     def tools(self) -> frozenset[str]:
         """Names of the tools that were recorded."""
-        return frozenset(entry.call.tool for entry in self._entries)
+        return frozenset(self._of)
 
     def answer(self, request: ToolRequest) -> ToolAnswer:
         """Answer one call off the tape; a call it does not know is told as a divergence and raises inside."""
-        same_tool = [entry for entry in self._entries if entry.call.tool == request.tool]
-        matching = self._matching(request, same_tool)
+        same_tool = self._of.get(request.tool, [])
+        matching = self._matching(request)
         misuse = self._misuse(request)
         if misuse is not None and not any(_is_verbatim(entry.call, request) for entry in same_tool):
             return ToolAnswer(error_type="TypeError", error_message=f"{request.tool}() {misuse}")
@@ -124,10 +128,12 @@ class Tape:
             ]
         return [Foreseen(source, of.get(each, [])) for source, each in snippets]
 
-    def _matching(self, request: ToolRequest, entries: list[_Entry]) -> list[_Entry]:
-        parameters = self._parameters.get(request.tool, ())
-        recorded = [(entry.call.args, entry.call.kwargs) for entry in entries]
-        return [entries[at] for at in matches(parameters, request.args, request.kwargs, recorded)]
+    def _matching(self, request: ToolRequest) -> list[_Entry]:
+        tool, entries = request.tool, self._of.get(request.tool, [])
+        if tool not in self._sorted:  # what was foreseen is never asked for: most tapes need no order
+            arguments = [(entry.call.args, entry.call.kwargs) for entry in entries]
+            self._sorted[tool] = RecordedCalls(self._parameters.get(tool, ()), arguments)
+        return [entries[at] for at in self._sorted[tool].matching(request.args, request.kwargs)]
 
     def _recorded(self, call: RecordedCall) -> ToolAnswer:
         if call.error is not None:
