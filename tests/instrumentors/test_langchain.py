@@ -17,11 +17,12 @@ from langchain_core.runnables import RunnableLambda, RunnableParallel
 from langchain_core.tools import StructuredTool, ToolException, tool
 from langgraph.checkpoint.memory import MemorySaver
 from langgraph.errors import GraphRecursionError
-from langgraph.graph import MessagesState
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, interrupt
 
 from .coders import messages_of
-from .graphs import asked, calculator, calls
+from .graphs import add, asked, calculator, calls
 
 
 def test_a_graph_is_an_agent_with_its_question_and_answer(recorded):
@@ -120,6 +121,31 @@ def test_an_abandoned_stream_is_no_error(recorded):
     next(stream)
     stream.close()
     assert {span.status.status_code.name for span in recorded.spans} == {"UNSET"}
+
+
+def test_a_graph_that_stops_before_its_tools_has_asked_and_not_answered(recorded):
+    graph = calculator(checkpointer=MemorySaver())
+    graph.interrupt_before_nodes = ["tools"]
+    config = {"configurable": {"thread_id": "1"}}
+    graph.invoke(asked(), config)
+    graph.invoke(None, config)
+    stopped, went_on = (span.attributes for span in recorded.of_kind("AGENT"))
+    assert "spanproof.run.ending" not in stopped
+    assert json.loads(stopped["gen_ai.output.messages"])[0]["finish_reason"] == "tool_call"
+    assert "add" in stopped["output.value"]
+    assert went_on["spanproof.run.ending"] == "answered"
+
+
+def test_a_tool_that_answers_directly_has_answered(recorded):
+    graph = StateGraph(MessagesState)
+    graph.add_node("model", lambda state: {"messages": [calls(("add", {"a": 1, "b": 2}))]})
+    graph.add_node("tools", ToolNode([add]))
+    graph.add_edge(START, "model")
+    graph.add_edge("model", "tools")
+    graph.compile(name="direct").invoke(asked())
+    run = recorded.named("invoke_agent direct").attributes
+    assert run["output.value"] == "3"
+    assert run["spanproof.run.ending"] == "answered"
 
 
 @pytest.mark.parametrize("read", range(2, 6))

@@ -34,6 +34,11 @@ class Said:
     message: Message
     text: str
 
+    @property
+    def asks(self) -> bool:
+        """Whether it asks for tools."""
+        return any(part["type"] == "tool_call" for part in self.message.parts)
+
 
 def message_of(message: Any) -> Message:
     """A `BaseMessage` with its text, reasoning and tool calls."""
@@ -63,6 +68,18 @@ def last_of(value: Any, role: str) -> Said | None:
         if found is not None and found.role == role and found.parts:
             return Said(found, text_in(found))
     return None
+
+
+def answer_in(value: Any) -> Said | None:
+    """What a graph has answered: the last thing said, by a tool where that answers directly.
+
+    It may ask for tools: then the graph has stopped before them, and somebody else is to go on.
+    """
+    messages = elements(member(value, "messages") if is_a(value, dict) else attribute(value, "messages"))
+    if messages and text_or_none(attribute(messages[-1], "type")) == "tool":
+        last = message_of(messages[-1])
+        return Said(last, text_in(last))
+    return last_of(value, "assistant")
 
 
 def newest(state: Any) -> tuple[Any, int]:

@@ -84,14 +84,16 @@ def describe_chain_input(content: Content, inputs: Any, *, agent: bool) -> None:
 
 def describe_chain_output(content: Content, outputs: Any, *, agent: bool, answered: bool) -> None:
     """What a runnable returns; of a conversation an agent returns, its last answer."""
-    if agent and answered:
+    said = conversation.answer_in(outputs) if agent else None
+    asks = said is not None and said.asks
+    if agent and answered and not asks:
         content.fact(ours.RUN_ENDING, "answered")
     if not content.visible:
         return
-    said = conversation.last_of(outputs, "assistant") if agent else None
     if said is not None:
-        content.output(said.text)
-        content.messages(genai.OUTPUT_MESSAGES, [{**said.message.document(), "finish_reason": "stop"}])
+        content.output(said.text or said.message.parts)
+        ended = {**said.message.document(), "finish_reason": "tool_call" if asks else "stop"}
+        content.messages(genai.OUTPUT_MESSAGES, [ended])
     else:
         content.output(conversation.plain(outputs if not agent else conversation.newest(outputs)[0]))
 
