@@ -8,7 +8,7 @@ from math import inf
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, field_validator, model_validator
 
 from spanproof.collector.config_section import Seconds, Section
 from spanproof.evaluators.sampling import SampleBy
@@ -175,14 +175,21 @@ class OwnEvaluator(Section):
     )
     layer: Layer = Field(default=Layer.CORRECTNESS, description="Layer its score belongs to.")
     attach: AttachRule = Field(default=AttachRule(), description="Which spans it judges.")
-    target: Any = Field(
+    target: JsonValue = Field(
         default=None, description="What is handed in as `target`; `attribute:KEY` takes it from the span."
     )
-    variables: Mapping[str, Any] = Field(default={}, description="Further keyword arguments.")
+    variables: Mapping[str, JsonValue] = Field(default={}, description="Further keyword arguments.")
     pass_at: float | None = Field(
         default=None, ge=0, le=1, description="Lowest score that passes; none gives advice."
     )
     timeout_s: Seconds = Field(default=5.0, description="Longest time for one span.")
+
+    @field_validator("variables")
+    @classmethod
+    def _are_further_ones(cls, variables: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+        if twice := sorted(variables.keys() & {"completion", "target"}):
+            raise ValueError(f"{twice[0]} is given apart: it is no further variable")
+        return variables
 
     @model_validator(mode="after")
     def _has_one_source(self) -> Self:

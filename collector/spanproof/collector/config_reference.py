@@ -12,7 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
@@ -108,6 +108,8 @@ def _type_name(annotation: Any) -> str:
         return "mapping"
     if annotation is type(None):
         return "null"
+    if annotation is JsonValue:
+        return "any value"
     names = {bool: "boolean", int: "integer", float: "number", str: "text", Path: "path"}
     if annotation in names:
         return names[annotation]

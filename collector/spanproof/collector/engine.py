@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spanproof.collector.config import Config, JudgeChoice, OwnEvaluator
-from spanproof.evaluators.custom import Attach, CustomEvaluator, EvaluatorError, Function, Wiring
+from spanproof.evaluators.custom import VARIABLES, Attach, CustomEvaluator, EvaluatorError, Function, Wiring
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.evaluator import BUILT_IN, Evaluator, installed
 from spanproof.evaluators.judge import Judge, JudgeSettings, cascades, load_rubrics
@@ -168,8 +168,8 @@ def own_functions(config: Config) -> list[Function]:
     """
     functions = [function_of(choice) for choice in config.evaluators]
     taken = set(BUILT_IN)
-    for function in functions:
-        function.check()
+    for function, choice in zip(functions, config.evaluators, strict=True):
+        function.check(VARIABLES | choice.variables.keys())
         if function.name in taken:
             whose = "a score of Spanproof's own" if function.name in BUILT_IN else "an evaluator before it"
             raise EvaluatorError(f"evaluator {function.name!r} has the name of {whose}; give it another")

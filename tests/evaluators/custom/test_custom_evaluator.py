@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from spanproof.cli.app import run
-from spanproof.collector.config import ConfigError, load_config
-from spanproof.collector.engine import evaluators_of
+from spanproof.collector.config import Config, ConfigError, OwnEvaluator, load_config
+from spanproof.collector.engine import evaluators_of, own_functions
 from spanproof.evaluators.custom import Attach, CustomEvaluator, Function, Wiring
 from spanproof.evaluators.engine import Engine
 from spanproof.sandbox import Ecosystem, PackageSet
@@ -200,6 +200,26 @@ def test_a_wrong_entry_is_told_with_its_place(tmp_path, entry):
         ("{name: twice, source: CODE}\n  - {name: twice, source: CODE}", "an evaluator before it"),
         ("{name: loose, source: CODE, packages: [requests]}", "'requests' is not exact"),
         ("{name: empty, source: 'x = 1'}", "defines no main"),
+        (
+            "{name: lone, source: 'def main(completion, **v): return 1'}",
+            "main does not take completion and target",
+        ),
+        (
+            "{name: more, source: 'def main(c, t, limit, **v): return 1'}",
+            "main wants limit, which nothing gives it",
+        ),
+        (
+            "{name: own, source: CODE, variables: {target: 3}}",
+            "evaluators.0.variables: target is given apart",
+        ),
+        (
+            "{name: day, source: CODE, variables: {d: 2024-01-01}}",
+            "evaluators.0.variables.d: expected what JSON can",
+        ),
+        (
+            "{name: set, source: CODE, target: !!set {x}}",
+            "evaluators.0.target: expected what JSON can say, got a set",
+        ),
         ("{name: gone, file: nowhere.py}", "nowhere.py cannot be read: No such file or directory"),
     ],
 )
@@ -209,6 +229,23 @@ def test_what_cannot_be_called_is_told_by_config_check(tmp_path, capsys, entries
     file.write_text(f"evaluators:\n  - {entries.replace('CODE', code)}\n")
     assert run(["config", "check", str(file)]) == 2
     assert told in capsys.readouterr().err.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def main(completion, target, limit, **v): return 1",
+        "def main(completion, target, *, limit=3, **v): return 1",
+        "def main(*args, **v): return 1",
+        "def main(completion, target): return 1",
+        "async def main(completion, target, /, limit, **v): return 1",
+        "import functools\n@functools.cache\ndef main(c): return 1",
+    ],
+)
+def test_any_function_that_takes_what_it_is_given_can_be_called(source):
+    choice = OwnEvaluator(name="x", source=source, variables={"limit": 3})
+    (function,) = own_functions(Config(evaluators=(choice,)))
+    assert function.name == "x"
 
 
 def test_packages_that_cannot_be_had_are_told_once_and_skip_the_score(trace, jail, caplog):

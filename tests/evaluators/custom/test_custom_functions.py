@@ -235,6 +235,17 @@ def test_a_function_that_cannot_be_called_is_told_before_anything_runs(language,
         Function("mine", language, source).check()
 
 
+@pytest.mark.parametrize(
+    "takes",
+    ["c, t", "c, t, /, limit", "c, t, limit=1", "c, t, *, limit", "*both, limit", "c, t, limit, **rest"],
+)
+def test_a_function_is_given_the_variables_it_takes(jail, takes):
+    held = "limit" if "limit" in takes else "4"
+    function = Function("f", "python", f"def main({takes}): return {held} / 4")
+    (returned,) = evaluate(function, [Call("c", "t", {"limit": 4, "outputs": []})], jail)
+    assert returned.score == 1.0
+
+
 def test_the_version_follows_from_the_source():
     one, other = (Function("f", "python", f"def main(c, t): return {n}") for n in (0, 1))
     assert one.version != other.version

@@ -1,12 +1,13 @@
 """Your own evaluators: functions in Python or TypeScript, run in the sandbox on spans chosen by rule."""
 
 from spanproof.evaluators.custom.attach import Attach
-from spanproof.evaluators.custom.evaluator import CUSTOM, CustomEvaluator, Wiring
+from spanproof.evaluators.custom.evaluator import CUSTOM, VARIABLES, CustomEvaluator, Wiring
 from spanproof.evaluators.custom.function import Call, Function, Returned, evaluate
 from spanproof.evaluators.evaluator import EvaluatorError
 
 __all__ = [
     "CUSTOM",
+    "VARIABLES",
     "Attach",
     "Call",
     "CustomEvaluator",

@@ -32,8 +32,20 @@ def __spanproof_calls__():
         waiting = ("\\n" + mark + told + "\\n").encode()
         while waiting:
             waiting = waiting[os.write(told_to, waiting):]
+    def taken(variables):
+        try:
+            takes = list(inspect.signature(main).parameters.values())
+        except (TypeError, ValueError):
+            return variables
+        if any(each.kind is each.VAR_KEYWORD for each in takes):
+            return variables
+        by_name = [each for each in takes if each.kind is each.POSITIONAL_OR_KEYWORD]
+        apart = 2 - sum(each.kind is each.POSITIONAL_ONLY for each in takes)
+        names = {each.name for each in by_name[max(0, apart):]}
+        names |= {each.name for each in takes if each.kind is each.KEYWORD_ONLY}
+        return {name: value for name, value in variables.items() if name in names}
     def answered(call):
-        answer = main(call["completion"], call["target"], **call["variables"])
+        answer = main(call["completion"], call["target"], **taken(call["variables"]))
         if inspect.isawaitable(answer):
             async def wait():
                 return await answer

@@ -33,6 +33,9 @@ log = logging.getLogger(__name__)
 CUSTOM = "custom:"
 """What the names of these evaluators start with."""
 
+VARIABLES = frozenset(("input", "task", "answer", "code", "outputs", "attributes"))
+"""What a function is given beside `completion` and `target`, by name; see docs/evaluators.md."""
+
 MAX_SPANS = 200
 """Spans of one run that are judged at most: the rest is told as skipped."""
 
@@ -65,8 +68,7 @@ class CustomEvaluator(Evaluator):
         Raises:
             EvaluatorError: it cannot be called.
         """
-        function.check()
-        wiring = wiring or Wiring()
+        function.check(VARIABLES | wiring.variables.keys())
         self.name = f"{CUSTOM}{function.name}"
         self.version = function.version
         self.layer = wiring.layer
@@ -135,6 +137,7 @@ class CustomEvaluator(Evaluator):
             "outputs": list(outputs_of(evidence)),
             "attributes": {key: _plain(value) for key, value in span.attributes.items()},
         }
+        assert variables.keys() == VARIABLES
         completion = answer if is_run and answer is not None else output
         return Call(completion, self._target(evidence, span), variables | dict(self._wiring.variables))
 

@@ -13,9 +13,10 @@ import json
 import math
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from spanproof.evaluators.custom.calling import why_not_callable
 from spanproof.evaluators.custom.drivers import DRIVERS, ENDED_LATE, MAX_ANSWER
 from spanproof.evaluators.evaluator import EvaluatorError
 from spanproof.sandbox import (
@@ -63,12 +64,15 @@ class Function:
         pins = self.packages.pins if self.packages else ()
         return digest(self.language, self.source, *pins)[:12]
 
-    def check(self) -> None:
+    def check(self, given: Collection[str] = ()) -> None:
         """See that it can be called.
 
+        Args:
+            given: names of the variables that every call gives it.
+
         Raises:
-            EvaluatorError: it has no `main`, does not compile, is in a language that is none of the three, or
-                a package it imports is not pinned.
+            EvaluatorError: it has no `main`, does not compile, wants what it is not given, is in a language
+                that is none of the three, or a package it imports is not pinned.
         """
         if self.language not in ("python", "typescript", "javascript"):
             raise EvaluatorError(
@@ -80,10 +84,16 @@ class Function:
                 pins_of(self.packages)
             except EnvironmentUnavailable as problem:
                 raise EvaluatorError(f"evaluator {self.name!r}: packages: {problem}") from problem
-        if not (_defines_main(self) if self.language == "python" else _MAIN.search(self.source)):
+        if self.language != "python":
+            if not _MAIN.search(self.source):
+                form = "async function main({completion, target})"
+                raise EvaluatorError(f"evaluator {self.name!r} defines no main; write {form}")
+            return
+        main = _main_of(self)
+        wrong = "defines no main" if main is None else why_not_callable(main, given)
+        if wrong is not None:
             form = "def main(completion, target, **variables)"
-            form = form if self.language == "python" else "async function main({completion, target})"
-            raise EvaluatorError(f"evaluator {self.name!r} defines no main; write {form}")
+            raise EvaluatorError(f"evaluator {self.name!r}: {wrong}; write {form}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,14 +169,16 @@ def _one_program(function: Function, calls: Sequence[Call], sandbox: Sandbox) ->
     return answers
 
 
-def _defines_main(function: Function) -> bool:
+def _main_of(function: Function) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     try:
         tree = ast.parse(function.source)
-    except (SyntaxError, ValueError, RecursionError) as problem:
+    except SyntaxError as problem:
+        told = f"line {problem.lineno}: {problem.msg}"
+        raise EvaluatorError(f"evaluator {function.name!r} does not compile: {told}") from problem
+    except (ValueError, RecursionError) as problem:
         raise EvaluatorError(f"evaluator {function.name!r} does not compile: {problem}") from problem
-    return any(
-        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == "main" for node in tree.body
-    )
+    defined = (node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return next((node for node in defined if node.name == "main"), None)
 
 
 def _returned(line: str, allowed_s: float) -> Returned:

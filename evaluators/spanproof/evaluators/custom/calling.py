@@ -1,0 +1,34 @@
+"""Whether a function of the user's takes what it is given: read off its definition, nothing is run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+
+_GIVEN_APART = 2
+"""`completion` and `target` come first, by position."""
+
+
+def why_not_callable(main: ast.FunctionDef | ast.AsyncFunctionDef, given: Collection[str]) -> str | None:
+    """Why `main(completion, target, **variables)` would raise; None where it would not, or nobody can tell.
+
+    Variables that it does not name are not given to it.
+
+    Args:
+        main: the definition.
+        given: names of the variables.
+    """
+    if main.decorator_list:
+        return None
+    takes = main.args
+    by_position = [*takes.posonlyargs, *takes.args]
+    if len(by_position) < _GIVEN_APART and takes.vararg is None:
+        return "main does not take completion and target"
+    by_name = {each.arg for each in (*by_position[_GIVEN_APART:], *takes.kwonlyargs)}
+    by_name -= {each.arg for each in takes.posonlyargs}
+    without_default = by_position[: len(by_position) - len(takes.defaults)][_GIVEN_APART:]
+    pairs = zip(takes.kwonlyargs, takes.kw_defaults, strict=True)
+    wanted = {each.arg for each in (*without_default, *(arg for arg, default in pairs if default is None))}
+    if lacking := sorted(wanted - (set(given) & by_name)):
+        return f"main wants {', '.join(lacking)}, which nothing gives it"
+    return None
