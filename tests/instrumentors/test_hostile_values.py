@@ -8,6 +8,7 @@ import asyncio
 import json
 
 import agents
+import numpy
 import pytest
 from hypothesis import given
 from smolagents import ChatMessage
@@ -222,4 +223,29 @@ def test_an_agent_answers_any_value_as_without_instrumentation(number):
         return coder("final_answer(passing(thing))", tools=(Passing(),)).run("Go.", additional_args=arguments)
 
     spans = as_uninstrumented(run, same=False)
-    assert [span for span in spans if span.name.startswith("invoke_agent")]
+    (run_span,) = [span for span in spans if span.name.startswith("invoke_agent")]
+    ended = run_span.attributes["spanproof.run.ending"]
+    assert ended != "answered" or {"output.value", "gen_ai.output.messages"} <= set(run_span.attributes)
+
+
+def test_an_answer_of_the_hosts_may_be_called_what_the_frameworks_are():
+    class RunResult:
+        pass
+
+    def run():
+        return coder("final_answer(passing(thing))", tools=(Passing(),)).run(
+            "Go.", additional_args=Arguments(thing=RunResult())
+        )
+
+    (run_span,) = [span for span in as_uninstrumented(run, same=False) if span.parent is None]
+    assert run_span.attributes["spanproof.run.ending"] == "answered"
+
+
+def test_a_model_may_have_any_parameters(tracer):
+    for value in (numpy.array([1, 2]), *map(leaf, range(LEAVES))):
+        model = AnsweringModel()
+        model.answer = ChatMessage(role="assistant", content="Yes.")
+        model.kwargs = value
+        with tracer.start_as_current_span("outer"):
+            model([ChatMessage(role="user", content="Really?")])
+        assert "gen_ai.input.messages" in exported()[0].attributes, type(value)

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from spanproof.semconv import attributes
 from spanproof.semconv.reference import reference
 
 _ROOT = Path(__file__).parents[2]
+_NAMES = {each.name for each in attributes()}
 
 
 def test_the_documentation_is_what_the_definitions_print():
@@ -41,6 +43,21 @@ def test_a_name_is_written_nowhere_but_in_its_definition():
             node.value for node in ast.walk(ast.parse(path.read_text())) if type(node) is ast.Constant
         }
         assert not {each for each in literals if isinstance(each, str)} & names, path
+
+
+def test_every_attribute_is_written_or_read_somewhere():
+    sources = [
+        path.read_text()
+        for folder in ("instrumentors", "sandbox", "evaluators", "collector")
+        for path in (_ROOT / folder).rglob("*.py")
+        if "semconv" not in path.parts
+    ]
+    used = set(re.findall(r"\b[A-Z][A-Z0-9_]+\b", "\n".join(sources)))
+    by_prefix = semconv.spanproof.COHORT_PREFIX
+    for module in (semconv.genai, semconv.openinference, semconv.spanproof):
+        for constant, name in vars(module).items():
+            if constant.isupper() and name in _NAMES and not name.startswith(by_prefix):
+                assert constant in used, f"{name} is documented, and nothing writes or reads it"
 
 
 def test_the_constants_are_the_names():

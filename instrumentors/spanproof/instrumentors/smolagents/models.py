@@ -165,7 +165,7 @@ def _joined(pieces: Sequence[Any]) -> Any:
 
 def _describe_parameters(content: Content, model: Any, kwargs: Mapping[str, Any]) -> None:
     always = attribute(model, "kwargs")
-    if always or not _PARAMETERS.keys().isdisjoint(kwargs):
+    if (is_a(always, dict) and dict.__len__(always)) or not _PARAMETERS.keys().isdisjoint(kwargs):
         parameters = {**dict(items(always)), **kwargs}
         for parameter, name in _PARAMETERS.items():
             content.fact(name, number_or_none(parameters.get(parameter)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import GeneratorType
-from typing import Any
+from typing import Any, Final
 
 from opentelemetry.context import Context, attach, detach, get_current
 
@@ -18,9 +18,12 @@ from spanproof.instrumentors.smolagents.state import RunState, enter, leave, wit
 from spanproof.instrumentors.smolagents.tools import definitions
 from spanproof.instrumentors.spans import AGENT, Tracing, handled_by_host
 from spanproof.instrumentors.streams import drive
-from spanproof.instrumentors.texts import text_of
+from spanproof.instrumentors.texts import text_of, type_name
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
+
+_FULL_RESULT: Final = "smolagents.agents.RunResult"
+"""What `run(return_full_result=True)` returns; by name, since a reload of the module makes another class."""
 
 
 def wrap_run(tracing: Tracing, adopt: Callable[[Any], object], original: Method) -> Method:
@@ -149,7 +152,7 @@ def _ending(state: RunState, error: BaseException | None, *, answered: bool) -> 
 
 
 def _record_answer(content: Content, result: Any) -> None:
-    output = result.output if type(result).__name__ == "RunResult" else result
+    output = result.output if type_name(result) == _FULL_RESULT else result
     content.output(output)
     part = text_part(text_of(output)) if is_a(output, str) else {"type": "json", "content": output}
     content.json(genai.OUTPUT_MESSAGES, [{"role": "assistant", "parts": [part], "finish_reason": "stop"}])
