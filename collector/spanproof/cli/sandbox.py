@@ -43,6 +43,7 @@ from spanproof.sandbox import (
 )
 from spanproof.sandbox.backends.promises import Finding
 from spanproof.sandbox.backends.promises import check as check_promises
+from spanproof.sandbox.scanners.source import canonical_language
 
 _LANGUAGES = {
     ".py": "python",
@@ -168,7 +169,7 @@ def _require(sandbox: Sandbox) -> None:
 def _program_of(file: Path, language: str | None, timeout_s: float) -> Program:
     if file.is_dir():
         raise UsageProblem(f"{file} cannot be read: it is a directory", "name a file")
-    kind = language or _LANGUAGES.get(file.suffix.lower())
+    kind = canonical_language(language) if language else _LANGUAGES.get(file.suffix.lower())
     if kind is None:
         raise UsageProblem(f"the language of {file} is not told by its name", "give it: --language python")
     data = _read(file)
@@ -214,7 +215,7 @@ def _program_in(row: Row, default_timeout_s: float) -> Program:
             f"field 'timeout_s' must be a number of seconds up to {_LONGEST_S:.0f}, got {timeout_s!r}"
         )
     return Program(
-        language=text_field(row, "language"),
+        language=canonical_language(text_field(row, "language")),
         source=text_field(row, "source"),
         tests=_optional_text(row, "tests"),
         entry_point=_optional_text(row, "entry_point"),

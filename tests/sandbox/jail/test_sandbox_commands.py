@@ -44,6 +44,12 @@ def test_a_line_in_gives_a_line_out_with_the_fields_of_the_interface() -> None:
     assert (answer["id"], answer["failure_class"], answer["stdout"]) == ("a", "ok", "1\n")
 
 
+def test_a_language_may_have_the_names_that_a_scan_takes() -> None:
+    sources = {"py": "print(1)", "Python": "print(1)", "sh": "echo 1", "js": "console.log(1)"}
+    rows = [{"id": name, "language": name, "source": source} for name, source in sources.items()]
+    assert [answer["stdout"] for answer in answers(*rows)] == ["1\n"] * 4
+
+
 def test_order_is_kept_whatever_ends_first() -> None:
     rows = [
         {"id": n, "language": "python", "source": f"import time; time.sleep({0.3 - n / 10})"}
