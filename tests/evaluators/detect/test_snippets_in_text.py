@@ -306,7 +306,14 @@ def test_assignments_that_build_on_each_other_are_code_and_formulas_are_not():
     assert snippets_in("x = 6\ny = 2 * x\nz = x + y") == []
 
 
+def test_an_arrow_is_no_redirection():
+    (found,) = snippets_in("```\nitems.map(i => i.name).filter(Boolean)\n```")
+    assert found.language is Language.JAVASCRIPT
+
+
 def test_a_document_given_to_a_tool_as_code_is_found():
+    (found,) = snippets_in(json.dumps({"name": "apply", "arguments": {"code": JSON}}))
+    assert found.language is Language.JSON
     (found,) = snippets_in(json.dumps({"name": "apply", "arguments": {"code": YAML}}))
     assert (found.language, found.source) == (Language.YAML, YAML)
     assert snippets_in(json.dumps({"name": "note", "arguments": {"body": YAML}})) == []

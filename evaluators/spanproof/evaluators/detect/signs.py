@@ -89,7 +89,7 @@ SIGNS: Final[dict[Language, tuple[Sign, ...]]] = {
             r"|echo|exit|rm|tr|uniq|less|python3?|psql|column)\b",
             2,
         ),
-        _sign(r"(?:\d?>{1,2} ?(?:/dev/null|&\d|[\w./~-]+)|<<-? ?['\"]?EOF)", 1),
+        _sign(r"(?:(?<![=\-<])\d?>{1,2} ?(?:/dev/null|&\d|[\w./~-]+)|<<-? ?['\"]?EOF)", 1),
         _sign(r"^[ \t]*export \w+=|^[ \t]*(?:local|readonly|declare) \w+=", 3),
         _sign(r"^[ \t]*set -[euxo]+\b", 4),
         _sign(

@@ -62,6 +62,11 @@ _BLOCK_MARKS: Final = ("```", "~~~", "<code>", "</execute_", "</python>", "</bas
 _PRINTED_OBJECT: Final = re.compile(r"\[?[A-Z]\w*\(\w+=[\w'\"\[{(]")
 """How a message object begins, as Python prints it."""
 
+_GIVEN_DOCUMENT: Final = re.compile(
+    r"\\?\"(?:code|script|source|snippet|program|command)\\?\"\s*:\s*\\?\"\s*[\[{]", re.IGNORECASE
+)
+"""A JSON document that a call gives as code."""
+
 _ACTION: Final = re.compile(
     r"^Action:[ \t]*(?P<tool>[\w .-]{1,80})\n+Action Input:(?P<input>.*?)"
     r"(?=^(?:Observation|Thought|Final Answer|Action):|\Z)",
@@ -100,7 +105,9 @@ def _in_document(text: str) -> list[TextSnippet] | None:
         return found
     if text[start] == '"':
         return None
-    if is_structured_json(text[start:end]) and not is_tool_call(text[start:end]):
+    if is_structured_json(text[start:end]) and (
+        not is_tool_call(text[start:end]) or _GIVEN_DOCUMENT.search(text)
+    ):
         return [TextSnippet(Language.JSON, text[start:end], start, end)]
     return []
 
