@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from smolagents import ChatMessage
 
-from spanproof.instrumentors import diagnostics, trace
+from spanproof.instrumentors import Redaction, diagnostics, trace
 from spanproof.instrumentors.diagnostics import reset_diagnostics
 from spanproof.instrumentors.serialise import encode
 
@@ -249,3 +249,28 @@ def test_a_model_may_have_any_parameters(tracer):
         with tracer.start_as_current_span("outer"):
             model([ChatMessage(role="user", content="Really?")])
         assert "gen_ai.input.messages" in exported()[0].attributes, type(value)
+
+
+def test_an_exception_that_ends_the_process_when_it_is_looked_at_ends_nothing(tracer):
+    class Deadly(Exception):
+        def __str__(self):
+            raise SystemExit(3)
+
+        __repr__ = __str__
+
+        @property
+        def __notes__(self):
+            raise SystemExit(4)
+
+    @trace.tool
+    def failing():
+        raise Deadly
+
+    def redacting(text):
+        raise Deadly
+
+    with pytest.raises(Deadly):
+        failing()
+    assert Redaction(function=redacting).text("secret") == "[redacted]"
+    assert "no text, SystemExit" in diagnostics().last["redaction"]
+    assert exported()[0].attributes["error.type"] == "Deadly"

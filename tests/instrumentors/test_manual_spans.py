@@ -61,6 +61,14 @@ def test_a_failed_execution_fails_the_step(recorded):
     assert step.status.status_code.name == "ERROR"
 
 
+def test_a_failed_execution_of_which_only_a_text_is_known_fails_the_step(recorded):
+    with trace.step("step 1"):
+        trace.record_execution("exit 1", "bash", error="no such file")
+    step = recorded.named("step 1")
+    assert step.attributes["error.type"] == "_OTHER"
+    assert step.status.description == "no such file"
+
+
 def test_an_exception_passes_and_is_recorded(recorded):
     @trace.agent
     def answer(task):

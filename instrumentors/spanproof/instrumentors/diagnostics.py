@@ -17,6 +17,7 @@ from typing import ParamSpec, TypeVar
 
 from opentelemetry import trace
 
+from spanproof.instrumentors.texts import text_of
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
@@ -62,10 +63,7 @@ def reset_diagnostics() -> None:
 
 def swallowed(place: str, error: BaseException) -> None:
     """Count an error that is kept from the host, and mark the current span with it."""
-    try:
-        described = f"{type(error).__name__}: {error}"
-    except Exception:  # noqa: BLE001 - an exception may refuse to say what it is
-        described = type(error).__name__
+    described = f"{type(error).__name__}: {text_of(error)}"
     with _lock:
         _counts[place] = _counts.get(place, 0) + 1
         _last[place] = described

@@ -35,6 +35,9 @@ GIVEN_UP: Final = (CancelledError, GeneratorExit)
 """What ends a run that its caller cancels, or a stream that nobody reads to its end: neither has failed."""
 _MAX_MESSAGE_CHARS: Final = 16_384
 _MAX_STACK_CHARS: Final = 16_384
+_MAX_UNTYPED_CHARS: Final = 4_096
+_UNKNOWN_ERROR: Final = "_OTHER"
+"""OpenTelemetry's value for an error of unknown type."""
 (_SPAN_KEY,) = trace.set_span_in_context(trace.INVALID_SPAN, Context())
 """Under which the API keeps a context's span: `set_span_in_context` copies the whole context twice."""
 _NOTHING: Final[Mapping[str, object]] = {}
@@ -157,6 +160,12 @@ class Tracing:
         span.add_event("exception", event)
         span.set_status(Status(StatusCode.ERROR, described))
 
+    def fail_untyped(self, span: Span, message: str) -> None:
+        """Record that a span failed of which only a message is known."""
+        said = self.policy.said(message, _MAX_UNTYPED_CHARS)
+        span.set_attribute(genai.ERROR_TYPE, _UNKNOWN_ERROR)
+        span.set_status(Status(StatusCode.ERROR, said))
+
 
 def handled_by_host() -> BaseException | None:
     """The exception the host is handling right now: not a cause of what happens next."""
@@ -166,6 +175,8 @@ def handled_by_host() -> BaseException | None:
 def _stack_of(error: BaseException) -> str:
     try:
         text = "".join(traceback.format_exception(error))
-    except Exception as failure:  # noqa: BLE001 - an exception's own methods run here
+    except KeyboardInterrupt:
+        raise
+    except BaseException as failure:  # noqa: BLE001 - an exception's own methods run here
         return f"<no stack trace: {type(failure).__name__}>"
     return text_of(text)

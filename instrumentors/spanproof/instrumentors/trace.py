@@ -157,7 +157,7 @@ def record_execution(
     observation: str | None = None,
     logs: str | None = None,
     output: object = None,
-    error: BaseException | None = None,
+    error: BaseException | str | None = None,
     is_final: bool = False,
 ) -> None:
     """Record on the current span that code ran within it.
@@ -168,7 +168,7 @@ def record_execution(
         observation: what the agent was shown.
         logs: what the code printed.
         output: the value it ended with.
-        error: the exception it ended in; the span is marked failed.
+        error: the exception it ended in, or what was said of it; the span is marked failed.
         is_final: whether it ended the run.
     """
     span = otel.get_current_span()
@@ -187,8 +187,10 @@ def record_execution(
     if output is not None or is_final:
         content.document(ours.EXECUTION_OUTPUT, ours.EXECUTION_OUTPUT_MIME_TYPE, output)
     span.set_attributes(content.finished())
-    if error is not None:
+    if isinstance(error, BaseException):
         current_tracing().fail(span, error)
+    elif error is not None:
+        current_tracing().fail_untyped(span, text_of(error))
 
 
 def _made(kind: str, target: Any, name: str | None) -> Any:

@@ -205,7 +205,7 @@ class SpanProcessor(TracingProcessor):
             records.fail(self._tracing, record.opened.span, raised)
         elif message is not None:
             # The SDK keeps a message and loses the type, where it handled the exception itself.
-            records.fail_without_type(self._tracing, record.opened.span, message)
+            self._tracing.fail_untyped(record.opened.span, message)
         if is_turn and record.agent is not None:
             record.agent.failure = message
         failed = raised is not None or message is not None

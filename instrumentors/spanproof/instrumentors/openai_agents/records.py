@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from opentelemetry.trace import Span, Status, StatusCode
+from opentelemetry.trace import Span
 
 from spanproof.instrumentors.code_tools import record_call
 from spanproof.instrumentors.content import Content
@@ -24,10 +24,6 @@ from spanproof.instrumentors.spans import TOOL, Opened, Tracing
 from spanproof.instrumentors.texts import text_of
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
-
-_UNKNOWN_ERROR = "_OTHER"
-"""OpenTelemetry's value for an error of unknown type."""
-_MAX_MESSAGE_CHARS = 4_096
 
 
 def name_of(data: Any) -> str:
@@ -157,7 +153,7 @@ def record_hosted_code(tracing: Tracing, opened: Opened, data: Any) -> None:
         _describe_outputs(content, attribute(item, "outputs"))
         run.write()
         if attribute(item, "status") == "failed":
-            fail_without_type(tracing, run.span, "the hosted interpreter failed")
+            tracing.fail_untyped(run.span, "the hosted interpreter failed")
         run.span.end()
 
 
@@ -194,13 +190,6 @@ def fail(tracing: Tracing, span: Span, error: BaseException) -> None:
         return
     chain = [type(each).__name__ for each in (error, cause)]
     tracing.fail(span, error, error_type=type(cause).__name__, chain=chain)
-
-
-def fail_without_type(tracing: Tracing, span: Span, message: str) -> None:
-    """Mark a span failed of which only a message is known."""
-    said = tracing.policy.said(message, _MAX_MESSAGE_CHARS)
-    span.set_attribute(genai.ERROR_TYPE, _UNKNOWN_ERROR)
-    span.set_status(Status(StatusCode.ERROR, said))
 
 
 def message_of(item: Any) -> Message:

@@ -38,15 +38,16 @@ def wrap_managed_agent(tracing: Tracing, original: Method) -> Method:
 
 def definitions(agent: Any) -> list[dict[str, Any]]:
     """The tools and managed agents a run may call, as the conventions describe tools."""
-    members = [*(agent.tools or {}).values(), *(getattr(agent, "managed_agents", None) or {}).values()]
+    groups = (attribute(agent, "tools"), attribute(agent, "managed_agents"))
     return [
         {
             "type": "function",
-            "name": member.name,
-            "description": member.description,
-            "parameters": {"type": "object", "properties": getattr(member, "inputs", {})},
+            "name": attribute(member, "name"),
+            "description": attribute(member, "description"),
+            "parameters": {"type": "object", "properties": attribute(member, "inputs", {})},
         }
-        for member in members
+        for group in groups
+        for _, member in items(group)
     ]
 
 
