@@ -39,6 +39,18 @@ def test_programs_get_a_line_per_run(file, capsys):
     assert [step["agrees"] for step in row["steps"]] == [True, False, None]
 
 
+def test_several_at_once_come_in_the_order_of_the_files(file, tmp_path, capsys):
+    files = []
+    for number in range(1, 4):
+        files.append(tmp_path / f"{number}.json")
+        prints = [{"ran": f"print({number})", "prints": "1\n"}]
+        files[-1].write_bytes(encode_json(request_in_short({"steps": prints})))
+    assert run(["replay", "--json", "--workers", "3", *map(str, files)]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["file"] for row in rows] == [str(each) for each in files]
+    assert [row["steps"][0]["agrees"] for row in rows] == [True, False, False]
+
+
 def test_a_file_that_cannot_be_read_is_told_and_the_rest_is_replayed(file, capsys):
     assert run(["replay", str(file.with_name("none.json")), str(file)]) == 2
     captured = capsys.readouterr()

@@ -63,7 +63,8 @@ see [replay](replay.md#from-a-script)] |
 `id`, `recovered` (null where nothing failed), `loop`, `steps_wasted`, `execution_failures`, `scores` {name: \
 value} |
 | `score custom FILE --jsonl` | `id`, `completion`, `target`?, `variables`? {name: value} | `id`, `score`, \
-`explanation`; a function that fails gives `error` |
+`explanation`; a function that fails gives `error`, one that has nothing to score a null `score` and \
+`skipped` (why) |
 | `judge compare --jsonl` | `id`, `task`, `first`, `second` | `id`, `preference` (`first`, `second`, `tie`), \
 `consistent` (both orders said the same), `reasoning` |
 

@@ -51,7 +51,7 @@ def command(
     """
     config = in_backend(read_config(file, ()), backend, settings)
     if files:
-        return replay_files(files, config, as_json=jsonl)
+        return replay_files(files, config, workers, as_json=jsonl)
     if not jsonl:
         raise UsageProblem(
             "replay needs OTLP files, or runs as JSON Lines",

@@ -6,6 +6,7 @@ Takes files and a backend; runs nothing outside of the sandbox, and judges nothi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from rich.table import Table
@@ -20,7 +21,7 @@ from spanproof.collector.config import Config
 from spanproof.evaluators.layers.common import first_to_leave, number_in
 from spanproof.evaluators.model import NoReplay, RunEvaluation
 from spanproof.evaluators.replay.record import class_beside, record_of
-from spanproof.trace import Layer, Snippet
+from spanproof.trace import Layer, Snippet, Trace
 
 _AGREES = {
     True: Text("yes", style="green"),
@@ -29,16 +30,27 @@ _AGREES = {
 }
 
 
-def replay_files(files: Sequence[Path], config: Config, *, as_json: bool) -> int:
-    """Replay every run of these files; the exit code."""
+def replay_files(files: Sequence[Path], config: Config, workers: int, *, as_json: bool) -> int:
+    """Replay every run of these files, shown in their order; the exit code.
+
+    Args:
+        files: OTLP trace data.
+        config: fixtures and sandbox.
+        workers: traces at once.
+        as_json: a line per run, for programs.
+    """
+    found: list[tuple[Path, Trace]] = []
     unreadable = False
-    with opened_engine(_replaying(config)) as engine:
-        for path in files:
-            traces, problems = traces_in(path)
-            for problem in problems:
-                problem.show()
-            unreadable = unreadable or bool(problems)
-            for run in (run for trace in traces for run in engine.evaluate(trace).runs):
+    for path in files:
+        traces, problems = traces_in(path)
+        for problem in problems:
+            problem.show()
+        unreadable = unreadable or bool(problems)
+        found += [(path, trace) for trace in traces]
+    with opened_engine(_replaying(config), workers=workers) as engine, ThreadPoolExecutor(workers) as pool:
+        evaluations = pool.map(lambda each: engine.evaluate(each[1]), found)
+        for (path, _), evaluation in zip(found, evaluations, strict=True):
+            for run in evaluation.runs:
                 if as_json:
                     print_json(_row(run, path))
                 else:

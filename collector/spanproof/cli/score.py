@@ -104,7 +104,7 @@ def custom(
     """Try an evaluator of your own.
 
     FILE is a .py, .ts or .js file with `main`; it runs in the sandbox. In: {"id", "completion", "target"?,
-    "variables"?}. Out: {"id", "score", "explanation", "error"?}.
+    "variables"?}. Out: {"id", "score", "explanation", "skipped"?, "error"?}.
     """
     _require_jsonl(jsonl, f"custom {file}")
     choice = OwnEvaluator(name="custom", file=file, packages=packages, timeout_s=timeout_s)
