@@ -109,18 +109,24 @@ class Content:
         elif value is not None:
             self.attributes[name] = value
 
-    def text(self, name: str, value: str) -> None:
-        """A text."""
-        if len(value) <= self._room and value.isascii():
-            self.attributes[name] = value
-        elif self.visible:
-            self._put(name, value, self._policy.max_value_chars)
+    def text(self, name: str, value: object) -> None:
+        """A text, or what another value says of itself."""
+        if not self.visible:
+            return
+        text = value if type(value) is str else text_of(value)
+        if len(text) <= self._room:
+            self.attributes[name] = text if text.isascii() else well_formed(text)
+        else:
+            self._put(name, text, self._policy.max_value_chars)
 
     def code(self, source: str, language: str | None) -> None:
         """Code that ran, with its digest where it does not stand there whole."""
         if language is not None:
             self.attributes[ours.CODE_LANGUAGE] = language
         if not self.visible:
+            return
+        if self._room >= 0 and len(source) <= self._policy.max_code_chars:
+            self.attributes[ours.CODE_SOURCE] = source if source.isascii() else well_formed(source)
             return
         self._put(ours.CODE_SOURCE, source, self._policy.max_code_chars)
         redacted = self._is_marked(ours.CODE_SOURCE, ours.CONTENT_REDACTED)  # its digest could be guessed at
@@ -137,7 +143,7 @@ class Content:
         if not self.visible:
             return
         if issubclass(type(value), str):  # `isinstance` would ask a lazy proxy for its `__class__`
-            self._put(name, text_of(value), self._policy.max_value_chars)
+            self.text(name, value)
             self.attributes[mime_name] = openinference.MIME_TEXT
         else:
             self._json(name, value)
@@ -163,15 +169,15 @@ class Content:
 
     def input(self, value: object) -> None:
         """What went in, in OpenInference's words."""
-        if type(value) is str and len(value) <= self._room and not self._json_shown and value.isascii():
-            self.attributes[openinference.INPUT_VALUE] = value
+        if type(value) is str and len(value) <= self._room and not self._json_shown:
+            self.attributes[openinference.INPUT_VALUE] = value if value.isascii() else well_formed(value)
         else:
             self._show(openinference.INPUT_VALUE, openinference.INPUT_MIME_TYPE, value)
 
     def output(self, value: object) -> None:
         """What came out, in OpenInference's words."""
-        if type(value) is str and len(value) <= self._room and not self._json_shown and value.isascii():
-            self.attributes[openinference.OUTPUT_VALUE] = value
+        if type(value) is str and len(value) <= self._room and not self._json_shown:
+            self.attributes[openinference.OUTPUT_VALUE] = value if value.isascii() else well_formed(value)
         else:
             self._show(openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
 
@@ -228,7 +234,7 @@ class Content:
             self._json_shown = (*self._json_shown, mime_name)
             self.document(name, mime_name, value)
         else:
-            self.text(name, text_of(value))
+            self.text(name, value)
 
     def _twice(self, name: str, shown: str, mime_name: str, value: object) -> None:
         if not self.visible:

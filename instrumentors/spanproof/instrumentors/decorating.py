@@ -91,7 +91,7 @@ def open_span(kind: str, name: str) -> Opened:
 def describe(opened: Opened, fill: Callable[[Content], None]) -> None:
     """Put content onto a span."""
     if opened.recording:
-        fill(opened.content)
+        fill(opened)
         opened.write()
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from opentelemetry.trace import Span
+
 from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.texts import text_of
 from spanproof.semconv import genai
@@ -25,19 +27,15 @@ _SAYING: Final = {"text", "tool_call_response"}
 
 @dataclass(slots=True)
 class Message:
-    """One message: its parts as the conventions name them, and a key that is equal for equal messages."""
+    """One message.
 
-    role: str
-    parts: list[dict[str, Any]]
+    Attributes:
+        document: as it is written to a span: `role`, `parts`, and the speaker's `name` where there is one.
+        key: equal for equal messages.
+    """
+
+    document: dict[str, Any]
     key: Hashable
-    name: str | None = None
-
-    def document(self) -> dict[str, Any]:
-        """As it is written to the span."""
-        written: dict[str, Any] = {"role": self.role, "parts": self.parts}
-        if self.name:
-            written["name"] = self.name
-        return written
 
 
 def text_part(text: str) -> dict[str, Any]:
@@ -57,7 +55,7 @@ def tool_response_part(response: object, call_id: str | None) -> dict[str, Any]:
 
 def text_in(message: Message) -> str:
     """What a message says; a tool's answer as text."""
-    parts = message.parts
+    parts = message.document["parts"]
     if len(parts) == 1 and parts[0]["type"] == "text":
         text = parts[0]["content"]
         return text if type(text) is str else text_of(text)
@@ -70,14 +68,14 @@ class Omitted:
     """How many leading messages stand on earlier spans, and on which."""
 
     count: int = 0
-    base: str | None = None
+    base: Span | None = None
 
 
 class History:
     """What the model calls of one run were given, so that the next one is recorded as a difference."""
 
     def __init__(self) -> None:
-        self._calls: tuple[tuple[str, tuple[Hashable, ...]], ...] = ()
+        self._calls: tuple[tuple[Span, tuple[Hashable, ...]], ...] = ()
         self._read: dict[int, tuple[object, object, Message]] = {}
 
     def known(self, originals: Sequence[Any], read: Callable[[Any], Message]) -> list[Message]:
@@ -102,10 +100,11 @@ class History:
             found.append(entry[2])
         return found
 
-    def new(self, span_id: str, keys: Sequence[Hashable]) -> Omitted:
+    def new(self, span: Span, keys: Sequence[Hashable]) -> Omitted:
         """How many leading messages an earlier call was given too, and the span of that call."""
         now = tuple(keys)
-        omitted, base = 0, None
+        omitted: int = 0
+        base: Span | None = None
         # No lock, which a fork could leave held: of two calls at once one may be forgotten, no more.
         calls = self._calls
         for earlier, known in reversed(calls):
@@ -114,42 +113,38 @@ class History:
                 omitted, base = common, earlier
             if common == len(known):
                 break  # that call's whole input: an earlier one has no more to give
-        self._calls = (*calls[-_REMEMBERED + 1 :], (span_id, now))
+        self._calls = (*calls[-_REMEMBERED + 1 :], (span, now))
         return Omitted(omitted, base)
 
-    def answered(self, span_id: str, keys: Sequence[Hashable]) -> None:
+    def answered(self, span: Span, keys: Sequence[Hashable]) -> None:
         """The call's answers stand on its span: as the next call's input they are not told again."""
         calls = self._calls
-        if calls and calls[-1][0] == span_id:  # as it is unless calls overlap
-            self._calls = (*calls[:-1], (span_id, (*calls[-1][1], *keys)))
+        if calls and calls[-1][0] is span:  # as it is unless calls overlap
+            self._calls = (*calls[:-1], (span, (*calls[-1][1], *keys)))
         else:
-            self._calls = tuple(
-                (each, (*known, *keys) if each == span_id else known) for each, known in calls
-            )
+            self._calls = tuple((each, (*known, *keys) if each is span else known) for each, known in calls)
 
 
 def record_input(content: Content, new: Sequence[Message], omitted: Omitted) -> None:
     """Put the new messages onto the span, and how many it leaves out."""
     if not content.visible:
         return
-    content.messages(genai.INPUT_MESSAGES, [*map(Message.document, new)])
-    if new and new[-1].role == "tool":
+    content.messages(genai.INPUT_MESSAGES, [message.document for message in new])
+    if new and new[-1].document["role"] == "tool":
         content.beginning(text_in(new[-1]))  # the tool's own span shows it whole
     elif new:
         content.input(text_in(new[-1]))
-    if omitted.count:
+    if omitted.base is not None:
         content.attributes[ours.MESSAGES_OMITTED] = omitted.count
-        content.fact(ours.MESSAGES_BASE, omitted.base)
+        content.attributes[ours.MESSAGES_BASE] = format(omitted.base.get_span_context().span_id, "016x")
 
 
 def record_output(content: Content, message: Message, finish_reason: str) -> None:
     """Put the model's answer onto the span."""
-    document = message.document()
-    document["finish_reason"] = finish_reason
-    content.messages(genai.OUTPUT_MESSAGES, [document])
-    content.attributes[genai.RESPONSE_FINISH_REASONS] = [finish_reason]
+    content.messages(genai.OUTPUT_MESSAGES, [{**message.document, "finish_reason": finish_reason}])
+    content.attributes[genai.RESPONSE_FINISH_REASONS] = (finish_reason,)
     # An answer that only asks for tools shows which: a backend would show nothing.
-    content.output(text_in(message) or message.parts)
+    content.output(text_in(message) or message.document["parts"])
 
 
 def _common(known: tuple[Hashable, ...], now: tuple[Hashable, ...]) -> int:

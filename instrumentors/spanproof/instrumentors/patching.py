@@ -45,8 +45,12 @@ class Patches:
         self._lock = threading.RLock()
         _all.add(self)
 
-    def replace(self, owner: type | ModuleType, name: str, wrap: Wrap) -> None:
-        """Put `wrap(original)` in the place of a method or function that `owner` itself defines."""
+    def replace(self, owner: type | ModuleType, name: str, wrap: Wrap, *, direct: bool = False) -> None:
+        """Put `wrap(original)` in the place of a method or function that `owner` itself defines.
+
+        It stands there itself when `direct`: then it has to know when it is over, and `owner` is found by its
+        name in every process.
+        """
         with self._lock:
             original = vars(owner).get(name)
             if original is None or any(each.replacement is original for each in self._replaced):
@@ -54,7 +58,8 @@ class Patches:
             if isinstance(original, staticmethod | property):
                 return
             callee = _callee(original)
-            replacement: Any = self._passing(callee, wrap(callee))
+            wrapped = wrap(callee)
+            replacement: Any = wraps(callee)(wrapped) if direct else self._passing(callee, wrapped)
             if isinstance(original, classmethod):
                 replacement = classmethod(replacement)
             setattr(owner, name, replacement)

@@ -10,7 +10,6 @@ import sys
 import traceback
 from asyncio import CancelledError
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Final
 
@@ -43,29 +42,35 @@ _UNKNOWN_ERROR: Final = "_OTHER"
 _NOTHING: Final[Mapping[str, object]] = {}
 
 
-@dataclass(slots=True)
-class Opened:
-    """A span that has begun, the context of what happens within it, and what is to be written to it."""
+class Opened(Content):
+    """A span that has begun, and as the `Content` that it is, what is to be written to it.
 
-    # Not frozen, as no object that each span makes: a frozen one takes three times as long to make.
+    Attributes:
+        span: the span.
+        context: of what happens within it.
+        recording: whether what is written to it is kept; not once it has ended with its run.
+    """
+
+    __slots__ = ("context", "recording", "span")
     span: Span
     context: Context
-    content: Content
     recording: bool
-    """Whether what is written to it is kept, as long as it has not ended."""
 
     def write(self) -> None:
-        """Put onto the span what the content has gathered since the last time."""
-        self.span.set_attributes(self.content.finished())
-
-    @property
-    def span_id(self) -> str:
-        """The span's id, 16 hexadecimal digits."""
-        return format(self.span.get_span_context().span_id, "016x")
+        """Put onto the span what was gathered since the last time."""
+        if self._marks:
+            self.attributes.update(self._marked())
+        self.span.set_attributes(self.attributes)
+        self.attributes = {}
 
 
 class Tracing:
-    """A tracer with the policy of what it may record."""
+    """A tracer with the policy of what it may record.
+
+    Attributes:
+        scope: its instrumentation scope's name.
+        policy: what of the content is recorded.
+    """
 
     def __init__(
         self, framework: str, provider: TracerProvider | None = None, policy: ContentPolicy | None = None
@@ -110,9 +115,11 @@ class Tracing:
         if not name.isascii():
             name = well_formed(name)
         otel_kind = SpanKind.CLIENT if kind == LLM else SpanKind.INTERNAL
-        span = self._tracer.start_span(name, context, otel_kind, attributes, links, start_ns)
-        inner = Context({**context, _SPAN_KEY: span, **within})
-        return Opened(span, inner, Content(self.policy), span.is_recording())
+        opened = Opened(self.policy)
+        span = opened.span = self._tracer.start_span(name, context, otel_kind, attributes, links, start_ns)
+        opened.context = Context({**context, _SPAN_KEY: span, **within})
+        opened.recording = span.is_recording()
+        return opened
 
     def content(self) -> Content:
         """An empty set of attributes under this tracer's policy."""

@@ -19,7 +19,6 @@ from opentelemetry.trace import (
 
 from spanproof.instrumentors.decorating import current_tracing
 from spanproof.instrumentors.diagnostics import shielded
-from spanproof.instrumentors.texts import text_of
 from spanproof.semconv import spanproof as ours
 
 FEEDBACK_KINDS: Final = ("thumbs_up", "thumbs_down", "rerun", "revert", "escalation")
@@ -60,7 +59,7 @@ def _record(trace: int, kind: str, span: int | None, comment: str | None) -> Non
     # An empty context: whatever goes on now, it is not what the feedback is about.
     opened = current_tracing().open("feedback", "UNKNOWN", parent=Context(), facts=facts, links=links)
     if comment is not None and opened.recording:
-        opened.content.text(ours.FEEDBACK_COMMENT, text_of(comment))
+        opened.text(ours.FEEDBACK_COMMENT, comment)
         opened.write()
     opened.span.end()
 

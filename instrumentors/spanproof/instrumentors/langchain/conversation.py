@@ -37,7 +37,7 @@ class Said:
     @property
     def asks(self) -> bool:
         """Whether it asks for tools."""
-        return any(part["type"] == "tool_call" for part in self.message.parts)
+        return any(part["type"] == "tool_call" for part in self.message.document["parts"])
 
 
 def message_of(message: Any) -> Message:
@@ -57,7 +57,11 @@ def message_of(message: Any) -> Message:
         name, call_id = text_of(member(call, "name")), text_or_none(member(call, "id"))
         parts.append(tool_call_part(name, plain(member(call, "args")), call_id))
         keys.append((name, call_id))
-    return Message(role, parts, tuple(keys), text_or_none(attribute(message, "name")))
+    document: dict[str, Any] = {"role": role, "parts": parts}
+    speaker = text_or_none(attribute(message, "name"))
+    if speaker is not None:
+        document["name"] = speaker
+    return Message(document, tuple(keys))
 
 
 def last_of(value: Any, role: str) -> Said | None:
@@ -65,7 +69,7 @@ def last_of(value: Any, role: str) -> Said | None:
     messages = member(value, "messages") if is_a(value, dict) else attribute(value, "messages")
     for each in reversed(elements(messages)):
         found = message_of(each) if is_a(each, BaseMessage) else _from_plain(each)
-        if found is not None and found.role == role and found.parts:
+        if found is not None and found.document["role"] == role and found.document["parts"]:
             return Said(found, text_in(found))
     return None
 
@@ -100,7 +104,7 @@ def plain(value: Any, room: list[int] | None = None, depth: int = 0) -> Any:
     """
     kind = type(value)
     if issubclass(kind, BaseMessage):
-        return message_of(value).document()
+        return message_of(value).document
     if kind is not dict and kind is not list and kind is not tuple:
         return value
     left = [_MAX_MEMBERS] if room is None else room
@@ -150,4 +154,5 @@ def _from_plain(value: Any) -> Message | None:
     role, content = (text_or_none(each) for each in given)
     if role is None or content is None:
         return None
-    return Message(_ROLES.get(role, role), [text_part(content)], (role, content))
+    document = {"role": _ROLES.get(role, role), "parts": [text_part(content)]}
+    return Message(document, (role, content))

@@ -106,7 +106,7 @@ class SpanHandler(BaseCallbackHandler):
             return
         record.graph, record.inputs = agent, inputs
         if record.opened.recording:
-            content = record.opened.content
+            content = record.opened
             if agent:
                 records.describe_agent(content, name)
             records.describe_chain_input(content, inputs, agent=agent)
@@ -147,7 +147,7 @@ class SpanHandler(BaseCallbackHandler):
         def fill(record: RunRecord, content: Content) -> None:
             answer = records.describe_answer(content, response)
             if answer is not None:
-                record.history.answered(record.opened.span_id, [answer.key])
+                record.history.answered(record.opened.span, [answer.key])
 
         self._finish(run_id, fill)
 
@@ -187,8 +187,7 @@ class SpanHandler(BaseCallbackHandler):
             return
         record = self._open(run_id, records.run_name(serialized, given, "retriever"), RETRIEVER, given)
         if record is not None and record.opened.recording:
-            content = record.opened.content
-            content.input(query)
+            record.opened.input(query)
 
     @shielded("langchain.retriever.end")
     def on_retriever_end(self, documents: Sequence[Any], *, run_id: UUID, **given: Any) -> None:
@@ -235,7 +234,7 @@ class SpanHandler(BaseCallbackHandler):
             return
         try:
             if record.opened.recording:
-                fill(record, record.opened.content)
+                fill(record, record.opened)
         finally:
             if record.opened.recording:
                 record.opened.write()
@@ -253,8 +252,7 @@ class SpanHandler(BaseCallbackHandler):
         model = records.model_name(serialized, given)
         record = self._open(run_id, model, LLM, given)
         if record is not None and record.opened.recording:
-            content = record.opened.content
-            records.describe_call(content, record.opened.span_id, model, messages, given, record.history)
+            records.describe_call(record.opened, model, messages, given, record.history)
 
     def _open(self, run_id: UUID, name: str, kind: str, given: dict[str, Any]) -> RunRecord | None:
         if not self.active:
@@ -314,8 +312,8 @@ class SpanHandler(BaseCallbackHandler):
         span.set_attribute(genai.OPERATION_NAME, genai.OPERATION_INVOKE_AGENT)
         span.update_name(f"{genai.OPERATION_INVOKE_AGENT} {record.name}")
         if record.opened.recording:
-            records.describe_agent(record.opened.content, record.name)
-            records.describe_chain_input(record.opened.content, record.inputs, agent=True)
+            records.describe_agent(record.opened, record.name)
+            records.describe_chain_input(record.opened, record.inputs, agent=True)
 
 
 def _is_root_graph(parent: RunRecord | None, metadata: Any) -> bool:
@@ -349,4 +347,4 @@ def _suspend(record: RunRecord) -> None:
 @shielded("langchain.tool.describe")
 def _describe_tool(record: RunRecord, name: str, input_str: str, given: dict[str, Any]) -> None:
     arguments = records.tool_arguments(given.get("inputs"), input_str)
-    records.describe_tool_call(record.opened.content, name, arguments, given.get("tool_call_id"))
+    records.describe_tool_call(record.opened, name, arguments, given.get("tool_call_id"))

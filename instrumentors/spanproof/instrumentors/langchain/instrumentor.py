@@ -33,7 +33,7 @@ class LangChainInstrumentor:
         if self._handler is None:
             self._handler = SpanHandler(self._tracing)
         for kind in (manager.CallbackManager, manager.AsyncCallbackManager):
-            self._patches.replace(kind, "configure", partial(joined_by, self._handler))
+            self._patches.replace(kind, "configure", partial(joined_by, self._handler), direct=True)
 
     def uninstrument(self) -> None:
         """Take the handler out; runs that already hold it end their spans and begin no new ones."""

@@ -23,6 +23,8 @@ def joined_by(handler: SpanHandler, original: Method) -> Method:
 
     def configure(*args: Any, **kwargs: Any) -> Any:
         manager = original(*args, **kwargs)
+        if not handler.active:
+            return manager
         caller = args[1] if len(args) > 1 else kwargs.get("inheritable_callbacks")
         # Not read with more care: the original has read both by now.
         if getattr(caller, "parent_run_id", None) is None:

@@ -22,6 +22,7 @@ from spanproof.instrumentors.reading import (
     number_or_none,
     text_or_none,
 )
+from spanproof.instrumentors.spans import Opened
 from spanproof.instrumentors.texts import text_of
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
@@ -75,7 +76,7 @@ def describe_chain_input(content: Content, inputs: Any, *, agent: bool) -> None:
     said = conversation.last_of(inputs, "user") if agent else None
     if said is not None:
         content.input(said.text)
-        content.messages(genai.INPUT_MESSAGES, [said.message.document()])
+        content.messages(genai.INPUT_MESSAGES, [said.message.document])
     else:
         state, omitted = conversation.newest(inputs)
         content.input(conversation.plain(state))
@@ -91,8 +92,8 @@ def describe_chain_output(content: Content, outputs: Any, *, agent: bool, answer
     if not content.visible:
         return
     if said is not None:
-        content.output(said.text or said.message.parts)
-        ended = {**said.message.document(), "finish_reason": "tool_call" if asks else "stop"}
+        content.output(said.text or said.message.document["parts"])
+        ended = {**said.message.document, "finish_reason": "tool_call" if asks else "stop"}
         content.messages(genai.OUTPUT_MESSAGES, [ended])
     else:
         content.output(conversation.plain(outputs if not agent else conversation.newest(outputs)[0]))
@@ -111,12 +112,12 @@ def chat_messages(batches: Sequence[Sequence[Any]], history: History) -> list[Me
 
 def prompt_messages(prompts: Sequence[str]) -> list[Message]:
     """The prompts of a completion model's call."""
-    return [Message("user", [text_part(text_of(prompt))], ("user", text_of(prompt))) for prompt in prompts]
+    said = [*map(text_of, prompts)]
+    return [Message({"role": "user", "parts": [text_part(text)]}, ("user", text)) for text in said]
 
 
 def describe_call(
-    content: Content,
-    span_id: str,
+    content: Opened,
     model: str,
     messages_of: Callable[[History], Sequence[Message]],
     given: Mapping[str, Any],
@@ -131,7 +132,7 @@ def describe_call(
     if not content.visible:
         return
     messages = messages_of(history)
-    omitted = history.new(span_id, [message.key for message in messages])
+    omitted = history.new(content.span, [message.key for message in messages])
     record_input(content, messages[omitted.count :], omitted)
 
 
@@ -156,7 +157,7 @@ def describe_answer(content: Content, response: Any) -> Message | None:
         return None
     if message is None:
         text = text_of(attribute(generation, "text", ""))
-        answer = Message("assistant", [text_part(text)], text)
+        answer = Message({"role": "assistant", "parts": [text_part(text)]}, text)
     else:
         answer = conversation.message_of(message)
     record_output(content, answer, conversation.finish_reason(message))

@@ -92,7 +92,7 @@ class SpanProcessor(TracingProcessor):
             return
         try:
             if record.opened.recording:
-                records.describe_workflow(record.opened.content, record.asked, record.answered)
+                records.describe_workflow(record.opened, record.asked, record.answered)
                 record.opened.write()
         finally:
             self._close(record, None)
@@ -169,9 +169,9 @@ class SpanProcessor(TracingProcessor):
                 record.opened.span.end()
 
     def _describe(self, record: Record, data: Any, *, failed: bool) -> None:
-        content = record.opened.content
+        content = record.opened
         if record.kind == LLM:
-            asked, answered = records.describe_call(content, data, record.opened.span_id, record.history)
+            asked, answered = records.describe_call(content, data, record.history)
             records.mark_hidden(content, data, failed=failed)
             if record.agent is not None:
                 record.agent.asked = record.agent.asked or asked

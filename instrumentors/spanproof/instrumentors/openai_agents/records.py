@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Hashable
 from typing import Any
 
 from opentelemetry.trace import Span
@@ -60,9 +61,7 @@ def describe_ending(span: Span, *, failed: bool, limit: bool) -> None:
     span.set_attribute(ours.RUN_ENDING, "max_steps" if limit else "failed" if failed else "answered")
 
 
-def describe_call(
-    content: Content, data: Any, span_id: str, history: History
-) -> tuple[str | None, str | None]:
+def describe_call(content: Opened, data: Any, history: History) -> tuple[str | None, str | None]:
     """A generation's or response's conversation; returns the last question and the answer, if it is one."""
     response = attribute(data, "response")
     model = text_or_none(attribute(data, "model")) or text_or_none(attribute(response, "model"))
@@ -84,17 +83,17 @@ def describe_call(
     asked = [message_of(each) for each in elements(given)] or (
         [_text_message("user", text_of(given))] if is_a(given, str) else []
     )
-    omitted = history.new(span_id, [message.key for message in asked])
+    omitted = history.new(content.span, [message.key for message in asked])
     record_input(content, asked[omitted.count :], omitted)
     said = elements(attribute(response, "output")) or elements(attribute(data, "output"))
     answers = [message_of(each) for each in said]
-    parts = [part for each in answers for part in each.parts]
+    parts = [part for each in answers for part in each.document["parts"]]
     calls = any(part["type"] == "tool_call" for part in parts)
-    answer = Message("assistant", parts, ())
+    answer = _message("assistant", parts, ())
     if said:
         record_output(content, answer, "tool_call" if calls else "stop")
-        history.answered(span_id, [each.key for each in answers])
-    question = next((text_in(each) for each in reversed(asked) if each.role == "user"), None)
+        history.answered(content.span, [each.key for each in answers])
+    question = next((text_in(each) for each in reversed(asked) if each.document["role"] == "user"), None)
     return question, None if calls or not parts else text_in(answer)
 
 
@@ -143,14 +142,13 @@ def record_hosted_code(tracing: Tracing, opened: Opened, data: Any) -> None:
             continue
         operation = genai.OPERATION_EXECUTE_TOOL
         run = tracing.open(f"{operation} code_interpreter", TOOL, operation=operation, parent=opened.context)
-        content = run.content
-        content.fact(genai.TOOL_NAME, "code_interpreter")
-        content.fact(genai.TOOL_TYPE, "extension")
-        content.fact(genai.TOOL_CALL_ID, text_or_none(attribute(item, "id")))
-        content.fact(ours.EXECUTOR_TYPE, "openai")
-        content.code(item.code, "python")
-        content.input_json(genai.TOOL_CALL_ARGUMENTS, {"code": item.code})
-        _describe_outputs(content, attribute(item, "outputs"))
+        run.fact(genai.TOOL_NAME, "code_interpreter")
+        run.fact(genai.TOOL_TYPE, "extension")
+        run.fact(genai.TOOL_CALL_ID, text_or_none(attribute(item, "id")))
+        run.fact(ours.EXECUTOR_TYPE, "openai")
+        run.code(item.code, "python")
+        run.input_json(genai.TOOL_CALL_ARGUMENTS, {"code": item.code})
+        _describe_outputs(run, attribute(item, "outputs"))
         run.write()
         if attribute(item, "status") == "failed":
             tracing.fail_untyped(run.span, "the hosted interpreter failed")
@@ -198,17 +196,17 @@ def message_of(item: Any) -> Message:
     if kind == "function_call":
         name, call_id = text_of(_field(item, "name")), text_or_none(_field(item, "call_id"))
         part = tool_call_part(name, _decoded(_field(item, "arguments")), call_id)
-        return Message("assistant", [part], ("call", name, call_id, text_of(_field(item, "arguments"))))
+        return _message("assistant", [part], ("call", name, call_id, text_of(_field(item, "arguments"))))
     if kind == "function_call_output":
         call_id, output = text_or_none(_field(item, "call_id")), _field(item, "output")
-        return Message("tool", [tool_response_part(output, call_id)], ("output", call_id, text_of(output)))
+        return _message("tool", [tool_response_part(output, call_id)], ("output", call_id, text_of(output)))
     if _field(item, "object") == "response":
         return _whole_answer(elements(_field(item, "output")))
     role = text_or_none(_field(item, "role")) or "assistant"
     text = _text(_field(item, "content"))
     call_id = text_or_none(_field(item, "tool_call_id"))
     if role == "tool" and call_id is not None:
-        return Message(role, [tool_response_part(text, call_id)], ("output", call_id, text))
+        return _message(role, [tool_response_part(text, call_id)], ("output", call_id, text))
     calls = [_chat_call(each) for each in elements(_field(item, "tool_calls"))]
     return _spoken(role, text, calls)
 
@@ -244,7 +242,11 @@ def _spoken(role: str, text: str, calls: list[tuple[str, str | None, Any]]) -> M
     """What somebody says, with the calls they ask for by name, id and arguments."""
     parts = [text_part(text)] if text else []
     parts += [tool_call_part(name, _decoded(arguments), call_id) for name, call_id, arguments in calls]
-    return Message(role, parts, (role, text, *((name, call_id) for name, call_id, _ in calls)))
+    return _message(role, parts, (role, text, *((name, call_id) for name, call_id, _ in calls)))
+
+
+def _message(role: str, parts: list[dict[str, Any]], key: Hashable) -> Message:
+    return Message({"role": role, "parts": parts}, key)
 
 
 def _field(item: Any, name: str) -> Any:

@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-from spanproof.instrumentors.messages import Message, text_part, tool_call_part
-from spanproof.instrumentors.reading import attribute, count_or_none, elements, is_a, member, text_or_none
+from opentelemetry.trace import Span
+
+from spanproof.instrumentors.messages import History, Message, Omitted, text_part, tool_call_part
+from spanproof.instrumentors.reading import attribute, elements, is_a, member, text_or_none
 from spanproof.instrumentors.texts import text_of
 
+_MODELS = "smolagents.models"
 _ROLES = {"tool-call": "assistant", "tool-response": "tool"}
 _FINISH_REASONS = {"tool_calls": "tool_call", "function_call": "tool_call", "max_tokens": "length"}
 
 
 def message_of(message: Any) -> Message:
     """A `ChatMessage`, or the dictionary that older models pass."""
-    easy = _easy(message)
-    if easy is not None:
-        role, text = easy
-        return Message(_ROLES.get(role, role), [{"type": "text", "content": text}], easy)
-    role = _field(message, "role")
-    role = text_or_none(attribute(role, "value", role)) or "user"
-    parts, keys = _content(_field(message, "content"))
-    for call in elements(_field(message, "tool_calls")):
-        function = _field(call, "function")
-        name, arguments = text_of(_field(function, "name")), _field(function, "arguments")
-        parts.append(tool_call_part(name, arguments, text_or_none(_field(call, "id"))))
-        keys.append((name, text_of(arguments)))
-    return Message(_ROLES.get(role, role), parts, (role, *keys))
+    said = _said((message,))
+    return _read(message) if said is None else _message_saying(said[0])
 
 
-def keys_of(messages: Sequence[Any]) -> list[Hashable]:
-    """The messages' keys without the messages."""
-    keys = _easy_keys(messages)
-    return [message_of(each).key for each in messages] if keys is None else keys
+def new_messages(
+    messages: Sequence[Any], history: History | None, span: Span
+) -> tuple[list[Message], Omitted]:
+    """The messages of a span's call that stand on no earlier span of its run, and what stands there."""
+    said = _said(messages)
+    if said is not None:
+        omitted = Omitted() if history is None else history.new(span, said)
+        return [*map(_message_saying, said[omitted.count :])], omitted
+    read = [*map(message_of, messages)]
+    omitted = Omitted() if history is None else history.new(span, [message.key for message in read])
+    return read[omitted.count :], omitted
 
 
 def joined(pieces: Sequence[Any]) -> Any:
@@ -47,13 +46,17 @@ def usage_of(answer: Any) -> tuple[int | None, int | None]:
     """Input and output tokens, None where the model does not tell."""
     usage = attribute(answer, "token_usage")
     if type(usage).__module__ == "smolagents.monitoring":  # two fields and no more
-        return count_or_none(usage.input_tokens), count_or_none(usage.output_tokens)
-    return count_or_none(attribute(usage, "input_tokens")), count_or_none(attribute(usage, "output_tokens"))
+        given, written = usage.input_tokens, usage.output_tokens
+    else:
+        given, written = attribute(usage, "input_tokens"), attribute(usage, "output_tokens")
+    return given if type(given) is int else None, written if type(written) is int else None
 
 
 def ending_of(answer: Any) -> tuple[str | None, str]:
     """The model that the provider says has answered, and why it stopped, in the words of the conventions."""
-    raw = attribute(answer, "raw")
+    # Of the framework's own class nothing is to be feared.
+    read: Callable[..., Any] = getattr if type(answer).__module__ == _MODELS else attribute
+    raw, calls = read(answer, "raw", None), read(answer, "tool_calls", None)
     model = reason = None
     if raw is not None:
         model = text_or_none(attribute(raw, "model"))
@@ -61,53 +64,53 @@ def ending_of(answer: Any) -> tuple[str | None, str]:
         reason = text_or_none(attribute(choices[0], "finish_reason")) if choices else None
     if reason is not None:
         return model, _FINISH_REASONS.get(reason, reason)
-    return model, "tool_call" if elements(attribute(answer, "tool_calls")) else "stop"
+    return model, "tool_call" if calls is not None and elements(calls) else "stop"
 
 
-def _easy_keys(messages: Sequence[Any]) -> list[Hashable] | None:
-    """The keys of messages that all are as `_easy` has them, None where one is not.
+def _said(messages: Sequence[Any]) -> list[tuple[str, str]] | None:
+    """Role and text of `ChatMessage`s that hold nothing else, which most do; None where one does.
 
-    Every call's messages are all looked at, so this is one loop: with a call for each it takes twice as long.
+    Every call's messages are all looked at, so this is one loop.
     """
-    keys: list[Hashable] = []
+    said: list[tuple[str, str]] = []
     kind = role_kind = None
     for message in messages:
         if type(message) is not kind:
-            if type(message).__module__ != "smolagents.models":
+            if type(message).__module__ != _MODELS:
                 return None
             kind = type(message)
         content, role = message.content, message.role
-        if type(content) is not list or len(content) != 1 or message.tool_calls is not None:
-            return None
-        element = content[0]
-        if type(element) is not dict or element.get("type") != "text":
-            return None
-        text = element.get("text")
-        if type(text) is not str:
+        if type(content) is list and len(content) == 1:
+            element = content[0]
+            if type(element) is not dict or element.get("type") != "text":
+                return None
+            content = element.get("text")
+        if type(content) is not str or message.tool_calls is not None:
             return None
         if type(role) is not role_kind:  # the framework's enumeration, whose members equal their texts
-            if type(role).__module__ != "smolagents.models":
-                return None
             role_kind = type(role)
-        keys.append((role, text))
-    return keys
+            if role_kind is not str and not (issubclass(role_kind, str) and role_kind.__module__ == _MODELS):
+                return None
+        said.append((role, content))
+    return said
 
 
-def _easy(message: Any) -> tuple[str, str] | None:
-    """Role and text of a `ChatMessage` that holds nothing else, which most do."""
-    if type(message).__module__ != "smolagents.models" or message.tool_calls is not None:
-        return None
-    content, role = message.content, message.role
-    if type(content) is list and len(content) == 1 and type(content[0]) is dict:
-        element = content[0]
-        content = element.get("text") if element.get("type") == "text" else None
-    if type(content) is not str:
-        return None
-    if type(role) is not str:
-        if not issubclass(type(role), str):
-            return None
-        role = str.__str__(role)
-    return role, content
+def _message_saying(said: tuple[str, str]) -> Message:
+    role, text = str.__str__(said[0]), said[1]
+    parts = [{"type": "text", "content": text}]
+    return Message({"role": _ROLES.get(role, role), "parts": parts}, said)
+
+
+def _read(message: Any) -> Message:
+    role = _field(message, "role")
+    role = text_or_none(attribute(role, "value", role)) or "user"
+    parts, keys = _content(_field(message, "content"))
+    for call in elements(_field(message, "tool_calls")):
+        function = _field(call, "function")
+        name, arguments = text_of(_field(function, "name")), _field(function, "arguments")
+        parts.append(tool_call_part(name, arguments, text_or_none(_field(call, "id"))))
+        keys.append((name, text_of(arguments)))
+    return Message({"role": _ROLES.get(role, role), "parts": parts}, (role, *keys))
 
 
 def _field(message: Any, name: str) -> Any:

@@ -13,7 +13,7 @@ from opentelemetry.util.types import AttributeValue
 from spanproof.instrumentors.content import Content, ContentPolicy
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.patching import Method
-from spanproof.instrumentors.reading import attribute, member
+from spanproof.instrumentors.reading import attribute
 from spanproof.instrumentors.smolagents.causes import chain_of
 from spanproof.instrumentors.smolagents.state import Executed, RunState, current_run, current_step, place_of
 from spanproof.semconv import spanproof as ours
@@ -28,9 +28,11 @@ def wrap_executor(original: Method) -> Method:
         step = current_step()
         if step is None or step.executed is not None or not isinstance(code, str):
             return original(executor, code, *args, **kwargs)
-        executed = step.executed = Executed(code)
+        executed = step.executed = Executed(code, executor)
         variables = attribute(executor, "state")
-        before = member(variables, _PRINTS)
+        if type(variables) is not dict:
+            variables = {}
+        before = variables.get(_PRINTS)
         began = perf_counter()
         try:
             executed.output = original(executor, code, *args, **kwargs)
@@ -40,7 +42,7 @@ def wrap_executor(original: Method) -> Method:
         finally:
             executed.duration_s = perf_counter() - began
             # The buffer is renewed once the code parses: the same one as before means that it never ran.
-            executed.printed = before is None or member(variables, _PRINTS) is not before
+            executed.printed = before is None or variables.get(_PRINTS) is not before
         return executed.output
 
     return execute
@@ -77,9 +79,8 @@ def wrap_timeout(original: Callable[..., Any]) -> Callable[..., Any]:
     return timeout
 
 
-def describe_executor(content: Content, run: RunState) -> None:
+def describe_executor(content: Content, run: RunState, executor: Any) -> None:
     """Type, version and image of what runs this run's code; looked at once as long as it stays the same."""
-    executor = attribute(run.agent, "python_executor")
     if run.executor is not executor:
         run.executor_facts = _facts_of(executor) or {}
         run.executor = executor

@@ -14,12 +14,12 @@ from opentelemetry.context import Context, attach, detach, get_current
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content import Content
-from spanproof.instrumentors.diagnostics import shielded
-from spanproof.instrumentors.messages import Omitted, record_input, record_output
+from spanproof.instrumentors.diagnostics import shielded, swallowed
+from spanproof.instrumentors.messages import record_input, record_output
 from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.reading import attribute, elements, is_a, items, number_or_none, text_or_none
 from spanproof.instrumentors.smolagents import conversation
-from spanproof.instrumentors.smolagents.state import MUTED, Place, RunState, located, place_of
+from spanproof.instrumentors.smolagents.state import MUTED, PLACE, Place, RunState, located
 from spanproof.instrumentors.spans import LLM, Opened, Tracing
 from spanproof.instrumentors.streams import IteratorProxy, drive
 from spanproof.instrumentors.texts import well_formed
@@ -47,9 +47,8 @@ def wrap_generate(tracing: Tracing, original: Method) -> Method:
     """`generate`, which answers with one message."""
 
     def generate(model: Any, *args: Any, **kwargs: Any) -> Any:
-        parent, place = located(model)
-        passing = place is MUTED or place.is_handed_on(model, original)
-        opened = None if passing else _begin(tracing, parent, place, original, model, args, kwargs)
+        parent, place = located(model, original)
+        opened = None if place is MUTED else _begin(tracing, parent, place, original, model, args, kwargs)
         if opened is None:
             return original(model, *args, **kwargs)
         token = attach(opened.context)
@@ -70,12 +69,11 @@ def wrap_generate_stream(tracing: Tracing, original: Method) -> Method:
     """`generate_stream`, which answers in pieces; the span ends with the stream."""
 
     def generate_stream(model: Any, *args: Any, **kwargs: Any) -> Any:
-        context = get_current()
-        place = place_of(context)
-        if place is MUTED or place.is_handed_on(model, original):
+        _, place = located(model, original)
+        if place is MUTED:
             return original(model, *args, **kwargs)
         # A method that only passes its parent's stream on asks for it here, before the span begins.
-        token = attach(Context({**context, **place.calling(model, original)}))
+        token = attach(Context({**get_current(), PLACE: Place(place.run, place.step, model, original)}))
         try:
             stream = original(model, *args, **kwargs)
         finally:
@@ -96,7 +94,7 @@ def _streamed(
     kwargs: Mapping[str, Any],
     stream: Any,
 ) -> Any:
-    parent, place = located(model)
+    parent, place = located(model, original)
     opened = _begin(tracing, parent, place, original, model, args, kwargs)
     if opened is None:
         return (yield from stream)
@@ -129,10 +127,13 @@ def _begin(
         operation=operation,
         parent=parent,
         facts=_facts(name),
-        within=place.calling(model, original),
+        within={PLACE: Place(place.run, place.step, model, original)},
     )
     if opened.recording:
-        _describe(opened, place.run, model, args, kwargs)
+        try:
+            _describe(opened, place.run, model, args, kwargs)
+        except Exception as error:  # noqa: BLE001 - the call has its span all the same
+            swallowed("smolagents.model.describe", error)
     return opened
 
 
@@ -142,20 +143,18 @@ def _facts(name: str) -> Mapping[str, AttributeValue]:
     return {genai.REQUEST_MODEL: written, openinference.LLM_MODEL_NAME: written}
 
 
-@shielded("smolagents.model.describe")
 def _describe(
     opened: Opened, run: RunState | None, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> None:
-    content = opened.content
-    _describe_parameters(content, model, kwargs)
-    _describe_stops(content, run, elements(kwargs.get("stop_sequences")))
+    always = attribute(model, "kwargs")
+    if (is_a(always, dict) and dict.__len__(always)) or not _PARAMETERS.keys().isdisjoint(kwargs):
+        _describe_parameters(opened, {**dict(items(always)), **kwargs})
+    _describe_stops(opened, run, kwargs.get("stop_sequences"))
     given = args[0] if args else kwargs.get("messages")
-    if content.visible and is_a(given, list):
-        messages = elements(given)
-        keys = conversation.keys_of(messages)
-        new = Omitted() if run is None else run.history.new(opened.span_id, keys)
-        shown = [*map(conversation.message_of, messages[new.count :])]
-        record_input(content, shown, new)
+    if opened.visible and is_a(given, list):
+        messages = given if type(given) is list else elements(given)
+        new, omitted = conversation.new_messages(messages, run.history if run else None, opened.span)
+        record_input(opened, new, omitted)
 
 
 @shielded("smolagents.model.joined")
@@ -163,16 +162,14 @@ def _joined(pieces: Sequence[Any]) -> Any:
     return conversation.joined(pieces)
 
 
-def _describe_parameters(content: Content, model: Any, kwargs: Mapping[str, Any]) -> None:
-    always = attribute(model, "kwargs")
-    if (is_a(always, dict) and dict.__len__(always)) or not _PARAMETERS.keys().isdisjoint(kwargs):
-        parameters = {**dict(items(always)), **kwargs}
-        for parameter, name in _PARAMETERS.items():
-            content.fact(name, number_or_none(parameters.get(parameter)))
+def _describe_parameters(content: Content, parameters: Mapping[str, Any]) -> None:
+    for parameter, name in _PARAMETERS.items():
+        content.fact(name, number_or_none(parameters.get(parameter)))
 
 
-def _describe_stops(content: Content, run: RunState | None, stops: list[Any]) -> None:
+def _describe_stops(content: Content, run: RunState | None, given: Any) -> None:
     """What ends the model's answer: the framework's own words, so a run tells them only as they change."""
+    stops = given if type(given) is list else elements(given)
     for stop in stops:
         if type(stop) is not str:
             return
@@ -193,21 +190,21 @@ def _finish(opened: Opened, run: RunState | None, answer: Any) -> None:
 
 
 def _record_answer(opened: Opened, run: RunState | None, answer: Any) -> None:
-    content = opened.content
     given, written = conversation.usage_of(answer)
     if given is not None:
-        content.attributes[genai.USAGE_INPUT_TOKENS] = given
-        content.attributes[openinference.LLM_TOKEN_COUNT_PROMPT] = given
+        opened.attributes[genai.USAGE_INPUT_TOKENS] = given
+        opened.attributes[openinference.LLM_TOKEN_COUNT_PROMPT] = given
     if written is not None:
-        content.attributes[genai.USAGE_OUTPUT_TOKENS] = written
-        content.attributes[openinference.LLM_TOKEN_COUNT_COMPLETION] = written
+        opened.attributes[genai.USAGE_OUTPUT_TOKENS] = written
+        opened.attributes[openinference.LLM_TOKEN_COUNT_COMPLETION] = written
     answered_by, finish_reason = conversation.ending_of(answer)
-    content.fact(genai.RESPONSE_MODEL, answered_by)
-    if content.visible:
+    if answered_by is not None:
+        opened.fact(genai.RESPONSE_MODEL, answered_by)
+    if opened.visible:
         message = conversation.message_of(answer)
-        record_output(content, message, finish_reason)
+        record_output(opened, message, finish_reason)
         if run is not None:
-            run.history.answered(opened.span_id, [message.key])
+            run.history.answered(opened.span, [message.key])
 
 
 @shielded("smolagents.model.fail")

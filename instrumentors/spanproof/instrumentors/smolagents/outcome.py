@@ -15,14 +15,14 @@ from spanproof.semconv import spanproof as ours
 
 def record(tracing: Tracing, run: RunState, state: StepState, memory_step: Any) -> None:
     """Fill the step's span from its memory step and from what the executor was seen to do."""
-    content = state.opened.content
+    content = state.opened
     if type(memory_step).__name__ == "PlanningStep":
         if content.visible:
             content.output(memory_step.plan)
     else:
         _record_action(content, run, state, memory_step)
     _record_usage(content, memory_step)
-    state.opened.write()
+    content.write()
     error = getattr(memory_step, "error", None) or state.failure
     if error is not None:
         _record_error(tracing, run, state, error)
@@ -39,15 +39,17 @@ def _record_usage(content: Content, memory_step: Any) -> None:
 
 def _record_action(content: Content, run: RunState, state: StepState, memory_step: Any) -> None:
     executed = state.executed
-    code = text_or_none(attribute(memory_step, "code_action"))
-    if executed is not None:
-        code = executed.code
+    if executed is None:
+        code = text_or_none(attribute(memory_step, "code_action"))
+        executor = attribute(run.agent, "python_executor")
+    else:
+        code, executor = executed.code, executed.executor
         content.attributes[ours.EXECUTION_DURATION] = executed.duration_s
     if code is not None:
         content.code(code, "python")
         if content.visible:
             content.input(code)
-        execution.describe_executor(content, run)
+        execution.describe_executor(content, run, executor)
     is_final = bool(memory_step.is_final_answer)
     if is_final:
         content.attributes[ours.EXECUTION_IS_FINAL] = True
@@ -58,14 +60,14 @@ def _record_action(content: Content, run: RunState, state: StepState, memory_ste
 def _record_output(content: Content, memory_step: Any, state: StepState, *, is_final: bool) -> None:
     executed = state.executed
     if memory_step.observations is not None and (executed is None or executed.printed):
-        content.text(ours.EXECUTION_OBSERVATION, text_of(memory_step.observations))
+        content.text(ours.EXECUTION_OBSERVATION, memory_step.observations)
     output = memory_step.action_output
     if output is None:
         output = attribute(state.answered, "output")
     if executed is not None:
         if executed.output is not None:
             output = attribute(executed.output, "output", output)
-            content.text(ours.EXECUTION_LOGS, text_of(attribute(executed.output, "logs", "")))
+            content.text(ours.EXECUTION_LOGS, attribute(executed.output, "logs", ""))
         elif executed.printed:
             # Of code that raised, the framework keeps what it printed in the observation alone, if anything.
             shown = text_of(memory_step.observations or "")

@@ -100,7 +100,7 @@ def _begin(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Contex
 
 @shielded("smolagents.run.describe")
 def _describe(state: RunState, name: str, call: Mapping[str, Any]) -> None:
-    agent, content = state.agent, state.opened.content
+    agent, content = state.agent, state.opened
     content.fact(genai.AGENT_NAME, name)
     content.fact(openinference.AGENT_NAME, name)
     content.fact(genai.AGENT_DESCRIPTION, text_or_none(attribute(agent, "description")))
@@ -108,7 +108,7 @@ def _describe(state: RunState, name: str, call: Mapping[str, Any]) -> None:
     content.fact(ours.RUN_MAX_STEPS, count_or_none(call.get("max_steps") or agent.max_steps))
     if content.visible:
         _describe_task(content, agent, call)
-    state.opened.write()
+    content.write()
 
 
 def _describe_task(content: Content, agent: Any, call: Mapping[str, Any]) -> None:
@@ -130,13 +130,14 @@ def _end(
     try:
         for step in [*state.steps.values()]:
             step.opened.span.end()
+            step.opened.recording = False
         if not span.is_recording():
             return
-        content = state.opened.content
+        content = state.opened
         content.fact(ours.RUN_ENDING, _ending(state, error, answered=answered))
         if error is None and answered and content.visible:
             _record_answer(content, result)
-        state.opened.write()
+        content.write()
         if error is not None:
             tracing.fail(span, error)
     finally:

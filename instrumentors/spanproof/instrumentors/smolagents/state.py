@@ -18,7 +18,8 @@ from spanproof.instrumentors.messages import History
 from spanproof.instrumentors.reading import attribute, items
 from spanproof.instrumentors.spans import Opened
 
-_PLACE: Final = create_key("spanproof-smolagents-place")
+PLACE: Final = create_key("spanproof-smolagents-place")
+"""Under which a context holds its `Place`."""
 _going_on: dict[int, RunState] = {}
 
 
@@ -28,6 +29,7 @@ class Executed:
 
     Attributes:
         code: as it was handed over.
+        executor: to which it was handed.
         duration_s: wall time of the call.
         output: the executor's answer, None when it raised.
         printed: False when the code never started, so that what its print buffer holds is an earlier step's.
@@ -35,6 +37,7 @@ class Executed:
     """
 
     code: str
+    executor: Any
     duration_s: float = 0.0
     output: Any = None
     printed: bool = True
@@ -114,44 +117,35 @@ class Place:
     instance: Any = None
     method: Any = None
 
-    def at_step(self, step: StepState) -> dict[str, object]:
-        """What the context of a step that begins here holds of the place."""
-        return {_PLACE: Place(self.run, step)}
-
-    def calling(self, instance: Any, method: Any) -> dict[str, object]:
-        """What the context of a call that is made here holds of the place."""
-        return {_PLACE: Place(self.run, self.step, instance, method)}
-
-    def is_handed_on(self, instance: Any, method: Any) -> bool:
-        """Whether a call made here is the one going on, handed on to a parent class's method.
-
-        `Derived.__call__` that ends in `super().__call__()` passes two replaced methods and is one call; a
-        tool or model that calls itself again passes the same method twice and is two.
-        """
-        return self.instance is instance and self.method is not method
-
 
 NOWHERE: Final = Place()
 """Outside of any run and call."""
 MUTED: Final = Place()
-"""Within a run that is not sampled: nothing there is worth a span, or the time to make one."""
+"""Where nothing is worth a span, or the time to make one: within a run that is not sampled, and where a call
+that has its span is handed on."""
 
 
 def place_of(context: Context) -> Place:
     """Where in a run a context is."""
-    place: Any = context.get(_PLACE, NOWHERE)
+    place: Any = context.get(PLACE, NOWHERE)
     return place  # type: ignore[no-any-return]
 
 
-def located(member: Any) -> tuple[Context | None, Place]:
+def located(member: Any, method: Any) -> tuple[Context | None, Place]:
     """The context that a call of a tool or model belongs to, None when it belongs to nothing, and the place.
 
     That is the current one wherever there is a span. A raw thread begins without any: there a tool or model
     that just one of the runs going on has is taken to be called by that run.
+
+    `Derived.__call__` that ends in `super().__call__()` passes two replaced methods and is one call, which is
+    handed on; a tool or model that calls itself again passes the same method twice and is two.
     """
     context = get_current()
-    place: Any = context.get(_PLACE, NOWHERE)  # not by `place_of`: in a run that is not sampled this is all
-    if place is not NOWHERE or trace.get_current_span(context).get_span_context().is_valid:
+    place: Any = context.get(PLACE, NOWHERE)  # not by `place_of`: in a run that is not sampled this is all
+    if place is not NOWHERE:
+        handed_on = place.instance is member and place.method is not method
+        return context, MUTED if handed_on else place
+    if trace.get_current_span(context).get_span_context().is_valid:
         return context, place
     owners = [state for state in list(_going_on.values()) if _has(state.agent, member)]
     if len(owners) != 1:
@@ -162,20 +156,20 @@ def located(member: Any) -> tuple[Context | None, Place]:
 
 def current_run() -> RunState | None:
     """The run going on in the current context."""
-    place: Any = get_current().get(_PLACE, NOWHERE)
+    place: Any = get_current().get(PLACE, NOWHERE)
     return place.run  # type: ignore[no-any-return]
 
 
 def current_step() -> StepState | None:
     """The step going on in the current context."""
-    place: Any = get_current().get(_PLACE, NOWHERE)
+    place: Any = get_current().get(PLACE, NOWHERE)
     return place.step  # type: ignore[no-any-return]
 
 
 def with_run(state: RunState) -> Context:
     """The context within a run, outside of any step."""
     place = Place(state) if state.opened.recording else MUTED
-    return Context({**state.opened.context, _PLACE: place})
+    return Context({**state.opened.context, PLACE: place})
 
 
 def _has(agent: Any, member: Any) -> bool:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from opentelemetry.context import attach, detach, get_current
+from opentelemetry.context import attach, detach
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.smolagents import outcome
-from spanproof.instrumentors.smolagents.state import RunState, StepState, current_run, place_of
+from spanproof.instrumentors.smolagents.state import PLACE, Place, RunState, StepState, current_run
 from spanproof.instrumentors.spans import CHAIN, Tracing
 from spanproof.instrumentors.streams import drive
 from spanproof.semconv import genai
@@ -33,7 +33,7 @@ def wrap_step(tracing: Tracing, original: Method) -> Method:
         run = current_run()
         if run is None or run.agent is not agent or id(memory_step) in run.steps:
             return stream
-        state = _begin(tracing, ACTION, getattr(memory_step, "step_number", None))
+        state = _begin(tracing, run, ACTION, getattr(memory_step, "step_number", None))
         if state is None:
             return stream
         run.steps[id(memory_step)] = state
@@ -50,7 +50,7 @@ def wrap_planning(tracing: Tracing, original: Method) -> Method:
         run = current_run()
         if run is None or run.agent is not agent:
             return stream
-        state = _begin(tracing, PLANNING, getattr(agent, "step_number", None))
+        state = _begin(tracing, run, PLANNING, getattr(agent, "step_number", None))
         return stream if state is None else _planned(tracing, run, state, stream)
 
     return planning
@@ -64,7 +64,7 @@ def wrap_max_steps(tracing: Tracing, original: Method) -> Method:
         if run is None or run.agent is not agent:
             return original(agent, *args, **kwargs)
         run.max_steps_reached = True
-        state = _begin(tracing, FINAL_ANSWER, getattr(agent, "step_number", None))
+        state = _begin(tracing, run, FINAL_ANSWER, getattr(agent, "step_number", None))
         if state is None:
             return original(agent, *args, **kwargs)
         run.forced = state
@@ -121,15 +121,15 @@ def _planned(tracing: Tracing, run: RunState, state: StepState, stream: Any) -> 
 
 
 @shielded("smolagents.step.begin")
-def _begin(tracing: Tracing, kind: str, number: int | None) -> StepState | None:
+def _begin(tracing: Tracing, run: RunState, kind: str, number: int | None) -> StepState | None:
     name = f"step {number}" if kind == ACTION else f"{kind.replace('_', ' ')} {number}"
     operation = genai.OPERATION_PLAN if kind == PLANNING else None
     facts: dict[str, AttributeValue] = {ours.STEP_KIND: kind}
     if isinstance(number, int):
         facts[ours.STEP_NUMBER] = number
-    context, state = get_current(), StepState()
-    within = place_of(context).at_step(state)
-    state.opened = tracing.open(name, CHAIN, operation=operation, parent=context, facts=facts, within=within)
+    state = StepState()
+    within = {PLACE: Place(run, state)}
+    state.opened = tracing.open(name, CHAIN, operation=operation, facts=facts, within=within)
     return state
 
 
@@ -141,7 +141,7 @@ def _finish(tracing: Tracing, run: RunState, memory_step: Any) -> None:
     if state is None:
         return
     try:
-        if state.opened.span.is_recording():  # it has ended with its run where that was left
+        if state.opened.recording:  # it has ended with its run where that was left
             outcome.record(tracing, run, state, memory_step)
     finally:
         state.opened.span.end()

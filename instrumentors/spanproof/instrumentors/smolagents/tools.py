@@ -12,11 +12,11 @@ from opentelemetry.util.types import AttributeValue
 from spanproof.instrumentors.arguments import Bound, bind, parameter_names
 from spanproof.instrumentors.code_tools import record_call
 from spanproof.instrumentors.content import Content
-from spanproof.instrumentors.diagnostics import shielded
+from spanproof.instrumentors.diagnostics import shielded, swallowed
 from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.reading import attribute, items, text_or_none
 from spanproof.instrumentors.smolagents.causes import chain_of, real_cause
-from spanproof.instrumentors.smolagents.state import MUTED, Place, current_run, located
+from spanproof.instrumentors.smolagents.state import MUTED, PLACE, Place, current_run, located
 from spanproof.instrumentors.spans import TOOL, Opened, Tracing
 from spanproof.instrumentors.texts import well_formed
 from spanproof.semconv import genai, openinference
@@ -53,9 +53,9 @@ def definitions(agent: Any) -> list[dict[str, Any]]:
 
 def _wrap(tracing: Tracing, original: Method, tool_type: str) -> Method:
     def call(tool: Any, *args: Any, **kwargs: Any) -> Any:
-        parent, place = located(tool)
+        parent, place = located(tool, original)
         # A call without run or span around it gets none: a root of its own would be noise.
-        passing = parent is None or place is MUTED or place.is_handed_on(tool, original)
+        passing = parent is None or place is MUTED
         opened = None if passing else _begin(tracing, parent, place, original, tool, tool_type, args, kwargs)
         if opened is None:
             return original(tool, *args, **kwargs)
@@ -84,17 +84,21 @@ def _begin(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> Opened:
-    operation, name = genai.OPERATION_EXECUTE_TOOL, _name(tool)
+    operation = genai.OPERATION_EXECUTE_TOOL
+    name = text_or_none(attribute(tool, "name")) or type(tool).__name__
     opened = tracing.open(
         f"{operation} {name}",
         TOOL,
         operation=operation,
         parent=parent,
         facts=_facts(name, tool_type),
-        within=place.calling(tool, original),
+        within={PLACE: Place(place.run, place.step, tool, original)},
     )
-    if opened.content.visible and opened.recording:
-        _record_arguments(opened.content, tool, name, args, kwargs)
+    if opened.visible and opened.recording:
+        try:
+            _record_arguments(opened, tool, name, args, kwargs)
+        except Exception as error:  # noqa: BLE001 - the call has its span all the same
+            swallowed("smolagents.tool.arguments", error)
     return opened
 
 
@@ -104,7 +108,6 @@ def _facts(name: str, tool_type: str) -> Mapping[str, AttributeValue]:
     return {genai.TOOL_NAME: written, openinference.TOOL_NAME: written, genai.TOOL_TYPE: tool_type}
 
 
-@shielded("smolagents.tool.arguments")
 def _record_arguments(
     content: Content, tool: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> None:
@@ -119,8 +122,8 @@ def _record_arguments(
 def _finish(opened: Opened, result: Any) -> None:
     try:
         if opened.recording:
-            opened.content.result_type(result)
-            opened.content.output_json(genai.TOOL_CALL_RESULT, result)
+            opened.result_type(result)
+            opened.output_json(genai.TOOL_CALL_RESULT, result)
     finally:
         opened.write()
         opened.span.end()
@@ -135,10 +138,6 @@ def _fail(tracing: Tracing, opened: Opened, error: BaseException) -> None:
         tracing.fail(opened.span, error, error_type=type(real).__name__)
     finally:
         opened.span.end()
-
-
-def _name(tool: Any) -> str:
-    return text_or_none(attribute(tool, "name")) or type(tool).__name__
 
 
 def _bound(tool: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
