@@ -35,9 +35,9 @@ fails, `doctor` where the minimum is missing |
 
 JSON Lines on stdin, one JSON line out per line in, in the same order. An answer is flushed as soon as it and
 those before it are done, so that a program may wait for it before it sends the next line. A bad line is
-answered with `{"id": …, "error": "…"}` and the rest goes on; stderr counts the bad ones and the exit code is
-2. Otherwise it is 0, whatever the verdicts are. The `id` comes back as it was given; a field with `?` may be
-left out. Lone surrogates come back as U+FFFD.
+answered with `{"id": …, "error": "…"}` and the rest goes on; stderr counts the bad ones. The exit code is 0,
+whether lines were bad and whatever the verdicts are. The `id` comes back as it was given; a field with `?`
+may be left out. Lone surrogates come back as U+FFFD.
 
 | command | in | out |
 |---|---|---|
