@@ -147,7 +147,7 @@ def _describe(
     opened: Opened, run: RunState | None, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> None:
     always = attribute(model, "kwargs")
-    if (is_a(always, dict) and dict.__len__(always)) or not _PARAMETERS.keys().isdisjoint(kwargs):
+    if (issubclass(type(always), dict) and dict.__len__(always)) or not _PARAMETERS.keys().isdisjoint(kwargs):
         _describe_parameters(opened, {**dict(items(always)), **kwargs})
     _describe_stops(opened, run, kwargs.get("stop_sequences"))
     given = args[0] if args else kwargs.get("messages")

@@ -6,7 +6,7 @@ from typing import Any
 
 from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.reading import attribute, text_or_none
-from spanproof.instrumentors.smolagents import causes, conversation, execution
+from spanproof.instrumentors.smolagents import causes, execution
 from spanproof.instrumentors.smolagents.state import RunState, StepState
 from spanproof.instrumentors.spans import Tracing
 from spanproof.instrumentors.texts import text_of
@@ -21,20 +21,17 @@ def record(tracing: Tracing, run: RunState, state: StepState, memory_step: Any) 
             content.output(memory_step.plan)
     else:
         _record_action(content, run, state, memory_step)
-    _record_usage(content, memory_step)
+    usage = getattr(memory_step, "token_usage", None)
+    if usage is not None and type(usage).__module__ == "smolagents.monitoring":
+        # Under names of our own: a backend would add up what a step and its calls say in the same words.
+        given, written = usage.input_tokens, usage.output_tokens
+        if type(given) is int and type(written) is int:
+            content.attributes[ours.STEP_INPUT_TOKENS] = given
+            content.attributes[ours.STEP_OUTPUT_TOKENS] = written
     content.write()
     error = getattr(memory_step, "error", None) or state.failure
     if error is not None:
         _record_error(tracing, run, state, error)
-
-
-def _record_usage(content: Content, memory_step: Any) -> None:
-    # Under names of our own: a backend would add up what a step and its calls say in the same words.
-    given, written = conversation.usage_of(memory_step)
-    if given is not None:
-        content.attributes[ours.STEP_INPUT_TOKENS] = given
-    if written is not None:
-        content.attributes[ours.STEP_OUTPUT_TOKENS] = written
 
 
 def _record_action(content: Content, run: RunState, state: StepState, memory_step: Any) -> None:
