@@ -14,7 +14,7 @@ from datetime import date, datetime
 from spanproof.evaluators.layers.groundedness.language.dates import DateMention
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
 from spanproof.evaluators.layers.groundedness.language.relative import todays
-from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Grounding, Verdict
+from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Grounding, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.reading import read_outputs
 from spanproof.evaluators.layers.groundedness.rules.absences import absence_claims
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, bind, claim
@@ -24,7 +24,6 @@ from spanproof.evaluators.layers.groundedness.rules.days import date_claim
 from spanproof.evaluators.layers.groundedness.rules.directions import direction_claims
 from spanproof.evaluators.layers.groundedness.rules.entities import entity_claims
 from spanproof.evaluators.layers.groundedness.rules.exchanged import exchanged_claims
-from spanproof.evaluators.layers.groundedness.rules.matching import number_text
 from spanproof.evaluators.layers.groundedness.rules.names import named_claims
 from spanproof.evaluators.layers.groundedness.rules.numbers import number_claim
 from spanproof.evaluators.layers.groundedness.rules.polar import polar_claims
@@ -92,7 +91,6 @@ def _claims(binding: Binding) -> list[Claim]:
             found = time_claim(stated, binding)
         if found is not None:
             claims.append(found)
-    claims = [_as_factor(found, binding) for found in claims]
     claims.extend(exchanged_claims(binding))
     claims.extend(status_claims(binding))
     claims.extend(direction_claims(binding))
@@ -126,24 +124,6 @@ def _as_compared(found: Claim, compared: Sequence[Claim]) -> Claim:
         within = pair.start <= found.start and found.end <= pair.end and pair.verdict is Verdict.GROUNDED
         if within and pair.evidence is not None and f": {found.text}`" in pair.reason:
             return replace(found, verdict=Verdict.GROUNDED, reason=pair.reason, evidence=pair.evidence)
-    return found
-
-
-def _as_factor(found: Claim, binding: Binding) -> Claim:
-    """A number the answer sets itself and reckons with: "three nights come to $289.50"."""
-    if found.kind is not ClaimKind.COUNT or found.verdict is not Verdict.CONTRADICTED:
-        return found
-    stated = next(each for each in binding.answer.stated if each.what.start == found.start)
-    if not isinstance(stated.what, Quantity):
-        return found
-    factor = f"{number_text(stated.what.value)} × "
-    for other in binding.answer.stated:
-        derived = binding.derived.get(other.what.start)
-        if derived is not None and other.sentence == stated.sentence and derived.text.startswith(factor):
-            evidence = ClaimEvidence(None, found.text, derived.text)
-            return replace(
-                found, verdict=Verdict.GROUNDED, reason="the answer reckons with it", evidence=evidence
-            )
     return found
 
 

@@ -23,7 +23,6 @@ _NEAR = 40
 _PARTS = re.compile(r"[.;\n]|\b(?:and|or|but|while|whereas|than|versus|vs|not)\b", re.IGNORECASE)
 """What keeps two identifiers apart."""
 _SHORTEST = 2
-_SHORTEST = 2
 _MOST_VALUES = 12
 """Different values of a column that still is one of states, and not of names."""
 

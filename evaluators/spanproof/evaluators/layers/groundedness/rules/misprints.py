@@ -54,7 +54,7 @@ class Misstated:
 
 def slip_of_a_fact(asked: Asked) -> Misstated | None:
     """The value that the number is a slip away from, of those that the words touch first."""
-    pool = [fact for fact in asked.binding.numbers if fact.number and not _has_a_suffix(fact)]
+    pool = [fact for fact in asked.binding.numbers if fact.number]
     touched = {
         id(fact) for fact in pool if not asked.words.isdisjoint(fact.clause if fact.weak else fact.words)
     }
@@ -135,11 +135,6 @@ def _alone_in_its_unit(asked: Asked, fact: Fact) -> bool:
     if is_a_window(asked):
         return False
     return all(other is fact or other.unit != unit for other in asked.binding.numbers)
-
-
-def _has_a_suffix(fact: Fact) -> bool:
-    """Whether the value is written with letters that are no unit we know: `1730m` of a processor."""
-    return bool(fact.string and fact.unit is None and fact.string[-1:].isalpha())
 
 
 def may_be_the_units(asked: Asked, fact: Fact) -> bool:

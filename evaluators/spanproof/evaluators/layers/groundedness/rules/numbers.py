@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from spanproof.evaluators.layers.groundedness.language.answer import Stated
-from spanproof.evaluators.layers.groundedness.language.dates import DateMention
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, Verdict
@@ -57,7 +56,6 @@ _SAYS_HOW_MANY = re.compile(
     re.IGNORECASE,
 )
 """What stands before a number that says how many there are in all."""
-_FROM_TO = re.compile(r"\b(?:from|between)\s+[^.;]{1,30}\b(?:to|and|until|till|through)\b", re.IGNORECASE)
 _LESS = re.compile(
     r"\s+(?:[a-z]+\s+)?(?:more|less|fewer|higher|lower|larger|smaller)\s+than\b", re.IGNORECASE
 )
@@ -158,10 +156,6 @@ def _bound(asked: Asked) -> Claim | None:
         return asked.claim(Verdict.GROUNDED, "it follows from the outputs", _of_operands(derived))
     if count is not None and asked.quantity.value < count.number and _OF_SOME.match(_behind(asked)):
         return asked.claim(Verdict.UNCERTAIN, "of how many that holds, nothing in the outputs tells")
-    if count is not None and asked.quantity.value < count.number and _is_dated(asked):
-        return asked.claim(
-            Verdict.UNCERTAIN, "how many there are of these days, nothing counts", count.evidence
-        )
     if count is not None:
         verdict = Verdict.CONTRADICTED if _SAYS_HOW_MANY.search(asked.before) else Verdict.UNCERTAIN
         return asked.claim(verdict, f"the outputs hold {count.what}", count.evidence)
@@ -183,15 +177,6 @@ def _counts_a_list(asked: Asked, count: Count) -> bool:
         count.specific
         and asked.quantity.value > count.number
         and _SAYS_HOW_MANY.search(asked.before) is not None
-    )
-
-
-def _is_dated(asked: Asked) -> bool:
-    """Whether the sentence says from when to when: "three nights from the 6th to the 8th"."""
-    sentence = asked.binding.answer.sentences[asked.stated.sentence]
-    beside = (other for other in asked.binding.answer.stated if other.sentence == asked.stated.sentence)
-    return _FROM_TO.search(sentence.text) is not None or any(
-        isinstance(other.what, DateMention) for other in beside
     )
 
 

@@ -108,5 +108,4 @@ def side_of(word: str, fact: Fact, *, less: bool = False) -> int:
 
 
 ADJECTIVES = frozenset(_QUALITIES)
-COMPARATIVES = frozenset(word for word in _QUALITIES if word.endswith("er"))
 SUPERLATIVES = frozenset(word for word in _QUALITIES if word.endswith("est"))
