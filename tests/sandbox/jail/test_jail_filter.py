@@ -58,6 +58,7 @@ def test_arguments_decide_where_they_matter(arch: Arch) -> None:
 
     assert call("clone", 0x01200011) == RET_ALLOW
     assert call("clone", 0x10000011) == RET_NOTIFY
+    assert call("clone", 0x00008011) == RET_NOTIFY
     assert call("socket", 2, 1 | 0o2000000, 6) == RET_ALLOW
     assert call("socket", 10, 2, 17) == RET_ALLOW
     assert call("socket", 1, 5, 0) == RET_ALLOW

@@ -37,7 +37,8 @@ _LD_ABS, _JEQ, _JGE, _JSET, _JA, _RET, _AND = 0x20, 0x15, 0x35, 0x45, 0x05, 0x06
 _OFFSET_NR, _OFFSET_ARCH, _OFFSET_ARGS = 0, 4, 16
 _X32_BIT = 0x40000000
 
-NAMESPACE_FLAGS = 0x7E020000
+OUTWARD_FLAGS = 0x7E020000 | 0x8000
+"""Of `clone`: new namespaces; and CLONE_PARENT, for a child that is a sibling, so that no slot reaps it."""
 _AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
 PLAIN_TYPES = (1, 2, 5)  # STREAM, DGRAM, SEQPACKET
 PLAIN_PROTOCOLS = (0, 6, 17)
@@ -155,7 +156,7 @@ def _conditional(uid: int) -> dict[str, Callable[[], _Program]]:
         return lambda: _ids_unchanged(count, uid)
 
     return {
-        "clone": lambda: _any_bit(0, NAMESPACE_FLAGS, RET_NOTIFY, RET_ALLOW),
+        "clone": lambda: _any_bit(0, OUTWARD_FLAGS, RET_NOTIFY, RET_ALLOW),
         "socket": _socket,
         **dict.fromkeys(_ON_A_PROCESS, _not_on_the_slot),
         "setpriority": lambda: _one_process(which=0),

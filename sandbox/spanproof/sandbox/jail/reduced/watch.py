@@ -14,7 +14,7 @@ from collections.abc import Callable
 from spanproof.sandbox.jail import watch
 from spanproof.sandbox.jail.arch import Arch
 from spanproof.sandbox.jail.ear import Ear
-from spanproof.sandbox.jail.filter import NAMESPACE_FLAGS
+from spanproof.sandbox.jail.filter import OUTWARD_FLAGS
 from spanproof.sandbox.jail.reduced.box import Directory
 from spanproof.sandbox.jail.reduced.fence import Fence
 from spanproof.sandbox.jail.reduced.files import FileWatcher
@@ -77,7 +77,7 @@ class GuardedWatcher(FileWatcher, SocketWatcher):
         return GO_ON if held else self._refuse(name, call)
 
     def _spawn(self, name: str, call: Notification) -> Answer:
-        if name == "clone" and call.args[0] & NAMESPACE_FLAGS:
+        if name == "clone" and call.args[0] & OUTWARD_FLAGS:
             return self._refuse(name, call)
         if not self._tree.full():
             return GO_ON
