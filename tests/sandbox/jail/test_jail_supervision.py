@@ -33,6 +33,7 @@ from spanproof.sandbox import (
 )
 from spanproof.sandbox.backend import Foreseen
 from spanproof.sandbox.jail.backend import JailSandbox
+from spanproof.sandbox.jail.host import Master
 
 HOST = textwrap.dedent(
     """
@@ -307,6 +308,22 @@ def test_a_program_has_no_child_whom_its_slot_cannot_reap() -> None:
         assert execution.failure_class is FailureClass.UNSAFE_OPERATION
         assert [(one.target, one.allowed) for one in execution.attempts] == [("clone", False)]
         assert sandbox.run(Program("python", "print(1)")).stdout == "1\n"
+
+
+def test_a_slot_that_cannot_be_started_leaves_no_descriptor() -> None:
+    others = descendants(os.getpid())
+    master = Master()
+    try:
+        before = open_descriptors()
+        started = descendants(os.getpid()) - others
+        (launcher,) = [pid for pid in started if _parent_of(pid) == os.getpid()]
+        os.kill(launcher, signal.SIGKILL)
+        assert gone({launcher})
+        with pytest.raises(SandboxBroken) as kept:  # with all that its frames hold
+            master.slot()
+        assert open_descriptors() <= before, kept
+    finally:
+        master.close()
 
 
 def test_closing_leaves_nothing(mounts: Callable[[], frozenset[str]]) -> None:

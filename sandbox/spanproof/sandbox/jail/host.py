@@ -192,20 +192,26 @@ class Master:
             SandboxBroken: the master is gone, or could not.
         """
         ours, theirs = socket.socketpair()
+        link = SlotLink(ours)
+        try:
+            with theirs:
+                self._ask_for_slot(theirs.fileno())
+            link.receive(_SLOT_START_S)  # it says that it is armed, or why it cannot be
+        except BaseException:
+            link.close()
+            raise
+        return link
+
+    def _ask_for_slot(self, channel: int) -> None:
         with self._lock:
             try:
-                socket.send_fds(self._control, [b"slot"], [theirs.fileno()])
+                socket.send_fds(self._control, [b"slot"], [channel])
                 answer = self._answer()
             except OSError as failure:
                 self._gone = True
                 raise SandboxBroken(f"the jail's master is gone: {failure}") from failure
-            finally:
-                theirs.close()
         if "failed" in answer:
             raise SandboxBroken(f"the jail's master could not start a slot: {answer['failed']}")
-        link = SlotLink(ours)
-        link.receive(_SLOT_START_S)  # it says that it is armed, or why it cannot be
-        return link
 
     @property
     def alive(self) -> bool:
