@@ -326,6 +326,30 @@ def test_a_slot_that_cannot_be_started_leaves_no_descriptor() -> None:
         master.close()
 
 
+def test_the_group_of_a_slot_bounds_its_processes_where_their_own_bound_is_higher() -> None:
+    limits = Limits(wall_s=_HANGS_S, cpu_s=_HANGS_S, memory_bytes=2**33, processes=1_500)
+    source = """
+        import os, signal
+        count = 0
+        try:
+            while True:
+                if os.fork() == 0: signal.pause()
+                count += 1
+        except BlockingIOError:
+            print(count)
+    """
+    before = descendants(os.getpid())
+    with JailSandbox() as sandbox:
+        sandbox.run(Program("python", "pass"))
+        groups = control_groups_of(os.getpid())
+        execution = sandbox.run(Program("python", textwrap.dedent(source), limits=limits))
+        assert execution.exit_code == 0, execution
+        # The group counts the keeper, the slot, the stem and the program's main process too.
+        assert int(execution.stdout) == (1_024 - 4 if groups else 1_500 - 1)
+        assert sandbox.run(Program("python", "import os\nif os.fork(): print(os.wait()[1])")).stdout == "0\n"
+        assert comes(lambda: len(descendants(os.getpid()) - before) <= _SETTLED)
+
+
 def test_closing_leaves_nothing(mounts: Callable[[], frozenset[str]]) -> None:
     mounted = mounts()
     descriptors = open_descriptors()
