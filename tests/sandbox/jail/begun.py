@@ -57,7 +57,7 @@ def begun_in(directory: Path) -> tuple[SessionRun, socket.socket]:
         threading.Thread(target=_swallow, args=(link,), daemon=True).start()
     for fd in (out, err):
         os.set_blocking(fd, False)
-    armed = Armed(Born(os.getpid(), listener, 0), control, stdin, out, err, "right")
+    armed = Armed(Born(os.getpid(), listener, 0, 0), control, stdin, out, err, "right")
     limits = {
         "memory_bytes": 1 << 40,
         "output_bytes": 9,

@@ -321,7 +321,7 @@ def test_a_deadline_is_for_what_still_runs_when_the_slot_looks(ended: bool, stop
         place = Place(
             Processes(), Wiped(watched=True), Loopback(watched=True), watcher, cast(Origin, _Born(guest.pid))
         )
-        armed = Armed(Born(guest.pid, listener, 0), control, stdin, out, err, "")
+        armed = Armed(Born(guest.pid, listener, 0, 0), control, stdin, out, err, "")
         limits = {"memory_bytes": 1, "output_bytes": 9, "output_kill_bytes": 9, "processes": 9}
         job = Frame({"limits": limits | {"wall_s": 0.0, "cpu_s": 1}}, (b"", b"", b""))
         run = Run(job, armed, Links(channel, Decoder(FROM_HOST), place, None, channel.fileno()))

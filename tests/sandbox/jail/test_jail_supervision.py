@@ -295,6 +295,56 @@ def _numbers(pid: int) -> list[str]:
     return []
 
 
+def _stem_at_rest(sandbox: JailSandbox, others: set[int]) -> int:
+    """The stem of a sandbox that has none but one slot, when its guest is one that has not run anything."""
+    sandbox.run(Program("python", _NAMED.format(name="has-run")))
+    (stem,) = [pid for pid in descendants(os.getpid()) - others if _is_stem(pid)]
+    assert comes(lambda: bool(descendants(stem)) and not named("has-run"))
+    return stem
+
+
+@pytest.mark.parametrize(("end", "code"), [("", 0), ("raise SystemExit(7)", 7), ("1/0", 1)])
+def test_a_program_is_answered_before_the_kernel_has_ended_it(end: str, code: int) -> None:
+    """Its one process, held at its end, runs no more: here nobody can reap it when it is told."""
+    before = descendants(os.getpid())
+    with JailSandbox() as sandbox:
+        stem = _stem_at_rest(sandbox, before)
+        guest = descendants(stem)
+        os.kill(stem, signal.SIGSTOP)
+        execution = sandbox.run(Program("python", f"open('left', 'w').write('x'); print(1)\n{end}"))
+        assert (execution.stdout, execution.exit_code, execution.files) == ("1\n", code, {"left": 1})
+        os.kill(stem, signal.SIGCONT)
+        assert gone(guest)
+        assert sandbox.run(Program("python", "import os; print(os.listdir())")).stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "import threading; threading.Thread(target=time.sleep, args=(3600,), daemon=True).start()",
+        "if os.fork() == 0: time.sleep(3600)",
+        "if os.fork() == 0:\n    if os.fork() == 0: time.sleep(3600)\n    os._exit(0)\nos.wait()",
+        "if os.fork() == 0: os._exit(0)\nos.wait()",
+    ],
+)
+def test_a_program_that_was_not_alone_is_answered_when_it_has_ended(beside: str) -> None:
+    """So that what another thread or process of it does at last is part of what is told."""
+    before = descendants(os.getpid())
+    with JailSandbox() as sandbox:
+        stem = _stem_at_rest(sandbox, before)
+        (guest,) = descendants(stem)
+        with ThreadPoolExecutor(1) as pool:
+            source = _NAMED.format(name="in-company") + f"import os, time\n{beside}\nos._exit(3)"
+            os.kill(stem, signal.SIGSTOP)
+            running = pool.submit(sandbox.run, Program("python", source, limits=Limits(wall_s=_HANGS_S)))
+            assert comes(lambda: not _lives(guest))  # a zombie: its stem cannot reap it
+            time.sleep(0.2)
+            assert not running.done()
+            os.kill(stem, signal.SIGCONT)
+            assert running.result().exit_code == 3
+        assert gone(named("in-company"))
+
+
 def test_a_program_has_no_child_whom_its_slot_cannot_reap() -> None:
     source = """
         import ctypes, time

@@ -50,7 +50,7 @@ class Forked:
         descriptors.close()
         self._pidfd = self._end_of(self._pid)
         self._listener = arming.fetch(control, self._pid, self._pidfd)
-        return Born(self._pid, self._listener, memory.private_bytes(self._pid))
+        return Born(self._pid, self._listener, memory.private_bytes(self._pid), self._born_with * 1024)
 
     def _end_of(self, pid: int) -> int:
         """A descriptor that can be read when a child has ended."""

@@ -91,7 +91,7 @@ def _become_slot(order: Order, channel: socket.socket, keeper: socket.socket) ->
         _leave_root(order.guest_id)
         socket.sethostname("sandbox")
         keeper.send(b"ready")
-        slot_main(order.place, channel, keeper, order.group)
+        slot_main(order.place, channel, keeper, order.group, order.proc)
     except BaseException as failure:  # noqa: BLE001 - must not unwind into the master
         tell(channel, failure)
     finally:

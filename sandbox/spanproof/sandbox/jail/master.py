@@ -21,6 +21,7 @@ from spanproof.sandbox.jail import cgroup, kernel, root
 from spanproof.sandbox.jail.arch import required_arch
 from spanproof.sandbox.jail.filter import SEEDED, compile_filter
 from spanproof.sandbox.jail.keeper import Order, keeper_main, map_identity
+from spanproof.sandbox.jail.rules import ENDS
 from spanproof.sandbox.jail.slot import SlotPlace
 from spanproof.sandbox.jail.starter import Starter, greet
 from spanproof.sandbox.jail.users import foreign_id
@@ -97,8 +98,8 @@ def _build(options: dict[str, Any]) -> SlotPlace:
         visible,
         arch,
         os.environ["PATH"],
-        compile_filter(arch, root.GUEST_ID),
-        compile_filter(arch, root.GUEST_ID, SEEDED),
+        compile_filter(arch, root.GUEST_ID, shown=ENDS),
+        compile_filter(arch, root.GUEST_ID, SEEDED, shown=ENDS),
     )
 
 

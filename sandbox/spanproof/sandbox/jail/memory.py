@@ -66,6 +66,20 @@ def private_bytes(pid: int) -> int:
     return _resident(pid)[1]
 
 
+def peak_bytes(pid: int) -> int:
+    """The most that was resident of a process so far.
+
+    Raises:
+        OSError: it may not be looked at.
+    """
+    file = os.open(f"/proc/{pid}/status", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        found = re.search(rb"VmHWM:\s+(\d+) kB", os.read(file, 4096))
+    finally:
+        os.close(file)
+    return int(found[1]) * 1024 if found else 0
+
+
 def _resident(pid: int) -> tuple[int, int]:
     """Resident bytes, and those of them that are private."""
     try:

@@ -19,6 +19,7 @@ class Oversight:
     def __init__(self, limits: Header, born: Born, place: Place, group: Group | None) -> None:
         """Begin; the guest still waits."""
         self._processes = limits["processes"]
+        self._born = born
         self._main = born.pid
         self._place = place
         self._group = group
@@ -62,6 +63,11 @@ class Oversight:
     def peak_of(self, ended: Ended) -> int:
         """The most that was found before the main process ended, or that the kernel has counted for it."""
         return max(ended.peak_bytes, self._meter.peak_bytes)
+
+    def ended_with(self, code: int) -> Ended:
+        """How a main process that is held at its end has ended, having reaped nobody."""
+        grown_bytes = memory.peak_bytes(self._main) - self._born.resident_bytes
+        return Ended(code << 8, memory.cpu_s(self._main), max(0, grown_bytes))
 
     def cpu_s_so_far(self) -> float:
         """CPU seconds of the main process, its arming among them, and of those the slot had to reap."""

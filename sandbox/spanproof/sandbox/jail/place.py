@@ -107,11 +107,13 @@ class Born:
         pid: of its main process.
         listener: of its filter.
         warm_bytes: private memory it was born with.
+        resident_bytes: all its memory then, those it shares with others among them.
     """
 
     pid: int
     listener: int
     warm_bytes: int
+    resident_bytes: int
 
 
 @dataclass(slots=True)

@@ -73,5 +73,8 @@ UNBOUNDED: frozenset[str] = frozenset(
 )
 """Calls of the others that are `WATCHED` where no namespace bounds what they reach."""
 
+ENDS: frozenset[str] = frozenset(("exit_group",))
+"""Shown to the slot where the last process of a program, held at its end, is all that is left of it."""
+
 FORKS: frozenset[str] = frozenset(("clone", "fork", "vfork"))
 """Shown to the slot where the kernel does not bound how many processes a user has."""

@@ -7,6 +7,8 @@ believed where it bears a token of the run.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import select
 import signal
 import socket
@@ -56,6 +58,7 @@ class Run:
         self._from_host = links.from_host
         self._place = place = links.place
         self._watcher = watcher = place.watcher
+        watcher.is_held_at_end = self._hold
         watcher.memory_bytes = self._limits["memory_bytes"]
         watcher.own_execs = job.header.get("own_execs", 0)
         tests = job.parts[1] if job.header.get("has_tests") else None
@@ -69,6 +72,7 @@ class Run:
         poll.register(place.origin, select.POLLIN)
         self._stopped: str | None = None
         self._ended = False
+        self._held: Ended | None = None
         self._host_gone = False
         self._bound_time()
         self._clock = Clock(self._limits["wall_s"])
@@ -95,7 +99,7 @@ class Run:
         self._poll.register(self._place.network.resolver, select.POLLIN)
         if self._watcher.surroundings is not None:
             self._poll.register(self._watcher.surroundings, select.POLLIN)
-        while not self._ended and self._stopped is None and not self._host_gone:
+        while not self._has_ended() and self._stopped is None and not self._host_gone:
             self._turn()
         wall_s = self._clock.passed_s()
         self._oversight.let_the_rest_live()
@@ -150,7 +154,11 @@ class Run:
 
     def _is_over(self) -> bool:
         """Whether what the clock bounds has ended."""
-        return self._ended
+        return self._has_ended()
+
+    def _has_ended(self) -> bool:
+        """Whether the main process has, or is held at its end."""
+        return self._ended or self._held is not None
 
     def _serve(self, fd: int, events: int) -> None:
         armed = self._armed
@@ -209,7 +217,30 @@ class Run:
     def _take(self, frame: Frame) -> None:
         """A frame that came while the program runs: a plain run has no use for any."""
 
+    def _hold(self, pid: int, code: int) -> bool:
+        """Whether to hold a process that ends: the main one, when it has always been alone.
+
+        Held, it runs no more, and all of it is known; the kernel needs as long to end it as it has run.
+        """
+        if pid != self._armed.born.pid or not self._place.tree.is_last(pid):
+            return False
+        with contextlib.suppress(OSError):  # it has become a program that may not be looked at
+            self._held = self._oversight.ended_with(code)
+        return self._held is not None
+
     def _end(self) -> Ended:
+        """How the main process ended; nothing of the program runs any more."""
+        return self._held if self._held is not None and self._stopped is None else self._reap()
+
+    def see_off(self) -> None:
+        """Leave nothing of the program; its result has been told."""
+        if self._held is not None and self._stopped is None:
+            with contextlib.suppress(ProcessLookupError):  # something else has ended it meanwhile
+                os.kill(self._armed.born.pid, signal.SIGKILL)
+            self._ended = True
+            self._reap()
+
+    def _reap(self) -> Ended:
         """Kill and reap all."""
         if not self._ended:
             self._place.tree.kill_others()

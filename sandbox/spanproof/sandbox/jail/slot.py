@@ -83,8 +83,9 @@ class Slot:
             kind = SessionRun if frame.header["language"] == "session" else Run
             run = kind(frame, armed, self._links)
             run.start()
-            header, parts = run.finish()  # everything the program started is dead now
+            header, parts = run.finish()  # nothing of the program runs any more
             self._channel.sendall(encode(header, parts))
+            run.see_off()
             if self._watcher.surroundings is not None:
                 self._watcher.surroundings.close()
             self._clear(armed)
@@ -95,7 +96,7 @@ class Slot:
 
     def _bounded(self, armed: Armed, bounds: tree.Bounds) -> Armed:
         """A guest under these bounds: mostly the one at hand, because jobs resemble the one before."""
-        waits = self._waits()
+        waits = self._waits(armed)
         if bounds == self._bounds and waits:
             return armed
         known, self._bounds = self._bounds, bounds
@@ -108,14 +109,15 @@ class Slot:
         self._place.tree.kill_all()
         self._clear(armed)
         armed = self._arm()
-        if not self._waits():
+        if not self._waits(armed):
             raise RuntimeError("guests end before they are given anything to do")
         return armed
 
-    def _waits(self) -> bool:
-        """Whether the armed guest lives."""
+    def _waits(self, armed: Armed) -> bool:
+        """Whether the armed guest lives, and has made no call that is held: it has nothing to do yet."""
         poll = select.poll()  # select() knows no descriptor beyond 1023
         poll.register(self._place.origin, select.POLLIN)
+        poll.register(armed.born.listener, select.POLLIN)
         return not poll.poll(0)
 
     def _surround(self, job: Frame, armed: Armed) -> None:
@@ -167,13 +169,13 @@ class Slot:
 
 
 def slot_main(
-    place: SlotPlace, channel: socket.socket, keeper: socket.socket, group: Group | None
+    place: SlotPlace, channel: socket.socket, keeper: socket.socket, group: Group | None, proc: int
 ) -> NoReturn:
     """Run a slot in a process that is PID 1 already; does not return."""
     status = 1
     try:
         _settle()
-        Slot(_place(place, keeper), channel, group).serve()
+        Slot(_place(place, keeper, proc), channel, group).serve()
         status = 0
     except BaseException as failure:  # noqa: BLE001 - told to the host, which starts another slot
         tell(channel, failure)
@@ -181,16 +183,24 @@ def slot_main(
         os._exit(status)
 
 
-def _place(inherited: SlotPlace, keeper: socket.socket) -> Place:
+def _place(inherited: SlotPlace, keeper: socket.socket, proc: int) -> Place:
     """The full tier's: everything of namespaces, which this process is in already."""
     boundary = Boundary((*inherited.visible.roots, "/etc/ssl"), inherited.program_path)
     return Place(
-        tree=tree.Namespace(),
+        tree=tree.Namespace(_newest(proc)),
         box=root.Tmpfs(inherited.visible),
         network=network.Loopback(),
         watcher=Watcher(inherited.arch, boundary),
         origin=Stems(keeper),
     )
+
+
+def _newest(proc: int) -> int | None:
+    """See `tree.Namespace`; a kernel without checkpoints (CONFIG_CHECKPOINT_RESTORE) does not tell."""
+    try:
+        return os.open("sys/kernel/ns_last_pid", os.O_RDONLY | os.O_CLOEXEC, dir_fd=proc)
+    except OSError:
+        return None
 
 
 def _settle() -> None:

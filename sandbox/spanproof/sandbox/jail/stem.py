@@ -52,7 +52,7 @@ class Stems:
         pid = int(told)
         if self._warm_bytes is None:
             self._warm_bytes = memory.private_bytes(pid)
-        return Born(pid, self._listener, self._warm_bytes)
+        return Born(pid, self._listener, self._warm_bytes, self._resident_bytes)
 
     def fileno(self) -> int:
         """See `Origin`."""
@@ -80,7 +80,7 @@ class Stems:
         if not descriptors:
             raise RuntimeError(f"no guest can be started: {told.decode(errors='replace')}")
         self._channel.settimeout(_START_S)
-        self._listener = _fetch_listener(self._channel, descriptors[0])
+        self._listener, self._resident_bytes = _introduce(self._channel, descriptors[0])
         self._channel.settimeout(None)
 
     def _close(self) -> None:
@@ -89,18 +89,20 @@ class Stems:
         os.close(self._listener)
 
 
-def _fetch_listener(channel: socket.socket, pidfd: int) -> int:
+def _introduce(channel: socket.socket, pidfd: int) -> tuple[int, int]:
+    """A stem's listener, and what is resident of the stem."""
     try:
         told = channel.recv(4096)
-        if not told.isdigit():
+        listener, _, resident = told.partition(b" ")
+        if not listener.isdigit() or not resident.isdigit():
             raise RuntimeError(
                 f"no guest can be started: {told.decode(errors='replace') or 'no reason given'}"
             )
-        listener = kernel.fetch_descriptor(pidfd, int(told))
+        fetched = kernel.fetch_descriptor(pidfd, int(listener))
     finally:
         os.close(pidfd)
     channel.send(b"taken")
-    return listener
+    return fetched, int(resident)
 
 
 def stem_main(channel: int, enter: Callable[[], None], program: bytes, *, seeded: bool) -> NoReturn:
@@ -118,11 +120,12 @@ def stem_main(channel: int, enter: Callable[[], None], program: bytes, *, seeded
         try:
             enter()
             slot = _leave_everything(slot)
-            _arm(slot, program)
+            born_with = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            _arm(slot, program, born_with * 1024)
         except Exception as failure:
             slot.send(f"{type(failure).__name__}: {failure}".encode()[:4000])
             raise
-        _serve(slot, seeded=seeded)
+        _serve(slot, born_with, seeded=seeded)
         status = 0
     finally:
         os._exit(status)
@@ -140,19 +143,18 @@ def _leave_everything(slot: socket.socket) -> socket.socket:
     return socket.socket(fileno=_CHANNEL_FD)
 
 
-def _arm(slot: socket.socket, program: bytes) -> None:
+def _arm(slot: socket.socket, program: bytes, resident_bytes: int) -> None:
     """Install the filter, let the slot fetch the listener, and lose it."""
     flags = kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER | kernel.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
     listener = kernel.install_filter(program, flags)
-    slot.send(b"%d" % listener)
+    slot.send(b"%d %d" % (listener, resident_bytes))
     if not slot.recv(16):
         os._exit(0)
     os.close(listener)
 
 
-def _serve(slot: socket.socket, *, seeded: bool) -> None:
+def _serve(slot: socket.socket, born_with: int, *, seeded: bool) -> None:
     """Fork guests, one after the other, until the slot is gone."""
-    born_with = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     while True:
         asked, descriptors, _flags, _address = socket.recv_fds(slot, 16, 4)
         if not asked:

@@ -20,12 +20,25 @@ _DATA_SLACK_BYTES = 256 * 1024 * 1024
 class Namespace:
     """Those of the process namespace whose PID 1 the slot is: `kill(-1)` is every process but itself."""
 
+    def __init__(self, newest: int | None = None) -> None:
+        """Begin.
+
+        Args:
+            newest: descriptor of /proc/sys/kernel/ns_last_pid, where the kernel tells a namespace which of
+                its processes or threads was born last.
+        """
+        self._newest = newest
+
     companions = 3
     """Processes of the guest's user that are none of its own: slot, keeper and stem."""
 
     def pids(self) -> list[str]:
         """All but the slot, as /proc names them."""
         return [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]  # noqa: PTH208
+
+    def is_last(self, pid: int) -> bool:
+        """Whether it is known that no process and no thread was born after this one, which lives."""
+        return self._newest is not None and int(os.pread(self._newest, 32, 0)) == pid
 
     def kill_others(self) -> None:
         """Kill every process but this one."""

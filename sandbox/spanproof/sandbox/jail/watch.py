@@ -128,6 +128,8 @@ class Answer:
 
 
 GO_ON = Answer()
+_NONE_YET = Answer()
+"""The kernel goes on holding it up."""
 EPERM = Answer(errno.EPERM)
 
 
@@ -149,6 +151,8 @@ class Watcher:
         self.memory_bytes = 1 << 62
         self.own_execs = 0
         """How many programs the guest's own start takes: they are no attempts of the program."""
+        self.is_held_at_end: Callable[[int, int], bool] = _nobody
+        """Whether a process that ends, by its number and its exit code, stays as it is until it is killed."""
         self.surroundings: Surroundings | None = None
         """What this run finds fixed."""
         self.own_hides = 0
@@ -168,6 +172,8 @@ class Watcher:
             return  # ENOENT: killed before we looked
         id_, pid, _flags, number, arch, _ip, *args = _NOTIFICATION.unpack(buffer)
         answer = self._judge(Notification(id_, pid, number, arch, tuple(args)))
+        if answer is _NONE_YET:
+            return
         with contextlib.suppress(OSError):
             self._send(id_, answer)
         if self._handed >= 0:
@@ -214,7 +220,7 @@ class Watcher:
         table.update(connect=self._address, bind=self._address, sendto=self._address)
         table.update(sendmsg=self._message, sendmmsg=self._message)
         table.update(mmap=self._map, mremap=self._map, socket=self._socket, prctl=self._hide)
-        table.update(getrandom=self._random, getppid=self._parent)
+        table.update(getrandom=self._random, getppid=self._parent, exit_group=self._end)
         return table
 
     def _refuse(self, name: str, call: Notification) -> Answer:
@@ -242,6 +248,9 @@ class Watcher:
         with open(f"/proc/{call.pid}/stat", "rb") as file:  # noqa: PTH123
             parent = int(file.read().rpartition(b")")[2].split()[1])
         return Answer(value=parent or os.getpid())
+
+    def _end(self, _name: str, call: Notification) -> Answer:
+        return _NONE_YET if self.is_held_at_end(call.pid, call.args[0] & 0xFF) else GO_ON
 
     def _map(self, name: str, call: Notification) -> Answer:
         length = call.args[1 if name == "mmap" else 2]
@@ -376,6 +385,10 @@ class Watcher:
             return f"{os.readlink(link)}/{path}"  # noqa: PTH115 - in the path of every open
         except OSError:
             return f"/{path}"
+
+
+def _nobody(_pid: int, _code: int) -> bool:
+    return False
 
 
 def signed(value: int) -> int:
