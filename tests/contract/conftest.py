@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -11,9 +10,8 @@ from spanproof.sandbox import Evidence, FailureClass, Limits, Sandbox
 from spanproof.sandbox.registry import availability, backend_names, open_sandbox
 
 from ..sandbox.e2b.loopback import on_loopback
+from .recorded import PLACES, TIER
 
-TIER = os.environ.get("SPANPROOF_TESTED_TIER")
-"""Of the jail alone, where it is given: see test_reduced_tier.py."""
 BACKENDS = ("jail",) if TIER else backend_names()
 """All of ours: one that cannot run here fails its tests."""
 SHORT = Limits(wall_s=1.0, cpu_s=1.0)
@@ -30,10 +28,11 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
         yield opened
 
 
-@pytest.fixture(scope="module", params=["jail"] if TIER else ["jail", "docker"])
+@pytest.fixture(scope="module", params=PLACES)
 def taped(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """The backends that serve recorded calls."""
-    with open_sandbox(request.param, settings=settings_of(request.param, request)) as opened:
+    backend, more = ("docker", {"runtime": "runsc"}) if request.param == "gvisor" else (request.param, {})
+    with open_sandbox(backend, settings={**settings_of(backend, request), **more}) as opened:
         yield opened
 
 

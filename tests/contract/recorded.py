@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from spanproof.sandbox import Exchange, Execution, Fixtures, Program, Sandbox, ToolAnswer, ToolRequest
@@ -9,8 +11,22 @@ from spanproof.sandbox import Exchange, Execution, Fixtures, Program, Sandbox, T
 JSON = (("Content-Type", "application/json"),)
 ITEMS = "https://api.example.com/v1/items?b=2&a=1"
 PAGE = Exchange("GET", ITEMS, 200, JSON, b'{"n": 1}')
-in_the_jail = pytest.mark.parametrize("taped", ["jail"], indirect=True)
+TIER = os.environ.get("SPANPROOF_TESTED_TIER")
+"""Of the jail alone, where it is given: see test_reduced_tier.py."""
+PLACES = ("jail",) if TIER else ("jail", "docker", "gvisor", "e2b")
+"""Where recorded calls are served; gVisor is the docker backend's runtime runsc."""
+
+
+def in_places(*names: str) -> pytest.MarkDecorator:
+    """There only."""
+    return pytest.mark.parametrize("taped", [one for one in PLACES if one in names], indirect=True)
+
+
+in_the_jail = in_places("jail")
 """What the image of the docker tests does not have."""
+not_in_gvisor = in_places("jail", "docker", "e2b")
+"""See docs/sandbox.md: it tells no connection but those to recorded ports, has no IPv6, and files stay."""
+with_any_clock = in_places("jail", "docker")
 
 
 def run(

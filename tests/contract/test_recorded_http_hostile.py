@@ -16,7 +16,7 @@ from spanproof.sandbox import (
     UnsupportedFixtures,
 )
 
-from .recorded import ITEMS, PAGE, calls, no_tools, run
+from .recorded import ITEMS, PAGE, calls, no_tools, not_in_gvisor, run
 
 
 @pytest.mark.parametrize(
@@ -118,6 +118,7 @@ for line in (b"GET /\\nGET\\thttps://bank.example/ HTTP/1.1", b"GET https://bank
     ]
 
 
+@not_in_gvisor  # whose /proc shows PID 1's addresses and variables, which say nothing; see the tests of docker
 def test_no_key_is_within_reach(taped: Sandbox) -> None:
     source = """
 import glob, os

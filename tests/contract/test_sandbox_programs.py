@@ -28,7 +28,7 @@ def test_each_promise_is_kept(sandbox: Sandbox, promise: Promise) -> None:
     finding = check_one(promise, sandbox)
     assert finding.outcome != "broken", finding.detail
     if promise in RECORDED:
-        assert finding.outcome == ("not_applicable" if sandbox.name == "e2b" else "kept"), finding.detail
+        assert finding.outcome == "kept", finding.detail
 
 
 def test_a_program_that_ends_well_is_ok(sandbox: Sandbox) -> None:

@@ -5,7 +5,7 @@ Usage, as root, from the repository: `python tests/hostile/table.py [WALL…]`, 
     full-root, full-user             the jail's full tier
     reduced-root, reduced-user       its reduced tier, in what Docker's default profile leaves
     runc, runc-default               containers, under the jail's list of system calls, under Docker's own
-    runsc                            gVisor's containers; one program each, so that it takes long
+    runsc                            gVisor's containers
     podman                           containers of an unprivileged user's podman, where it can run any
 
 and all of them by default. Each prints a row, and on stderr what was not contained, what was told otherwise
@@ -79,11 +79,6 @@ def daemon_for(wall: str) -> Iterator[tuple[str, str]]:
             yield found.host, found.image
 
 
-def hostile_for(wall: str) -> list[Any]:
-    """The hostile programs that can be run behind a wall: gVisor's has no recorded calls."""
-    return [one for one in HOSTILE if one.recorded is None or wall != "runsc"]
-
-
 def rows_for(machine: Machine, wall: str) -> list[dict[str, Any]]:
     """All programs, as lines of the command."""
     host_pid = 2 if wall in REDUCED else os.getpid()
@@ -95,7 +90,7 @@ def rows_for(machine: Machine, wall: str) -> list[dict[str, Any]]:
             "timeout_s": one.timeout_s,
             "http": one.recorded,
         }
-        for one in hostile_for(wall)
+        for one in HOSTILE
     ]
     ordinary = [
         {"id": f"ordinary: {name}", "language": "python", "source": text, "timeout_s": 120}
@@ -141,7 +136,7 @@ def row_of(wall: str, machine: Machine) -> str:
     """Run all, and count."""
     with command_for(wall) as command:
         answers = answers_of(command, rows_for(machine, wall))
-    hostile = [(one, answers[f"hostile: {one.name}"]) for one in hostile_for(wall)]
+    hostile = [(one, answers[f"hostile: {one.name}"]) for one in HOSTILE]
     escaped = [one.name for one, answer in hostile if not is_contained(one, answer, wall)]
     untold = [one.name for one, answer in hostile if not is_told(one, answer, machine)]
     harmed = [name for name in ORDINARY if answers[f"ordinary: {name}"].get("failure_class") != "ok"]

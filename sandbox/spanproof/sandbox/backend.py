@@ -24,6 +24,8 @@ class Evidence(StrEnum):
 
     ATTEMPTS = "attempts"
     """`Execution.attempts`, as the kernel saw them, and the failure classes that rest on them."""
+    CALLS = "calls"
+    """Of the attempts, where recorded calls are served: calls to them and names looked up."""
     PEAK_MEMORY = "peak_memory"
     """`Execution.peak_memory_bytes`."""
 

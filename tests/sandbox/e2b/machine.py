@@ -25,7 +25,8 @@ from spanproof.sandbox import Limits, Sandbox, SandboxBroken, Session, SessionSp
 _LIMITS = Limits(
     wall_s=300, cpu_s=300, memory_bytes=2 << 30, processes=400, open_files=1024, disk_bytes=256 << 20
 )
-_ROOT_S = "SYS_ADMIN SETUID SETGID SETPCAP CHOWN DAC_OVERRIDE FOWNER KILL NET_ADMIN SYS_PTRACE SYS_RESOURCE"
+_ROOT_S = "SYS_ADMIN SETUID SETGID SETPCAP CHOWN DAC_OVERRIDE FOWNER KILL NET_ADMIN NET_RAW SYS_PTRACE"
+_ROOT_S += " SYS_RESOURCE"
 _CALLER = """
 import json, sys
 def exchange(events, busy):

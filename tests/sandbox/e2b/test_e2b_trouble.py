@@ -139,6 +139,16 @@ def test_a_machine_that_keeps_nothing_apart_judges_nothing(service: Loopback, se
     assert service.live == []
 
 
+def test_a_machine_that_keeps_nothing_apart_serves_no_recorded_call(
+    service: Loopback, settings: Settings
+) -> None:
+    service.trouble.rootless = True
+    recorded = Fixtures(http=(Exchange("GET", "http://a.test/"),))
+    with pytest.raises(UnsupportedFixtures, match=r"recorded HTTP calls.*use a template"):
+        run(settings, Program("python", "1", fixtures=recorded))
+    assert service.live == []
+
+
 def test_a_machine_that_keeps_users_apart_is_used_again_until_it_is_worn(
     service: Loopback, settings: Settings
 ) -> None:
@@ -280,7 +290,6 @@ def test_a_template_without_a_build_is_told(service: Loopback, settings: Setting
 @pytest.mark.parametrize(
     ("language", "fixtures"),
     [
-        ("python", Fixtures(http=(Exchange("GET", "http://a.test/"),))),
         ("python", Fixtures(packages=PackageSet(Ecosystem.PIP, ("six==1.17.0",)))),
         ("python", Fixtures(clock=Clock(0.0, rate=0.0))),
         ("sql", Fixtures(database=Database(DatabaseEngine.DUCKDB))),

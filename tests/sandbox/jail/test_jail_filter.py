@@ -16,6 +16,7 @@ from spanproof.sandbox.jail.filter import (
     RET_NOTIFY,
     SEEDED,
     compile_filter,
+    compile_untold,
 )
 from spanproof.sandbox.jail.rules import ALLOWED, CONDITIONAL, NAMED, REFUSED, WATCHED
 
@@ -36,6 +37,26 @@ def test_each_named_call_is_treated_as_its_rule_says(arch: Arch) -> None:
     for names, expected in ((ALLOWED, RET_ALLOW), (WATCHED, RET_NOTIFY), (REFUSED, RET_NOTIFY)):
         for name in names & arch.numbers.keys():
             assert verdict(arch, arch.numbers[name]) == expected, name
+
+
+@both
+def test_where_nobody_is_told_what_the_slot_would_refuse_fails(arch: Arch) -> None:
+    program = compile_untold(arch, UID)
+
+    def call(name: str, *args: int) -> int:
+        return run_program(program, arch, arch.numbers[name], *args)
+
+    for names, expected in ((ALLOWED, RET_ALLOW), (WATCHED, RET_ALLOW), (REFUSED, RET_EPERM)):
+        for name in names & arch.numbers.keys():
+            assert call(name) == expected, name
+    assert call("clone", 0x01200011) == call("mmap", 0, 1 << 40, 3) == call("kill", 2, 9) == RET_ALLOW
+    assert call("clone", 0x10000011) == call("socket", 17, 3, 0) == call("kill", 1, 9) == RET_EPERM
+    assert call("mknodat", 0, 0, 0o060600) == call("setuid", 0) == RET_EPERM
+    assert call("setuid", UID) == RET_ALLOW
+    named = {arch.numbers[name] for name in NAMED & arch.numbers.keys()}
+    for number in {*range(600), 1 << 30, (1 << 30) + 1} - named:
+        assert run_program(program, arch, number) == RET_ENOSYS, number
+    assert run_program(program, arch, arch.numbers["read"], audit=0x40000003) == RET_ENOSYS
 
 
 @both

@@ -21,6 +21,24 @@ def class_of(*, language: str = "python", **header: object) -> FailureClass:
     return execution_of(header, [b"", b""], LIMITS, language=language).failure_class
 
 
+def test_a_file_that_lies_nowhere_has_not_been_refused() -> None:
+    header = {"status": FAILED, "attempts": [["file", "/a", False]], "missing": ["/a"]}
+
+    def found(language: str, may_lie: bool, **more: object) -> FailureClass:
+        given = {**header, **more}
+        return execution_of(
+            given, [b"", b""], LIMITS, language=language, may_lie=lambda _path: may_lie
+        ).failure_class
+
+    told = {"outcome": "raised", "raised": raised(os=True, path="/a")}
+    assert found("bash", may_lie=False) is found("python", may_lie=False, **told) is FailureClass.EXCEPTION
+    refused = FailureClass.PERMISSION_DENIED
+    assert found("bash", may_lie=True) is found("python", may_lie=True, **told) is refused
+    others = [["file", "/a", False], ["file", "/b", False]]
+    assert found("bash", may_lie=False, attempts=others) is refused
+    assert found("bash", may_lie=False, missing="/a") is found("bash", may_lie=False, missing=[1]) is refused
+
+
 def raised(**flags: object) -> dict[str, object]:
     return {"type": "X", "message": "", **flags}
 

@@ -227,6 +227,12 @@ _CLASSES = (
     ("import os\ntry: os.chroot('/')\nexcept OSError: pass", FailureClass.UNSAFE_OPERATION),
     ("import os\nwhile True: os.write(1, b'x' * 65536)", FailureClass.OUTPUT_LIMIT),
 )
+_NO_FILE = "/a-directory-that-is-not-there/a-file"
+_READS_NOTHING = {
+    "python": f"open('{_NO_FILE}')",
+    "bash": f"cat {_NO_FILE}",
+    "javascript": f"require('fs').readFileSync('{_NO_FILE}')",
+}
 _BY_ATTEMPTS = frozenset({FailureClass.PERMISSION_DENIED, FailureClass.UNSAFE_OPERATION})
 
 PROMISES: tuple[Promise, ...] = (
@@ -240,6 +246,15 @@ PROMISES: tuple[Promise, ...] = (
             Evidence.ATTEMPTS if wanted in _BY_ATTEMPTS else None,
         )
         for n, (source, wanted) in enumerate(_CLASSES)
+    ),
+    *(
+        Promise(
+            f"no such file, {language}",
+            "to read a file that lies nowhere, inside or outside, fails as such, and is no refusal",
+            language,
+            _ends(language, source, FailureClass.EXCEPTION),
+        )
+        for language, source in _READS_NOTHING.items()
     ),
     Promise(
         "stdin", "what is given as input is read", "python", _prints("print(input())", "a\n", stdin=b"a\n")

@@ -91,7 +91,7 @@ RECORDED: tuple[Promise, ...] = (
         "calls are told, the recorded as allowed and all others as refused",
         "python",
         _calls_told,
-        Evidence.ATTEMPTS,
+        Evidence.CALLS,
     ),
 )
 """In the order they are checked."""

@@ -18,6 +18,7 @@ from spanproof.sandbox.errors import BadSetting, UnsupportedLanguage
 from spanproof.sandbox.jail import probe
 from spanproof.sandbox.jail.job import check_database_made, here, job_of
 from spanproof.sandbox.jail.outcome import execution_of
+from spanproof.sandbox.jail.outside import may_lie_here
 from spanproof.sandbox.jail.pool import Kind, Pool, kind_for, kind_for_session, kind_of_environment
 from spanproof.sandbox.jail.session import JailSession, Loan, job_of_session
 from spanproof.sandbox.jail.wire import Frame, Header
@@ -54,7 +55,9 @@ class JailSandbox(Sandbox):
         kind = self._kind_with(program.fixtures.packages) or kind_for(program)
         with self._workers:
             answer = self._answer(header, parts, program.limits.wall_s, kind)
-        execution = execution_of(answer.header, answer.parts, program.limits, language=program.language)
+        execution = execution_of(
+            answer.header, answer.parts, program.limits, language=program.language, may_lie=may_lie_here
+        )
         check_database_made(answer.header, execution, program)
         return execution
 
@@ -78,7 +81,7 @@ class JailSandbox(Sandbox):
         kind = kind_for_session(spec, self._kind_with(spec.fixtures.packages))
         slot = self._pool.take(kind)
         loan = Loan(slot, lambda: self._pool.give_back(kind, slot), slot.close)
-        return JailSession(loan, job, spec, answer)
+        return JailSession(loan, job, spec, answer, may_lie_here)
 
     def close(self) -> None:
         """End every process of it."""

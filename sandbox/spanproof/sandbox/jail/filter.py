@@ -27,6 +27,9 @@ _SOL_SOCKET, _SO_PASSPIDFD, _SO_PEERPIDFD = 1, 76, 77
 _RET_NO_OPTION = 0x00050000 | errno.ENOPROTOOPT
 _RET_NO_PROTOCOL = 0x00050000 | errno.EPROTONOSUPPORT
 
+_FOR_THE_KERNEL = WATCHED | {"mmap", "mremap", "prctl", "sendto"}
+"""Calls shown to be noted, measured or answered, and not to be refused."""
+
 SEEDED = frozenset(("getrandom",))
 """What the slot answers where a program's chance is to repeat."""
 
@@ -108,7 +111,36 @@ def compile_filter(
         _Instruction(_JGE, _X32_BIT, 0, 1),
         _Instruction(_RET, RET_NOTIFY),
     ]
-    program = head + _search(_ranges(_actions(arch, uid, answered, namespaced, shown)))
+    return _packed(head + _search(_ranges(_actions(arch, uid, answered, namespaced, shown))))
+
+
+def compile_untold(arch: Arch, uid: int) -> bytes:
+    """The program for a kernel that does not notify: what a slot would refuse fails, and nobody is told.
+
+    What it would judge by a path, an address or a size goes through: another wall must bound that.
+    """
+    actions = _actions(arch, uid, frozenset(), namespaced=True, shown=frozenset())
+    names = {number: name for name, number in arch.numbers.items()}
+    settled = {
+        number: _settled(action, RET_ALLOW if names[number] in _FOR_THE_KERNEL else RET_EPERM)
+        for number, action in actions.items()
+    }
+    head = [
+        _Instruction(_LD_ABS, _OFFSET_ARCH),
+        _Instruction(_JEQ, arch.audit, 1, 0),
+        _Instruction(_RET, RET_ENOSYS),
+        _Instruction(_LD_ABS, _OFFSET_NR),
+    ]
+    return _packed(head + _search(_ranges(settled)))
+
+
+def _settled(action: _Program, verdict: int) -> _Program:
+    """With a verdict in the place of the slot's."""
+    asked = _end(RET_NOTIFY)
+    return [_end(verdict) if instruction == asked else instruction for instruction in action]
+
+
+def _packed(program: _Program) -> bytes:
     if len(program) > 4096:  # BPF_MAXINSNS
         raise ValueError(f"the seccomp program has {len(program)} instructions, the kernel takes 4096")
     return b"".join(instruction.packed() for instruction in program)

@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import errno
 import os
+import struct
 from collections.abc import Iterator
 
 from spanproof.sandbox.jail.arch import required_arch
@@ -49,6 +50,8 @@ PR_SET_NO_NEW_PRIVS = 38
 SECUREBITS_LOCKED = 0b11101111
 """NOROOT, NO_SETUID_FIXUP and NO_CAP_AMBIENT_RAISE with their locks, and KEEP_CAPS locked off."""
 
+RESOLVE_NO_XDEV, RESOLVE_NO_MAGICLINKS, RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH = 1, 2, 4, 8
+
 _CAPABILITY_VERSION = 0x20080522
 
 _SECCOMP_SET_MODE_FILTER = 1
@@ -61,6 +64,7 @@ SECCOMP_RET_USER_NOTIF = 0x7FC00000
 _SYS_PIDFD_GETFD = 438
 _SYS_OPEN_TREE = 428
 _SYS_MOVE_MOUNT = 429
+_SYS_OPENAT2 = 437
 _SYS_MOUNT_SETATTR = 442
 _SYS_SECCOMP = {"x86_64": 317, "aarch64": 277}
 
@@ -183,6 +187,15 @@ def set_mount_attributes(path: str, attributes: int, *, recursive: bool = True) 
         ),
         f"mount_setattr {path}",
     )
+
+
+def openat2(directory: int, path: str, flags: int, mode: int = 0, resolve: int = 0) -> int:
+    """Open a path, with bounds to where it may lead (`RESOLVE_…`); a descriptor, closed on exec."""
+    how = struct.pack("=QQQ", flags | os.O_CLOEXEC, mode, resolve)
+    found = _libc.syscall(
+        _long(_SYS_OPENAT2), _long(directory), os.fsencode(path), how, ctypes.c_size_t(len(how))
+    )
+    return _check(found, path)
 
 
 def prctl(option: int, value: int = 0) -> int:

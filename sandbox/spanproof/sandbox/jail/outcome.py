@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,7 @@ class Facts:
         outcome: what the guest said: `finished`, `ok`, `raised`, `syntax`, `fixture`, or None.
         told: the guest's classification of its exception, by flag.
         path: the file its exception is about, as the guest told it.
+        nowhere: files that were to be read and that lie nowhere, so that no wall kept them from it.
     """
 
     stopped: str | None
@@ -48,6 +49,7 @@ class Facts:
     cpu_s: float
     wall_s: float
     attempts: tuple[Attempt, ...]
+    nowhere: frozenset[str]
     outcome: str | None
     told: Mapping[str, bool]
     path: str | None
@@ -126,8 +128,8 @@ def _boundary_class(facts: Facts) -> FailureClass | None:
     """Whether the failure is that of a refused attempt.
 
     The refusal is the kernel's word, or that of an engine in which no code of the program runs; the guest's
-    report only ties the failure to it. An error about a file
-    that was not refused, or one that names no refused address, is an exception as any other.
+    report only ties the failure to it. An error about a file that was not refused, or that lies nowhere, or
+    one that names no refused address, is an exception as any other.
     """
     if facts.language in _ENGINES and facts.told.get("denied"):
         return FailureClass.PERMISSION_DENIED
@@ -145,7 +147,7 @@ def _boundary_class(facts: Facts) -> FailureClass | None:
 
 
 def _targets(facts: Facts) -> set[str]:
-    return {attempt.target for attempt in facts.attempts if not attempt.allowed}
+    return {attempt.target for attempt in facts.attempts if not attempt.allowed} - facts.nowhere
 
 
 def _script_class(code: int | None) -> FailureClass:
@@ -159,7 +161,10 @@ def _tests_class(facts: Facts) -> FailureClass:
 
 
 def _refused(facts: Facts, kind: AttemptKind) -> bool:
-    return any(attempt.kind is kind and not attempt.allowed for attempt in facts.attempts)
+    return any(
+        attempt.kind is kind and not attempt.allowed and attempt.target not in facts.nowhere
+        for attempt in facts.attempts
+    )
 
 
 def _exit(status: int | None) -> tuple[int | None, int | None]:
@@ -172,10 +177,23 @@ def _exit(status: int | None) -> tuple[int | None, int | None]:
 
 
 def execution_of(
-    header: Mapping[str, Any], parts: Sequence[bytes], limits: Limits, *, language: str = "python"
+    header: Mapping[str, Any],
+    parts: Sequence[bytes],
+    limits: Limits,
+    *,
+    language: str = "python",
+    may_lie: Callable[[str], bool] = lambda _path: True,
 ) -> Execution:
-    """Read a slot's result."""
-    facts = read_facts(header, language=language)
+    """Read a slot's result.
+
+    Args:
+        header: the result, of any content.
+        parts: the output kept.
+        limits: the program's.
+        language: the program's.
+        may_lie: whether something may lie outside the wall at a path at which the slot saw nothing.
+    """
+    facts = read_facts(header, language=language, may_lie=may_lie)
     code, number = _exit(facts.status)
     stdout, stderr = (*(part.decode("utf-8", "replace") for part in parts[:2]), "", "")[:2]
     text, characters = _result_text(header)
@@ -214,7 +232,7 @@ def _result_text(header: Mapping[str, Any]) -> tuple[str | None, int | None]:
     return f"{text}\n[... {characters - len(text)} characters cut ...]", characters
 
 
-def read_facts(header: Mapping[str, Any], *, language: str) -> Facts:
+def read_facts(header: Mapping[str, Any], *, language: str, may_lie: Callable[[str], bool]) -> Facts:
     """Take what has the right type from a header; what has not is absent."""
     raised = header.get("raised")
     said = raised if isinstance(raised, dict) else {}
@@ -230,6 +248,7 @@ def read_facts(header: Mapping[str, Any], *, language: str) -> Facts:
         cpu_s=_seconds(header.get("cpu_s")),
         wall_s=_seconds(header.get("wall_s")),
         attempts=_attempts(header.get("attempts")),
+        nowhere=frozenset(path for path in _texts(header.get("missing")) if not may_lie(path)),
         outcome=outcome if isinstance(outcome, str) else None,
         told={str(key): value for key, value in said.items() if isinstance(value, bool)},
         path=path if isinstance(path := said.get("path"), str) else None,
@@ -262,6 +281,10 @@ def _attempts(value: object) -> tuple[Attempt, ...]:
             if kind in AttemptKind._value2member_map_:
                 found.append(Attempt(AttemptKind(kind), target, allowed is True))
     return tuple(found)
+
+
+def _texts(value: object) -> list[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
 def _raised(said: Mapping[str, Any]) -> Raised:

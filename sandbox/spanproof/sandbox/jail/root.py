@@ -26,6 +26,8 @@ BOX_DIRECTORIES = (("work", 0o755), ("tmp", 0o1777), ("shm", 0o1777), ("code", 0
 
 _LISTED = 1000
 _DEPTH = 32
+_ENTERED = 20_000
+"""Directories looked into: where nobody bounds names (gVisor), a program can make more than anyone reads."""
 _STAGE = "/tmp"  # noqa: S108 - any directory that exists; covered in our own namespace only
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = ("ld.so.cache", "alternatives", "ssl/certs", "ssl/openssl.cnf", "ca-certificates", "mime.types")
@@ -226,7 +228,9 @@ def files_under(work: str) -> dict[str, int]:
     """Regular files below a directory, by `lstat`: a link is never followed."""
     found: dict[str, int] = {}
     waiting = [("", 0)]
-    while waiting and len(found) < _LISTED:
+    entered = 0
+    while waiting and len(found) < _LISTED and entered < _ENTERED:
+        entered += 1
         relative, depth = waiting.pop()
         try:
             entries = list(os.scandir(f"{work}/{relative}"))

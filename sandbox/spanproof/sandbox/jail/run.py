@@ -124,6 +124,7 @@ class Run:
             "cpu_s": cpu_s,
             "memory_refused": record.memory_refused,
             "attempts": [[kind, target, allowed] for (kind, target), allowed in record.attempts.items()],
+            "missing": sorted(record.missing),
             "out_cut": self._streams.out.cut,
             "err_cut": self._streams.err.cut,
             "outcome": testimony.outcome,

@@ -105,11 +105,18 @@ class JailSession(Session):
     """One interpreter over several programs, in a jail slot of its own."""
 
     def __init__(
-        self, slot: Loan, job: tuple[Header, list[bytes]], spec: SessionSpec, answer: AnswerTool
+        self,
+        slot: Loan,
+        job: tuple[Header, list[bytes]],
+        spec: SessionSpec,
+        answer: AnswerTool,
+        may_lie: Callable[[str], bool],
     ) -> None:
+        """Start it; `may_lie` as for `execution_of`."""
         self._slot: Loan | None = slot
         self._spec = spec
         self._answer = answer
+        self._may_lie = may_lie
         self._tools = frozenset(stub.name for stub in spec.tools)
         self._coming: deque[Foreseen] = deque()
         self._sent: deque[str] = deque()
@@ -140,7 +147,7 @@ class JailSession(Session):
             raise SandboxBroken("the session is over")
         try:
             frame = self._step(self._slot, source)
-            execution = execution_of(frame.header, frame.parts, self._spec.limits)
+            execution = execution_of(frame.header, frame.parts, self._spec.limits, may_lie=self._may_lie)
         except BaseException:
             self.close()  # the step waits for an answer that will not come
             raise

@@ -92,20 +92,26 @@ class Record:
         network_used: whether the network namespace may hold traces of the run.
         memory_refused: bytes of the largest single mapping that was refused.
         dropped: how many attempts were not kept.
+        missing: files that were to be read, and are not there.
     """
 
     attempts: dict[tuple[str, str], bool] = field(default_factory=dict)
     network_used: bool = False
     memory_refused: int = 0
     dropped: int = 0
+    missing: set[str] = field(default_factory=set)
 
-    def note(self, kind: str, target: str, *, allowed: bool) -> None:
+    def note(self, kind: str, target: str, *, allowed: bool, missing: bool = False) -> None:
         """Keep an attempt; refused and allowed for the same target are two facts only if both happened."""
         key = (kind, target[:_PATH_BYTES])
         if key in self.attempts:
             self.attempts[key] = self.attempts[key] and allowed
+            if not missing:
+                self.missing.discard(key[1])
         elif len(self.attempts) < _ATTEMPTS:
             self.attempts[key] = allowed
+            if missing:
+                self.missing.add(key[1])
         else:
             self.dropped += 1
 
@@ -299,7 +305,7 @@ class Watcher:
             place in paths.ACCOUNTS and pid in self._looking_up and not writes
         ):
             return GO_ON
-        self.record.note("file", place, allowed=False)
+        self.record.note("file", place, allowed=False, missing=not writes and is_missing(judged, place))
         return Answer(errno.EACCES) if judged is paths.Judged.FORBIDDEN else GO_ON
 
     def _exec(self, name: str, call: Notification) -> Answer:
@@ -389,6 +395,11 @@ class Watcher:
 
 def _nobody(_pid: int, _code: int) -> bool:
     return False
+
+
+def is_missing(judged: paths.Judged, place: str) -> bool:
+    """Whether nothing of that name is in sight, as far as this process sees."""
+    return judged is paths.Judged.OUTSIDE and not os.path.lexists(place)
 
 
 def signed(value: int) -> int:

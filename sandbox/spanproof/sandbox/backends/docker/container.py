@@ -76,10 +76,16 @@ class Container:
         return self.facts.get("watched") is True
 
     @property
+    def serves_calls(self) -> bool:
+        """Whether recorded calls can be answered in it."""
+        return self.facts.get("tape") is True
+
+    @property
     def tells(self) -> frozenset[Evidence]:
         """What is known of its runs: attempts only where no other filter refuses before ours tells."""
-        full = self.watched and self._daemon.has_own_profile
-        return frozenset(Evidence) if full else frozenset(Evidence) - {Evidence.ATTEMPTS}
+        attempts = self.watched and self._daemon.has_own_profile
+        known = {Evidence.ATTEMPTS: attempts, Evidence.CALLS: self.serves_calls, Evidence.PEAK_MEMORY: True}
+        return frozenset(one for one, is_known in known.items() if is_known)
 
     @property
     def runtimes(self) -> Runtimes:

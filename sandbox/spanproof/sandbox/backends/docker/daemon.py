@@ -36,9 +36,15 @@ _OPEN_FILES = 4096
 """Above what a program may have, which is bounded apart."""
 _USER_PROCESSES = 32768
 """Of all containers' programs together; Podman would ask for more than some machines allow."""
-_RUNTIME_BYTES = 256 * 1024 * 1024
+_RUNTIME_BYTES = 512 * 1024 * 1024
 """More, for a runtime that brings a kernel of its own into the container's control group."""
-_RUNTIME_PROCESSES = 1024
+_RUNTIME_PROCESSES = 4096
+_RIGHTS = (
+    *("CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_ADMIN", "NET_BIND_SERVICE", "SETGID", "SETPCAP"),
+    *("SETUID", "SYS_PTRACE", "SYS_RESOURCE"),
+)
+"""Of such a runtime's PID 1, which gives them up where they would reach more than that kernel's own: see
+`unwatched`. Programs have none anywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +128,13 @@ class Daemon:
         for missing in (self.missing_runtime(), self.missing_image()):
             if missing is not None:
                 raise SandboxUnavailable(". ".join(missing))
+        user = shape.user or self._settings.user
         with self._told(f"no container of {self._settings.image!r} could be made"):
             container = self._client.create_container(
                 image=self._settings.image,
                 entrypoint=["python3", "-s", "-u", "-c", BOOT],
-                command=[],
-                user=shape.user or self._settings.user,
+                command=[user],
+                user="0:0" if self._own_kernel else user,
                 environment=_environment(),
                 working_dir="/",
                 labels={LABEL: _owner()},
@@ -140,8 +147,7 @@ class Daemon:
         return str(container["Id"])
 
     def _profile(self, shape: Shape) -> dict[str, Any]:
-        own_kernel = bool(self._settings.runtime) and self._settings.runtime != "runc"
-        memory = shape.memory_bytes + _OWN_BYTES + (_RUNTIME_BYTES if own_kernel else 0)
+        memory = shape.memory_bytes + _OWN_BYTES + (_RUNTIME_BYTES if self._own_kernel else 0)
         room = f"rw,nosuid,nodev,size={shape.disk_bytes},mode=1777"
         limits = {"core": 0, "fsize": shape.disk_bytes, "nofile": _OPEN_FILES}
         if self.is_podman:
@@ -154,9 +160,10 @@ class Daemon:
             "tmpfs": {"/box": f"{room},exec", "/tmp": f"{room},exec", "/dev/shm": room},  # noqa: S108
             "mem_limit": memory,
             "memswap_limit": memory,
-            "pids_limit": shape.processes + _OWN_PROCESSES + (_RUNTIME_PROCESSES if own_kernel else 0),
+            "pids_limit": shape.processes + _OWN_PROCESSES + (_RUNTIME_PROCESSES if self._own_kernel else 0),
             "nano_cpus": int(self._settings.cpus * 1e9),
             "cap_drop": ["ALL"],
+            "cap_add": list(_RIGHTS) if self._own_kernel else [],
             "security_opt": ["no-new-privileges", *self._seccomp()],
             "ipc_mode": "private",
             "mounts": [_mount(bind) for bind in shape.binds],
@@ -166,6 +173,11 @@ class Daemon:
             "log_config": {"Type": "none"},
             "runtime": self._settings.runtime or None,
         }
+
+    @property
+    def _own_kernel(self) -> bool:
+        """Whether the runtime may bring a kernel of its own, as gVisor's does."""
+        return self._settings.runtime not in ("", "runc")
 
     @property
     def has_own_profile(self) -> bool:

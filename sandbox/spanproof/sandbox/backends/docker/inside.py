@@ -3,7 +3,8 @@
 In: jobs on the standard input. Out: one result per job on the standard output, and a word after each that
 everything is as it was before: no process but this one, nothing in any tmpfs, no object of any other kind
 that outlives a process. Where that cannot be said, it ends, and the container with it. Sent into the
-container as source; the image gives Python and nothing else. It has no capability, and the programs' user.
+container as source; the image gives Python and nothing else. It has no capability, and the programs' user;
+`unwatched` says where that is otherwise.
 """
 
 from __future__ import annotations
@@ -15,16 +16,17 @@ import resource
 import shutil
 import signal
 import socket
-import threading
+import sys
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
+from spanproof.sandbox.backends.docker.unwatched import Deaf, Led, OneUser, Untold, User, Waited, settle
 from spanproof.sandbox.jail import cgroup, kernel, root, tree
-from spanproof.sandbox.jail.arch import this_arch
+from spanproof.sandbox.jail.arch import Arch, this_arch
 from spanproof.sandbox.jail.arming import Arming, Forked
 from spanproof.sandbox.jail.ear import Ear
-from spanproof.sandbox.jail.filter import SEEDED, compile_filter
+from spanproof.sandbox.jail.filter import SEEDED, compile_filter, compile_untold
 from spanproof.sandbox.jail.fixed.surroundings import own_image
 from spanproof.sandbox.jail.network import Resolver as Names
 from spanproof.sandbox.jail.node import find_node
@@ -35,7 +37,7 @@ from spanproof.sandbox.jail.reduced.box import empty
 from spanproof.sandbox.jail.slot import Slot, tell
 from spanproof.sandbox.jail.stand_in import BringingWatcher
 from spanproof.sandbox.jail.warm import preload, use_packages_of
-from spanproof.sandbox.jail.wire import encode
+from spanproof.sandbox.jail.wire import Frame, encode
 
 TMPFS = (root.BOX, "/tmp", "/dev/shm")  # noqa: S108 - the container's
 """All that can be written to in the container; each is root's, so a program changes only what is in it."""
@@ -78,11 +80,6 @@ class Channel:
 class Processes(tree.Namespace):
     """Every process of the container but this one."""
 
-    def limit(self, pid: int, kind: int, value: int) -> None:
-        """See `Namespace`; where a process may not limit another (gVisor), the container's limits hold."""
-        with contextlib.suppress(PermissionError):
-            super().limit(pid, kind, value)
-
     def bound_processes(self, pid: int, count: int) -> None:
         """The container's control group does: the kernel's own limit counts other containers' too."""
         self.limit(pid, resource.RLIMIT_NPROC, _USER_PROCESSES)
@@ -94,8 +91,9 @@ class Wiped:
     work = root.WORK
     code = root.CODE
 
-    def __init__(self, watched: bool) -> None:
-        self._watched = watched
+    def __init__(self, user: User | None) -> None:
+        """With whom it is to belong to, if not to this process."""
+        self._user = user
 
     def fresh(self, size_bytes: int) -> None:
         """See `Box`; the room is the container's."""
@@ -103,6 +101,13 @@ class Wiped:
             os.mkdir(path, 0o755)  # noqa: PTH102 - in the path of every run
         if _PACKAGES.is_dir():
             os.symlink(_PACKAGES, f"{root.BOX}/node_modules")  # noqa: PTH211
+        self.hand_over()
+
+    def hand_over(self) -> None:
+        """Let programs have what lies in it."""
+        if self._user is not None:
+            for path in (self.work, self.code):
+                self._user.own(path)
 
     def resize(self, size_bytes: int) -> None:
         """The container was made with the room its jobs ask for."""
@@ -122,10 +127,8 @@ class Wiped:
             if os.listdir(top):  # noqa: PTH208
                 raise RuntimeError(f"{top} could not be emptied")
         for table in _OUTLIVES_PROCESSES:
-            if not Path(table).exists():
-                if not self._watched:  # gVisor has such objects, and shows none
-                    raise RuntimeError(f"there is no {table} to see what outlived the program")
-            elif len(Path(table).read_text().splitlines()) > 1:
+            # Where there is none (gVisor's kernel shows none), the filter lets nobody make such an object.
+            if Path(table).exists() and len(Path(table).read_text().splitlines()) > 1:
                 raise RuntimeError(f"an object in {table} outlived the program")
         queues = Path("/dev/mqueue")
         if queues.is_dir() and any(queues.iterdir()):
@@ -144,25 +147,10 @@ class Wiped:
         """The kernel does."""
 
 
-class Deaf:
-    """Where no name can be heard: port 53 cannot be had, and nobody tells us who connects to it."""
-
-    def __init__(self) -> None:
-        self._never, self._open = os.pipe()
-
-    def fileno(self) -> int:
-        """Of something that never has news."""
-        return self._never
-
-    def serve(self) -> list[str]:
-        """None."""
-        return []
-
-
 class Loopback:
     """The container's network: a loopback, and no process left that could hold anything of it."""
 
-    def __init__(self, watched: bool) -> None:
+    def __init__(self, *, watched: bool) -> None:
         self.resolver: Names | Ear | Deaf
         try:
             self.resolver = Names()
@@ -186,41 +174,6 @@ class Loopback:
             self.resolver.names = {}
 
 
-class Unwatched:
-    """For kernels without notification (gVisor's): the container is the wall, and attempts are not told."""
-
-    def __init__(self) -> None:
-        self._never, self._open = os.pipe()
-
-    def arm(self, control: int) -> None:
-        """See `Arming`."""
-        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
-        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-        os.write(control, b"a")
-
-    def fetch(self, control: socket.socket, pid: int, pidfd: int) -> int:
-        """Something that never has news."""
-        told = control.recv(4096)
-        if told != b"a":
-            raise RuntimeError(f"a guest could not be armed: {told.decode(errors='replace').strip()}")
-        return os.dup(self._never)
-
-
-class Waited(Forked):
-    """For kernels without descriptors of processes (gVisor's): a thread waits for each guest's end."""
-
-    def _end_of(self, pid: int) -> int:
-        ends, held = os.pipe()
-
-        def wait() -> None:
-            with contextlib.suppress(ChildProcessError):
-                os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-            os.close(held)
-
-        threading.Thread(target=wait, daemon=True).start()
-        return ends
-
-
 class OwnGroup(cgroup.Group):
     """The container's control group, seen from inside: its limits are fixed, its events can be read."""
 
@@ -234,6 +187,12 @@ class OwnGroup(cgroup.Group):
 
 class ContainerSlot(Slot):
     """Serves the host until it closes the stream."""
+
+    _box: Wiped
+
+    def _prepare(self, frame: Frame) -> None:
+        super()._prepare(frame)
+        self._box.hand_over()
 
     def _clear(self, armed: Armed) -> None:
         super()._clear(armed)
@@ -250,12 +209,14 @@ def main() -> None:
             signal.signal(number, signal.SIG_DFL)
         with contextlib.suppress(OSError):
             own_image()  # where it cannot be read, nothing is fixed
+        user = User.of(sys.argv[1])
+        apart = settle(user)
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # the programs have our user: they must not reach our memory
         preload([])
         if Path(root.ENVIRONMENT, "site").is_dir():
             use_packages_of(f"{root.ENVIRONMENT}/site")
         watched = _notifies()
-        place = _place(watched)
+        place = _place(watched, user if apart else None)
         channel.sendall(encode(_hello(watched, place)))
         slot = ContainerSlot(place, channel, _group(), channel.way_out)  # type: ignore[arg-type] # all it uses
         slot.serve()
@@ -275,7 +236,7 @@ def _hello(watched: bool, place: Place) -> dict[str, object]:
         "libc": platform.libc_ver()[0],
         "libc_version": platform.libc_ver()[1],
         "watched": watched,
-        "names": not isinstance(place.network.resolver, Deaf),
+        "tape": watched or isinstance(place.network, Led),
         "oom": _oom_events() is not None,
         "bash": shutil.which("bash"),
         "node": None if node is None else [node.path, node.version],
@@ -290,22 +251,35 @@ def _notifies() -> bool:
         return False
 
 
-def _place(watched: bool) -> Place:
+def _place(watched: bool, apart: User | None) -> Place:
     arch = this_arch()
     if arch is None:
         raise OSError(f"there is no system call table for {os.uname().machine}")
     visible = (*(path for path in _SYSTEM if Path(path).exists()), *root.interpreter_directories())
-    arming: Arming = Passed(compile_filter(arch, os.getuid())) if watched else Unwatched()
-    seeded: Arming = Passed(compile_filter(arch, os.getuid(), SEEDED)) if watched else arming
-    network = Loopback(watched)
+    if not watched:
+        return _place_unwatched(arch, visible, apart)
+    arming: Arming = Passed(compile_filter(arch, os.getuid()))
+    seeded: Arming = Passed(compile_filter(arch, os.getuid(), SEEDED))
+    network = Loopback(watched=True)
     ear = network.resolver if isinstance(network.resolver, Ear) else None
     watcher = BringingWatcher(arch, Boundary(visible, os.environ["PATH"]), ear)
     return Place(
         tree=Processes(),
-        box=Wiped(watched),
+        box=Wiped(None),
         network=network,
         watcher=watcher,
-        origin=(Forked if watched else Waited)(arming, seeded, root.WORK),
+        origin=Forked(arming, seeded, root.WORK),
+    )
+
+
+def _place_unwatched(arch: Arch, visible: Iterable[str], apart: User | None) -> Place:
+    arming = Untold(compile_untold(arch, os.getuid() if apart is None else apart.uid), apart)
+    return Place(
+        tree=Processes() if apart is None else OneUser(),
+        box=Wiped(apart),
+        network=Loopback(watched=False) if apart is None else Led(),
+        watcher=BringingWatcher(arch, Boundary(visible, os.environ["PATH"]), None),
+        origin=Waited(arming, arming, root.WORK),
     )
 
 

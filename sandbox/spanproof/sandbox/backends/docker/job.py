@@ -26,7 +26,7 @@ def check_fixtures(fixtures: Fixtures, container: Container) -> None:
     given = {
         "fixtures.seed": fixtures.seed is not None,
         "fixtures.clock": fixtures.clock is not None,
-        "fixtures.http": bool(fixtures.http),
+        "fixtures.http": bool(fixtures.http) and not container.serves_calls,
     }
     for name, wanted in given.items():
         if wanted:

@@ -12,7 +12,8 @@ import struct
 import zlib
 from pathlib import Path
 
-ENTRY = "spanproof.sandbox.backends.docker.inside"
+_PACKAGE = "spanproof.sandbox.backends.docker"
+ENTRY = f"{_PACKAGE}.inside"
 _SANDBOX = Path(__file__).parents[2]
 
 BOOT = (
@@ -48,12 +49,11 @@ importlib.import_module("'''
 @functools.cache
 def parcel() -> bytes:
     """The modules, as `BOOT` reads them."""
-    sources = dict.fromkeys(
-        ("spanproof", "spanproof.sandbox", "spanproof.sandbox.backends", ENTRY.rpartition(".")[0]), ""
-    )
+    sources = dict.fromkeys(("spanproof", "spanproof.sandbox", "spanproof.sandbox.backends", _PACKAGE), "")
     for name in ("errors", "model"):
         sources[f"spanproof.sandbox.{name}"] = (_SANDBOX / f"{name}.py").read_text("utf-8")
-    sources[ENTRY] = Path(__file__).with_name("inside.py").read_text("utf-8")
+    for path in (Path(__file__).with_name(f"{name}.py") for name in ("inside", "unwatched")):
+        sources[f"{_PACKAGE}.{path.stem}"] = path.read_text("utf-8")
     for path in sorted((_SANDBOX / "jail").rglob("*.py")):
         parts = path.relative_to(_SANDBOX).with_suffix("").parts
         name = ".".join(("spanproof", "sandbox", *(part for part in parts if part != "__init__")))

@@ -10,18 +10,24 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from spanproof.sandbox.backend import AnswerTool, Availability, Evidence, Sandbox, Session
 from spanproof.sandbox.backends.e2b.conversation import Conversation
-from spanproof.sandbox.backends.e2b.job import check_fixtures, job_of, session_job
+from spanproof.sandbox.backends.e2b.job import apart_of, check_fixtures, job_of, session_job
 from spanproof.sandbox.backends.e2b.machine import Life, Machine
 from spanproof.sandbox.backends.e2b.output import output_of
 from spanproof.sandbox.backends.e2b.service import features
 from spanproof.sandbox.backends.e2b.session import E2BSession
 from spanproof.sandbox.backends.e2b.settings import KNOWN, read_settings
 from spanproof.sandbox.calls import check_files
-from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable, UnsupportedLanguage
+from spanproof.sandbox.errors import (
+    SandboxBroken,
+    SandboxUnavailable,
+    UnsupportedFixtures,
+    UnsupportedLanguage,
+)
 from spanproof.sandbox.jail.outcome import execution_of
 from spanproof.sandbox.jail.wire import Header
 from spanproof.sandbox.model import Execution, FailureClass, Program, SessionSpec
@@ -53,7 +59,7 @@ class E2BSandbox(Sandbox):
     name = "e2b"
     languages = frozenset({"python", "bash", "sql", "javascript", "typescript"})
     settings = KNOWN
-    tells = frozenset({Evidence.PEAK_MEMORY})
+    tells = frozenset({Evidence.CALLS, Evidence.PEAK_MEMORY})
 
     def __init__(self, *, workers: int = 1, **settings: str) -> None:
         self._settings = read_settings(settings)
@@ -84,9 +90,9 @@ class E2BSandbox(Sandbox):
             raise UnsupportedLanguage(f"the e2b backend runs {known}, not {program.language!r}")
         check_files(program.files)
         check_fixtures(program.fixtures, program.language)
-        job, tests = job_of(program), (program.tests or "").encode("utf-8", "surrogatepass")
+        job, apart = job_of(program), apart_of(program.fixtures, program.tests)
         with self._workers:
-            machine, conversation, separated = self._begin(job, program.limits.wall_s, tests)
+            machine, conversation, separated = self._begin(job, apart, program.limits.wall_s)
             return self._finish(machine, conversation, program, separated=separated)
 
     def session(self, spec: SessionSpec, answer: AnswerTool) -> Session:
@@ -97,7 +103,8 @@ class E2BSandbox(Sandbox):
             )
         check_files(spec.files)
         check_fixtures(spec.fixtures, spec.language)
-        machine, conversation, _ = self._begin(session_job(spec), spec.limits.wall_s, talks=True)
+        apart = apart_of(spec.fixtures)
+        machine, conversation, _ = self._begin(session_job(spec), apart, spec.limits.wall_s, talks=True)
         try:
             return E2BSession(machine, conversation, spec, answer, lambda: self._drop(machine))
         except BaseException:
@@ -114,7 +121,7 @@ class E2BSandbox(Sandbox):
             self._drop(machine)
 
     def _begin(
-        self, job: Header, wall_s: float, tests: bytes = b"", *, talks: bool = False
+        self, job: Header, apart: Mapping[str, bytes], wall_s: float, *, talks: bool = False
     ) -> tuple[Machine, Conversation, bool]:
         """Have a machine start the job; a machine that fails before it has started is replaced."""
         tries = self._settings.retries + 1
@@ -124,7 +131,7 @@ class E2BSandbox(Sandbox):
             try:
                 machine = self._take()
                 machine.outlasts(wall_s + _START_S + _GRACE_S)
-                conversation = machine.start(job, tests, talks=talks)
+                conversation = machine.start(job, apart, talks=talks)
                 return machine, conversation, self._started(machine, conversation)
             except SandboxBroken as problem:
                 if machine is not None:
@@ -158,6 +165,11 @@ class E2BSandbox(Sandbox):
                 f"machines of the template {self._settings.template!r} give no root with namespaces, so "
                 "a program there could read its tests and forge their results: use a template whose "
                 "commands may, or another backend for programs with tests"
+            )
+        if said.get("kind") == "unserved":
+            raise UnsupportedFixtures(
+                f"machines of the template {self._settings.template!r} give no root with namespaces, so "
+                "recorded HTTP calls cannot be answered there: use a template whose commands may, or the jail"
             )
         return said.get("separated") is True
 

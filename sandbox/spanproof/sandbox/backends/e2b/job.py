@@ -1,4 +1,7 @@
-"""From a program or a session to the job the guest is given: JSON, everything of bytes in base64."""
+"""From a program or a session to the job the guest is given: JSON, everything of bytes in base64.
+
+Its tests and its recorded calls go by themselves, because the program's process inherits its job.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,13 @@ import base64
 from dataclasses import asdict
 
 from spanproof.sandbox.errors import UnsupportedFixtures
+from spanproof.sandbox.jail.fixed.job import tape_of
 from spanproof.sandbox.jail.wire import Header
 from spanproof.sandbox.model import Database, Fixtures, Program, SessionSpec
 
 
 def job_of(program: Program) -> Header:
-    """The job of a program; its tests go by themselves, because the program's process inherits its job."""
+    """The job of a program."""
     return {
         "language": program.language,
         "limits": asdict(program.limits),
@@ -19,6 +23,7 @@ def job_of(program: Program) -> Header:
         "stdin": packed(program.stdin),
         "source": source_of(program.source),
         "has_tests": program.tests is not None,
+        "has_tape": bool(program.fixtures.http),
         "entry_point": program.entry_point,
         "database": {**asdict(Database()), "memory_bytes": program.limits.memory_bytes},
         "seed": program.fixtures.seed,
@@ -30,6 +35,18 @@ def session_job(spec: SessionSpec) -> Header:
     """The job of a session."""
     program = Program("session", "", files=spec.files, limits=spec.limits, fixtures=spec.fixtures)
     return {**job_of(program), "tools": [[stub.name, stub.parameters] for stub in spec.tools]}
+
+
+def apart_of(fixtures: Fixtures, tests: str | None = None) -> dict[str, bytes]:
+    """What of a job goes by itself, by the end of its file's name.
+
+    Raises:
+        UnsupportedFixtures: a recorded call is no call of HTTP, or there is nothing to encrypt it with.
+    """
+    found = {"tape": b"".join(tape_of(fixtures))} if fixtures.http else {}
+    if tests is not None:
+        found["tests"] = tests.encode("utf-8", "surrogatepass")
+    return found
 
 
 def packed(data: bytes) -> str:
@@ -50,7 +67,6 @@ def check_fixtures(fixtures: Fixtures, language: str) -> None:
     """
     clock, python = fixtures.clock, language == "python"
     asked = {
-        "recorded HTTP calls": bool(fixtures.http),
         "a package set": fixtures.packages is not None,
         "a database": fixtures.database != Database(),
         f"a seed to {language}": fixtures.seed is not None and not python,

@@ -13,7 +13,7 @@ import shlex
 import time
 import weakref
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -73,8 +73,8 @@ class Machine:
             self.kill()
             raise
 
-    def start(self, job: Header, tests: bytes, *, talks: bool = False) -> Conversation:
-        """Start the guest with a job and its tests; `talks` where the host will send lines too.
+    def start(self, job: Header, apart: Mapping[str, bytes], *, talks: bool = False) -> Conversation:
+        """Start the guest with a job and what goes apart from it; `talks` where the host will send lines too.
 
         Raises:
             SandboxBroken: the machine failed.
@@ -83,8 +83,8 @@ class Machine:
         token = secrets.token_hex(16)
         path = f"{self._base}-job-{self.runs}"
         self._write(path, json.dumps({**job, "token": token}).encode("ascii"))
-        if job["has_tests"]:
-            self._write(f"{path}.tests", tests)
+        for name, data in apart.items():
+            self._write(f"{path}.{name}", data)
         command = self._guest(path)
 
         def open_stream() -> Any:

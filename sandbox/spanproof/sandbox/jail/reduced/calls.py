@@ -6,15 +6,9 @@ is therefore never let through: the slot does what it asks for, with the argumen
 
 from __future__ import annotations
 
-import ctypes
 import os
-import struct
 
-_OPENAT2 = 437  # the same number on every architecture
-_NO_MAGICLINKS, _NO_SYMLINKS, _BENEATH = 2, 4, 8
-
-_libc = ctypes.CDLL(None, use_errno=True)
-_libc.syscall.restype = ctypes.c_long
+from spanproof.sandbox.jail import kernel
 
 
 def open_beneath(directory: str, path: str, flags: int, mode: int = 0, *, links: bool = True) -> int:
@@ -26,19 +20,9 @@ def open_beneath(directory: str, path: str, flags: int, mode: int = 0, *, links:
         OSError: it leads out, or through a link of /proc, or cannot be opened.
     """
     base = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    resolve = _BENEATH | _NO_MAGICLINKS | (0 if links else _NO_SYMLINKS)
-    how = struct.pack("=QQQ", flags | os.O_CLOEXEC, mode, resolve)
+    resolve = kernel.RESOLVE_BENEATH | kernel.RESOLVE_NO_MAGICLINKS
+    resolve |= 0 if links else kernel.RESOLVE_NO_SYMLINKS
     try:
-        fd = _libc.syscall(
-            ctypes.c_long(_OPENAT2),
-            ctypes.c_long(base),
-            os.fsencode(path) or b".",
-            how,
-            ctypes.c_size_t(len(how)),
-        )
+        return kernel.openat2(base, path or ".", flags, mode, resolve)
     finally:
         os.close(base)
-    if fd == -1:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
-    return int(fd)

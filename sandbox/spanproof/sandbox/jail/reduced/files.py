@@ -80,7 +80,8 @@ class FileWatcher(BringingWatcher):
         ):
             return self._hand_over(self._texts[place].opened(), flags)
         if judged is not paths.Judged.INSIDE:
-            self.record.note("file", place, allowed=False)
+            missing = not writes and watch.is_missing(judged, place)
+            self.record.note("file", place, allowed=False, missing=missing)
             return _ACCESS if judged is paths.Judged.FORBIDDEN else GO_ON
         if place.startswith("/proc/"):
             return self._give_kernel_s(place, flags, call)

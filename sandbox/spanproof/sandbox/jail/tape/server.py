@@ -9,6 +9,7 @@ does what can be done at once, so that a client that is slow, or many, holds up 
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import os
 import select
 import socket
@@ -99,12 +100,12 @@ class Server:
         """Bytes of requests that are on their way."""
         return sum(connection.held for connection in self._connections.values())
 
-    def _place_of(self, stream: socket.socket) -> str:
-        """Where a connection was made to, for people."""
+    def _place_of(self, stream: socket.socket) -> tuple[str, bool]:
+        """Where a connection was made to, for people, and whether that is a place of the recording."""
         address, port = stream.getsockname()[:2]
-        address = address.removeprefix("::ffff:")
+        address = address.removeprefix("::ffff:").partition("%")[0]
         host = self._names.get(address, f"[{address}]" if ":" in address else address)
-        return f"{host}:{port}"
+        return f"{host}:{port}", address in self._names or ipaddress.ip_address(address).is_loopback
 
     def serve(self) -> None:
         """Do what can be done at once."""
@@ -129,7 +130,12 @@ class Server:
                 stream, _address = listener.accept()
             except OSError:
                 return
-            self.take(stream, self._place_of(stream))
+            place, is_recorded = self._place_of(stream)
+            if is_recorded:
+                self.take(stream, place)
+            else:  # nobody who watches the calls has kept it away
+                self.note(place, allowed=False)
+                _close(stream, reset=True)
 
     def _go_on(self, fd: int, connection: _Connection) -> None:
         try:
@@ -199,12 +205,8 @@ class _Connection:
         return select.EPOLLIN | select.EPOLLOUT
 
     def close(self, *, reset: bool) -> None:
-        """Close it; reset, the client cannot take it for the end of an answer."""
-        with contextlib.suppress(OSError):
-            if reset:
-                self._stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        with contextlib.suppress(OSError):
-            self._stream.close()
+        """Close it."""
+        _close(self._stream, reset=reset)
 
     def _begin(self) -> None:
         """Whether TLS is spoken, the first byte says; which port it is does not matter."""
@@ -267,6 +269,15 @@ class _Connection:
         if request.target.startswith("/"):
             return read_url(f"{self._scheme}://{request.host or self.place}{request.target}")
         return read_url(request.target)
+
+
+def _close(stream: socket.socket, *, reset: bool) -> None:
+    """Close a connection; reset, the client cannot take it for the end of an answer."""
+    with contextlib.suppress(OSError):
+        if reset:
+            stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    with contextlib.suppress(OSError):
+        stream.close()
 
 
 def tls_context(certificate_pem: bytes) -> ssl.SSLContext:

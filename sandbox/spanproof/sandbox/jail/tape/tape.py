@@ -52,7 +52,8 @@ class Tape:
         self._ports = {url.port for url in recording.urls} | set(DEFAULT_PORTS.values())
         self._own_ports = {url.port for url in recording.urls if _is_own(url.host)}
         self._authority: SealedText | None = None
-        self._bundles: frozenset[str] = frozenset()
+        self.bundles: frozenset[str] = frozenset()
+        """Files of authorities in whose place ours is to be read."""
         self.environment: dict[str, str] = {}
         context = self._trusted(identity["authority"], identity["server"], code) if identity else None
         self._server = Server(recording, context, self._names, note)
@@ -73,7 +74,7 @@ class Tape:
 
     def in_place_of(self, path: str) -> int | None:
         """What is to be trusted, in place of a bundle of authorities; the caller's to close."""
-        return self._authority.opened() if self._authority is not None and path in self._bundles else None
+        return self._authority.opened() if self._authority is not None and path in self.bundles else None
 
     def place(self, target: Target) -> tuple[str, bool]:
         """An address as the recording names it, and whether somebody answers there.
@@ -101,7 +102,7 @@ class Tape:
             file.write(authority)
         self.environment = dict.fromkeys(trust.VARIABLES, bundle)
         certifi = (f"{directory}/certifi/cacert.pem" for directory in sys.path)
-        self._bundles = frozenset(filter(os.path.isfile, map(os.path.realpath, (*trust.BUNDLES, *certifi))))
+        self.bundles = frozenset(filter(os.path.isfile, map(os.path.realpath, (*trust.BUNDLES, *certifi))))
         self._authority = SealedText("authority", authority)
         return tls_context(server.encode("ascii"))
 

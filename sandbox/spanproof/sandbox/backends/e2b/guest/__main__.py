@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 
 from spanproof.sandbox.backends.e2b.guest.lines import Lines
 from spanproof.sandbox.backends.e2b.guest.place import make_place, separate
+from spanproof.sandbox.backends.e2b.guest.served import Served
 from spanproof.sandbox.backends.e2b.guest.start import start
 from spanproof.sandbox.backends.e2b.guest.steps import SessionRun
 from spanproof.sandbox.backends.e2b.guest.watch import Run
@@ -38,19 +39,22 @@ def main(job_file: str) -> None:
     if job["language"] == "sql":
         import_module("spanproof.sandbox.jail.guest.sql_sqlite")
     tests = _hold(f"{job_file}.tests") if job["has_tests"] else None
+    tape = _hold(f"{job_file}.tape") if job["has_tape"] else None
     separated = separate(job["limits"]["disk_bytes"])
-    if tests is not None and not separated:
-        host.send("in_reach")
-        return
+    for held, told in ((tests, "in_reach"), (tape, "unserved")):
+        if held is not None and not separated:
+            host.send(told)
+            return
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     place = make_place(separated=separated)
     place.lay_out(place.work, {name: base64.b64decode(data) for name, data in job["files"].items()})
     place.lay_out(place.code, code)
     job["argv"] = _command(job, place.code)
     started = start(job, place, place.code / "stdin")
+    served = None if tape is None else Served(tape.read(), place.code)
     host.send("started", separated=separated)
     kind = SessionRun if job["language"] == "session" else Run
-    kind(job, started, place, host, None if tests is None else tests.read()).finish()
+    kind(job, started, place, host, None if tests is None else tests.read(), served).finish()
 
 
 def _hold(path: str) -> BinaryIO:

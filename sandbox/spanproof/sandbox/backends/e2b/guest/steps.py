@@ -15,6 +15,7 @@ from typing import Any
 from spanproof.sandbox.backends.e2b.guest import tree
 from spanproof.sandbox.backends.e2b.guest.lines import Lines
 from spanproof.sandbox.backends.e2b.guest.place import Place
+from spanproof.sandbox.backends.e2b.guest.served import Served
 from spanproof.sandbox.backends.e2b.guest.start import Started
 from spanproof.sandbox.backends.e2b.guest.watch import Run
 from spanproof.sandbox.jail import memory
@@ -37,9 +38,15 @@ class SessionRun(Run):
     _cpu_told = 0.0
 
     def __init__(
-        self, job: dict[str, Any], started: Started, place: Place, host: Lines, tests: bytes | None = None
+        self,
+        job: dict[str, Any],
+        started: Started,
+        place: Place,
+        host: Lines,
+        tests: bytes | None,
+        served: Served | None,
     ) -> None:
-        super().__init__(job, started, place, host, tests)
+        super().__init__(job, started, place, host, tests, served)
         self._poll.register(host.fd, select.POLLIN)
 
     def _host_s_turn(self) -> bool:

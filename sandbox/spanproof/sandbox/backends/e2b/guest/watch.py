@@ -19,6 +19,7 @@ from typing import Any
 from spanproof.sandbox.backends.e2b.guest import tree
 from spanproof.sandbox.backends.e2b.guest.lines import Lines
 from spanproof.sandbox.backends.e2b.guest.place import Place
+from spanproof.sandbox.backends.e2b.guest.served import Served
 from spanproof.sandbox.backends.e2b.guest.start import Started
 from spanproof.sandbox.jail.output import Stream
 from spanproof.sandbox.jail.tree import reap_strays
@@ -33,7 +34,13 @@ class Run:
     """A run, from job to result."""
 
     def __init__(
-        self, job: dict[str, Any], started: Started, place: Place, host: Lines, tests: bytes | None = None
+        self,
+        job: dict[str, Any],
+        started: Started,
+        place: Place,
+        host: Lines,
+        tests: bytes | None,
+        served: Served | None,
     ) -> None:
         self._limits = job["limits"]
         self._program = started
@@ -41,6 +48,7 @@ class Run:
         self._host = host
         self._token = secrets.token_hex(16)
         self._tests = tests
+        self._served = served
         self._judge_tokens: set[str] = set()
         self._outcome: str | None = None
         self._raised: Any = None
@@ -59,6 +67,9 @@ class Run:
         for fd in (started.pidfd, started.stdout, started.stderr, started.control.fileno()):
             self._poll.register(fd, select.POLLIN)
         header = {key: job[key] for key in _FOR_THE_GUEST if key in job}
+        if served is not None:
+            self._poll.register(served, select.POLLIN)
+            header["environment"] = served.environment
         self._tell({**header, "kind": "job", "token": self._token}, base64.b64decode(job["source"]))
 
     def finish(self) -> None:
@@ -90,11 +101,16 @@ class Run:
             "tests_passed": sum(self._results.values()) if self._planned is not None else None,
             "tests_failed": [n for n in range(self._planned or 0) if not self._results.get(n)][:1_000],
             "files": self._place.files_left(),
+            "attempts": self._calls_told(),
             "out_cut": self._out.cut,
             "err_cut": self._err.cut,
             "out": base64.b64encode(self._out.kept()).decode(),
             "err": base64.b64encode(self._err.kept()).decode(),
         }
+
+    def _calls_told(self) -> list[list[object]]:
+        """What was called of what is served, or tried to be; nothing else is known."""
+        return [] if self._served is None else self._served.told()
 
     def _fresh_output(self) -> None:
         self._out = Stream(self._limits["output_bytes"])
@@ -124,6 +140,8 @@ class Run:
             self._read_control()
         if self._host.fd in ready:
             self._read_host()
+        if self._served is not None and self._served.fileno() in ready:
+            self._served.serve()
         ended = program.pidfd in ready
         if late and self._stopped is None and not (ended or self._between_steps()):
             # Only now: what ended while this process was kept from looking has not timed out.

@@ -1,0 +1,145 @@
+"""What a container's PID 1 does where the kernel does not tell it what programs attempt.
+
+That is gVisor's, and old ones. Before them stands a filter that refuses what the jail's slot would refuse, in
+silence. gVisor shields PID 1 from no signal, and gives rights that reach nothing but itself: so PID 1 is root
+there with a few of them, and programs are another user, without any.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import socket
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from spanproof.sandbox.jail import kernel, network, tree
+from spanproof.sandbox.jail.arming import Forked
+from spanproof.sandbox.jail.tape.routes import lead_no_more
+
+_GVISOR = Path("/proc/sentry-meminfo")
+"""gVisor's own, in no other kernel's `/proc`."""
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Whom programs run as."""
+
+    uid: int
+    gid: int
+
+    @classmethod
+    def of(cls, text: str) -> User:
+        """From `UID:GID`."""
+        return cls(*map(int, text.split(":")))
+
+    def become(self) -> None:
+        """For good, and without a right."""
+        with contextlib.suppress(OSError):  # gVisor keeps the user's identity fixed, and has no such bits
+            kernel.forgo_capabilities()
+        os.setgroups([])
+        os.setresgid(self.gid, self.gid, self.gid)
+        os.setresuid(self.uid, self.uid, self.uid)
+        kernel.drop_capabilities()
+
+    def own(self, directory: str) -> None:
+        """Give them a directory with all in it."""
+        for path in (directory, *map(str, Path(directory).rglob("*"))):
+            os.chown(path, self.uid, self.gid, follow_symlinks=False)
+
+
+def settle(user: User) -> bool:
+    """Stay root if that reaches nothing beyond this container's kernel; else become the programs' user.
+
+    Returns:
+        Whether programs are to be another user than this process.
+    """
+    if os.geteuid() != 0:
+        return False
+    if not _GVISOR.exists():
+        user.become()
+        return False
+    return True
+
+
+class Untold:
+    """See `Arming`: under a filter, and as another user, where this process is root."""
+
+    def __init__(self, program: bytes, user: User | None) -> None:
+        self._program = program
+        self._user = user
+        self._never, self._open = os.pipe()
+
+    def arm(self, control: int) -> None:
+        """See `Arming`."""
+        if self._user is not None:
+            self._user.become()
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
+        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        kernel.install_filter(self._program, 0)
+        os.write(control, b"a")
+
+    def fetch(self, control: socket.socket, pid: int, pidfd: int) -> int:
+        """Something that never has news."""
+        told = control.recv(4096)
+        if told != b"a":
+            raise RuntimeError(f"a guest could not be armed: {told.decode(errors='replace').strip()}")
+        return os.dup(self._never)
+
+
+class Waited(Forked):
+    """For kernels without descriptors of processes: a thread waits for each guest's end."""
+
+    def _end_of(self, pid: int) -> int:
+        ends, held = os.pipe()
+
+        def wait() -> None:
+            with contextlib.suppress(ChildProcessError):
+                os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+            os.close(held)
+
+        threading.Thread(target=wait, daemon=True).start()
+        return ends
+
+
+class OneUser(tree.Namespace):
+    """Every process of the container but this one, all of a user whom this kernel counts for it alone."""
+
+    def limit(self, pid: int, kind: int, value: int) -> None:
+        """See `Namespace`; some limits gVisor knows and lets nobody lower (`MSGQUEUE`)."""
+        with contextlib.suppress(PermissionError):
+            super().limit(pid, kind, value)
+
+    def bound_processes(self, pid: int, count: int) -> None:
+        """See `Namespace`; the guest is one of them."""
+        self.limit(pid, resource.RLIMIT_NPROC, count)
+
+
+class Deaf:
+    """Where no name can be heard: port 53 cannot be had, and nobody tells us who connects to it."""
+
+    def __init__(self) -> None:
+        self._never, self._open = os.pipe()
+
+    def fileno(self) -> int:
+        """Of something that never has news."""
+        return self._never
+
+    def serve(self) -> list[str]:
+        """None."""
+        return []
+
+
+class Led(network.Loopback):
+    """Of a container whose PID 1 may lead every address to itself, as it does for recorded calls."""
+
+    def __init__(self) -> None:
+        self.resolver = network.Resolver()
+
+    def renew(self) -> None:
+        """See `Network`; sockets end with the processes that hold them."""
+        if self.resolver.names:
+            self.resolver.names = {}
+            lead_no_more()
