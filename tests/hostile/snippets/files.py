@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from .model import hostile
 
+_WHEREVER_IT_LIES = "permission_denied exception"
+"""A machine may not have it: then there was nothing to refuse, and the attempt is told all the same."""
+
 SNIPPETS = [
     hostile(
         "reading the host's canary",
@@ -40,13 +43,13 @@ SNIPPETS = [
         "reading ssh keys",
         "print('BREACH', open('/root/.ssh/id_rsa').read())",
         ("file", "/root/.ssh/id_rsa"),
-        "permission_denied",
+        _WHEREVER_IT_LIES,
     ),
     hostile(
         "reading cloud credentials",
         "print('BREACH', open('/home/agent/.aws/credentials').read())",
         ("file", "/home/agent/.aws/credentials"),
-        "permission_denied",
+        _WHEREVER_IT_LIES,
     ),
     hostile(
         "cat in bash", "cat /etc/shadow && echo BREACH", ("file", "/etc/shadow"), "permission_denied", "bash"
@@ -170,7 +173,7 @@ SNIPPETS = [
         s = socket.socket(socket.AF_UNIX); s.connect("/var/run/docker.sock"); print("BREACH")
         """,
         ("file", "docker.sock"),
-        "permission_denied",
+        _WHEREVER_IT_LIES,
     ),
     hostile(
         "a device node",

@@ -319,7 +319,7 @@ def test_a_deadline_is_for_what_still_runs_when_the_slot_looks(ended: bool, stop
     try:
         watcher = Watcher(arch, Boundary((), ""))
         place = Place(
-            Processes(), Wiped(watched=True), Loopback(watched=True), watcher, cast(Origin, _Born(guest.pid))
+            Processes(), Wiped(None), Loopback(watched=True), watcher, cast(Origin, _Born(guest.pid))
         )
         armed = Armed(Born(guest.pid, listener, 0, 0), control, stdin, out, err, "")
         limits = {"memory_bytes": 1, "output_bytes": 9, "output_kill_bytes": 9, "processes": 9}

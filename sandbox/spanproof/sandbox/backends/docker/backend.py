@@ -23,6 +23,7 @@ from spanproof.sandbox.environments import Environments, Leases
 from spanproof.sandbox.errors import BadSetting, UnsupportedFixtures, UnsupportedLanguage
 from spanproof.sandbox.jail.job import check_database_made, job_of
 from spanproof.sandbox.jail.outcome import execution_of
+from spanproof.sandbox.jail.outside import may_lie_here
 from spanproof.sandbox.jail.root import ENVIRONMENT, Bind
 from spanproof.sandbox.jail.session import JailSession, Loan, job_of_session
 from spanproof.sandbox.jail.wire import Frame, Header
@@ -114,7 +115,7 @@ class DockerSandbox(Sandbox):
             raise
         self._pool.give_back(container)
         execution = execution_of(
-            answer.header, answer.parts, program.limits, language=program.language, may_lie=_nothing_lies
+            answer.header, answer.parts, program.limits, language=program.language, may_lie=self._may_lie
         )
         check_database_made(answer.header, execution, program)
         return execution
@@ -130,7 +131,7 @@ class DockerSandbox(Sandbox):
         loan = Loan(container, lambda: self._pool.give_back(container), lambda: self._pool.drop(container))
         try:
             check_fixtures(spec.fixtures, container)
-            return JailSession(loan, job_of_session(spec), spec, answer, _nothing_lies)
+            return JailSession(loan, job_of_session(spec), spec, answer, self._may_lie)
         except BaseException:
             loan.close()
             raise
@@ -141,6 +142,10 @@ class DockerSandbox(Sandbox):
         container = self._pool.take(shape)
         self.tells = container.tells
         return container
+
+    def _may_lie(self, path: str) -> bool:
+        """Whether something may lie on the daemon's machine where the image has nothing; if that is ours."""
+        return self._pool.is_local() and may_lie_here(path)
 
     def _bind_of(self, packages: PackageSet) -> Bind:
         """The image of a package set, which is built at its first use."""
@@ -155,11 +160,6 @@ class DockerSandbox(Sandbox):
         """Remove every container of it."""
         self._pool.close()
         self._leases.close()
-
-
-def _nothing_lies(_path: str) -> bool:
-    """Outside the image: it is all that a program of its container could have had."""
-    return False
 
 
 def _number(name: str, text: str) -> float:
