@@ -118,7 +118,7 @@ for line in (b"GET /\\nGET\\thttps://bank.example/ HTTP/1.1", b"GET https://bank
     ]
 
 
-@not_in_gvisor  # whose /proc shows PID 1's addresses and variables, which say nothing; see the tests of docker
+@not_in_gvisor  # whose /proc shows PID 1's addresses and variables: see the tests of docker
 def test_no_key_is_within_reach(taped: Sandbox) -> None:
     source = """
 import glob, os

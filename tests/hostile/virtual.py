@@ -1,10 +1,10 @@
 """The jail's promises elsewhere: on aarch64, emulated, with control groups of version 2.
 
 Usage, as root on Debian: `python tests/hostile/virtual.py [DIRECTORY]`. It needs qemu-system-arm, cpio,
-dpkg, and an apt that knows packages for arm64 (`dpkg --add-architecture arm64; apt-get update`). Debian's
-kernel and Python are downloaded into the directory and unpacked, never installed; the machine has no
-network and no disk. It takes some ten minutes, for every instruction is emulated. Prints what it found;
-exit code 1 where a promise is not kept.
+apt and dpkg. Debian's kernel and Python for arm64 are downloaded into the directory and unpacked, never
+installed, by lists of packages of its own; the machine has no network and no disk. It takes some ten minutes,
+for every instruction is emulated. Prints what it found, of the promises and of the hostile programs; exit
+code 1 where a promise is not kept or a program is not contained.
 """
 
 from __future__ import annotations
@@ -15,20 +15,32 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from spanproof.sandbox import Program
+from machine import SECRET, Machine, exposed
+from reduced_differences import DIFFERENCES
+from snippets import HOSTILE
+
+from spanproof.sandbox import Fixtures, Limits, Program, Sandbox, SandboxError
 from spanproof.sandbox.backends.promises import check
+from spanproof.sandbox.har import exchanges_of
 from spanproof.sandbox.registry import availability, open_sandbox
 
 HERE = Path(__file__).parent
 SOURCES = HERE.parents[1] / "sandbox" / "spanproof"
+CALL_BY_NUMBER = "libc.syscall"
+"""Programs that make calls by x86-64's numbers mean other calls here; the filter's own tests hold them."""
 KERNEL = "linux-image-cloud-arm64"
 PACKAGES = """
     bash busybox-static coreutils libacl1 libattr1 libbz2-1.0 libc6 libcrypt1 libexpat1 libffi8
     libgcc-s1 libgmp10 liblzma5 libpcre2-8-0 libpython3.11-minimal libpython3.11-stdlib libselinux1
     libsqlite3-0 libssl3 libtinfo6 libuuid1 python3.11-minimal zlib1g
+    python3-cryptography python3-cffi-backend
 """
+FOR_ANY_MACHINE = ("python3-idna", "python3-trustme")
 INIT = """#!/usr/bin/busybox sh
 b=/usr/bin/busybox
 if [ "$1" != again ]; then  # no root can be put in the place of the first one: move to another
@@ -40,10 +52,10 @@ fi
 $b mount -t proc proc /proc && $b mount -t sysfs sysfs /sys && $b mount -t devtmpfs dev /dev
 $b mount -t cgroup2 none /sys/fs/cgroup && $b mkdir -p /dev/shm && $b mount -t tmpfs tmpfs /dev/shm
 $b chmod 1777 /tmp && $b ifconfig lo 127.0.0.1
-export PYTHONPATH=/srv PATH=/usr/bin PYTHONDONTWRITEBYTECODE=1 HOME=/root
+export PYTHONPATH=/srv:/usr/lib/python3/dist-packages PATH=/usr/bin PYTHONDONTWRITEBYTECODE=1 HOME=/root
 vm="/usr/bin/python3 /srv/hostile/virtual.py vm"
-$vm full 2>&1
-$b timeout 1800 /usr/bin/python3 /srv/hostile/unprivileged.py $vm full 2>&1
+$b timeout 3600 $vm full 2>&1
+$b timeout 3600 /usr/bin/python3 /srv/hostile/unprivileged.py $vm full 2>&1
 for user in root user; do /usr/bin/python3 /srv/hostile/container.py $user $vm reduced 2>&1; done
 echo all-done
 $b poweroff -f
@@ -51,7 +63,7 @@ $b poweroff -f
 
 
 def in_the_machine(tier: str) -> None:
-    """Check every promise there."""
+    """Check every promise there, and run the hostile programs."""
     settings = {"tier": tier}
     print("==", tier, "tier, user", os.getuid(), "on", *os.uname()[2::2], flush=True)
     for feature in availability("jail", settings).features:
@@ -60,6 +72,33 @@ def in_the_machine(tier: str) -> None:
         print("runs in the", sandbox.run(Program("python", "1")).tier, "tier", flush=True)
         for finding in check(sandbox):
             print(finding.outcome, finding.name, finding.detail, sep=": ", flush=True)
+        with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(2) as pool:
+            Path(directory).chmod(0o755)
+            with exposed(Path(directory)) as around:
+                chosen = [one for one in HOSTILE if CALL_BY_NUMBER not in one.source]
+                for line in pool.map(partial(_run_hostile, sandbox, around), chosen):
+                    print(line, flush=True)
+                if around.canary.read_text() != SECRET or around.reached:
+                    print("escaped: to this machine:", around.reached, flush=True)
+
+
+def _run_hostile(sandbox: Sandbox, around: Machine, snippet: Any) -> str:
+    """Whether a program is contained, as a line: by what it printed."""
+    limits = Limits(wall_s=snippet.timeout_s, cpu_s=snippet.timeout_s)
+    calls = exchanges_of(snippet.recorded, snippet.name) if snippet.recorded else ()
+    source = around.filled(snippet.source, os.getpid())
+    try:
+        execution = sandbox.run(
+            Program(snippet.language, source, limits=limits, fixtures=Fixtures(http=calls))
+        )
+    except SandboxError as problem:
+        return f"escaped: {snippet.name}: {problem}"
+    accepted = DIFFERENCES[snippet.name].prints if snippet.name in DIFFERENCES else ""
+    printed = execution.stdout.replace(accepted, "") if accepted else execution.stdout
+    held = "BREACH" not in printed and SECRET not in printed + execution.stderr
+    return f"{'contained' if held else 'escaped'}: {snippet.name}: {execution.failure_class}" + (
+        "" if held else f" {printed[:200]!r}"
+    )
 
 
 def main() -> None:
@@ -103,21 +142,44 @@ def main() -> None:
             for line in running.stdout:
                 print(line, end="", flush=True)
                 told += line
-        kept, broken = (len(re.findall(f"^{word}: ", told, re.MULTILINE)) for word in ("kept", "broken"))
-        print(f"{kept} kept, {broken} broken")
-        sys.exit(bool(broken) or not kept or "all-done" not in told)
+        words = ("kept", "broken", "contained", "escaped")
+        count = {word: len(re.findall(f"^{word}: ", told, re.MULTILINE)) for word in words}
+        print(", ".join(f"{number} {word}" for word, number in count.items()))
+        failed = count["broken"] or count["escaped"] or not (count["kept"] and count["contained"])
+        sys.exit(bool(failed) or "all-done" not in told)
+
+
+def _apt_of_its_own(place: Path) -> dict[str, str]:
+    """Variables by which apt knows arm64's packages, and this machine's own does not change."""
+    for name in ("apt/lists/partial", "apt/cache/archives/partial"):
+        (place / name).mkdir(parents=True, exist_ok=True)
+    words = f"""
+        APT::Architectures {{ "arm64"; "amd64"; }};
+        Dir::State::lists "{place}/apt/lists";
+        Dir::Cache "{place}/apt/cache";
+        APT::Sandbox::User "root";
+    """
+    (place / "apt/apt.conf").write_text(words)
+    environment = {**os.environ, "APT_CONFIG": f"{place}/apt/apt.conf"}
+    subprocess.run(["apt-get", "update", "-qq"], check=True, env=environment)
+    return environment
 
 
 def _unpacked(place: Path) -> tuple[Path, Path]:
     """A root file system with what the jail needs, and a kernel."""
     archives, root, boot = place / "archives", place / "root", place / "kernel"
     archives.mkdir(parents=True, exist_ok=True)
+    environment = _apt_of_its_own(place)
     shown = subprocess.run(
-        ["apt-cache", "depends", f"{KERNEL}:arm64"], capture_output=True, text=True, check=True
+        ["apt-cache", "depends", f"{KERNEL}:arm64"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
     )
     kernel = re.findall(r"Depends: (linux-image\S+)", shown.stdout)[0]
-    names = [kernel, *(f"{name}:arm64" for name in PACKAGES.split())]
-    subprocess.run(["apt-get", "download", "-qq", *names], cwd=archives, check=True)
+    names = [kernel, *(f"{name}:arm64" for name in PACKAGES.split()), *FOR_ANY_MACHINE]
+    subprocess.run(["apt-get", "download", "-qq", *names], cwd=archives, check=True, env=environment)
     for archive in archives.glob("*.deb"):
         subprocess.run(
             ["dpkg", "-x", str(archive), str(boot if archive.name.startswith("linux") else root)], check=True

@@ -218,7 +218,7 @@ def _unavailable(failure: Exception, tier: Tier) -> SandboxUnavailable:
     first = missing[0]
     weaker = (
         " Or accept the reduced tier (`--set tier=reduced`; docs/sandbox.md says what it does not hold)."
-        if tier is Tier.FULL
+        if tier is Tier.FULL and "tier=reduced" not in first.remedy
         else ""
     )
     return SandboxUnavailable(

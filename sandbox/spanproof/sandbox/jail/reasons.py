@@ -17,6 +17,11 @@ CONTAINER_REMEDY = (
     " or accept the reduced tier (`--set tier=reduced`)."
 )
 
+_ROOT_REMEDY = (
+    "Run as another user (docker run --user 10001): namespaces of a user's own take no right of root's;"
+    " or accept the reduced tier (`--set tier=reduced`)."
+)
+
 _APPARMOR_REMEDY = (
     "Run sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or give the interpreter an AppArmor"
     " profile with `userns`, or run as root."
@@ -76,7 +81,7 @@ def namespace_refused(error: int, *, as_root: bool, filtered: bool, sysctls: Sys
     if error == errno.ENOSPC:
         return f"{told}; too many namespaces are open, or nested", "Raise sysctl user.max_*_namespaces."
     if as_root:
-        return f"{told}; root here lacks CAP_SYS_ADMIN", CONTAINER_REMEDY
+        return f"{told}; root here lacks CAP_SYS_ADMIN", _ROOT_REMEDY
     return told, "Run as root, or allow unprivileged user namespaces."
 
 
