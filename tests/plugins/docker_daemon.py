@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from docker import APIClient
 
 IMAGE = "spanproof-test:latest"
+OTHER_RUNTIME, FALSE_GVISOR = "runc-by-another-name", "runc-called-gvisor"
 PLACE = "spanproof-docker-"
 """How the name of a daemon's directory begins, which is that of its control groups too."""
 _HANGS_S = 600.0
@@ -141,6 +142,7 @@ def keep(shared: Path, *, image: bool = True) -> None:
     own = f"--data-root={place}/data --exec-root={place}/exec --pidfile={place}/pid --host={address}"
     plain = f"--bridge=none --iptables=false --ip6tables=false --cgroup-parent=/{place.name}"
     runtimes = [f"--add-runtime=runsc={found}"] if (found := _runsc(place)) else []
+    runtimes += [f"--add-runtime={name}={shutil.which('runc')}" for name in (OTHER_RUNTIME, FALSE_GVISOR)]
     daemon = subprocess.Popen(["dockerd", *own.split(), *plain.split(), *runtimes])
     try:
         _answers(address).close()

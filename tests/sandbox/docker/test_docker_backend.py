@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from docker import APIClient
-from docker_daemon import DockerDaemon
+from docker_daemon import FALSE_GVISOR, OTHER_RUNTIME, DockerDaemon
 
 from spanproof.sandbox import (
     BadSetting,
@@ -29,6 +29,7 @@ from spanproof.sandbox import (
     UnsupportedFixtures,
     UnsupportedLanguage,
 )
+from spanproof.sandbox.backends.docker import daemon
 from spanproof.sandbox.backends.docker.daemon import LABEL
 from spanproof.sandbox.backends.promises import check
 from spanproof.sandbox.backends.quiet import QUIET
@@ -160,8 +161,24 @@ def test_in_gvisor_a_program_s_own_files_are_its_own(docker_daemon: DockerDaemon
         assert run(sandbox, "print(1)") == "1\n"
 
 
-@pytest.mark.parametrize("runtime", ["", "runc"])
-def test_only_a_runtime_with_a_kernel_of_its_own_is_given_any_right(
+def test_where_a_runtime_is_gvisor_by_name_only_no_right_is_left_when_the_first_program_comes(
+    docker_daemon: DockerDaemon, client: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rights = tuple(name for name in daemon.RIGHTS if name != "SYS_RESOURCE")  # which some machines lack
+    monkeypatch.setattr(daemon, "RIGHTS", rights)
+    with opened_at(docker_daemon, runtime=FALSE_GVISOR) as sandbox:
+        statuses = run(sandbox, "print(open('/proc/self/status').read())")
+        (container,) = containers(client)
+        asked = client.exec_create(container, ["cat", "/proc/1/status"])
+        statuses += client.exec_start(asked).decode()
+    assert statuses.count("Uid:\t64206\t64206\t64206\t64206\n") == 2
+    assert statuses.count("Gid:\t64206\t64206\t64206\t64206\n") == 2
+    for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
+        assert statuses.count(f"{name}:\t{'0' * 16}\n") == 2
+
+
+@pytest.mark.parametrize("runtime", ["", "runc", OTHER_RUNTIME])
+def test_only_gvisor_s_containers_are_given_any_right(
     docker_daemon: DockerDaemon, client: APIClient, runtime: str
 ) -> None:
     with opened_at(docker_daemon, runtime=runtime) as sandbox:

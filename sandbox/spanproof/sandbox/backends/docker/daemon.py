@@ -39,12 +39,11 @@ _USER_PROCESSES = 32768
 _RUNTIME_BYTES = 512 * 1024 * 1024
 """More, for a runtime that brings a kernel of its own into the container's control group."""
 _RUNTIME_PROCESSES = 4096
-_RIGHTS = (
+RIGHTS = (
     *("CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_ADMIN", "NET_BIND_SERVICE", "SETGID", "SETPCAP"),
     *("SETUID", "SYS_PTRACE", "SYS_RESOURCE"),
 )
-"""Of such a runtime's PID 1, which gives them up where they would reach more than that kernel's own: see
-`unwatched`. Programs have none anywhere."""
+"""Of PID 1 in gVisor, where they reach nothing but gVisor's kernel: see `unwatched`. Programs have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +133,7 @@ class Daemon:
                 image=self._settings.image,
                 entrypoint=["python3", "-s", "-u", "-c", BOOT],
                 command=[user],
-                user="0:0" if self._own_kernel else user,
+                user="0:0" if self._is_gvisor else user,
                 environment=_environment(),
                 working_dir="/",
                 labels={LABEL: _owner()},
@@ -163,7 +162,7 @@ class Daemon:
             "pids_limit": shape.processes + _OWN_PROCESSES + (_RUNTIME_PROCESSES if self._own_kernel else 0),
             "nano_cpus": int(self._settings.cpus * 1e9),
             "cap_drop": ["ALL"],
-            "cap_add": list(_RIGHTS) if self._own_kernel else [],
+            "cap_add": list(RIGHTS) if self._is_gvisor else [],
             "security_opt": ["no-new-privileges", *self._seccomp()],
             "ipc_mode": "private",
             "mounts": [_mount(bind) for bind in shape.binds],
@@ -178,6 +177,11 @@ class Daemon:
     def _own_kernel(self) -> bool:
         """Whether the runtime may bring a kernel of its own, as gVisor's does."""
         return self._settings.runtime not in ("", "runc")
+
+    @property
+    def _is_gvisor(self) -> bool:
+        """Whether the runtime is called as gVisor's is; PID 1 finds out whether that is true."""
+        return any(name in self._settings.runtime.lower() for name in ("runsc", "gvisor"))
 
     @property
     def has_own_profile(self) -> bool:
