@@ -80,6 +80,11 @@ class Channel:
 class Processes(tree.Namespace):
     """Every process of the container but this one."""
 
+    def limit(self, pid: int, kind: int, value: int) -> None:
+        """See `Namespace`; where a process may not limit another (gVisor), the container's limits hold."""
+        with contextlib.suppress(PermissionError):
+            super().limit(pid, kind, value)
+
     def bound_processes(self, pid: int, count: int) -> None:
         """The container's control group does: the kernel's own limit counts other containers' too."""
         self.limit(pid, resource.RLIMIT_NPROC, _USER_PROCESSES)
