@@ -107,13 +107,10 @@ def register(
         ValueError: an argument names an unknown framework or protocol, or an endpoint that is no URL.
         ImportError: `protocol` is `grpc` and its exporter is not installed.
     """
-    global _content
     _check(endpoint, instrument)
     apply_log_level()
     with _lock:
-        _content = content or _content
-        for each in _instrumented.values():
-            each.tracing.change(None, content)
+        _record_by(content)
         with understood():
             spoken = protocol_of(protocol)
             provider, ours = provider_for(_resource(service_name, project))
@@ -132,6 +129,14 @@ def register(
             if not _is_switched_off(framework):
                 _instrument_if_installed(framework, provider)
     return provider
+
+
+def _record_by(content: ContentPolicy | None) -> None:
+    """Have a policy hold from now on, for what is under instrumentation already too; None changes nothing."""
+    global _content
+    _content = content or _content
+    for each in _instrumented.values():
+        each.tracing.change(None, content)
 
 
 def _registration_of(provider: TracerProvider) -> _Registration:
