@@ -31,7 +31,7 @@ from spanproof.sandbox import (
     ToolRequest,
     ToolStub,
 )
-from spanproof.sandbox.backend import Foreseen
+from spanproof.sandbox.backend import Foreseen, Session
 from spanproof.sandbox.jail.backend import JailSandbox
 from spanproof.sandbox.jail.host import Master
 
@@ -157,9 +157,13 @@ def test_a_master_that_dies_under_a_session_is_replaced_at_once() -> None:
         (master,) = [pid for pid, parent in started.items() if parent == top]
         os.kill(master, signal.SIGKILL)
         with pytest.raises(SandboxBroken):
-            for _ in range(10_000):
-                session.execute("1")
+            _ask_on(session)
         assert sandbox.run(Program("python", "print(1)")).stdout == "1\n"
+
+
+def _ask_on(session: Session) -> None:
+    for _ in range(10_000):
+        session.execute("1")
 
 
 def _parent_of(pid: int) -> int:
