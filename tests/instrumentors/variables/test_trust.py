@@ -1,0 +1,112 @@
+"""Where spans go and who may read them: endpoints, certificates, credentials."""
+
+import certifi
+import pytest
+
+from .otlp_sinks import grpc_sink, http_sink
+from .programs import honours, ran, said_quietly
+
+
+@honours("OTEL_EXPORTER_OTLP_INSECURE", "OTEL_EXPORTER_OTLP_TRACES_INSECURE")
+@pytest.mark.parametrize("variable", ["OTEL_EXPORTER_OTLP_INSECURE", "OTEL_EXPORTER_OTLP_TRACES_INSECURE"])
+def test_grpc_without_tls_where_the_endpoint_does_not_say(variable):
+    with grpc_sink() as sink:
+        said_quietly(
+            OTEL_EXPORTER_OTLP_PROTOCOL="grpc",
+            OTEL_EXPORTER_OTLP_ENDPOINT=sink.endpoint.removeprefix("http://"),
+            **{variable: "True"},
+        )
+        assert sink.named("work")
+
+
+@honours(
+    "OTEL_EXPORTER_OTLP_CERTIFICATE",
+    "OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE",
+    "OTEL_EXPORTER_OTLP_CLIENT_KEY",
+    "OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY",
+    "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE",
+    "OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE",
+)
+@pytest.mark.parametrize("prefixes", [("", ""), ("TRACES_", "TRACES_"), ("", "TRACES_")])
+@pytest.mark.parametrize(("protocol", "opened"), [("grpc", grpc_sink), ("http/protobuf", http_sink)])
+def test_certificates_prove_who_is_who(authority, protocol, opened, prefixes):
+    of_server, of_client = (f"OTEL_EXPORTER_OTLP_{prefix}" for prefix in prefixes)
+    certificate, key = authority.client
+    knowing = {
+        "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
+        "OTEL_EXPORTER_OTLP_TIMEOUT": "2",
+        "REQUESTS_CA_BUNDLE": certifi.where(),  # of the host's own requests, none of the exporter's
+        f"{of_server}CERTIFICATE": authority.certificate,
+    }
+    proving = {f"{of_client}CLIENT_CERTIFICATE": certificate, f"{of_client}CLIENT_KEY": key}
+    with opened(authority, asks_client=True) as sink:
+        knowing["OTEL_EXPORTER_OTLP_ENDPOINT"] = sink.endpoint
+        said_quietly(**knowing, **proving)
+        assert sink.named("work")
+        sink.taken.clear()
+        errors = ran(**knowing)[1]
+        assert (list(errors), sink.taken) == (["export"], []), "a client that shows nothing is refused"
+
+
+@pytest.mark.parametrize(("protocol", "opened"), [("grpc", grpc_sink), ("http/protobuf", http_sink)])
+def test_a_server_whose_authority_nobody_named_is_not_trusted(authority, protocol, opened):
+    with opened(authority) as sink:
+        errors = ran(
+            OTEL_EXPORTER_OTLP_PROTOCOL=protocol,
+            OTEL_EXPORTER_OTLP_ENDPOINT=sink.endpoint,
+            OTEL_EXPORTER_OTLP_TIMEOUT="2",
+        )[1]
+    assert (list(errors), sink.taken) == (["export"], [])
+
+
+@honours(
+    "OTEL_PYTHON_EXPORTER_OTLP_HTTP_CREDENTIAL_PROVIDER",
+    "OTEL_PYTHON_EXPORTER_OTLP_HTTP_TRACES_CREDENTIAL_PROVIDER",
+    "OTEL_PYTHON_EXPORTER_OTLP_GRPC_CREDENTIAL_PROVIDER",
+    "OTEL_PYTHON_EXPORTER_OTLP_GRPC_TRACES_CREDENTIAL_PROVIDER",
+)
+@pytest.mark.parametrize("signal", ["", "TRACES_"])
+@pytest.mark.parametrize("kind", ["HTTP", "GRPC"])
+def test_credentials_may_come_from_another_package(authority, components, kind, signal):
+    opened, name = (http_sink(), "session") if kind == "HTTP" else (grpc_sink(authority), "channel")
+    with opened as sink:
+        said_quietly(
+            OTEL_EXPORTER_OTLP_PROTOCOL="http/protobuf" if kind == "HTTP" else "grpc",
+            OTEL_EXPORTER_OTLP_ENDPOINT=sink.endpoint,
+            AUTHORITY=authority.certificate,
+            **{f"OTEL_PYTHON_EXPORTER_OTLP_{kind}_{signal}CREDENTIAL_PROVIDER": name},
+            **components,
+        )
+        assert sink.named("work")
+    assert sink.requests[0][1].get("authorization") == ("of the session" if kind == "HTTP" else None)
+
+
+def test_a_credential_provider_that_nobody_brings_exports_nothing(sink):
+    variable = "OTEL_PYTHON_EXPORTER_OTLP_HTTP_CREDENTIAL_PROVIDER"
+    _, errors, _, console = ran(**{"OTEL_EXPORTER_OTLP_ENDPOINT": sink.endpoint, variable: "vault"})
+    assert (errors, sink.taken) == ({"environment": 1}, []), console
+    assert f"{variable}='vault' is brought by no installed package, so no spans are exported" in console
+
+
+@pytest.mark.parametrize(
+    ("environment", "told"),
+    [
+        ({"ENDPOINT": "localhost:4318"}, "is no URL"),
+        ({"TRACES_ENDPOINT": "ftp://localhost:4318"}, "write it like http://127.0.0.1:4318"),
+        ({"ENDPOINT": "http//localhost:4317", "PROTOCOL": "grpc"}, "is no URL"),
+        ({"CERTIFICATE": "/nowhere/authority.pem"}, "cannot be read (no such file or directory)"),
+        ({"TRACES_CLIENT_KEY": "/"}, "cannot be read (is a directory)"),
+        (
+            {"CLIENT_CERTIFICATE": "/nowhere", "PROTOCOL": "grpc"},
+            "so no spans are exported; name a file that can",
+        ),
+    ],
+)
+def test_where_spans_go_and_how_they_are_protected_is_never_guessed(sink, environment, told):
+    named = {f"OTEL_EXPORTER_OTLP_{name}": value for name, value in environment.items()}
+    sent_to = {"OTEL_EXPORTER_OTLP_ENDPOINT": sink.endpoint, **named}
+    exporters, errors, _, console = ran(
+        "len(provider._active_span_processor._span_processors) - 1", **sent_to
+    )
+    assert (exporters, errors, sink.taken) == (0, {"environment": 1}, []), console
+    assert told in console
