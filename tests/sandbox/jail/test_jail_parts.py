@@ -10,6 +10,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 from collections import Counter
 from enum import IntEnum
 from pathlib import Path
@@ -187,6 +188,30 @@ def test_groups_of_a_dead_host_are_swept(tmp_path: Path) -> None:
     (dead / "slot-1").mkdir(parents=True)
     cgroup.find_base(os.getpid(), V1.format(root=tmp_path), "4:memory:/\n")
     assert not dead.exists()
+
+
+_UNSEEN_HOST = """
+import sys
+from spanproof.sandbox.jail import cgroup
+print(*cgroup.find_base(999999999, sys.argv[1], sys.argv[2]).paths, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_groups_of_a_host_that_cannot_be_seen_are_swept_once_it_is_dead(tmp_path: Path) -> None:
+    """As one in another process namespace, with the same groups in sight."""
+    (tmp_path / "memory").mkdir()
+    where = V1.format(root=tmp_path), "4:memory:/\n"
+    arguments = [sys.executable, "-c", _UNSEEN_HOST, *where]
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as unseen:
+        assert unseen.stdout is not None
+        path = Path(unseen.stdout.readline().strip())
+        cgroup.find_base(os.getpid(), *where)
+        assert path.exists()
+        unseen.kill()
+        unseen.wait()
+    cgroup.find_base(os.getpid(), *where)
+    assert not path.exists()
 
 
 def test_without_control_groups_there_is_no_base() -> None:

@@ -8,6 +8,7 @@ files. A group's limit is set anew for each run; the files are opened before the
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import re
 import secrets
@@ -19,6 +20,7 @@ from typing import Self
 _NAME = "spanproof-jail"
 _NO_SWAP = "0"
 _NO_LIMIT = 1 << 62
+_ATTEMPTS = 10
 _SETTLING_TURNS, _SETTLING_TURN_S = 200, 0.005
 _LEFT_BEHIND_BYTES = 16 * 1024 * 1024
 """Of the slot's own: pages it has touched meanwhile."""
@@ -114,21 +116,26 @@ class Group:
         return int(found[1]) if found else 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A directory of ours, open and locked for as long as the master lives: so others know that it does."""
+
+    path: Path
+    fd: int
+
+
 class Base:
     """Where groups are made: a directory per controller (one for both, in v2)."""
 
-    def __init__(self, files: _Files, memory: Path, processes: Path | None) -> None:
+    def __init__(self, files: _Files, memory: _Held, processes: _Held | None) -> None:
+        held = [memory] if processes is None else [memory, processes]
         self._files = files
-        self._memory = os.open(memory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        self._processes = (
-            None if processes is None else os.open(processes, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        )
+        self._memory, self._processes = memory.fd, None if processes is None else processes.fd
         self._parents = [
-            (os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), path.name)
-            for path in (memory, processes)
-            if path is not None
+            (os.open(each.path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), each.path.name)
+            for each in held
         ]
-        self.paths = tuple(str(path) for path in (memory, processes) if path is not None)
+        self.paths = tuple(str(each.path) for each in held)
         self._made = 0
 
     @property
@@ -246,22 +253,46 @@ def sweep(paths: tuple[str, ...]) -> None:
             Path(path).rmdir()
 
 
-def _own_directory(parent: Path, name: str) -> Path | None:
+def _own_directory(parent: Path, name: str) -> _Held | None:
     _sweep_dead(parent)
-    try:
-        (parent / name).mkdir()
-    except OSError:
-        return None
-    return parent / name
+    path = parent / name
+    with contextlib.suppress(OSError):
+        for _ in range(_ATTEMPTS):
+            path.mkdir(exist_ok=True)
+            try:
+                fd = _open_directory(path)
+            except FileNotFoundError:
+                continue  # swept before it was locked
+            fcntl.flock(fd, fcntl.LOCK_SH)
+            if path.exists():
+                return _Held(path, fd)
+            os.close(fd)
+    return None
 
 
 def _sweep_dead(parent: Path) -> None:
-    """Groups of hosts that were killed together with their master."""
-    with contextlib.suppress(OSError):
-        for path in parent.glob(f"{_NAME}-*"):
-            owner = path.name.rpartition("-")[2]
-            if owner.isdigit() and not Path("/proc", owner).exists():
-                sweep((str(path),))
+    """Groups of hosts that were killed together with their master.
+
+    A host in another process namespace is not to be seen, but what it holds is locked.
+    """
+    for path in parent.glob(f"{_NAME}-*"):
+        owner = path.name.rpartition("-")[2]
+        if owner.isdigit() and not Path("/proc", owner).exists():
+            with contextlib.suppress(OSError):
+                _sweep_unless_held(path)
+
+
+def _sweep_unless_held(path: Path) -> None:
+    fd = _open_directory(path)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        sweep((str(path),))
+    finally:
+        os.close(fd)
+
+
+def _open_directory(path: Path) -> int:
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
 
 def _v1_directories(mounts: str, memberships: str) -> dict[str, Path]:
@@ -288,7 +319,7 @@ def _v2_candidates(mounts: str, memberships: str) -> list[Path]:
     return []
 
 
-def _v2_directory(parent: Path, name: str) -> Path | None:
+def _v2_directory(parent: Path, name: str) -> _Held | None:
     try:
         if "memory" not in (parent / "cgroup.controllers").read_text().split():
             return None
@@ -296,7 +327,7 @@ def _v2_directory(parent: Path, name: str) -> Path | None:
         (parent / "cgroup.subtree_control").write_text("+memory +pids")
         made = _own_directory(parent, name)
         if made is not None:
-            (made / "cgroup.subtree_control").write_text("+memory +pids")
+            (made.path / "cgroup.subtree_control").write_text("+memory +pids")
     except OSError:
         with contextlib.suppress(OSError):
             (parent / name).rmdir()
