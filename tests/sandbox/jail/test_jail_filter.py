@@ -8,16 +8,9 @@ from hypothesis import strategies as st
 from seccomp_interpreter import run_program
 
 from spanproof.sandbox.jail.arch import AARCH64, ARCHES, X86_64, Arch
-from spanproof.sandbox.jail.filter import (
-    LARGE_MAPPING_BYTES,
-    RET_ALLOW,
-    RET_ENOSYS,
-    RET_EPERM,
-    RET_NOTIFY,
-    SEEDED,
-    compile_filter,
-    compile_untold,
-)
+from spanproof.sandbox.jail.bpf import RET_ALLOW, RET_ENOSYS, RET_EPERM, RET_NOTIFY
+from spanproof.sandbox.jail.conditions import LARGE_MAPPING_BYTES
+from spanproof.sandbox.jail.filter import SEEDED, compile_filter, compile_untold
 from spanproof.sandbox.jail.rules import ALLOWED, CONDITIONAL, NAMED, REFUSED, WATCHED
 
 UID = 1000

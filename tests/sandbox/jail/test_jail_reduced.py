@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from seccomp_interpreter import run_program
 
 from spanproof.sandbox import BadSetting, Tier
-from spanproof.sandbox.jail import filter as seccomp
 from spanproof.sandbox.jail import reasons
 from spanproof.sandbox.jail.arch import AARCH64, X86_64, Arch
+from spanproof.sandbox.jail.bpf import RET_ALLOW, RET_EPERM, RET_NOTIFY
+from spanproof.sandbox.jail.filter import compile_filter
 from spanproof.sandbox.jail.paths import Judged
 from spanproof.sandbox.jail.reduced import calls, landlock
 from spanproof.sandbox.jail.reduced.box import Directory, empty
@@ -29,7 +30,7 @@ from spanproof.sandbox.jail.rules import REFUSED, UNBOUNDED
 from spanproof.sandbox.registry import open_sandbox
 
 UID = 1000
-PROGRAMS = {arch.machine: seccomp.compile_filter(arch, UID, namespaced=False) for arch in (X86_64, AARCH64)}
+PROGRAMS = {arch.machine: compile_filter(arch, UID, namespaced=False) for arch in (X86_64, AARCH64)}
 both = pytest.mark.parametrize("arch", [X86_64, AARCH64], ids=lambda arch: arch.machine)
 NOTHING_DONE = 0x00050000
 
@@ -41,28 +42,28 @@ def call(arch: Arch, name: str, *args: int) -> int:
 @both
 def test_without_namespaces_calls_on_others_are_shown_to_the_slot(arch: Arch) -> None:
     for name in (UNBOUNDED | REFUSED) & arch.numbers.keys():
-        assert call(arch, name) == seccomp.RET_NOTIFY, name
-    assert call(arch, "kill", 0, 9) == seccomp.RET_ALLOW
+        assert call(arch, name) == RET_NOTIFY, name
+    assert call(arch, "kill", 0, 9) == RET_ALLOW
     for pid in (1, 7, -1, -7):
-        assert call(arch, "kill", pid, 9) == seccomp.RET_NOTIFY
-    assert call(arch, "prlimit64", 0) == seccomp.RET_ALLOW
-    assert call(arch, "prlimit64", 7) == seccomp.RET_NOTIFY
-    for new, expected in ((0, seccomp.RET_ALLOW), (1, seccomp.RET_EPERM), (1 << 32, seccomp.RET_EPERM)):
+        assert call(arch, "kill", pid, 9) == RET_NOTIFY
+    assert call(arch, "prlimit64", 0) == RET_ALLOW
+    assert call(arch, "prlimit64", 7) == RET_NOTIFY
+    for new, expected in ((0, RET_ALLOW), (1, RET_EPERM), (1 << 32, RET_EPERM)):
         assert call(arch, "prlimit64", 0, 6, new) == expected
-    assert call(arch, "prlimit64", 0, 7, 1) == seccomp.RET_ALLOW
-    assert call(arch, "setrlimit", 6, 1) == seccomp.RET_EPERM
-    assert call(arch, "setrlimit", 7, 1) == seccomp.RET_ALLOW
-    assert call(arch, "setpriority", 0, 0) == seccomp.RET_ALLOW
-    assert call(arch, "setpriority", 0, 7) == seccomp.RET_NOTIFY
-    assert call(arch, "setpriority", 2, 0) == seccomp.RET_NOTIFY
+    assert call(arch, "prlimit64", 0, 7, 1) == RET_ALLOW
+    assert call(arch, "setrlimit", 6, 1) == RET_EPERM
+    assert call(arch, "setrlimit", 7, 1) == RET_ALLOW
+    assert call(arch, "setpriority", 0, 0) == RET_ALLOW
+    assert call(arch, "setpriority", 0, 7) == RET_NOTIFY
+    assert call(arch, "setpriority", 2, 0) == RET_NOTIFY
 
 
 @both
 def test_without_namespaces_no_socket_is_made_that_can_be_sent_anywhere(arch: Arch) -> None:
     no_protocol = 0x00050000 | errno.EPROTONOSUPPORT
     for kind, expected in (
-        (1, seccomp.RET_ALLOW),
-        (5, seccomp.RET_ALLOW),
+        (1, RET_ALLOW),
+        (5, RET_ALLOW),
         (2, no_protocol),
         (3, no_protocol),
     ):
@@ -70,14 +71,14 @@ def test_without_namespaces_no_socket_is_made_that_can_be_sent_anywhere(arch: Ar
             assert call(arch, "socket", 1, kind | flags, 0) == expected
             assert call(arch, "socketpair", 1, kind | flags, 0) == expected
     for family in (2, 10, 17, 40):
-        assert call(arch, "socket", family, 1, 0) == seccomp.RET_NOTIFY
+        assert call(arch, "socket", family, 1, 0) == RET_NOTIFY
     assert call(arch, "socket", 16, 3, 0) == 0x00050000 | errno.EAFNOSUPPORT
     for level in (0, 6, 17, 41):
         assert call(arch, "setsockopt", 3, level, 1) == NOTHING_DONE
-        assert call(arch, "getsockopt", 3, level, 77) == seccomp.RET_NOTIFY
+        assert call(arch, "getsockopt", 3, level, 77) == RET_NOTIFY
     for option in (1, 4, 17, 75, 78):
-        assert call(arch, "setsockopt", 3, 1, option) == seccomp.RET_ALLOW
-        assert call(arch, "getsockopt", 3, 1, option) == seccomp.RET_ALLOW
+        assert call(arch, "setsockopt", 3, 1, option) == RET_ALLOW
+        assert call(arch, "getsockopt", 3, 1, option) == RET_ALLOW
 
 
 @both
@@ -90,18 +91,18 @@ def test_without_namespaces_no_socket_gives_a_descriptor_of_the_slot_s_process(a
 @both
 def test_without_namespaces_no_signal_comes_by_way_of_a_descriptor(arch: Arch) -> None:
     for command in (8, 15):
-        assert call(arch, "fcntl", 3, command, 7) == seccomp.RET_EPERM
-    assert call(arch, "fcntl", 3, 2, 1) == seccomp.RET_ALLOW
+        assert call(arch, "fcntl", 3, command, 7) == RET_EPERM
+    assert call(arch, "fcntl", 3, 2, 1) == RET_ALLOW
     for request in (0x8901, 0x8902, 0x5412):
-        assert call(arch, "ioctl", 3, request) == seccomp.RET_EPERM
+        assert call(arch, "ioctl", 3, request) == RET_EPERM
 
 
 @given(number=st.integers(0, 600), args=st.lists(st.integers(0, 2**64 - 1), min_size=6, max_size=6))
 def test_the_filter_without_namespaces_allows_nothing_the_other_refuses(number: int, args: list[int]) -> None:
     for arch in (X86_64, AARCH64):
-        full = run_program(seccomp.compile_filter(arch, UID), arch, number, *args)
+        full = run_program(compile_filter(arch, UID), arch, number, *args)
         reduced = run_program(PROGRAMS[arch.machine], arch, number, *args)
-        if full != seccomp.RET_ALLOW and reduced == seccomp.RET_ALLOW:
+        if full != RET_ALLOW and reduced == RET_ALLOW:
             # The slot is no process 1 here; and aiming at oneself is no attempt.
             assert arch.name(number) in {"kill", "tkill", "tgkill", "prlimit64", "setpriority", "ioprio_set"}
 

@@ -2,7 +2,7 @@
 
 Everything not named here fails with ENOSYS, as on an older kernel, so that libraries fall back. `ALLOWED`
 goes straight through; `WATCHED` goes through, or not, after the slot has noted it; `REFUSED` is noted and
-fails with EPERM. Calls whose arguments decide are in `filter.py`. Names only: numbers are in `arch.py`.
+fails with EPERM. Calls whose arguments decide are in `conditions.py`. Names only: numbers are in `arch.py`.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from spanproof.sandbox.jail import addresses, kernel, paths
-from spanproof.sandbox.jail.filter import PLAIN_PROTOCOLS, PLAIN_TYPES
+from spanproof.sandbox.jail.conditions import PLAIN_PROTOCOLS, PLAIN_TYPES
 from spanproof.sandbox.jail.reduced.datagrams import DatagramWatcher, tell_address
 from spanproof.sandbox.jail.reduced.fence import Fence
 from spanproof.sandbox.jail.watch import EPERM, GO_ON, Answer, Notification, signed

@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 from spanproof.sandbox.jail import watch
 from spanproof.sandbox.jail.arch import Arch
+from spanproof.sandbox.jail.conditions import OUTWARD_FLAGS
 from spanproof.sandbox.jail.ear import Ear
-from spanproof.sandbox.jail.filter import OUTWARD_FLAGS
 from spanproof.sandbox.jail.reduced.box import Directory
 from spanproof.sandbox.jail.reduced.fence import Fence
 from spanproof.sandbox.jail.reduced.files import FileWatcher
