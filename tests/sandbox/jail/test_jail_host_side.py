@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from spanproof.sandbox.jail import testimony
 from spanproof.sandbox.jail.arch import this_arch
 from spanproof.sandbox.jail.ear import Ear
+from spanproof.sandbox.jail.notifications import Notification
 from spanproof.sandbox.jail.paths import Boundary
 from spanproof.sandbox.jail.reduced.box import Directory
 from spanproof.sandbox.jail.reduced.fence import Fence
@@ -24,7 +25,7 @@ from spanproof.sandbox.jail.reduced.watch import GuardedWatcher
 from spanproof.sandbox.jail.root import files_under
 from spanproof.sandbox.jail.rules import REFUSED, WATCHED
 from spanproof.sandbox.jail.steps import SessionRun
-from spanproof.sandbox.jail.watch import Notification, Watcher
+from spanproof.sandbox.jail.watch import Watcher
 from spanproof.sandbox.jail.wire import FROM_GUEST, BadFrame, Decoder, Frame, encode
 
 from .begun import Alone, begun_in

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import re
 import socket
-import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,11 +19,9 @@ from spanproof.sandbox.jail import addresses, kernel
 from spanproof.sandbox.jail.arch import Arch
 from spanproof.sandbox.jail.ear import Ear
 from spanproof.sandbox.jail.network import QUERY_BYTES
+from spanproof.sandbox.jail.notifications import Answer, Notification, put_in_place, signed
 from spanproof.sandbox.jail.paths import Boundary
-from spanproof.sandbox.jail.watch import Answer, Notification, Watcher, signed
-
-_ADD_DESCRIPTOR = 0x40182103
-_IN_PLACE_OF = 1
+from spanproof.sandbox.jail.watch import Watcher
 
 
 class BringingWatcher(Watcher):
@@ -94,8 +90,7 @@ class BringingWatcher(Watcher):
         flags = _descriptor_flags(call.pid, number)
         theirs.setblocking(not flags & os.O_NONBLOCK)
         closes = os.O_CLOEXEC if flags & os.O_CLOEXEC else 0
-        told = struct.pack("=QIIII", call.id, _IN_PLACE_OF, theirs.fileno(), number, closes)
-        fcntl.ioctl(self.listener, _ADD_DESCRIPTOR, told)
+        put_in_place(self.listener, call.id, theirs.fileno(), number, closes)
 
 
 def loopback_pair() -> tuple[socket.socket, socket.socket]:

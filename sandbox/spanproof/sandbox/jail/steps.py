@@ -15,8 +15,8 @@ from typing import Any
 
 from spanproof.sandbox.jail.oversight import TICK_S
 from spanproof.sandbox.jail.place import Armed
+from spanproof.sandbox.jail.record import Record
 from spanproof.sandbox.jail.run import Links, Run
-from spanproof.sandbox.jail.watch import Record
 from spanproof.sandbox.jail.wire import Frame, Header, call_key, encode
 
 _CALLS_A_STEP = 10_000

@@ -7,136 +7,33 @@ after we looked can falsify this record of it, never the wall. Runs in the slot;
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import fcntl
 import os
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from spanproof.sandbox.jail import addresses, kernel, paths
 from spanproof.sandbox.jail.arch import Arch
 from spanproof.sandbox.jail.fixed.surroundings import Surroundings
+from spanproof.sandbox.jail.notifications import (
+    EPERM,
+    GO_ON,
+    NONE_YET,
+    Answer,
+    Notification,
+    received,
+    send,
+    signed,
+)
+from spanproof.sandbox.jail.path_arguments import MUTATORS, OPENS
+from spanproof.sandbox.jail.record import Record
 from spanproof.sandbox.jail.rules import REFUSED
 
-_RECV, _SEND, _ADD_DESCRIPTOR = 0xC0502100, 0xC0182101, 0x40182103
-_NOTIFICATION = struct.Struct("=QIIiIQ6Q")
-_RESPONSE = struct.Struct("=QqiI")
-_DESCRIPTOR = struct.Struct("=QIIII")
 _MESSAGE_HEAD = struct.Struct("=QI")
 """Of a `msghdr`: where the address is, and how long."""
-_CONTINUE = 1
-_AND_SEND = 2
 _PATH_BYTES = 4096
-_ATTEMPTS = 1000
-
 WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _AT_FDCWD = -100
-
-# Where each call has its path: (argument of the directory or None, argument of the path); writers only, the
-# opens are apart. Calls with two paths are judged by the one they change.
-_MUTATORS: dict[str, tuple[tuple[int | None, int], ...]] = {
-    "unlink": ((None, 0),),
-    "unlinkat": ((0, 1),),
-    "rmdir": ((None, 0),),
-    "mkdir": ((None, 0),),
-    "mkdirat": ((0, 1),),
-    "chmod": ((None, 0),),
-    "fchmodat": ((0, 1),),
-    "fchmodat2": ((0, 1),),
-    "chown": ((None, 0),),
-    "lchown": ((None, 0),),
-    "fchownat": ((0, 1),),
-    "truncate": ((None, 0),),
-    "utimes": ((None, 0),),
-    "futimesat": ((0, 1),),
-    "utimensat": ((0, 1),),
-    "setxattr": ((None, 0),),
-    "lsetxattr": ((None, 0),),
-    "removexattr": ((None, 0),),
-    "lremovexattr": ((None, 0),),
-    "rename": ((None, 0), (None, 1)),
-    "renameat": ((0, 1), (2, 3)),
-    "renameat2": ((0, 1), (2, 3)),
-    "link": ((None, 0), (None, 1)),
-    "linkat": ((0, 1), (2, 3)),
-    "symlink": ((None, 1),),
-    "symlinkat": ((1, 2),),
-}
-_OPENS: dict[str, tuple[int | None, int, int | None]] = {
-    "open": (None, 0, 1),
-    "creat": (None, 0, None),
-    "openat": (0, 1, 2),
-    "openat2": (0, 1, None),
-}
-
-
-@dataclass(slots=True)
-class Notification:
-    """One call the kernel holds up."""
-
-    id: int
-    pid: int
-    number: int
-    arch: int
-    args: tuple[int, ...]
-
-
-@dataclass(slots=True)
-class Record:
-    """What a run attempted.
-
-    Attributes:
-        attempts: (kind, target) to whether it was allowed; a refusal outweighs.
-        network_used: whether the network namespace may hold traces of the run.
-        memory_refused: bytes of the largest single mapping that was refused.
-        dropped: how many attempts were not kept.
-        missing: files that were to be read, and are not there.
-    """
-
-    attempts: dict[tuple[str, str], bool] = field(default_factory=dict)
-    network_used: bool = False
-    memory_refused: int = 0
-    dropped: int = 0
-    missing: set[str] = field(default_factory=set)
-
-    def note(self, kind: str, target: str, *, allowed: bool, missing: bool = False) -> None:
-        """Keep an attempt; refused and allowed for the same target are two facts only if both happened."""
-        key = (kind, target[:_PATH_BYTES])
-        if key in self.attempts:
-            self.attempts[key] = self.attempts[key] and allowed
-            if not missing:
-                self.missing.discard(key[1])
-        elif len(self.attempts) < _ATTEMPTS:
-            self.attempts[key] = allowed
-            if missing:
-                self.missing.add(key[1])
-        else:
-            self.dropped += 1
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What the kernel is told; by default that the call goes on.
-
-    Attributes:
-        error: the number it fails with.
-        value: what the call returns, in place of going on.
-        descriptor: of ours, of which the caller gets a copy as what it opened.
-        flags: of that open.
-    """
-
-    error: int = 0
-    value: int | None = None
-    descriptor: int | None = None
-    flags: int = 0
-
-
-GO_ON = Answer()
-_NONE_YET = Answer()
-"""The kernel goes on holding it up."""
-EPERM = Answer(errno.EPERM)
 
 
 class Watcher:
@@ -171,17 +68,13 @@ class Watcher:
 
         What is handed over is the guest's alone then.
         """
-        buffer = bytearray(_NOTIFICATION.size)
-        try:
-            fcntl.ioctl(self.listener, _RECV, buffer)
-        except OSError:
-            return  # ENOENT: killed before we looked
-        id_, pid, _flags, number, arch, _ip, *args = _NOTIFICATION.unpack(buffer)
-        answer = self._judge(Notification(id_, pid, number, arch, tuple(args)))
-        if answer is _NONE_YET:
+        call = received(self.listener)
+        if call is None:
             return
-        with contextlib.suppress(OSError):
-            self._send(id_, answer)
+        answer = self._judge(call)
+        if answer is NONE_YET:
+            return
+        send(self.listener, call.id, answer)
         if self._handed >= 0:
             os.close(self._handed)
             self._handed = -1
@@ -190,20 +83,6 @@ class Watcher:
         """Give the caller a descriptor of ours as what it opened."""
         self._handed = fd
         return Answer(descriptor=fd, flags=flags)
-
-    def _send(self, id_: int, answer: Answer) -> None:
-        if answer.descriptor is not None:
-            closes = answer.flags & os.O_CLOEXEC
-            handed = _DESCRIPTOR.pack(id_, _AND_SEND, answer.descriptor, 0, closes)
-            try:
-                fcntl.ioctl(self.listener, _ADD_DESCRIPTOR, handed)
-            except OSError as failure:
-                answer = Answer(failure.errno or errno.EMFILE)  # it has as many open as it may
-            else:
-                return
-        goes_on = not answer.error and answer.value is None
-        flags = _CONTINUE if goes_on else 0
-        fcntl.ioctl(self.listener, _SEND, _RESPONSE.pack(id_, answer.value or 0, -answer.error, flags))
 
     def _judge(self, call: Notification) -> Answer:
         if call.arch != self._arch.audit or call.number >= 0x40000000:
@@ -220,8 +99,8 @@ class Watcher:
 
     def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
         table: dict[str, Callable[[str, Notification], Answer]] = dict.fromkeys(REFUSED, self._refuse)
-        table.update(dict.fromkeys(_OPENS, self._open))
-        table.update(dict.fromkeys(_MUTATORS, self._mutate))
+        table.update(dict.fromkeys(OPENS, self._open))
+        table.update(dict.fromkeys(MUTATORS, self._mutate))
         table.update(execve=self._exec, execveat=self._exec)
         table.update(connect=self._address, bind=self._address, sendto=self._address)
         table.update(sendmsg=self._message, sendmmsg=self._message)
@@ -256,7 +135,7 @@ class Watcher:
         return Answer(value=parent or os.getpid())
 
     def _end(self, _name: str, call: Notification) -> Answer:
-        return _NONE_YET if self.is_held_at_end(call.pid, call.args[0] & 0xFF) else GO_ON
+        return NONE_YET if self.is_held_at_end(call.pid, call.args[0] & 0xFF) else GO_ON
 
     def _map(self, name: str, call: Notification) -> Answer:
         length = call.args[1 if name == "mmap" else 2]
@@ -280,7 +159,7 @@ class Watcher:
 
     def _opening(self, name: str, call: Notification) -> tuple[str | None, int]:
         """The path and the flags of a call that opens."""
-        directory, path_at, flags_at = _OPENS[name]
+        directory, path_at, flags_at = OPENS[name]
         flags = call.args[flags_at] if flags_at is not None else 0
         if name == "creat":
             flags = os.O_WRONLY | os.O_CREAT
@@ -289,7 +168,7 @@ class Watcher:
         return self._path(call, directory, path_at), flags
 
     def _mutate(self, name: str, call: Notification) -> Answer:
-        for directory, path_at in _MUTATORS[name]:
+        for directory, path_at in MUTATORS[name]:
             path = self._path(call, directory, path_at)
             if path is not None:
                 answer = self._file(path, call.pid, writes=True)
@@ -341,11 +220,7 @@ class Watcher:
             return GO_ON
         if target.path is not None:
             # Unnamed and abstract ones are bounded by the network namespace.
-            return (
-                self._file(self._absolute(target.path, pid, _AT_FDCWD), pid, writes=False)
-                if target.path
-                else GO_ON
-            )
+            return self._file(self._absolute(target.path, pid), pid, writes=False) if target.path else GO_ON
         if name == "bind":
             self.record.network_used = True
             return GO_ON
@@ -383,7 +258,7 @@ class Watcher:
         base = _AT_FDCWD if directory is None else signed(call.args[directory])
         return self._absolute(text, call.pid, base)
 
-    def _absolute(self, path: str, pid: int, directory: int) -> str:
+    def _absolute(self, path: str, pid: int, directory: int = _AT_FDCWD) -> str:
         if path.startswith("/"):
             return path
         link = f"/proc/{pid}/cwd" if directory == _AT_FDCWD else f"/proc/{pid}/fd/{directory}"
@@ -400,9 +275,3 @@ def _nobody(_pid: int, _code: int) -> bool:
 def is_missing(judged: paths.Judged, place: str) -> bool:
     """Whether nothing of that name is in sight, as far as this process sees."""
     return judged is paths.Judged.OUTSIDE and not os.path.lexists(place)
-
-
-def signed(value: int) -> int:
-    """A register as the C int it holds."""
-    low = value & 0xFFFFFFFF
-    return low - (1 << 32) if low & 0x80000000 else low

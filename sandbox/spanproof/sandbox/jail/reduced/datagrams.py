@@ -21,10 +21,10 @@ from spanproof.sandbox.jail import kernel
 from spanproof.sandbox.jail.arch import Arch
 from spanproof.sandbox.jail.ear import Ear
 from spanproof.sandbox.jail.network import QUERY_BYTES
+from spanproof.sandbox.jail.notifications import GO_ON, Answer, Notification, signed
 from spanproof.sandbox.jail.reduced.fence import Fence
 from spanproof.sandbox.jail.reduced.tree import Descendants
 from spanproof.sandbox.jail.stand_in import BringingWatcher
-from spanproof.sandbox.jail.watch import GO_ON, Answer, Notification, signed
 
 _MOST = 48
 """At once, of which the slot holds a descriptor each; the oldest gives way."""

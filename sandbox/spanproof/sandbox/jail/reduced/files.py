@@ -19,12 +19,13 @@ from pathlib import Path
 from spanproof.sandbox.jail import kernel, paths, root, watch
 from spanproof.sandbox.jail.arch import Arch
 from spanproof.sandbox.jail.ear import Ear
+from spanproof.sandbox.jail.notifications import EPERM, GO_ON, Answer, Notification, signed
+from spanproof.sandbox.jail.path_arguments import MUTATORS
 from spanproof.sandbox.jail.reduced import calls
 from spanproof.sandbox.jail.reduced.box import Directory
 from spanproof.sandbox.jail.reduced.fence import Fence
 from spanproof.sandbox.jail.stand_in import BringingWatcher
 from spanproof.sandbox.jail.texts import SealedText
-from spanproof.sandbox.jail.watch import EPERM, GO_ON, Answer, Notification
 
 _DONE = Answer(value=0)
 _ACCESS = Answer(errno.EACCES)
@@ -33,12 +34,7 @@ _MODES = {"chmod": (None, 0, 1), "fchmodat": (0, 1, 2), "fchmodat2": (0, 1, 2), 
 _OWNERS = {"chown": (None, 0, 1), "lchown": (None, 0, 1), "fchownat": (0, 1, 2), "fchown": (None, None, 1)}
 _ATTRIBUTES = ("setxattr", "lsetxattr", "removexattr", "lremovexattr")
 _SHARED_MEMORY = re.compile(r"/dev/shm/([^/\0]+)")  # noqa: S108 - as a program names it
-_SHARED_CHANGES: dict[str, tuple[tuple[int | None, int], ...]] = {
-    "unlink": ((None, 0),),
-    "unlinkat": ((0, 1),),
-    "link": ((None, 0), (None, 1)),
-    "linkat": ((0, 1), (2, 3)),
-}
+_SHARED_CHANGES = frozenset("unlink unlinkat link linkat".split())  # noqa: SIM905
 _TWO_TIMES = struct.Struct("=4q")
 _UTIME_NOW, _UTIME_OMIT = 0x3FFFFFFF, 0x3FFFFFFE
 
@@ -106,7 +102,7 @@ class FileWatcher(BringingWatcher):
 
     def _change_shared(self, name: str, call: Notification) -> Answer | None:
         """Linking and unlinking there; None where that is not what is asked for."""
-        named = _SHARED_CHANGES.get(name, ())
+        named = MUTATORS[name] if name in _SHARED_CHANGES else ()
         asked = [self._path(call, directory, at) or "" for directory, at in named]
         found = [match[1] for path in asked if (match := _SHARED_MEMORY.fullmatch(path))]
         if not found or len(found) < len(asked):
@@ -206,7 +202,7 @@ class FileWatcher(BringingWatcher):
         """
         path = None if at is None else self._path(call, directory, at)
         if path is None:
-            number = watch.signed(call.args[directory or 0])
+            number = signed(call.args[directory or 0])
             fd = os.open(f"/proc/{call.pid}/fd/{number}", os.O_PATH | os.O_CLOEXEC)
             place = os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115
             if self._boundary.is_own(place) or not place.startswith("/"):

@@ -18,13 +18,12 @@ from collections.abc import Callable
 
 from spanproof.sandbox.jail import addresses, kernel, paths
 from spanproof.sandbox.jail.conditions import PLAIN_PROTOCOLS, PLAIN_TYPES
+from spanproof.sandbox.jail.notifications import EPERM, GO_ON, Answer, Notification, signed
 from spanproof.sandbox.jail.reduced.datagrams import DatagramWatcher, tell_address
 from spanproof.sandbox.jail.reduced.fence import Fence
-from spanproof.sandbox.jail.watch import EPERM, GO_ON, Answer, Notification, signed
 
 _DONE = Answer(value=0)
 _ACCESS = Answer(errno.EACCES)
-_AT_FDCWD = -100
 _NAMES_KEPT = 1024
 _OPTION_BYTES = 256
 _HAS_IPV6 = "[::1]:0"
@@ -91,9 +90,7 @@ class SocketWatcher(DatagramWatcher):
     def _unix(self, name: str, path: str, call: Notification) -> Answer:
         if not path:  # unnamed, or abstract: nobody of the program's own can have such a name
             return EPERM if name == "bind" else Answer(errno.ECONNREFUSED)
-        judged, place = self._boundary.judge(
-            self._absolute(path, call.pid, _AT_FDCWD), call.pid, writes=False
-        )
+        judged, place = self._boundary.judge(self._absolute(path, call.pid), call.pid, writes=False)
         if not self._boundary.is_own(place):
             if judged is paths.Judged.INSIDE:
                 return Answer(errno.ENOENT)  # what libc asks for by itself

@@ -11,16 +11,15 @@ import errno
 import os
 from collections.abc import Callable
 
-from spanproof.sandbox.jail import watch
 from spanproof.sandbox.jail.arch import Arch
 from spanproof.sandbox.jail.conditions import OUTWARD_FLAGS
 from spanproof.sandbox.jail.ear import Ear
+from spanproof.sandbox.jail.notifications import EPERM, GO_ON, Answer, Notification, signed
 from spanproof.sandbox.jail.reduced.box import Directory
 from spanproof.sandbox.jail.reduced.fence import Fence
 from spanproof.sandbox.jail.reduced.files import FileWatcher
 from spanproof.sandbox.jail.reduced.sockets import SocketWatcher
 from spanproof.sandbox.jail.reduced.tree import Descendants
-from spanproof.sandbox.jail.watch import EPERM, GO_ON, Answer, Notification
 
 _DONE = Answer(value=0)
 _NO_PROCESS = Answer(errno.ESRCH)
@@ -54,7 +53,7 @@ class GuardedWatcher(FileWatcher, SocketWatcher):
     # The arguments are registers, which nobody changes behind our back.
 
     def _signal(self, name: str, call: Notification) -> Answer:
-        target = watch.signed(call.args[0])
+        target = signed(call.args[0])
         if name == "kill" and target == -1:
             self._tree.signal_all(call.args[1] & 0x7F, but=call.pid)
             return _DONE
@@ -63,7 +62,7 @@ class GuardedWatcher(FileWatcher, SocketWatcher):
         return self._aimed_at(target, name, call)
 
     def _on_a_process(self, name: str, call: Notification) -> Answer:
-        return self._aimed_at(watch.signed(call.args[0]), name, call)
+        return self._aimed_at(signed(call.args[0]), name, call)
 
     def _aimed_at(self, target: int, name: str, call: Notification) -> Answer:
         if self._tree.holds(target):
@@ -73,7 +72,7 @@ class GuardedWatcher(FileWatcher, SocketWatcher):
     def _on_another(self, name: str, call: Notification) -> Answer:
         """Priorities: of one of its own processes; groups and users would take others in."""
         one = 0 if name == "setpriority" else 1
-        held = call.args[0] == one and self._tree.holds(watch.signed(call.args[1]))
+        held = call.args[0] == one and self._tree.holds(signed(call.args[1]))
         return GO_ON if held else self._refuse(name, call)
 
     def _spawn(self, name: str, call: Notification) -> Answer:

@@ -1,0 +1,47 @@
+"""Which arguments of a call name files, for the calls that open files and those that change them.
+
+An argument is named by its number. A path that is not absolute starts at a directory: at the one that another
+argument holds open, or at the caller's own where there is no such argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+MUTATORS: Mapping[str, tuple[tuple[int | None, int], ...]] = {
+    "unlink": ((None, 0),),
+    "unlinkat": ((0, 1),),
+    "rmdir": ((None, 0),),
+    "mkdir": ((None, 0),),
+    "mkdirat": ((0, 1),),
+    "chmod": ((None, 0),),
+    "fchmodat": ((0, 1),),
+    "fchmodat2": ((0, 1),),
+    "chown": ((None, 0),),
+    "lchown": ((None, 0),),
+    "fchownat": ((0, 1),),
+    "truncate": ((None, 0),),
+    "utimes": ((None, 0),),
+    "futimesat": ((0, 1),),
+    "utimensat": ((0, 1),),
+    "setxattr": ((None, 0),),
+    "lsetxattr": ((None, 0),),
+    "removexattr": ((None, 0),),
+    "lremovexattr": ((None, 0),),
+    "rename": ((None, 0), (None, 1)),
+    "renameat": ((0, 1), (2, 3)),
+    "renameat2": ((0, 1), (2, 3)),
+    "link": ((None, 0), (None, 1)),
+    "linkat": ((0, 1), (2, 3)),
+    "symlink": ((None, 1),),
+    "symlinkat": ((1, 2),),
+}
+"""Of each path: the directory and the path. Calls with two are judged by both."""
+
+OPENS: Mapping[str, tuple[int | None, int, int | None]] = {
+    "open": (None, 0, 1),
+    "creat": (None, 0, None),
+    "openat": (0, 1, 2),
+    "openat2": (0, 1, None),
+}
+"""The directory, the path and the flags, where an argument holds them."""
