@@ -1,0 +1,132 @@
+"""What this machine shows of a sandbox: its processes, its descriptors, its control groups.
+
+Of this process's descendants and descriptors only those count that came with the sandbox: a Docker daemon of
+other tests may be its child. What is waited for comes, however busy the machine is; the limit is for a hang.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+HANGS_S = 120.0
+SETTLED = 6
+"""Processes of a jail: a launcher, the master, a keeper, its slot, its stem, and the guest that is armed."""
+NAMED = "import ctypes; ctypes.CDLL(None).prctl(15, b'{name}')\n"
+"""A program's name, as everybody on the machine sees it."""
+
+
+def descendants(pid: int) -> set[int]:
+    """Every live process under this one."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if fields[0] != "Z":
+                parents[int(entry.name)] = int(fields[1])
+    found = {pid}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {pid}
+
+
+def comes(found: Callable[[], bool]) -> bool:
+    """Whether something comes true."""
+    deadline = time.monotonic() + HANGS_S
+    while not found():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def gone(pids: set[int]) -> bool:
+    """Whether all of them end."""
+    return comes(lambda: not any(lives(pid) for pid in pids))
+
+
+def named(name: str) -> set[int]:
+    """Those of our descendants that call themselves so."""
+    found = set()
+    for pid in descendants(os.getpid()):
+        with contextlib.suppress(OSError):
+            if Path(f"/proc/{pid}/comm").read_text() == f"{name}\n":
+                found.add(pid)
+    return found
+
+
+def parent_of(pid: int) -> int:
+    """Nobody's, of a guest that is gone meanwhile: it was answered before it was."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def is_stem(pid: int) -> bool:
+    """Whether it is filtered, and sees its guests from outside."""
+    status = _status(pid)
+    return "Seccomp:\t2" in status and len(_numbers(pid)) == len(_numbers(parent_of(pid)))
+
+
+def slot_of(guest: int) -> int:
+    """The process 1 of a guest's process namespace, in its sandbox: a pytest may have others open."""
+    depth, keeper = len(_numbers(guest)), parent_of(parent_of(guest))
+    first = [pid for pid in descendants(os.getpid()) if _numbers(pid)[depth - 1 :] == ["1"]]
+    (slot,) = [pid for pid in first if parent_of(pid) == keeper]
+    return slot
+
+
+def slot_beside(stem: int) -> int:
+    """The slot that a stem's keeper keeps: process 1 of the namespace of the stem's guests."""
+    keeper, depth = parent_of(stem), len(_numbers(stem))
+    (slot,) = [
+        pid for pid in descendants(keeper) if parent_of(pid) == keeper and _numbers(pid)[depth:] == ["1"]
+    ]
+    return slot
+
+
+def open_descriptors() -> set[tuple[str, str]]:
+    """Number and meaning of each, but for what is garbage, and the one that looks."""
+    gc.collect()
+    found = set()
+    for entry in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):
+            found.add((entry.name, str(entry.readlink())))
+    return {(number, place) for number, place in found if not place.startswith("/proc/")}
+
+
+def control_groups_of(pid: int) -> set[Path]:
+    """Those this process's sandboxes hold, where there are any at all."""
+    held = Path("/sys/fs/cgroup").rglob(f"spanproof-jail-*-{pid}")
+    return {group for base in held for group in (base, *base.rglob("*/"))}
+
+
+def lives(pid: int) -> bool:
+    """Whether it has not ended; a zombie has."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def _numbers(pid: int) -> list[str]:
+    """A process's number in each process namespace, from ours inwards."""
+    for line in _status(pid).splitlines():
+        if line.startswith("NSpid:"):
+            return line.split()[1:]
+    return []
+
+
+def _status(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return ""
