@@ -1,0 +1,68 @@
+"""Spans of one trace that come one after the other, however late."""
+
+from __future__ import annotations
+
+import time
+
+from .collectors import agent_request, post, running, wait_until
+
+
+def test_a_late_span_opens_its_trace_again_and_the_store_has_the_whole_of_it(tmp_path, make_request) -> None:
+    with running(tmp_path) as collector:
+        seen = []
+        collector.evaluated.subscribe(seen.append)
+        post(collector, agent_request(make_request, (1, 1, None)))
+        assert collector.evaluated.wait_for(1, timeout_s=30)
+        post(collector, agent_request(make_request, (1, 2, 1)))
+        wait_until(lambda: len(seen) == 2)
+        assert [len(evaluation.trace.spans) for evaluation in seen] == [1, 2]
+        stored = collector.store.evaluation(f"{1:032x}")
+        assert stored is not None
+        assert len(stored.trace.spans) == 2
+        assert collector.evaluated.traces == 1
+
+
+def test_a_span_that_is_later_than_memory_finds_its_trace_in_the_store(tmp_path, make_request) -> None:
+    with running(tmp_path, assembly__reopen_s="0.1") as collector:
+        seen = []
+        collector.evaluated.subscribe(seen.append)
+        post(collector, agent_request(make_request, (1, 1, None)))
+        assert collector.evaluated.wait_for(1, timeout_s=30)
+        time.sleep(0.5)
+        post(collector, agent_request(make_request, (1, 2, 1)))
+        wait_until(lambda: len(seen) == 2)
+        assert len(seen[1].trace.spans) == 2
+
+
+def test_a_root_that_ends_long_after_its_children_does_not_replace_them(tmp_path, make_request) -> None:
+    with running(tmp_path, assembly__reopen_s="0.1") as collector:
+        seen = []
+        collector.evaluated.subscribe(seen.append)
+        post(collector, agent_request(make_request, (1, 2, 1), (1, 3, 1)))
+        assert collector.evaluated.wait_for(1, timeout_s=30)
+        time.sleep(0.5)
+        post(collector, agent_request(make_request, (1, 1, None)))
+        wait_until(lambda: len(seen) == 2)
+        assert [len(evaluation.trace.spans) for evaluation in seen] == [2, 3]
+
+
+def test_states_of_one_trace_are_evaluated_one_after_the_other(tmp_path, make_request) -> None:
+    with running(tmp_path, assembly__max_bytes="1") as collector:  # every span is given out at once
+        seen = []
+        collector.evaluated.subscribe(seen.append)
+        for number in range(2, 12):
+            post(collector, agent_request(make_request, (1, number, 1)))
+        post(collector, agent_request(make_request, (1, 1, None)))
+        wait_until(lambda: bool(seen) and len(seen[-1].trace.spans) == 11)
+        assert [len(evaluation.trace.spans) for evaluation in seen] == sorted(
+            len(evaluation.trace.spans) for evaluation in seen
+        )
+
+
+def test_an_incomplete_trace_is_taken_up_again_after_a_restart(tmp_path, make_request) -> None:
+    with running(tmp_path) as collector:
+        post(collector, agent_request(make_request, (1, 2, 1)))
+    with running(tmp_path) as collector:
+        post(collector, agent_request(make_request, (1, 1, None)))
+        assert collector.evaluated.wait_for(1, timeout_s=30)
+        assert len(collector.evaluated.latest[-1].trace.spans) == 2

@@ -1,0 +1,71 @@
+"""How a collector starts, says so in its log, and lets go of everything where it cannot."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from spanproof.cli.serve import collector_for
+from spanproof.collector.config import load_config
+from spanproof.collector.receive.server import PortTaken
+
+from .collectors import PROTOBUF, flags_of, running, settings_of
+
+
+def test_a_second_collector_on_the_same_directory_says_so(tmp_path) -> None:
+    with running(tmp_path):
+        second = subprocess.run(
+            [sys.executable, "-m", "spanproof.cli", "serve", *flags_of(tmp_path)],
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        assert second.returncode == 2
+        assert b"cannot start" in second.stderr
+        assert b"Traceback" not in second.stderr
+
+
+def test_a_start_that_fails_lets_go_of_everything(tmp_path, taken_port) -> None:
+    settings = settings_of(tmp_path, receivers__http__port=str(taken_port), receivers__fallback_port="false")
+    with pytest.raises(PortTaken):
+        collector_for(load_config(None, {}, settings)).start()
+    with running(tmp_path):
+        pass
+
+
+def test_a_start_that_fails_leaves_the_signals_to_whom_they_belonged(tmp_path, taken_port) -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    settings = settings_of(tmp_path, receivers__http__port=str(taken_port), receivers__fallback_port="false")
+    with pytest.raises(PortTaken):
+        collector_for(load_config(None, {}, settings)).run_forever()
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def test_json_log_lines_can_be_read_by_machines(tmp_path) -> None:
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "spanproof.cli",
+            "serve",
+            "--json",
+            "--log-format",
+            "json",
+            *flags_of(tmp_path),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    where = json.loads(process.stdout.readline())
+    httpx.post(f"{where['http']}/v1/traces", content=b"\xff", headers=PROTOBUF)
+    process.send_signal(signal.SIGINT)
+    _, lines = process.communicate(timeout=60)
+    messages = [json.loads(line)["message"] for line in lines.splitlines() if line.startswith(b"{")]
+    assert any(message.startswith("refused a request over http") for message in messages)
+    assert process.returncode == 0
