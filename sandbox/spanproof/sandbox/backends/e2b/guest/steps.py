@@ -10,13 +10,8 @@ import base64
 import secrets
 import select
 import time
-from typing import Any
 
 from spanproof.sandbox.backends.e2b.guest import tree
-from spanproof.sandbox.backends.e2b.guest.lines import Lines
-from spanproof.sandbox.backends.e2b.guest.place import Place
-from spanproof.sandbox.backends.e2b.guest.served import Served
-from spanproof.sandbox.backends.e2b.guest.start import Started
 from spanproof.sandbox.backends.e2b.guest.watch import Run
 from spanproof.sandbox.jail import memory
 from spanproof.sandbox.jail.wire import Header
@@ -37,17 +32,10 @@ class SessionRun(Run):
     _calls = 0
     _cpu_told = 0.0
 
-    def __init__(
-        self,
-        job: dict[str, Any],
-        started: Started,
-        place: Place,
-        host: Lines,
-        tests: bytes | None,
-        served: Served | None,
-    ) -> None:
-        super().__init__(job, started, place, host, tests, served)
-        self._poll.register(host.fd, select.POLLIN)
+    def finish(self) -> None:
+        """Serve the program as its host says, to its last step."""
+        self._poll.register(self._host.fd, select.POLLIN)
+        super().finish()
 
     def _host_s_turn(self) -> bool:
         return not self._in_step or self._asked_at is not None
