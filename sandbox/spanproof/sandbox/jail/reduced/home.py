@@ -11,6 +11,7 @@ from pathlib import Path
 from spanproof.sandbox.jail.reduced.box import empty
 
 _PREFIX = "spanproof-jail"
+_ATTEMPTS = 10
 
 
 def new_home(base: Path) -> Path:
@@ -18,23 +19,39 @@ def new_home(base: Path) -> Path:
     for path in base.glob(f"{_PREFIX}-*"):
         with contextlib.suppress(OSError):
             if path.lstat().st_uid == os.geteuid():
-                os.close(_locked(path))
-                remove(path)
-    home = base / f"{_PREFIX}-{secrets.token_hex(6)}"
-    home.mkdir()
-    home.chmod(0o711)
-    _locked(home)  # held by this process and those it forks, until the last of them is gone
-    return home
+                _remove_unless_held(path)
+    for _ in range(_ATTEMPTS):
+        home = base / f"{_PREFIX}-{secrets.token_hex(6)}"
+        home.mkdir()
+        # Until it is locked, whoever makes another may remove it as one of the dead.
+        with contextlib.suppress(BlockingIOError, FileNotFoundError):
+            _locked(home)  # held by this process and those it forks, until the last of them is gone
+            home.chmod(0o711)
+            return home
+    raise BlockingIOError(f"others remove what is made in {base} before it can be locked")
 
 
 def _locked(path: Path) -> int:
+    """What holds it.
+
+    Raises:
+        BlockingIOError: somebody lives who holds it.
+        FileNotFoundError: it has been removed.
+    """
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.stat()
     except OSError:
         os.close(fd)
         raise
     return fd
+
+
+def _remove_unless_held(home: Path) -> None:
+    fd = _locked(home)
+    remove(home)  # while it is locked: its maker would believe that it has it
+    os.close(fd)
 
 
 def remove(home: Path) -> None:
