@@ -7,7 +7,9 @@ is kept is bounded: beyond the limit the oldest files give way, and the log says
 from __future__ import annotations
 
 import logging
+import os
 import threading
+import time
 from pathlib import Path
 
 log = logging.getLogger(__name__)
@@ -31,6 +33,8 @@ class SetAside:
                 self._directory.mkdir(parents=True, exist_ok=True)
                 fresh = path.with_suffix(".new")
                 fresh.write_bytes(body)
+                now_ns = time.time_ns()  # a file system's own clock may stand for some milliseconds
+                os.utime(fresh, ns=(now_ns, now_ns))
                 fresh.replace(path)
                 self._make_room(path)
         except OSError:
