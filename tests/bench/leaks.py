@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -25,6 +26,8 @@ from spanproof.sandbox.registry import open_sandbox
 WARM_UP = 60
 ALLOWED_BYTES = 4 * 1024 * 1024
 """Of growth in a process, over all runs: an interpreter's heap is not the same at any two moments."""
+
+LOOKS, SETTLES_S = 6, 120.0
 
 PROGRAMS = {
     "trivial": Program("python", "print(1)"),
@@ -64,7 +67,7 @@ def held() -> Held:
         processes=len(below),
         descriptors=sum(len(list(Path(f"/proc/{pid}/fd").iterdir())) for pid in (os.getpid(), *below)),
         mounts=sum(len(Path(f"/proc/{pid}/mountinfo").read_text().splitlines()) for pid in below),
-        groups=len([path for base in groups() for path in (base, *base.rglob("*/"))]),
+        groups=len(groups()),
         memory=tuple(private_bytes(pid) for pid in (os.getpid(), *below)),
     )
 
@@ -90,8 +93,10 @@ def alive(pid: int) -> bool:
         return False
 
 
-def groups() -> list[Path]:
-    return list(Path("/sys/fs/cgroup").rglob(f"spanproof-jail-*-{os.getpid()}"))
+def groups() -> list[str]:
+    own = re.compile(rf"/spanproof-jail-\w+-{os.getpid()}(/|$)")
+    # Not Path.rglob: others' groups come and go meanwhile.
+    return [base for base, _names, _files in os.walk("/sys/fs/cgroup") if own.search(base)]
 
 
 def private_bytes(pid: int) -> int:
@@ -111,9 +116,22 @@ def work(sandbox: Sandbox, runs: int, tick: Callable[[int], None]) -> None:
 
 
 def settled() -> Held:
-    """What is held once the next guest is armed: until then a count may be off by it."""
-    time.sleep(0.3)
-    return held()
+    """What is held once the next guest is armed and the last one gone: when it stays the same for a while."""
+    deadline = time.monotonic() + SETTLES_S
+    seen: list[Held] = []
+    while len({counts(one) for one in seen[-LOOKS:]}) != 1 or len(seen) < LOOKS:
+        time.sleep(0.1)
+        try:
+            seen.append(held())
+        except OSError:  # one of them has ended while it was looked at
+            seen.clear()
+        if time.monotonic() > deadline:
+            sys.exit(f"what is held does not come to rest within {SETTLES_S:g} s: {seen[-LOOKS:]}")
+    return seen[-1]
+
+
+def counts(moment: Held) -> tuple[int, ...]:
+    return moment.processes, moment.descriptors, moment.mounts, moment.groups
 
 
 def measure(runs: int, console: Console) -> tuple[Held, Held, Held, float]:

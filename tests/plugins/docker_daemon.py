@@ -136,8 +136,7 @@ def start_keeper(shared: Path, *options: str) -> subprocess.Popen[bytes]:
 def keep(shared: Path, *, image: bool = True) -> None:
     """Run the daemon until nobody uses it; then end it and remove everything of it."""
     remove_leftovers()
-    place = Path(tempfile.mkdtemp(prefix=PLACE))
-    held = _locked(place)
+    place, held = _own_place()
     address = f"unix://{place}/docker.sock"
     own = f"--data-root={place}/data --exec-root={place}/exec --pidfile={place}/pid --host={address}"
     plain = f"--bridge=none --iptables=false --ip6tables=false --cgroup-parent=/{place.name}"
@@ -148,7 +147,9 @@ def keep(shared: Path, *, image: bool = True) -> None:
         _answers(address).close()
         if image:
             _import_image(address, place)
-        (shared / "dockerd.json").write_text(json.dumps({"host": address, "image": IMAGE}))
+        written = shared / "dockerd.json.new"
+        written.write_text(json.dumps({"host": address, "image": IMAGE}))
+        written.replace(shared / "dockerd.json")
         with (shared / "dockerd.users").open("a") as users:
             fcntl.flock(users, fcntl.LOCK_EX)
             (shared / "dockerd.json").unlink(missing_ok=True)
@@ -170,16 +171,26 @@ def _end_all() -> None:
             os.wait()
 
 
+def _own_place() -> tuple[Path, int]:
+    """A new directory, and what holds it."""
+    while True:
+        place = Path(tempfile.mkdtemp(prefix=PLACE))
+        with contextlib.suppress(OSError):  # another keeper took it for a leftover before it was locked
+            return place, _locked(place)
+
+
 def _locked(place: Path) -> int:
     """Held while its keeper lives.
 
     Raises:
         BlockingIOError: somebody else's keeper lives.
+        FileNotFoundError: it has been removed.
     """
     held = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        place.stat()
+    except OSError:
         os.close(held)
         raise
     return held
@@ -189,8 +200,9 @@ def remove_leftovers() -> None:
     """Of keepers that were killed: their processes and mounts have ended with them."""
     for place in Path(tempfile.gettempdir()).glob(f"{PLACE}*"):
         with contextlib.suppress(OSError):
-            os.close(_locked(place))
+            held = _locked(place)
             _remove(place)
+            os.close(held)
 
 
 def _remove(place: Path) -> None:

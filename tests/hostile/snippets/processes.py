@@ -31,7 +31,7 @@ SNIPPETS = [
         if os.fork() == 0:
             os.setsid()
             if os.fork() == 0:
-                os.execv("/bin/sleep", ["survivor-marker", "1000"])
+                os.execv("/bin/sleep", ["survivor-of-{abstract}", "1000"])
             os._exit(0)
         os.wait()
         """,

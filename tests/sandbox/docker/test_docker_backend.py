@@ -278,7 +278,7 @@ def test_an_interrupt_removes_the_container(docker_daemon: DockerDaemon, client:
         assert host.stdout is not None
         assert host.stdout.readline() == b"up\n"
         host.send_signal(signal.SIGINT)
-        host.wait(30)
+        host.wait(120)
     assert containers(client, host.pid) == {}
 
 

@@ -1,7 +1,8 @@
-"""What this machine shows of a sandbox: its processes, its descriptors, its control groups.
+"""What this machine shows of a sandbox: its processes and its descriptors.
 
 Of this process's descendants and descriptors only those count that came with the sandbox: a Docker daemon of
-other tests may be its child. What is waited for comes, however busy the machine is; the limit is for a hang.
+other tests may be its child, and start what others ask it for meanwhile. What is waited for comes, however
+busy the machine is; the limit is for a hang.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import contextlib
 import gc
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 HANGS_S = 120.0
@@ -20,16 +21,16 @@ NAMED = "import ctypes; ctypes.CDLL(None).prctl(15, b'{name}')\n"
 """A program's name, as everybody on the machine sees it."""
 
 
-def descendants(pid: int) -> set[int]:
-    """Every live process under this one."""
+def descendants(pid: int, but: Collection[int] = ()) -> set[int]:
+    """Every live process under this one, but for these and all under them."""
     parents = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                fields = (entry / "stat").read_bytes().rpartition(b")")[2].split()
             except OSError:
                 continue
-            if fields[0] != "Z":
+            if fields[0] != b"Z" and int(entry.name) not in but:
                 parents[int(entry.name)] = int(fields[1])
     found = {pid}
     while more := {child for child, parent in parents.items() if parent in found} - found:
@@ -57,7 +58,7 @@ def named(name: str) -> set[int]:
     found = set()
     for pid in descendants(os.getpid()):
         with contextlib.suppress(OSError):
-            if Path(f"/proc/{pid}/comm").read_text() == f"{name}\n":
+            if Path(f"/proc/{pid}/comm").read_bytes() == f"{name}\n".encode():
                 found.add(pid)
     return found
 
@@ -65,15 +66,15 @@ def named(name: str) -> set[int]:
 def parent_of(pid: int) -> int:
     """Nobody's, of a guest that is gone meanwhile: it was answered before it was."""
     try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[1])
     except OSError:
         return 0
 
 
 def is_stem(pid: int) -> bool:
     """Whether it is filtered, and sees its guests from outside."""
-    status = _status(pid)
-    return "Seccomp:\t2" in status and len(_numbers(pid)) == len(_numbers(parent_of(pid)))
+    status = _status(pid)  # looked at once: a guest that has run may end meanwhile
+    return "Seccomp:\t2" in status and len(_numbers_in(status)) == len(_numbers(parent_of(pid)))
 
 
 def slot_of(guest: int) -> int:
@@ -103,23 +104,21 @@ def open_descriptors() -> set[tuple[str, str]]:
     return {(number, place) for number, place in found if not place.startswith("/proc/")}
 
 
-def control_groups_of(pid: int) -> set[Path]:
-    """Those this process's sandboxes hold, where there are any at all."""
-    held = Path("/sys/fs/cgroup").rglob(f"spanproof-jail-*-{pid}")
-    return {group for base in held for group in (base, *base.rglob("*/"))}
-
-
 def lives(pid: int) -> bool:
     """Whether it has not ended; a zombie has."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
     except OSError:
         return False
 
 
 def _numbers(pid: int) -> list[str]:
     """A process's number in each process namespace, from ours inwards."""
-    for line in _status(pid).splitlines():
+    return _numbers_in(_status(pid))
+
+
+def _numbers_in(status: str) -> list[str]:
+    for line in status.splitlines():
         if line.startswith("NSpid:"):
             return line.split()[1:]
     return []
@@ -127,6 +126,6 @@ def _numbers(pid: int) -> list[str]:
 
 def _status(pid: int) -> str:
     try:
-        return Path(f"/proc/{pid}/status").read_text()
+        return Path(f"/proc/{pid}/status").read_text(errors="replace")
     except OSError:
         return ""

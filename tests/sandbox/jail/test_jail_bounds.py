@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import textwrap
 
+from control_groups import control_groups_of
+
 from spanproof.sandbox import FailureClass, Limits, Program
 from spanproof.sandbox.jail.backend import JailSandbox
 
-from .processes import HANGS_S, SETTLED, comes, control_groups_of, descendants
+from .processes import HANGS_S, SETTLED, comes, descendants
 
 
 def test_what_a_program_tried_is_told_also_when_memory_runs_out() -> None:
@@ -22,7 +24,7 @@ def test_what_a_program_tried_is_told_also_when_memory_runs_out() -> None:
         shared = [mmap.mmap(-1, 50_000_000) for _ in range(100)]
         for one in shared: one.write(b"x" * 50_000_000)
         """.replace("\n        ", "\n"),
-        limits=Limits(memory_bytes=2**27),
+        limits=Limits(wall_s=HANGS_S, cpu_s=HANGS_S, memory_bytes=2**27),
     )
     with JailSandbox() as sandbox:
         for _ in range(8):
@@ -52,4 +54,4 @@ def test_the_group_of_a_slot_bounds_its_processes_where_their_own_bound_is_highe
         # The group counts the keeper, the slot, the stem and the program's main process too.
         assert int(execution.stdout) == (1_024 - 4 if groups else 1_500 - 1)
         assert sandbox.run(Program("python", "import os\nif os.fork(): print(os.wait()[1])")).stdout == "0\n"
-        assert comes(lambda: len(descendants(os.getpid()) - before) <= SETTLED)
+        assert comes(lambda: len(descendants(os.getpid(), but=before)) <= SETTLED)

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from control_groups import control_groups_of
 
 from spanproof.sandbox import FailureClass, Limits, Program, SandboxBroken, SessionSpec, ToolAnswer
 from spanproof.sandbox.backend import Session
@@ -23,7 +24,6 @@ from .processes import (
     NAMED,
     SETTLED,
     comes,
-    control_groups_of,
     descendants,
     gone,
     is_stem,
@@ -63,8 +63,8 @@ def test_killing_the_master_ends_everything_and_the_next_run_starts_anew() -> No
     before = descendants(os.getpid())
     with JailSandbox() as sandbox:
         sandbox.run(Program("python", "pass"))
-        started = descendants(os.getpid()) - before
-        top = [pid for pid in started if Path(f"/proc/{pid}/stat").read_text().split()[3] == str(os.getpid())]
+        started = descendants(os.getpid(), but=before)
+        top = [pid for pid in started if parent_of(pid) == os.getpid()]
         for pid in top:
             os.kill(pid, signal.SIGKILL)
         assert gone(started)
@@ -79,7 +79,7 @@ def test_a_master_that_dies_under_a_session_is_replaced_at_once() -> None:
     before = descendants(os.getpid())
     with JailSandbox() as sandbox:
         session = sandbox.session(SessionSpec(), lambda _call: ToolAnswer())
-        started = {pid: parent_of(pid) for pid in descendants(os.getpid()) - before}
+        started = {pid: parent_of(pid) for pid in descendants(os.getpid(), but=before)}
         (top,) = [pid for pid, parent in started.items() if parent == os.getpid()]
         (master,) = [pid for pid, parent in started.items() if parent == top]
         os.kill(master, signal.SIGKILL)
@@ -111,7 +111,7 @@ def test_a_slot_that_cannot_be_started_leaves_no_descriptor() -> None:
     master = Master()
     try:
         before = open_descriptors()
-        started = descendants(os.getpid()) - others
+        started = descendants(os.getpid(), but=others)
         (launcher,) = [pid for pid in started if parent_of(pid) == os.getpid()]
         os.kill(launcher, signal.SIGKILL)
         assert gone({launcher})
@@ -129,7 +129,7 @@ def test_a_slot_whose_stem_dies_while_it_makes_a_guest_ends_and_is_replaced() ->
         source = "for number in range(1_000): open(f'{number}', 'w').write('x' * 30_000)"
         source += "\nimport sys; sys.stdout.write('done')"
         sandbox.run(Program("python", "pass"))
-        (stem,) = [pid for pid in descendants(os.getpid()) - before if is_stem(pid)]
+        (stem,) = [pid for pid in descendants(os.getpid(), but=before) if is_stem(pid)]
         slot = slot_beside(stem)
         assert sandbox.run(Program("python", source, limits=Limits(wall_s=HANGS_S))).stdout == "done"
         os.kill(stem, signal.SIGSTOP)
@@ -149,7 +149,8 @@ def test_a_stem_that_is_killed_for_want_of_memory_takes_nothing_along() -> None:
         for one in shared: one.write(b"x" * 50_000_000)
         """
     )
-    program = Program("python", source, limits=Limits(memory_bytes=2**28, disk_bytes=2**16))
+    limits = Limits(wall_s=HANGS_S, cpu_s=HANGS_S, memory_bytes=2**28, disk_bytes=2**16)
+    program = Program("python", source, limits=limits)
     with JailSandbox() as sandbox, ThreadPoolExecutor(1) as pool:
         for _ in range(4):
             running = pool.submit(sandbox.run, program)

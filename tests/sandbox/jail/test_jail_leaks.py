@@ -10,10 +10,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from control_groups import control_groups_of
+
 from spanproof.sandbox import FailureClass, Program, SessionSpec, ToolAnswer
 from spanproof.sandbox.jail.backend import JailSandbox
 
-from .processes import SETTLED, control_groups_of, descendants, gone, open_descriptors
+from .processes import SETTLED, comes, descendants, gone, open_descriptors
 
 LEAKS = Path(__file__).parents[2] / "bench" / "leaks.py"
 
@@ -39,7 +41,7 @@ def test_closing_leaves_nothing(mounts: Callable[[], frozenset[str]]) -> None:
         list(pool.map(lambda _: sandbox.run(Program("python", "open('x', 'w')")), range(6)))
     session = sandbox.session(SessionSpec(), lambda request: ToolAnswer())
     session.execute("x = 1")
-    started = descendants(os.getpid()) - before
+    started = descendants(os.getpid(), but=before)
     assert len(started) > SETTLED
     sandbox.close()
     session.close()
@@ -58,7 +60,7 @@ def test_two_hundred_runs_leak_no_descriptor_and_no_process() -> None:
         for _ in range(200):
             assert sandbox.run(program).failure_class is FailureClass.OK
         assert len(open_descriptors()) <= len(descriptors)
-        assert len(descendants(os.getpid()) - before) <= SETTLED
+        assert comes(lambda: len(descendants(os.getpid(), but=before)) <= SETTLED)
         assert (
             sandbox.run(Program("python", "import os; print(len(os.listdir('/proc/self/fd')) < 8)")).stdout
             == "True\n"

@@ -21,6 +21,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def run(sandbox: Sandbox, source: str, language: str = "javascript", **how: object) -> Execution:
+    how.setdefault("limits", Limits(wall_s=120.0, cpu_s=120.0))
     return sandbox.run(Program(language, source, **how))  # type: ignore[arg-type]
 
 

@@ -47,6 +47,7 @@ def run(
 ) -> Execution:
     files = how.pop("files", SCRIPT)
     writable = bool(how.pop("writable", False))
+    how.setdefault("limits", Limits(wall_s=120.0, cpu_s=120.0))
     fixtures = Fixtures(database=Database(engine, file, writable))
     return sandbox.run(Program("sql", source, files=files, fixtures=fixtures, **how))  # type: ignore[arg-type]
 
