@@ -79,15 +79,16 @@ def agent_request(make_request: Callable[..., object], *spans: tuple[int, int, i
 
 def post(collector: Collector, body: bytes) -> None:
     """Have it acknowledged."""
-    response = httpx.post(f"{collector.endpoints.http}/v1/traces", content=body, headers=PROTOBUF)
+    url = f"{collector.endpoints.http}/v1/traces"
+    response = httpx.post(url, content=body, headers=PROTOBUF, timeout=120)
     assert response.status_code == 200
 
 
 def metrics(collector: Collector) -> str:
-    return httpx.get(f"{collector.endpoints.http}/metrics").text
+    return httpx.get(f"{collector.endpoints.http}/metrics", timeout=120).text
 
 
-def wait_until(true: Callable[[], bool], timeout_s: float = 30) -> None:
+def wait_until(true: Callable[[], bool], timeout_s: float = 120) -> None:
     until = time.monotonic() + timeout_s
     while not true():
         assert time.monotonic() < until, "not in time"

@@ -19,7 +19,7 @@ def test_stopping_evaluates_what_was_received_without_waiting_for_quiet(tmp_path
     with running(tmp_path, assembly__quiet_s="300", assembly__orphan_quiet_s="300") as collector:
         post(collector, agent_request(make_request, (1, 1, None), (1, 2, 1)))
         began = time.monotonic()
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 200
     assert collector.evaluated.traces == 1
     with open_store(tmp_path / "store") as store:
         assert store.evaluation(f"{1:032x}") is not None
@@ -28,9 +28,10 @@ def test_stopping_evaluates_what_was_received_without_waiting_for_quiet(tmp_path
 def test_serve_says_where_it_listens_and_drains_on_sigterm(tmp_path, make_request) -> None:
     with serving(tmp_path, assembly__quiet_s="200", assembly__orphan_quiet_s="200") as (process, where):
         body = agent_request(make_request, (1, 1, None), (1, 2, 1))
-        assert httpx.post(f"{where['http']}/v1/traces", content=body, headers=PROTOBUF).status_code == 200
+        url = f"{where['http']}/v1/traces"
+        assert httpx.post(url, content=body, headers=PROTOBUF, timeout=120).status_code == 200
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=120) == 0
     with open_store(tmp_path / "store") as store:
         stored = store.evaluation(f"{1:032x}")
         assert stored is not None
@@ -40,7 +41,7 @@ def test_serve_says_where_it_listens_and_drains_on_sigterm(tmp_path, make_reques
 def test_what_was_acknowledged_before_kill_9_is_evaluated_after_a_restart(tmp_path, make_request) -> None:
     acknowledged = 0
     with serving(tmp_path, assembly__quiet_s="200", assembly__orphan_quiet_s="200") as (process, where):
-        with httpx.Client() as client:
+        with httpx.Client(timeout=120) as client:
             for number in range(1, 41):
                 body = agent_request(make_request, (number, 1, None), (number, 2, 1))
                 response = client.post(f"{where['http']}/v1/traces", content=body, headers=PROTOBUF)
@@ -49,7 +50,7 @@ def test_what_was_acknowledged_before_kill_9_is_evaluated_after_a_restart(tmp_pa
         process.wait()
     assert acknowledged == 40
     with running(tmp_path) as collector:
-        assert collector.evaluated.wait_for(40, timeout_s=60)
+        assert collector.evaluated.wait_for(40, timeout_s=120)
         assert len(collector.store.traces(limit=100)) == 40
 
 
@@ -67,10 +68,10 @@ def test_several_workers_say_what_one_says_and_kill_9_amid_their_work_loses_noth
     with running(tmp_path / "one", evaluation__workers="1", **replaying) as collector:
         for body in bodies:
             post(collector, body)
-        assert collector.evaluated.wait_for(TRACES, timeout_s=60)
+        assert collector.evaluated.wait_for(TRACES, timeout_s=120)
         by_one = said_of(collector.store)
     with serving(tmp_path, evaluation__workers="4", sandbox__workers="3", **replaying) as (process, where):
-        with httpx.Client() as client:
+        with httpx.Client(timeout=120) as client:
             for body in bodies:
                 assert client.post(f"{where['http']}/v1/traces", content=body, headers=PROTOBUF).is_success
             wait_until(
@@ -79,7 +80,7 @@ def test_several_workers_say_what_one_says_and_kill_9_amid_their_work_loses_noth
         process.kill()
         process.wait()
     with running(tmp_path, evaluation__workers="3", **replaying) as collector:
-        wait_until(lambda: len(collector.store.traces(limit=1000)) == TRACES, timeout_s=60)
+        wait_until(lambda: len(collector.store.traces(limit=1000)) == TRACES, timeout_s=120)
         by_several = said_of(collector.store)
     assert by_several == by_one
     assert len({str(said) for said in by_one.values()}) == len(CODE)

@@ -159,23 +159,24 @@ def test_what_was_refused_for_good_is_not_repeated(endpoint, evaluated, status) 
     assert outcomes(telemetry, "traces", "refused") == 1
 
 
-def test_an_endpoint_that_is_down_costs_bounded_time_and_is_counted(free_port, evaluated) -> None:
+def test_an_endpoint_that_is_down_costs_bounded_time_and_is_counted(closed_port, evaluated) -> None:
     telemetry = Telemetry()
+    down = f"http://127.0.0.1:{closed_port}"
     began = time.monotonic()
-    forward(telemetry, evaluated, endpoint=f"http://127.0.0.1:{free_port}", retry_for_s=1.2, logs=False)
-    assert time.monotonic() - began < 5
+    forward(telemetry, evaluated, drain_s=600, endpoint=down, retry_for_s=1.2, logs=False)
+    assert time.monotonic() - began < 60  # not those it may take to stop
     assert outcomes(telemetry, "traces", "dropped") == 1
 
 
-def test_stopping_does_not_wait_for_an_endpoint_that_is_down(free_port, evaluated) -> None:
+def test_stopping_does_not_wait_for_an_endpoint_that_is_down(closed_port, evaluated) -> None:
     telemetry = Telemetry()
     began = time.monotonic()
-    forward(telemetry, evaluated, endpoint=f"http://127.0.0.1:{free_port}", retry_for_s=600, drain_s=0.5)
-    assert time.monotonic() - began < 5
+    forward(telemetry, evaluated, endpoint=f"http://127.0.0.1:{closed_port}", retry_for_s=600, drain_s=0.5)
+    assert time.monotonic() - began < 60  # not those it would be tried for
 
 
-def test_a_full_queue_drops_the_newest_and_counts_it(free_port, evaluated) -> None:
+def test_a_full_queue_drops_the_newest_and_counts_it(closed_port, evaluated) -> None:
     telemetry = Telemetry()
-    settings = {"endpoint": f"http://127.0.0.1:{free_port}", "queue_bytes": 100}
+    settings = {"endpoint": f"http://127.0.0.1:{closed_port}", "queue_bytes": 100}
     forward(telemetry, evaluated, drain_s=0.1, **settings)
     assert outcomes(telemetry, "traces", "dropped") == 1

@@ -22,7 +22,7 @@ def test_a_second_collector_on_the_same_directory_says_so(tmp_path) -> None:
         second = subprocess.run(
             [sys.executable, "-m", "spanproof.cli", "serve", *flags_of(tmp_path)],
             capture_output=True,
-            timeout=60,
+            timeout=120,
             check=False,
         )
         assert second.returncode == 2
@@ -63,9 +63,9 @@ def test_json_log_lines_can_be_read_by_machines(tmp_path) -> None:
     )
     assert process.stdout is not None
     where = json.loads(process.stdout.readline())
-    httpx.post(f"{where['http']}/v1/traces", content=b"\xff", headers=PROTOBUF)
+    httpx.post(f"{where['http']}/v1/traces", content=b"\xff", headers=PROTOBUF, timeout=120)
     process.send_signal(signal.SIGINT)
-    _, lines = process.communicate(timeout=60)
+    _, lines = process.communicate(timeout=120)
     messages = [json.loads(line)["message"] for line in lines.splitlines() if line.startswith(b"{")]
     assert any(message.startswith("refused a request over http") for message in messages)
     assert process.returncode == 0

@@ -21,7 +21,7 @@ def open_wal(directory: Path, segment_bytes: int = 1 << 20) -> Wal:
 
 def append_all(wal: Wal, *payloads: bytes) -> list[int]:
     waiting: list[Future[int]] = [wal.append(Encoding.PROTOBUF, payload) for payload in payloads]
-    return [future.result(timeout=10) for future in waiting]
+    return [future.result(timeout=60) for future in waiting]
 
 
 def test_what_was_appended_and_not_done_is_read_again(wal_directory: Path) -> None:

@@ -5,6 +5,7 @@ import json
 import socket
 import threading
 import zlib
+from functools import partial
 
 import httpx
 import pytest
@@ -22,6 +23,7 @@ from spanproof.trace.otlp import encode_json
 
 PROTOBUF = {"content-type": "application/x-protobuf"}
 JSON = {"content-type": "application/json"}
+post, get = partial(httpx.post, timeout=120), partial(httpx.get, timeout=120)
 
 
 def status_of(response: httpx.Response) -> Status:
@@ -44,8 +46,8 @@ def test_the_stock_exporter_is_understood(listen, compression) -> None:
 def test_protobuf_and_json_give_the_same_spans(listen, make_request) -> None:
     request = make_request((1, 1, None), (1, 2, 1))
     with listen() as listening:
-        by_protobuf = httpx.post(listening.traces_url, content=request.SerializeToString(), headers=PROTOBUF)
-        by_json = httpx.post(listening.traces_url, content=encode_json(request), headers=JSON)
+        by_protobuf = post(listening.traces_url, content=request.SerializeToString(), headers=PROTOBUF)
+        by_json = post(listening.traces_url, content=encode_json(request), headers=JSON)
         assert (by_protobuf.status_code, by_json.status_code) == (200, 200)
         assert not ExportTraceServiceResponse.FromString(by_protobuf.content).HasField("partial_success")
         assert by_json.json() == {}
@@ -57,7 +59,7 @@ def test_the_answer_comes_only_once_the_bytes_are_in_the_log(listen, make_reques
     request = make_request((1, 1, None))
     with listen() as listening:
         body = gzip.compress(request.SerializeToString())
-        httpx.post(listening.traces_url, content=body, headers=PROTOBUF | {"content-encoding": "gzip"})
+        post(listening.traces_url, content=body, headers=PROTOBUF | {"content-encoding": "gzip"})
         assert listening.wal.pending == 1
     again = Wal(wal_directory, segment_bytes=1 << 20)
     (record,) = again.undone()
@@ -67,7 +69,7 @@ def test_the_answer_comes_only_once_the_bytes_are_in_the_log(listen, make_reques
 
 def test_an_empty_request_is_fine(listen) -> None:
     with listen() as listening:
-        response = httpx.post(listening.traces_url, content=b"", headers=PROTOBUF)
+        response = post(listening.traces_url, content=b"", headers=PROTOBUF)
         assert (response.status_code, response.content) == (200, b"")
         assert listening.accepted == []
 
@@ -84,7 +86,7 @@ def test_an_empty_request_is_fine(listen) -> None:
 )
 def test_damaged_bodies_are_answered_400_with_a_status_and_counted(listen, headers, body, caplog) -> None:
     with listen() as listening:
-        response = httpx.post(listening.traces_url, content=body, headers=PROTOBUF | headers)
+        response = post(listening.traces_url, content=body, headers=PROTOBUF | headers)
         assert response.status_code == 400
         status = status_of(response)
         assert (status.code, bool(status.message)) == (3, True)
@@ -118,7 +120,7 @@ def test_damaged_bodies_are_answered_400_with_a_status_and_counted(listen, heade
 )
 def test_bad_json_is_answered_400_in_json(listen, body) -> None:
     with listen() as listening:
-        response = httpx.post(listening.traces_url, content=body, headers=JSON)
+        response = post(listening.traces_url, content=body, headers=JSON)
         assert response.status_code == 400
         assert response.headers["content-type"] == "application/json"
         assert response.json()["code"] == 3
@@ -135,7 +137,7 @@ def test_bad_json_is_answered_400_in_json(listen, body) -> None:
 )
 def test_other_content_types_and_encodings_are_answered_415(listen, headers) -> None:
     with listen() as listening:
-        response = httpx.post(listening.traces_url, content=b"x", headers=headers)
+        response = post(listening.traces_url, content=b"x", headers=headers)
         assert response.status_code == 415
 
 
@@ -143,17 +145,15 @@ def test_a_charset_beside_the_content_type_does_not_matter(listen, make_request)
     with listen() as listening:
         headers = {"content-type": "Application/JSON; charset=utf-8"}
         body = encode_json(make_request((1, 1, None)))
-        assert httpx.post(listening.traces_url, content=body, headers=headers).status_code == 200
+        assert post(listening.traces_url, content=body, headers=headers).status_code == 200
 
 
 def test_a_body_over_the_limit_is_answered_413_even_when_it_is_small_on_the_wire(listen) -> None:
     with listen(limits=Limits(max_body_bytes=100_000)) as listening:
-        plain = httpx.post(listening.traces_url, content=b"\x00" * 200_000, headers=PROTOBUF)
+        plain = post(listening.traces_url, content=b"\x00" * 200_000, headers=PROTOBUF)
         bomb = gzip.compress(b"\x00" * 50_000_000)
         assert len(bomb) < 100_000
-        packed = httpx.post(
-            listening.traces_url, content=bomb, headers=PROTOBUF | {"content-encoding": "gzip"}
-        )
+        packed = post(listening.traces_url, content=bomb, headers=PROTOBUF | {"content-encoding": "gzip"})
         assert (plain.status_code, packed.status_code) == (413, 413)
         assert status_of(packed).code == 8
         assert "retry-after" not in packed.headers
@@ -166,7 +166,7 @@ def test_several_gzip_members_are_one_body(listen, make_request) -> None:
     body = gzip.compress(first.SerializeToString()) + gzip.compress(second.SerializeToString())
     with listen() as listening:
         headers = PROTOBUF | {"content-encoding": "gzip"}
-        assert httpx.post(listening.traces_url, content=body, headers=headers).status_code == 200
+        assert post(listening.traces_url, content=body, headers=headers).status_code == 200
         assert listening.span_names() == ["span 1", "span 2"]
 
 
@@ -176,7 +176,7 @@ def test_spans_with_bad_ids_are_refused_and_the_rest_is_kept(listen, make_reques
     spans[0].trace_id = b"short"
     spans[1].span_id = bytes(8)
     with listen() as listening:
-        response = httpx.post(listening.traces_url, content=request.SerializeToString(), headers=PROTOBUF)
+        response = post(listening.traces_url, content=request.SerializeToString(), headers=PROTOBUF)
         partial = ExportTraceServiceResponse.FromString(response.content).partial_success
         assert response.status_code == 200
         assert partial.rejected_spans == 2
@@ -194,7 +194,7 @@ def test_without_its_token_a_request_is_answered_401(listen, make_request) -> No
             ({"authorization": "Basic second"}, 401),
             ({"authorization": "bearer second"}, 200),
         ]:
-            response = httpx.post(listening.traces_url, content=body, headers=PROTOBUF | headers)
+            response = post(listening.traces_url, content=body, headers=PROTOBUF | headers)
             assert response.status_code == expected
         assert len(listening.accepted) == 1
 
@@ -203,18 +203,18 @@ def test_a_full_backlog_is_answered_429_with_a_short_wait(listen, make_request) 
     with listen(limits=Limits(max_backlog_bytes=10)) as listening:
         listening.backlog.add(10)
         body = make_request((1, 1, None)).SerializeToString()
-        response = httpx.post(listening.traces_url, content=body, headers=PROTOBUF)
+        response = post(listening.traces_url, content=body, headers=PROTOBUF)
         assert response.status_code == 429
         assert 0 < int(response.headers["retry-after"]) <= 5
         listening.backlog.remove(10)
-        assert httpx.post(listening.traces_url, content=body, headers=PROTOBUF).status_code == 200
+        assert post(listening.traces_url, content=body, headers=PROTOBUF).status_code == 200
 
 
 def test_the_stock_exporter_comes_again_after_429_and_loses_nothing(listen) -> None:
     with listen(limits=Limits(max_backlog_bytes=10)) as listening:
         listening.backlog.add(10)
         provider = TracerProvider()
-        provider.add_span_processor(SimpleSpanProcessor(OTLPSpanExporter(listening.traces_url, timeout=10)))
+        provider.add_span_processor(SimpleSpanProcessor(OTLPSpanExporter(listening.traces_url, timeout=60)))
         threading.Timer(1.5, listening.backlog.remove, (10,)).start()
         with provider.get_tracer("t").start_as_current_span("patient"):
             pass
@@ -230,14 +230,14 @@ def test_a_client_that_goes_away_leaves_nothing_behind(listen) -> None:
                 b"POST /v1/traces HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-protobuf\r\n"
                 b"content-length: 1000\r\n\r\nhalf"
             )
-        assert httpx.get(f"{listening.endpoints.http}/healthz").status_code == 200
+        assert get(f"{listening.endpoints.http}/healthz").status_code == 200
         assert listening.accepted == []
 
 
 def test_paths_and_methods_that_are_not_there_carry_a_status_too(listen) -> None:
     with listen() as listening:
-        elsewhere = httpx.post(f"{listening.endpoints.http}/v1/metrics", content=b"", headers=PROTOBUF)
-        wrong_way = httpx.get(listening.traces_url)
+        elsewhere = post(f"{listening.endpoints.http}/v1/metrics", content=b"", headers=PROTOBUF)
+        wrong_way = get(listening.traces_url)
         assert (elsewhere.status_code, wrong_way.status_code) == (404, 405)
         assert status_of(elsewhere).code == 12
 
@@ -245,9 +245,9 @@ def test_paths_and_methods_that_are_not_there_carry_a_status_too(listen) -> None
 def test_health_and_metrics_are_there(listen, make_request) -> None:
     with listen() as listening:
         body = make_request((1, 1, None), (1, 2, 1)).SerializeToString()
-        httpx.post(listening.traces_url, content=body, headers=PROTOBUF)
-        assert httpx.get(f"{listening.endpoints.http}/healthz").json() == {"status": "ok"}
-        metrics = httpx.get(f"{listening.endpoints.http}/metrics").text
+        post(listening.traces_url, content=body, headers=PROTOBUF)
+        assert get(f"{listening.endpoints.http}/healthz").json() == {"status": "ok"}
+        metrics = get(f"{listening.endpoints.http}/metrics").text
         assert "spanproof_receive_spans_total 2.0" in metrics
         assert 'spanproof_receive_requests_total{outcome="accepted",protocol="http"} 1.0' in metrics
 
@@ -256,7 +256,7 @@ def test_a_taken_port_is_replaced_and_said(listen, taken_port) -> None:
     with listen(http={"port": taken_port}, grpc={"port": taken_port}) as listening:
         assert len(listening.endpoints.moved) == 2
         assert all(f"port {taken_port} is taken" in sentence for sentence in listening.endpoints.moved)
-        assert httpx.get(f"{listening.endpoints.http}/healthz").status_code == 200
+        assert get(f"{listening.endpoints.http}/healthz").status_code == 200
 
 
 def test_without_fallback_a_taken_port_is_an_error_that_names_the_key(listen, taken_port) -> None:
@@ -271,7 +271,7 @@ def test_a_body_that_does_not_come_loses_its_place(listen, monkeypatch) -> None:
     monkeypatch.setattr("spanproof.collector.receive.http_app._BODY_S", 0.3)
     with listen() as listening:
         host, port = listening.endpoints.http.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port)), timeout=10) as client:
+        with socket.create_connection((host, int(port)), timeout=60) as client:
             client.sendall(
                 b"POST /v1/traces HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-protobuf\r\n"
                 b"content-length: 1000\r\n\r\nhalf"
@@ -281,12 +281,12 @@ def test_a_body_that_does_not_come_loses_its_place(listen, monkeypatch) -> None:
 
 def test_too_many_bytes_at_once_are_answered_429(listen) -> None:
     with listen(limits=Limits.model_construct(max_in_flight_bytes=1000)) as listening:
-        response = httpx.post(listening.traces_url, content=b"\x00" * 5000, headers=PROTOBUF)
+        response = post(listening.traces_url, content=b"\x00" * 5000, headers=PROTOBUF)
         assert response.status_code == 429
 
 
 def test_a_client_that_errs_all_the_time_does_not_fill_the_log(listen, caplog) -> None:
-    with listen() as listening, httpx.Client() as client:
+    with listen() as listening, httpx.Client(timeout=120) as client:
         for _ in range(50):
             client.post(listening.traces_url, content=b"\xff", headers=PROTOBUF)
         outcome = {"protocol": "http", "outcome": "malformed"}
@@ -298,7 +298,7 @@ def test_when_the_log_takes_nothing_the_answer_is_503_and_nothing_was_taken(list
     with listen() as listening:
         listening.wal.close()
         body = make_request((1, 1, None)).SerializeToString()
-        response = httpx.post(listening.traces_url, content=body, headers=PROTOBUF)
+        response = post(listening.traces_url, content=body, headers=PROTOBUF)
         assert response.status_code == 503
         assert int(response.headers["retry-after"]) > 0
         assert listening.accepted == []
@@ -308,7 +308,7 @@ def test_a_body_in_chunks_is_one_body(listen, make_request) -> None:
     body = make_request((1, 1, None)).SerializeToString()
     with listen() as listening:
         chunks = (body[position : position + 7] for position in range(0, len(body), 7))
-        assert httpx.post(listening.traces_url, content=chunks, headers=PROTOBUF).status_code == 200
+        assert post(listening.traces_url, content=chunks, headers=PROTOBUF).status_code == 200
         assert listening.span_names() == ["span 1"]
 
 
@@ -321,4 +321,4 @@ def test_ipv6_addresses_are_listened_on(listen, make_request) -> None:
     with listen(http={"host": "::1", "port": 0}, grpc={"host": "::1", "port": 0}) as listening:
         assert listening.endpoints.grpc.startswith("[::1]:")
         body = make_request((1, 1, None)).SerializeToString()
-        assert httpx.post(listening.traces_url, content=body, headers=PROTOBUF).status_code == 200
+        assert post(listening.traces_url, content=body, headers=PROTOBUF).status_code == 200

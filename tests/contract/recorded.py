@@ -6,7 +6,16 @@ import os
 
 import pytest
 
-from spanproof.sandbox import Exchange, Execution, Fixtures, Program, Sandbox, ToolAnswer, ToolRequest
+from spanproof.sandbox import (
+    Exchange,
+    Execution,
+    Fixtures,
+    Limits,
+    Program,
+    Sandbox,
+    ToolAnswer,
+    ToolRequest,
+)
 
 JSON = (("Content-Type", "application/json"),)
 ITEMS = "https://api.example.com/v1/items?b=2&a=1"
@@ -27,12 +36,14 @@ in_the_jail = in_places("jail")
 not_in_gvisor = in_places("jail", "docker", "e2b")
 """See docs/sandbox.md: it tells no connection but those to recorded ports, has no IPv6, and files stay."""
 with_any_clock = in_places("jail", "docker")
+_PATIENT = Limits(wall_s=120.0, cpu_s=120.0)
 
 
 def run(
     sandbox: Sandbox, source: str, *http: Exchange, language: str = "python", **more: object
 ) -> Execution:
-    return sandbox.run(Program(language, source, fixtures=Fixtures(http=http, **more)))  # type: ignore[arg-type]
+    fixtures = Fixtures(http=http, **more)  # type: ignore[arg-type]
+    return sandbox.run(Program(language, source, limits=_PATIENT, fixtures=fixtures))
 
 
 def calls(execution: Execution) -> list[tuple[str, bool]]:

@@ -75,18 +75,18 @@ def stored(directory: Path) -> dict[str, Mapping[str, Any]]:
 def test_grpc_and_http_agents_are_evaluated_and_listed_while_it_serves(tmp_path: Path) -> None:
     with serving(tmp_path) as (process, where):
         ids = {run_agent(where, "grpc", "misquote"), run_agent(where, "http/protobuf", "faithful")}
-        wait_until(lambda: ids <= set(stored(tmp_path)), 60)
+        wait_until(lambda: ids <= set(stored(tmp_path)), 120)
         with urllib.request.urlopen(f"{where['http']}/metrics") as answer:
             assert b"spanproof_" in answer.read()
         process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
+        assert process.wait(120) == 0
 
 
 def test_sigterm_drains_what_was_acknowledged(tmp_path: Path) -> None:
     with serving(tmp_path, "assembly.quiet_s=30") as (process, where):
         trace_id = run_agent(where, "http/protobuf", "tools")
         process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
+        assert process.wait(120) == 0
     assert trace_id in stored(tmp_path)
 
 
@@ -94,11 +94,11 @@ def test_what_was_acknowledged_before_kill_9_is_evaluated_after_the_restart(tmp_
     with serving(tmp_path, "assembly.quiet_s=30") as (process, where):
         trace_id = run_agent(where, "grpc", "misquote")
         process.send_signal(signal.SIGKILL)
-        process.wait(10)
+        process.wait(120)
     with serving(tmp_path) as (process, _):
-        wait_until(lambda: trace_id in stored(tmp_path), 60)
+        wait_until(lambda: trace_id in stored(tmp_path), 120)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
+        assert process.wait(120) == 0
 
 
 def test_a_taken_port_is_told_and_another_one_is_used(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_the_agents_process_tells_its_answers_and_exports_over_otlp():
             ended = subprocess.run(
                 [*_COMMAND, f"http://127.0.0.1:{server.server_port}"],
                 capture_output=True,
-                timeout=60,
+                timeout=120,
                 check=False,
                 env={name: value for name, value in os.environ.items() if not name.startswith("OTEL_")},
             )

@@ -2,17 +2,18 @@
 
 import json
 import os
-import socket
 import subprocess
 import time
 import urllib.error
 import urllib.request
 
 import pytest
+from free_port import free_port
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from spanproof.instrumentors import (
     instrument_langchain,
@@ -25,28 +26,22 @@ from .environments import phoenix_python
 from .trees import langchain, openai_agents, smolagents
 
 _STARTS_WITHIN_S = 300
-_SHOWS_WITHIN_S = 30
+_SHOWS_WITHIN_S = 120
 _SPANS = """{projects{edges{node{name spans(first: 100){edges{node{
   name spanKind statusCode spanId parentId startTime input{value} output{value}
 }}}}}}}"""
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def phoenix(tmp_path_factory):
     """Phoenix on the loopback; the base URL."""
-    port = _free_port()
+    port = free_port()
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path_factory.mktemp("home")),
         "PHOENIX_HOST": "127.0.0.1",
         "PHOENIX_PORT": str(port),
-        "PHOENIX_GRPC_PORT": str(_free_port()),
+        "PHOENIX_GRPC_PORT": str(free_port()),
         "PHOENIX_WORKING_DIR": str(tmp_path_factory.mktemp("phoenix")),
         "PHOENIX_SQL_DATABASE_URL": "sqlite:///:memory:",
         "PHOENIX_TELEMETRY_ENABLED": "false",
@@ -66,7 +61,7 @@ def phoenix(tmp_path_factory):
         yield url
     finally:
         server.terminate()
-        server.wait(30)
+        server.wait(120)
 
 
 def _answers(url: str) -> bool:
@@ -82,23 +77,21 @@ def _shown(url: str, project: str) -> list[dict]:
     asked = urllib.request.Request(
         f"{url}/graphql", json.dumps({"query": _SPANS}).encode(), {"Content-Type": "application/json"}
     )
-    with urllib.request.urlopen(asked, timeout=30) as answer:
+    with urllib.request.urlopen(asked, timeout=120) as answer:
         told = json.load(answer)
     assert "errors" not in told, told
     nodes = {each["node"]["name"]: each["node"] for each in told["data"]["projects"]["edges"]}
     return [each["node"] for each in nodes[project]["spans"]["edges"]] if project in nodes else []
 
 
-def _settled(url: str, project: str) -> list[dict]:
-    """The same, once no more spans come: Phoenix takes them in behind its answer."""
-    seen: list[dict] = []
+def _settled(url: str, project: str, sent: int) -> list[dict]:
+    """The same, once it shows as many spans as were sent: Phoenix takes them in behind its answer."""
     deadline = time.monotonic() + _SHOWS_WITHIN_S
-    while time.monotonic() < deadline:
-        before, seen = seen, _shown(url, project)
-        if seen and len(seen) == len(before):
-            return seen
-        time.sleep(1)
-    raise AssertionError(f"Phoenix shows {len(seen)} spans of {project} after {_SHOWS_WITHIN_S} s")
+    while len(seen := _shown(url, project)) < sent:
+        told = f"Phoenix shows {len(seen)} of {sent} spans of {project} after {_SHOWS_WITHIN_S} s"
+        assert time.monotonic() < deadline, told
+        time.sleep(0.2)
+    return seen
 
 
 def _tree(spans: list[dict]) -> str:
@@ -134,7 +127,9 @@ def _short(value: str) -> str:
 )
 def test_phoenix_shows_the_tree_with_kinds_inputs_and_outputs(phoenix, golden, name, instrument, scenario):
     provider = TracerProvider(resource=Resource({"openinference.project.name": name}))
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(f"{phoenix}/v1/traces")))
+    sent = InMemorySpanExporter()
+    provider.add_span_processor(SimpleSpanProcessor(sent))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(f"{phoenix}/v1/traces", timeout=120)))
     if name == "openai_agents":
         openai_agents.agents.set_trace_processors([])
     instrument(provider)
@@ -143,4 +138,4 @@ def test_phoenix_shows_the_tree_with_kinds_inputs_and_outputs(phoenix, golden, n
     finally:
         uninstrument()
     provider.shutdown()
-    golden(f"shown_by_phoenix_{name}.txt", _tree(_settled(phoenix, name)))
+    golden(f"shown_by_phoenix_{name}.txt", _tree(_settled(phoenix, name, len(sent.get_finished_spans()))))

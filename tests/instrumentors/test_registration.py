@@ -23,7 +23,7 @@ def run(code, **environment):
         env={**kept, **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert ended.returncode == 0, ended.stderr

@@ -1,5 +1,6 @@
 """smolagents' own DockerExecutor, in a container of a real daemon."""
 
+import contextlib
 import socket
 import subprocess
 import time
@@ -7,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from free_port import free_port
 from smolagents import remote_executors
 
 from .coders import coder
@@ -20,10 +22,14 @@ class _Unpublished(dict):
         """The executor wants to publish one."""
 
 
-def _free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def _until_it_answers(port, seconds):
+    """So long, and on a busy machine until it listens, which takes ten times as long at most."""
+    deadline = time.monotonic() + 10 * seconds
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            break
+        time.sleep(0.1)
+    time.sleep(seconds)
 
 
 def _real_time_library(packages: Path) -> str:
@@ -37,10 +43,10 @@ def _real_time_library(packages: Path) -> str:
 def gateway(docker_daemon, monkeypatch):
     """Arguments by which the executor starts a kernel gateway from what is installed here."""
     monkeypatch.setenv("DOCKER_HOST", docker_daemon.host)
+    packages, port = jupyter_packages(), free_port()
     # It asks ten times, a second apart; on a busy machine the gateway takes longer to start.
-    patient = SimpleNamespace(sleep=lambda seconds: time.sleep(2 * seconds))
+    patient = SimpleNamespace(sleep=lambda seconds: _until_it_answers(port, seconds))
     monkeypatch.setattr(remote_executors, "time", patient)
-    packages, port = jupyter_packages(), _free_port()
     return {
         "port": port,
         "image_name": docker_daemon.image,
@@ -69,7 +75,7 @@ def test_code_that_ran_in_a_container_is_recorded_with_the_images_name_and_diges
         executor_type="docker",
         executor_kwargs=gateway,
         # A kernel drops what it is asked while it tells of an error; a model takes longer than that.
-        step_callbacks=[lambda _step: time.sleep(1)],
+        step_callbacks=[lambda step: time.sleep(3 if step.error else 0)],
     )
     try:
         assert agent.run("Go.") == 42, [getattr(step, "error", None) for step in agent.memory.steps]

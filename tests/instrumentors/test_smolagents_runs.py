@@ -144,7 +144,7 @@ def test_runs_in_threads_keep_to_their_own_traces(recorded):
     barrier = threading.Barrier(4)
 
     def work(number: int) -> str:
-        barrier.wait(10)
+        barrier.wait(120)
         return coder(f"final_answer(cents_of('A-{number}', {number}))", name=f"agent_{number}").run(
             "How much?"
         )

@@ -126,7 +126,7 @@ def test_an_answer_without_code_is_a_parsing_error(recorded):
 
 def test_code_that_takes_too_long_is_an_execution_timeout(recorded):
     agent = coder(
-        "import time\ntime.sleep(1.2)",
+        "import time\ntime.sleep(3)",
         "final_answer(1)",
         executor_kwargs={"timeout_seconds": 1},
         additional_authorized_imports=["time"],

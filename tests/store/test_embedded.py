@@ -33,7 +33,7 @@ def test_what_was_written_outlives_a_process_that_is_killed(tmp_path, evaluation
     )
     written = [evaluation(number) for number in range(1, 51)]
     killed = subprocess.run(
-        [sys.executable, "-c", child, str(tmp_path)], input=pickle.dumps(written), timeout=60
+        [sys.executable, "-c", child, str(tmp_path)], input=pickle.dumps(written), timeout=120
     )
     assert killed.returncode == -signal.SIGKILL
     with open_store(tmp_path) as store:
@@ -50,7 +50,7 @@ def test_another_process_is_told_who_holds_the_store(embedded, tmp_path):
         ],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
     assert told.returncode == 1
     assert f"(process {os.getpid()})" in told.stderr
@@ -122,7 +122,7 @@ with open_store(sys.argv[1], read_only=True) as store:
 
 def read_elsewhere(location: object, trace_id: str = f"{1:032x}") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", READ, str(location), trace_id], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", READ, str(location), trace_id], capture_output=True, text=True, timeout=120
     )
 
 
@@ -185,7 +185,7 @@ def test_without_the_password_nothing_is_even_read(door):
 @pytest.mark.parametrize("length", ["-1", "99999999999", "many"])
 def test_a_request_without_bounds_is_refused(door, length):
     parts = urlsplit(door)
-    connection = HTTPConnection(parts.hostname, parts.port, timeout=10)
+    connection = HTTPConnection(parts.hostname, parts.port, timeout=120)
     connection.putrequest("POST", "/")
     connection.putheader("Authorization", httpx.BasicAuth(parts.username, parts.password)._auth_header)
     connection.putheader("Content-Length", length)

@@ -124,7 +124,7 @@ def test_a_store_a_server_shares_is_read_while_the_server_runs(location):
             [sys.executable, "-m", "spanproof.cli", "traces", "--store", location, "--json"],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
         )
     assert len(read.stdout.splitlines()) == 2
     assert read.returncode == 0
@@ -136,7 +136,7 @@ def test_a_store_in_use_is_told_with_who_uses_it(location):
             [sys.executable, "-m", "spanproof.cli", "traces", "--store", location],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
         )
     assert told.returncode == 2
     assert f"(process {os.getpid()})" in told.stderr

@@ -84,5 +84,5 @@ def test_properties_written_for_hypothesis_are_tried_and_their_falsifying_inputs
 
 def test_a_property_by_hypothesis_that_never_ends_is_stopped_and_says_so(build, jail):
     slow = "def tidy(xs):\n    while xs: pass\n    return xs\n"
-    found = report(build, jail, slow, unit=HYPOTHESIS, timeout_s=2)
+    found = report(build, jail, slow, unit=HYPOTHESIS, timeout_s=8)
     assert (found.passed, found.first_failure, found.why) == (0, "test_twice_is_once", "timeout")

@@ -61,7 +61,7 @@ def trace():
 
 
 def judged(trace, jail, source=SEES, **wiring):
-    evaluator = CustomEvaluator(Function("mine", "python", source, timeout_s=2.0), jail, Wiring(**wiring))
+    evaluator = CustomEvaluator(Function("mine", "python", source, timeout_s=60.0), jail, Wiring(**wiring))
     evaluation = Engine(pipeline=Pipeline(), sandbox=jail, evaluators=[evaluator]).evaluate(trace)
     return {score.span_id: score for score in evaluation.scores if score.evaluator == "custom:mine"}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -18,7 +17,8 @@ class Endpoint:
     Attributes:
         answers: taken in order, the last one again and again: a text for the message, an `int` for a status
             (with headers: a tuple of both),
-            a `float` for seconds to wait first, bytes for a raw body, `None` to cut the connection.
+            a `float` for seconds to wait first, at most until the test is over, bytes for a raw body, `None`
+            to cut the connection.
         requests: what came, decoded.
     """
 
@@ -27,6 +27,7 @@ class Endpoint:
         self.requests: list[dict[str, Any]] = []
         self.at_once = self.most_at_once = 0
         self.lock = threading.Lock()
+        self.over = threading.Event()
 
     def next(self, request: dict[str, Any]) -> Any:
         with self.lock:
@@ -69,7 +70,7 @@ def handler_of(endpoint: Endpoint) -> type[BaseHTTPRequestHandler]:
             if isinstance(what, tuple):
                 what, headers = what
             if isinstance(what, float):
-                time.sleep(what)
+                endpoint.over.wait(what)
                 what = '{"reasoning": "late", "quotes": [], "score": 1}'
             if what is None:
                 self.close_connection = True
@@ -101,5 +102,6 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
     monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_address[1]}/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "a-key")
     yield found
+    found.over.set()
     server.shutdown()
     server.server_close()

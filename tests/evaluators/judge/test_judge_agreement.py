@@ -78,7 +78,7 @@ def rows(number, seed=0):
 
 
 def judge():
-    return Judge(JudgeSettings(model="gpt-4.1-mini-2025-04-14", timeout_s=5.0))
+    return Judge(JudgeSettings(model="gpt-4.1-mini-2025-04-14", timeout_s=60.0))
 
 
 def test_a_judge_that_says_what_people_say_agrees_wholly(endpoint):

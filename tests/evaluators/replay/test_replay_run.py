@@ -146,7 +146,7 @@ def test_a_replay_repeats_to_the_last_digit(build, replayed):
         "print(secrets.token_hex(), os.urandom(3))",
         "print({'a', 'b', 'c'}, hash('abc'))",
         "import numpy as np\nprint(np.random.rand(), np.random.default_rng().random())",
-        "import datetime\nprint(datetime.datetime.now().replace(microsecond=0))",
+        "import datetime\nprint(datetime.datetime.now().replace(minute=0, second=0, microsecond=0))",
     ]
     runs = [
         [step.execution.stdout for step in replayed(*map(build.snippet, sources)).steps] for _ in range(2)
