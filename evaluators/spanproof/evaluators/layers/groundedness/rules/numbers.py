@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TypeAlias
 
 from spanproof.evaluators.layers.groundedness.language.answer import Stated
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
@@ -63,6 +64,9 @@ _OF_THE = re.compile(r"\s+(?:out\s+)?of\s+(?:the|these|those|them|our|your|its|t
 _OF_SOME = re.compile(
     r"\s+[\w-]+(?:\s+[\w-]+)?\s+(?:are|is|were|was|have|has|had)\s+(?!listed|found|returned)\w", re.I
 )
+
+_Matches: TypeAlias = list[tuple[Fact, str]]
+"""Facts that have the value, and how each gives it."""
 
 
 def number_claim(stated: Stated, binding: Binding) -> Claim | None:
@@ -125,6 +129,7 @@ def _says_no_value(quantity: Quantity, binding: Binding) -> bool:
 
 
 def _bound(asked: Asked) -> Claim | None:
+    """A quantity's claim: what is said comes before what is counted, and that before what is reckoned."""
     compared = bound_claim(asked)
     if compared is not None:
         return compared
@@ -138,37 +143,73 @@ def _bound(asked: Asked) -> Claim | None:
     if stale is not None:
         return stale
     count = counted(asked.stated, asked.binding) if asked.quantity.unit is None else None
+    return (
+        _said(asked, named, count)
+        or _following(asked, count)
+        or _counted_otherwise(asked, count)
+        or _listed_or_misplaced(asked, matches)
+        or _reckoned(asked)
+        or unsupported_claim(asked)
+    )
+
+
+def _said(asked: Asked, named: _Matches, count: Count | None) -> Claim | None:
+    """What the outputs count to, or say under a key that the words name."""
     if count is not None and count.agrees:
         return asked.claim(Verdict.GROUNDED, "the outputs count to it", count.evidence)
-    if named and not _miscounted(asked, named, count):
-        fact, how = max(
-            named, key=lambda pair: (not pair[0].weak, len(pair[0].words & asked.words), pair[0].output)
-        )
-        asked.binding.bound[asked.quantity.start] = tuple(each for each, _ in named)
-        evidence = replace(evidence_of(fact, how), others=_others(fact, (each for each, _ in named)))
-        return asked.claim(Verdict.GROUNDED, "an output says so", evidence)
-    derived = derived_value(asked) if count is None or not _counts_a_list(asked, count) else None
+    if not named or _miscounted(asked, named, count):
+        return None
+    fact, how = max(
+        named, key=lambda pair: (not pair[0].weak, len(pair[0].words & asked.words), pair[0].output)
+    )
+    asked.binding.bound[asked.quantity.start] = tuple(each for each, _ in named)
+    evidence = replace(evidence_of(fact, how), others=_others(fact, (each for each, _ in named)))
+    return asked.claim(Verdict.GROUNDED, "an output says so", evidence)
+
+
+def _following(asked: Asked, count: Count | None) -> Claim | None:
+    """What follows from values that the sentence names."""
+    if count is not None and _counts_a_list(asked, count):
+        return None
+    derived = derived_value(asked)
     if derived is not None and is_elsewhere(asked, derived):
         again = derived_value(asked, named=True)
         derived = None if again is None or is_elsewhere(asked, again) else again
-    if derived is not None:
-        asked.binding.derived[asked.quantity.start] = derived
-        return asked.claim(Verdict.GROUNDED, "it follows from the outputs", _of_operands(derived))
-    if count is not None and asked.quantity.value < count.number and _OF_SOME.match(_behind(asked)):
+    return None if derived is None else _claim_of(asked, derived)
+
+
+def _counted_otherwise(asked: Asked, count: Count | None) -> Claim | None:
+    """What the outputs count to another number."""
+    if count is None:
+        return None
+    if asked.quantity.value < count.number and _OF_SOME.match(_behind(asked)):
         return asked.claim(Verdict.UNCERTAIN, "of how many that holds, nothing in the outputs tells")
-    if count is not None:
-        verdict = Verdict.CONTRADICTED if _SAYS_HOW_MANY.search(asked.before) else Verdict.UNCERTAIN
-        return asked.claim(verdict, f"the outputs hold {count.what}", count.evidence)
-    listed = list_of(asked) if matches and OF_ALL.search(asked.before) else None
+    verdict = Verdict.CONTRADICTED if _SAYS_HOW_MANY.search(asked.before) else Verdict.UNCERTAIN
+    return asked.claim(verdict, f"the outputs hold {count.what}", count.evidence)
+
+
+def _listed_or_misplaced(asked: Asked, matches: _Matches) -> Claim | None:
+    """A number that the outputs hold, and not as a value of what it is said of."""
+    if not matches:
+        return None
+    listed = list_of(asked) if OF_ALL.search(asked.before) else None
     if listed is not None:
         return asked.claim(Verdict.GROUNDED, "the outputs list so many", listed)
-    if matches and not _is_chance(asked, matches[0][0]):
-        return _misplaced(asked, matches[0][0])
+    fact, _ = matches[0]
+    return None if _is_chance(asked, fact) else _misplaced(asked, fact)
+
+
+def _reckoned(asked: Asked) -> Claim | None:
+    """What values that belong together come to, though the sentence does not name them."""
     reckoned = natural_value(asked) if is_whole(asked) or not says_a_fact(asked) else None
-    if reckoned is not None and (len(reckoned.operands) > 2 or not is_elsewhere(asked, reckoned)):
-        asked.binding.derived[asked.quantity.start] = reckoned
-        return asked.claim(Verdict.GROUNDED, "it follows from the outputs", _of_operands(reckoned))
-    return unsupported_claim(asked)
+    if reckoned is None or (len(reckoned.operands) <= 2 and is_elsewhere(asked, reckoned)):
+        return None
+    return _claim_of(asked, reckoned)
+
+
+def _claim_of(asked: Asked, derived: Derived) -> Claim:
+    asked.binding.derived[asked.quantity.start] = derived
+    return asked.claim(Verdict.GROUNDED, "it follows from the outputs", _of_operands(derived))
 
 
 def _counts_a_list(asked: Asked, count: Count) -> bool:
@@ -230,7 +271,7 @@ def _misplaced(asked: Asked, fact: Fact) -> Claim:
     )
 
 
-def _miscounted(asked: Asked, named: list[tuple[Fact, str]], count: Count | None) -> bool:
+def _miscounted(asked: Asked, named: _Matches, count: Count | None) -> bool:
     """Whether the noun names what was counted to another number, and no bound fact bears the noun."""
     if count is None or not count.specific:
         return False
