@@ -153,3 +153,9 @@ def test_what_leaves_no_other_value_is_contradicted(output, answer):
 )
 def test_what_may_be_a_part_or_for_another_period_is_not(output, answer):
     assert judged(output, answer) is not Verdict.CONTRADICTED
+
+
+def test_of_rows_that_a_number_s_words_name_those_of_the_first_word_are_told():
+    lines = '[{"product": "Tent", "qty": 1}, {"product": "Peg set", "qty": 4}]'
+    grounding = ground([f'{{"order": {{"lines": {lines}}}}}'], "They ordered 1 Peg set.")
+    assert [claim.evidence.derivation for claim in grounding.claims] == ["rows of order.lines named peg = 1"]

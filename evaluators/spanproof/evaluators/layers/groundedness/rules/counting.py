@@ -139,7 +139,7 @@ def _counts(records: Records, stated: Stated, quantity: Quantity, text: str) -> 
     unnamed = not (found or measured or of_a_row) and nouns.isdisjoint(_MEASURES)
     if not nouns.isdisjoint(_GENERIC) or unnamed:
         add(records.rows, f"entries of {label}", specific=False)
-    for noun in nouns:
+    for noun in dict.fromkeys(stated.noun):
         rows = {fact.row for column in records.columns.values() for fact in column if noun in fact.scope}
         if 0 < len(rows) < records.rows:
             add(len(rows), f"rows of {label} named {noun}", specific=False)
