@@ -7,6 +7,7 @@ that is the stated number; None where the noun names nothing that can be counted
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from spanproof.evaluators.layers.groundedness.language.answer import Stated
@@ -90,64 +91,107 @@ def counted(stated: Stated, binding: Binding) -> Count | None:
     return best
 
 
+@dataclass(frozen=True, slots=True)
+class _Counting:
+    """Records that a stated number may be a count of; `nouns` are the words behind it, in their order."""
+
+    records: Records
+    stated: Stated
+    quantity: Quantity
+    label: str
+    nouns: Mapping[str, None]
+    distinct: bool
+
+    def count(self, number: int, what: str, *, specific: bool) -> Count:
+        """One thing that is counted in them."""
+        evidence = ClaimEvidence(self.records.output, self.label, f"{what} = {number}")
+        return Count(number, fits(self.quantity, number), f"{number} ({what})", evidence, specific)
+
+    def names(self, words: Iterable[str]) -> bool:
+        """Whether what is counted is called by one of these words."""
+        return any(word in self.nouns for word in words)
+
+
 def _counts(records: Records, stated: Stated, quantity: Quantity, text: str) -> list[Count]:
-    nouns = set(stated.noun)
-    found: list[Count] = []
-    label = records.label or "the list"
-    distinct = not _DISTINCT.isdisjoint(stated.words)
-
-    def add(number: int, what: str, *, specific: bool) -> None:
-        evidence = ClaimEvidence(records.output, label, f"{what} = {number}")
-        found.append(Count(number, fits(quantity, number), f"{number} ({what})", evidence, specific))
-
-    names_list = not nouns.isdisjoint(records.words)
+    """All that can be counted under the noun, the surest first."""
+    nouns, distinct = dict.fromkeys(stated.noun), not _DISTINCT.isdisjoint(stated.words)
+    asked = _Counting(records, stated, quantity, records.label or "the list", nouns, distinct)
     filtered = _filtered(records, stated)
+    if filtered:
+        return _of_some_rows(asked, filtered, text)
+    found = [*_of_entries(asked), *_of_columns(asked)]
+    if asked.names(_GENERIC) or (not found and _is_nameless(asked)):
+        found.append(asked.count(records.rows, f"entries of {asked.label}", specific=False))
+    return [*found, *_of_rows_in_scope(asked), *_of_flags(asked)]
+
+
+def _of_some_rows(asked: _Counting, filtered: list[tuple[str, int]], text: str) -> list[Count]:
+    """Rows with a value that the segment names, and with any of several."""
+    records, quantity, found = asked.records, asked.quantity, []
     alone = len(filtered) == 1 and not _ALL.search(text, max(0, quantity.start - 20), quantity.start)
     for value, number in filtered:
-        kind = _GENERIC.union(records.words, words_of(value))
-        exceeds = number < quantity.value <= records.rows and not nouns.isdisjoint(kind) and alone
-        add(number, f"rows of {label} with {value!r}", specific=exceeds)
-    if filtered:
-        add(sum(number for _, number in filtered), f"rows of {label} with any of these", specific=False)
-        return found
-    if stated.noun[0] in records.numbering():
-        add(records.rows, f"entries numbered by {stated.noun[0]}", specific=True)
-    if _begins_all(records, stated.noun[0]):
-        add(records.rows, f"entries of {label}", specific=True)
-    if names_list and not filtered and not distinct:
-        add(
-            records.rows,
-            f"entries of {label}",
-            specific=nouns <= set(records.words) or stated.noun[0] in records.words,
-        )
-    for name, column in records.columns.items():
-        words = set(words_of(name))
-        if nouns.isdisjoint(words) or any(fact.number is not None and fact.string is None for fact in column):
+        named = asked.names(_GENERIC.union(records.words, words_of(value)))
+        exceeds = number < quantity.value <= records.rows and named and alone
+        found.append(asked.count(number, f"rows of {asked.label} with {value!r}", specific=exceeds))
+    every = sum(number for _, number in filtered)
+    found.append(asked.count(every, f"rows of {asked.label} with any of these", specific=False))
+    return found
+
+
+def _of_entries(asked: _Counting) -> Iterator[Count]:
+    """All entries, where the noun is what they are called or numbered by."""
+    records, noun, entries = asked.records, asked.stated.noun[0], f"entries of {asked.label}"
+    if noun in records.numbering():
+        yield asked.count(records.rows, f"entries numbered by {noun}", specific=True)
+    if _begins_all(records, noun):
+        yield asked.count(records.rows, entries, specific=True)
+    if asked.names(records.words) and not asked.distinct:
+        whole = asked.nouns.keys() <= set(records.words) or noun in records.words
+        yield asked.count(records.rows, entries, specific=whole)
+
+
+def _of_columns(asked: _Counting) -> Iterator[Count]:
+    """Values of a column of texts that the noun names: how many different ones, and how many at all."""
+    for name, column in asked.records.columns.items():
+        measured = any(fact.number is not None and fact.string is None for fact in column)
+        if measured or not asked.names(words_of(name)):
             continue
-        add(len({fact.text.partition(": ")[2] for fact in column}), f"distinct {name}", specific=not filtered)
-        if not distinct:
-            add(records.rows, f"rows with {name}", specific=False)
+        different = len({fact.text.partition(": ")[2] for fact in column})
+        yield asked.count(different, f"distinct {name}", specific=True)
+        if not asked.distinct:
+            yield asked.count(asked.records.rows, f"rows with {name}", specific=False)
+
+
+def _is_nameless(asked: _Counting) -> bool:
+    """Whether the noun is no measure, and the name of no column of numbers and of no row."""
+    columns = asked.records.columns
     measured = any(
-        not nouns.isdisjoint(words_of(name)) and any(fact.number is not None for fact in column)
-        for name, column in records.columns.items()
+        asked.names(words_of(name)) and any(fact.number is not None for fact in column)
+        for name, column in columns.items()
     )
     of_a_row = any(
-        fact.string and set(words_of(fact.string)) <= nouns
-        for column in records.columns.values()
+        fact.string and set(words_of(fact.string)) <= asked.nouns.keys()
+        for column in columns.values()
         for fact in column
     )
-    unnamed = not (found or measured or of_a_row) and nouns.isdisjoint(_MEASURES)
-    if not nouns.isdisjoint(_GENERIC) or unnamed:
-        add(records.rows, f"entries of {label}", specific=False)
-    for noun in dict.fromkeys(stated.noun):
-        rows = {fact.row for column in records.columns.values() for fact in column if noun in fact.scope}
-        if 0 < len(rows) < records.rows:
-            add(len(rows), f"rows of {label} named {noun}", specific=False)
-    for name, column in records.columns.items():
+    return not (measured or of_a_row or asked.names(_MEASURES))
+
+
+def _of_rows_in_scope(asked: _Counting) -> Iterator[Count]:
+    """Rows whose name has the noun in it."""
+    columns = asked.records.columns.values()
+    for noun in asked.nouns:
+        rows = {fact.row for column in columns for fact in column if noun in fact.scope}
+        if 0 < len(rows) < asked.records.rows:
+            yield asked.count(len(rows), f"rows of {asked.label} named {noun}", specific=False)
+
+
+def _of_flags(asked: _Counting) -> Iterator[Count]:
+    """Rows in which that holds which the segment names."""
+    for name, column in asked.records.columns.items():
         flags = [fact.flag for fact in column]
-        if None not in flags and flags and set(words_of(name)) <= stated.words:
-            add(sum(flag is True for flag in flags), f"rows with {name}", specific=False)
-    return found
+        if None not in flags and flags and set(words_of(name)) <= asked.stated.words:
+            yield asked.count(sum(flag is True for flag in flags), f"rows with {name}", specific=False)
 
 
 def _begins_all(records: Records, noun: str) -> bool:
