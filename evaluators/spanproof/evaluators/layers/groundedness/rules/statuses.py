@@ -11,7 +11,7 @@ import re
 from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
-from spanproof.evaluators.layers.groundedness.language.status_words import COMPATIBLE
+from spanproof.evaluators.layers.groundedness.language.status_words import COMPATIBLE, Meanings
 from spanproof.evaluators.layers.groundedness.language.words import words_of
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
@@ -55,60 +55,75 @@ def status_claims(binding: Binding) -> list[Claim]:
 def _settle(match: re.Match[str], binding: Binding, known: list[Status]) -> Claim | None:
     meanings = binding.states.forms[match[1].lower()]
     families = {family for family, _ in meanings}
-    rivals = [status for status in known if status.family in families]
-    if not rivals:
+    every = [status for status in known if status.family in families]
+    if not every:
         return of_a_line(match, binding, meanings) or of_an_unknown_state(match, binding)
-    told_as_past = _PAST.search(binding.answer.text, *piece_of(match, binding)) is not None
-    earlier = [
-        status
-        for status in rivals[:_MAX_RIVALS]
-        if (status.family, status.head) in meanings
-        and any(is_later(other.fact, status.fact) for other in rivals[:_MAX_RIVALS])
-    ]
-    every, rivals = rivals, _about(match, binding, rivals)
-    negated = NOT.search(binding.answer.text[max(0, match.start() - 40) : match.start()]) is not None
-    same = [status for status in rivals if (status.family, status.head) in meanings]
-    place = (binding, match.start(), match.end(), ClaimKind.STATUS)
-    held = [status for status in every if (status.family, status.head) in meanings]
-    if negated and (counts := counted_without(match, binding, held)) is not None:
-        return counts
-    if negated:
-        if same and len(same) == len(rivals):
-            return claim(
-                *place, Verdict.CONTRADICTED, f"`{same[0].fact.text}` says it is", evidence_of(same[0].fact)
-            )
-        return claim(
-            *place,
-            Verdict.GROUNDED,
-            "the outputs say otherwise, as the answer does",
-            evidence_of(rivals[0].fact),
-        )
+    rivals = _about(match, binding, every)
+    same = _in_state(rivals, meanings)
+    if NOT.search(binding.answer.text[max(0, match.start() - 40) : match.start()]) is not None:
+        counts = counted_without(match, binding, _in_state(every, meanings))
+        return counts or _denied(match, binding, rivals, same)
+    if same:
+        return _agreed(match, binding, rivals, same)
+    earlier = _in_state(_overtaken(every), meanings) if _is_told_as_past(match, binding) else []
+    if earlier:
+        return _claim(match, binding, Verdict.GROUNDED, "an earlier output says so", earlier[0].fact)
+    if _holds_beside(match, binding, rivals, every):
+        return None
+    reason = f"`{rivals[0].fact.text}` is what the outputs say"
+    return _claim(match, binding, Verdict.CONTRADICTED, reason, rivals[0].fact)
+
+
+def _claim(match: re.Match[str], binding: Binding, verdict: Verdict, reason: str, fact: Fact) -> Claim:
+    return claim(binding, match.start(), match.end(), ClaimKind.STATUS, verdict, reason, evidence_of(fact))
+
+
+def _in_state(of: list[Status], meanings: Meanings) -> list[Status]:
+    return [status for status in of if (status.family, status.head) in meanings]
+
+
+def _denied(match: re.Match[str], binding: Binding, rivals: list[Status], same: list[Status]) -> Claim:
+    """What it is said not to be in."""
+    if same and len(same) == len(rivals):
+        reason = f"`{same[0].fact.text}` says it is"
+        return _claim(match, binding, Verdict.CONTRADICTED, reason, same[0].fact)
+    reason = "the outputs say otherwise, as the answer does"
+    return _claim(match, binding, Verdict.GROUNDED, reason, rivals[0].fact)
+
+
+def _agreed(match: re.Match[str], binding: Binding, rivals: list[Status], same: list[Status]) -> Claim:
+    """A state that the outputs hold, if it is that of what the sentence names."""
     own = _of_the_named_row(match, binding, same)
     if own is not None:
         is_known = bool(binding.states.meanings(own.string or ""))
         verdict = Verdict.CONTRADICTED if is_known else Verdict.UNCERTAIN
-        return claim(*place, verdict, f"`{own.text}` is what the outputs say of it", evidence_of(own))
-    if same and _is_open(match, binding, rivals, same):
+        return _claim(match, binding, verdict, f"`{own.text}` is what the outputs say of it", own)
+    if _is_open(match, binding, rivals, same):
         reason = "the outputs hold several states, and of which it is said the words do not tell"
-        return claim(*place, Verdict.UNCERTAIN, reason, evidence_of(rivals[0].fact))
-    if same:
-        return claim(*place, Verdict.GROUNDED, "an output says so", evidence_of(same[0].fact))
-    if told_as_past and earlier and not negated:
-        return claim(*place, Verdict.GROUNDED, "an earlier output says so", evidence_of(earlier[0].fact))
-    stated = {head for _, head in meanings}
+        return _claim(match, binding, Verdict.UNCERTAIN, reason, rivals[0].fact)
+    return _claim(match, binding, Verdict.GROUNDED, "an output says so", same[0].fact)
+
+
+def _is_told_as_past(match: re.Match[str], binding: Binding) -> bool:
+    return _PAST.search(binding.answer.text, *piece_of(match, binding)) is not None
+
+
+def _overtaken(every: list[Status]) -> list[Status]:
+    """Those that a later output has changed; only of the first, each of which is held against each."""
+    first = every[:_MAX_RIVALS]
+    return [status for status in first if any(is_later(other.fact, status.fact) for other in first)]
+
+
+def _holds_beside(match: re.Match[str], binding: Binding, rivals: list[Status], every: list[Status]) -> bool:
+    """Whether the word may be true beside what the outputs hold."""
+    stated = {head for _, head in binding.states.forms[match[1].lower()]}
     if any(stated & _may_hold_beside(status, rivals) for status in rivals):
-        return None
+        return True
     if _is_told_beside(match, binding, rivals):
-        return None  # "applied, and then rolled back": what came of it is told
-    if not _is_named(match, binding, rivals) and any(
+        return True  # "applied, and then rolled back": what came of it is told
+    # "the second went through: 59.90 were charged": of which, only the sentence tells
+    return not _is_named(match, binding, rivals) and any(
         stated & _may_hold_beside(each, every) for each in every
-    ):
-        return None  # "the second went through: 59.90 were charged": of which, only the sentence tells
-    return claim(
-        *place,
-        Verdict.CONTRADICTED,
-        f"`{rivals[0].fact.text}` is what the outputs say",
-        evidence_of(rivals[0].fact),
     )
 
 
