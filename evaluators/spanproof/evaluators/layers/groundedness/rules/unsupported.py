@@ -38,60 +38,91 @@ _SAID = re.compile(r"(?:\b(?:is|was|are|were|of|at|=)|[:=])\s*$", re.IGNORECASE)
 
 def unsupported_claim(asked: Asked) -> Claim | None:
     """The claim of a number that is bound to nothing."""
-    quantity, binding = asked.quantity, asked.binding
     given = _given_by_task(asked)
     if given is not None:
         return given
     if names_a_norm(asked):
-        reason = f"neither the outputs nor the task tell of a norm of {quantity.text}"
+        reason = f"neither the outputs nor the task tell of a norm of {asked.quantity.text}"
         return asked.claim(Verdict.CONTRADICTED, reason)
-    if (
-        quantity.spelled
-        and not _PART.match(binding.answer.text, quantity.end)
-        and asked.words.isdisjoint(binding.vocabulary)
-        and not (binding.facts.records and EXISTS.search(asked.before))
+    if _is_a_figure_of_speech(asked):
+        return None
+    return (
+        _beside_no_values(asked)
+        or _of_a_stretch_of_time(asked)
+        or _of_all_or_some(asked)
+        or _told_in_another_unit(asked)
+        or _open_or_wrong(asked)
+    )
+
+
+def _is_a_figure_of_speech(asked: Asked) -> bool:
+    """Whether it is one more often than a claim: "two options are open to you"."""
+    return (
+        asked.quantity.spelled
+        and not _PART.match(asked.binding.answer.text, asked.quantity.end)
+        and asked.words.isdisjoint(asked.binding.vocabulary)
+        and not (asked.binding.facts.records and EXISTS.search(asked.before))
         and told_count(asked) is None
-    ):
-        return None  # "two options are open to you": a figure of speech more often than a claim
-    if all_empty(binding):
-        right = quantity.value == 0
-        return asked.claim(
-            Verdict.GROUNDED if right else Verdict.CONTRADICTED,
-            "the outputs are empty",
-            ClaimEvidence(0, binding.facts.texts[0][:60]),
-        )
-    if not binding.numbers and not binding.facts.records and not _between_days(asked):
+    )
+
+
+def _beside_no_values(asked: Asked) -> Claim | None:
+    """Where there is nothing to compare it with, or not all was read."""
+    facts = asked.binding.facts
+    if all_empty(asked.binding):
+        verdict = Verdict.GROUNDED if asked.quantity.value == 0 else Verdict.CONTRADICTED
+        return asked.claim(verdict, "the outputs are empty", ClaimEvidence(0, facts.texts[0][:60]))
+    if not asked.binding.numbers and not facts.records and not _between_days(asked):
         return asked.claim(Verdict.UNCERTAIN, "the outputs hold no numbers to compare it with")
-    if binding.facts.cut:
+    if facts.cut:
         return asked.claim(Verdict.UNCERTAIN, "not found in the part of the outputs that was read")
-    gathered = _gathered_over(asked) if quantity.dimension is Dimension.TIME else None
+    return None
+
+
+def _of_a_stretch_of_time(asked: Asked) -> Claim | None:
+    """A time that only says what the outputs cover: "over the last 30 days"."""
+    if asked.quantity.dimension is not Dimension.TIME:
+        return None
+    gathered = _gathered_over(asked)
     if gathered is not None:
         return asked.claim(Verdict.GROUNDED, "a key says so", gathered)
-    if quantity.dimension is Dimension.TIME and _STRETCH.search(asked.before):
-        covered = _covers(asked)
-        if covered is not None:
-            return asked.claim(Verdict.GROUNDED, "the outputs cover so many", covered)
-        if not any(fact.dimension is Dimension.TIME for fact in binding.numbers):
-            return asked.claim(Verdict.UNCERTAIN, "how long a time the outputs cover, nothing in them tells")
-    if _PART.match(binding.answer.text, quantity.end) and _could_be_a_part(asked):
+    if not _STRETCH.search(asked.before):
+        return None
+    covered = _covers(asked)
+    if covered is not None:
+        return asked.claim(Verdict.GROUNDED, "the outputs cover so many", covered)
+    if any(fact.dimension is Dimension.TIME for fact in asked.binding.numbers):
+        return None
+    return asked.claim(Verdict.UNCERTAIN, "how long a time the outputs cover, nothing in them tells")
+
+
+def _of_all_or_some(asked: Asked) -> Claim | None:
+    """How many of something there are in all, or how many of them are meant."""
+    if _PART.match(asked.binding.answer.text, asked.quantity.end) and _could_be_a_part(asked):
         return asked.claim(Verdict.UNCERTAIN, "how many of them, nothing in the outputs tells")
     of_all = OF_ALL.search(asked.before) or counts_what_is_averaged(asked)
-    if of_all and (listed := list_of(asked)) is not None:
-        return asked.claim(Verdict.GROUNDED, "the outputs list so many", listed)
+    listed = list_of(asked) if of_all else None
+    return None if listed is None else asked.claim(Verdict.GROUNDED, "the outputs list so many", listed)
+
+
+def _told_in_another_unit(asked: Asked) -> Claim | None:
     retold = _retold(asked)
-    if retold is not None:
-        return asked.claim(Verdict.GROUNDED, "the answer says the same in another unit", retold)
+    if retold is None:
+        return None
+    return asked.claim(Verdict.GROUNDED, "the answer says the same in another unit", retold)
+
+
+def _open_or_wrong(asked: Asked) -> Claim:
+    """Wrong where something tells what it was made of; else open."""
     further = None if says_a_fact(asked) else further_value(asked)
     if further is not None:
-        return asked.claim(
-            Verdict.UNCERTAIN,
-            f"no output gives {quantity.text}, but {further.text}: whether that is meant, nothing tells",
-        )
+        told = f"no output gives {asked.quantity.text}, but {further.text}"
+        return asked.claim(Verdict.UNCERTAIN, f"{told}: whether that is meant, nothing tells")
     found = misstated(asked)
-    if found is None:
-        reason = f"no output gives {quantity.text}, and whether it is reckoned of them is open"
-        return asked.claim(Verdict.UNCERTAIN, reason)
-    return asked.claim(Verdict.CONTRADICTED, found.reason, found.evidence)
+    if found is not None:
+        return asked.claim(Verdict.CONTRADICTED, found.reason, found.evidence)
+    reason = f"no output gives {asked.quantity.text}, and whether it is reckoned of them is open"
+    return asked.claim(Verdict.UNCERTAIN, reason)
 
 
 def _retold(asked: Asked) -> ClaimEvidence | None:
