@@ -8,14 +8,12 @@ trace gives the same scores with the same ids, whenever and wherever it is evalu
 
 from __future__ import annotations
 
-import logging
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import cached_property
-from typing import Final, TypeVar
+from typing import Final
 
-from spanproof.evaluators.casetests import CaseTests, run_tests, untested
+from spanproof.evaluators.casetests import CaseTests
 from spanproof.evaluators.detect import detect
 from spanproof.evaluators.evaluator import LAYER_RULES, Evaluator, Needs, by_cost
 from spanproof.evaluators.model import (
@@ -24,23 +22,16 @@ from spanproof.evaluators.model import (
     Replay,
     RunEvaluation,
     RunEvidence,
-    TestReport,
     Told,
     TraceEvaluation,
 )
 from spanproof.evaluators.redact import Redactor
-from spanproof.evaluators.replay import ApiIndex, FixtureBook, parameters_in, replay_run
+from spanproof.evaluators.replay import FixtureBook
+from spanproof.evaluators.runner import Runner
 from spanproof.evaluators.runs import runs_of
-from spanproof.evaluators.sampling import Sampling, share_of
+from spanproof.evaluators.sampling import Sampling
 from spanproof.evaluators.scoring import scores_of
-from spanproof.sandbox import (
-    BadFixture,
-    Sandbox,
-    SandboxBroken,
-    SandboxUnavailable,
-    Tier,
-    UnsupportedLanguage,
-)
+from spanproof.sandbox import Sandbox
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -58,12 +49,6 @@ from spanproof.trace import (
     Trace,
     trace_of,
 )
-
-log = logging.getLogger(__name__)
-
-_Found = TypeVar("_Found")
-
-_SWITCHED_OFF = "replay is switched off"
 
 
 class Engine:
@@ -96,15 +81,11 @@ class Engine:
             repeat_share: share of the traces that are replayed twice, to find what is flaky.
         """
         self._pipeline = pipeline
-        self._sandbox = sandbox
-        self._apis = ApiIndex(sandbox) if sandbox is not None else None
-        self._no_replay = NoReplay(replay_disabled_reason or _SWITCHED_OFF)
+        self._runner = Runner(sandbox, replay_disabled_reason, repeat_share)
         self._evaluators = by_cost(each for each in (*LAYER_RULES, *evaluators) if each.layer in layers)
         self._sampling = sampling or Sampling()
         self._told = told or Told()
         self._fixtures = fixtures or FixtureBook()
-        self._repeat_share = repeat_share
-        self._warned: set[str] = set()
 
     def evaluate(
         self,
@@ -163,11 +144,11 @@ class Engine:
         needed = self._needed(run, left_out) | (Needs.REPLAY if tests is not None else Needs.NOTHING)
         replay: Replay | NoReplay = NoReplay("nothing that is judged of this run needs it", wanted=False)
         apis: Mapping[str, ApiReport] = {}
-        if needed and (reason := self._too_weak(run, policies)) is not None:
+        if needed and (reason := self._runner.too_weak(run, policies)) is not None:
             replay = NoReplay(reason)
         elif Needs.REPLAY in needed:
-            replay, apis = self._run_code(trace, run, own, fixtures, with_apis=Needs.APIS in needed)
-        tested = self._tested(run, tests, replay, fixtures) if tests is not None else None
+            replay, apis = self._runner.replayed(trace, run, own, fixtures, with_apis=Needs.APIS in needed)
+        tested = self._runner.tested(run, tests, replay, fixtures) if tests is not None else None
         evidence = RunEvidence(trace, run, own, replay, apis, policies, tested, self._told, earlier)
         told = [snippet for turn in (*earlier, run) for snippet in turn.snippets]
         redactor = Redactor(told, {snippet.id: scans[snippet.id] for snippet in told})
@@ -185,40 +166,6 @@ class Engine:
                 needed |= each.needs(run)
         return needed
 
-    def _tested(
-        self, run: Run, tests: CaseTests, replay: Replay | NoReplay, fixtures: FixtureBook
-    ) -> TestReport:
-        """What becomes of the case's tests, where code may run at all."""
-        sandbox = self._sandbox
-        if sandbox is None or isinstance(replay, NoReplay):
-            reason = replay.reason if isinstance(replay, NoReplay) else _SWITCHED_OFF
-            return untested(tests, reason)
-        try:
-            given = fixtures.of(run.cohort)
-            return _tried_twice(lambda: run_tests(tests, run, sandbox, given))
-        except (SandboxUnavailable, SandboxBroken, UnsupportedLanguage, BadFixture) as trouble:
-            return untested(tests, str(trouble))
-
-    def _too_weak(self, run: Run, policies: Mapping[str, Policy]) -> str | None:
-        """Why the sandbox's wall is not the one a policy demands for code of this run; None where it is."""
-        for policy in [policies[snippet.id] for snippet in run.snippets]:
-            demanded = policy.sandbox_tier
-            if demanded is None or self._sandbox is None:
-                continue
-            here = self._tier
-            if here is not None and not here.holds(demanded):
-                return (
-                    f"the policy {policy.name!r} demands the sandbox's {demanded} tier, and the backend"
-                    f" {self._sandbox.name!r} runs in its {here} tier here; `spanproof doctor` says what is"
-                    " missing"
-                )
-        return None
-
-    @cached_property
-    def _tier(self) -> Tier | None:
-        """The sandbox's tier; asked for once, and only where a policy demands one. None: it cannot run."""
-        return self._sandbox.availability().tier if self._sandbox is not None else None
-
     def _judged(self, evidence: RunEvidence, left_out: Mapping[Layer, str]) -> list[Judgement]:
         """What every evaluator says; of two judgements about the same, the costlier one's."""
         found: dict[tuple[Layer, str, str, str | None], Judgement] = {}
@@ -232,34 +179,6 @@ class Engine:
                 said = []
             found |= {(each.layer, each.name, each.span_id, each.snippet_id): each for each in said}
         return list(found.values())
-
-    def _run_code(
-        self, trace: Trace, run: Run, scans: Mapping[str, Scan], fixtures: FixtureBook, *, with_apis: bool
-    ) -> tuple[Replay | NoReplay, Mapping[str, ApiReport]]:
-        sandbox, apis = self._sandbox, self._apis
-        if sandbox is None or apis is None:
-            return self._no_replay, {}
-        repeat = share_of(trace.trace_id) < self._repeat_share
-        try:
-            given = fixtures.of(run.cohort)
-            replay: Replay | NoReplay = _tried_twice(
-                lambda: replay_run(run, scans, sandbox, given, parameters_in(trace), repeat=repeat)
-            )
-        except (SandboxUnavailable, BadFixture) as missing:
-            self._warn(str(missing))
-            return NoReplay(str(missing)), {}
-        except SandboxBroken as failure:
-            replay = NoReplay(f"the sandbox failed twice: {failure}")
-        try:
-            return replay, _tried_twice(lambda: apis.report(run, given.packages)) if with_apis else {}
-        except (SandboxUnavailable, SandboxBroken):
-            return replay, {}
-
-    def _warn(self, reason: str) -> None:
-        """Tell once what the scores of every such run will tell."""
-        if reason not in self._warned:
-            self._warned.add(reason)
-            log.warning("snippets are not run again: %s", reason)
 
 
 def subject_of(trace: Trace, run: Run, snippet: Snippet) -> dict[str, str]:
@@ -288,14 +207,6 @@ def _tool_of(trace: Trace, run: Run, snippet: Snippet) -> str:
 
 _ASKED: Final = re.compile(r"output_messages\[(\d{1,6})\]\.tool_calls\[(\d{1,6})\]")
 """How detection names the place of a tool call that a model asked for."""
-
-
-def _tried_twice(run: Callable[[], _Found]) -> _Found:
-    """The sandbox's own trouble is worth one more try; a program's is not trouble."""
-    try:
-        return run()
-    except SandboxBroken:
-        return run()
 
 
 def asked(evaluator: Evaluator, evidence: RunEvidence, so_far: Sequence[Judgement]) -> list[Judgement]:

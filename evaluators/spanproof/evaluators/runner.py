@@ -1,0 +1,123 @@
+"""Running the code of runs: replayed, looked up in the runtime, held against the tests of their case.
+
+In: a run, and a sandbox, or the reason why there is none. Out: what running its code found, or why it did not
+run. A sandbox's own trouble is no finding about the code: it is tried once more, then told as the reason.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TypeVar
+
+from spanproof.evaluators.casetests import CaseTests, run_tests, untested
+from spanproof.evaluators.model import ApiReport, NoReplay, Replay, TestReport
+from spanproof.evaluators.replay import ApiIndex, FixtureBook, parameters_in, replay_run
+from spanproof.evaluators.sampling import share_of
+from spanproof.sandbox import (
+    BadFixture,
+    Sandbox,
+    SandboxBroken,
+    SandboxUnavailable,
+    Tier,
+    UnsupportedLanguage,
+)
+from spanproof.sandbox.policy import Policy
+from spanproof.sandbox.scanners.model import Scan
+from spanproof.trace import Run, Trace
+
+log = logging.getLogger(__name__)
+
+_Found = TypeVar("_Found")
+
+_SWITCHED_OFF = "replay is switched off"
+
+
+class Runner:
+    """Runs the code of runs in one sandbox. As thread-safe as that is."""
+
+    def __init__(self, sandbox: Sandbox | None, disabled_reason: str, repeat_share: float) -> None:
+        """Take a sandbox, which the caller closes.
+
+        Args:
+            sandbox: None where no code is to run.
+            disabled_reason: why that is, as users will read it; empty where nobody gave a reason.
+            repeat_share: share of the traces that are replayed twice.
+        """
+        self._sandbox = sandbox
+        self._apis = ApiIndex(sandbox) if sandbox is not None else None
+        self._no_replay = NoReplay(disabled_reason or _SWITCHED_OFF)
+        self._repeat_share = repeat_share
+        self._warned: set[str] = set()
+
+    def too_weak(self, run: Run, policies: Mapping[str, Policy]) -> str | None:
+        """Why the sandbox's wall is not the one a policy demands for code of this run; None where it is."""
+        for policy in [policies[snippet.id] for snippet in run.snippets]:
+            demanded = policy.sandbox_tier
+            if demanded is None or self._sandbox is None:
+                continue
+            here = self._tier
+            if here is not None and not here.holds(demanded):
+                return (
+                    f"the policy {policy.name!r} demands the sandbox's {demanded} tier, and the backend"
+                    f" {self._sandbox.name!r} runs in its {here} tier here; `spanproof doctor` says what is"
+                    " missing"
+                )
+        return None
+
+    @cached_property
+    def _tier(self) -> Tier | None:
+        """The sandbox's tier; asked for once, and only where a policy demands one. None: it cannot run."""
+        return self._sandbox.availability().tier if self._sandbox is not None else None
+
+    def replayed(
+        self, trace: Trace, run: Run, scans: Mapping[str, Scan], fixtures: FixtureBook, *, with_apis: bool
+    ) -> tuple[Replay | NoReplay, Mapping[str, ApiReport]]:
+        """The run's replay, and where asked for what the runtime knows of the names its code uses."""
+        sandbox, apis = self._sandbox, self._apis
+        if sandbox is None or apis is None:
+            return self._no_replay, {}
+        repeat = share_of(trace.trace_id) < self._repeat_share
+        try:
+            given = fixtures.of(run.cohort)
+            replay: Replay | NoReplay = _tried_twice(
+                lambda: replay_run(run, scans, sandbox, given, parameters_in(trace), repeat=repeat)
+            )
+        except (SandboxUnavailable, BadFixture) as missing:
+            self._warn(str(missing))
+            return NoReplay(str(missing)), {}
+        except SandboxBroken as failure:
+            replay = NoReplay(f"the sandbox failed twice: {failure}")
+        try:
+            return replay, _tried_twice(lambda: apis.report(run, given.packages)) if with_apis else {}
+        except (SandboxUnavailable, SandboxBroken):
+            return replay, {}
+
+    def _warn(self, reason: str) -> None:
+        """Tell once what the scores of every such run will tell."""
+        if reason not in self._warned:
+            self._warned.add(reason)
+            log.warning("snippets are not run again: %s", reason)
+
+    def tested(
+        self, run: Run, tests: CaseTests, replay: Replay | NoReplay, fixtures: FixtureBook
+    ) -> TestReport:
+        """What becomes of the case's tests, where code may run at all."""
+        sandbox = self._sandbox
+        if sandbox is None or isinstance(replay, NoReplay):
+            reason = replay.reason if isinstance(replay, NoReplay) else _SWITCHED_OFF
+            return untested(tests, reason)
+        try:
+            given = fixtures.of(run.cohort)
+            return _tried_twice(lambda: run_tests(tests, run, sandbox, given))
+        except (SandboxUnavailable, SandboxBroken, UnsupportedLanguage, BadFixture) as trouble:
+            return untested(tests, str(trouble))
+
+
+def _tried_twice(run: Callable[[], _Found]) -> _Found:
+    """The sandbox's own trouble is worth one more try; a program's is not trouble."""
+    try:
+        return run()
+    except SandboxBroken:
+        return run()
