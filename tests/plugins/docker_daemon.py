@@ -81,13 +81,11 @@ def docker_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DockerDa
 def running(shared: Path) -> Iterator[DockerDaemon]:
     """The daemon of all who share a directory, while this is open."""
     with (shared / "dockerd.users").open("a") as users, (shared / "dockerd.start").open("a") as starting:
-        # The keeper waits for every shared lock to go: ours is there before anything is started.
+        # The keeper waits for every shared lock to go: ours is there before we look whether anything runs, as
+        # one that has seen none will end its daemon, and before anything is started.
         fcntl.flock(starting, fcntl.LOCK_EX)
-        state = _running(shared)
-        if state is None:
-            fcntl.flock(users, fcntl.LOCK_SH)
-            state = _started(shared)
         fcntl.flock(users, fcntl.LOCK_SH)
+        state = _running(shared) or _started(shared)
         fcntl.flock(starting, fcntl.LOCK_UN)
         yield DockerDaemon(**state)
 
