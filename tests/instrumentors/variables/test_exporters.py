@@ -89,9 +89,10 @@ def test_headers_go_with_each_export(protocol, opened, variable):
             OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=f"{sink.endpoint}/own/path",
             **{variable: "Authorization=Bearer%20x, other=1"},
         )
-        ((path, headers),) = sink.requests
-    assert (headers["authorization"], headers["other"]) == ("Bearer x", "1")
-    assert path == ("" if protocol == "grpc" else "/own/path")
+    assert sink.requests
+    for path, headers in sink.requests:  # mostly one: a slow machine's batch may go in two
+        assert (headers["authorization"], headers["other"]) == ("Bearer x", "1")
+        assert path == ("" if protocol == "grpc" else "/own/path")
 
 
 @honours("OTEL_EXPORTER_OTLP_COMPRESSION", "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION")

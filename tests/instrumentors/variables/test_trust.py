@@ -34,7 +34,6 @@ def test_certificates_prove_who_is_who(authority, protocol, opened, prefixes):
     certificate, key = authority.client
     knowing = {
         "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
-        "OTEL_EXPORTER_OTLP_TIMEOUT": "2",
         "REQUESTS_CA_BUNDLE": certifi.where(),  # of the host's own requests, none of the exporter's
         f"{of_server}CERTIFICATE": authority.certificate,
     }
@@ -44,7 +43,7 @@ def test_certificates_prove_who_is_who(authority, protocol, opened, prefixes):
         said_quietly(**knowing, **proving)
         assert sink.named("work")
         sink.taken.clear()
-        errors = ran(**knowing)[1]
+        errors = ran(OTEL_EXPORTER_OTLP_TIMEOUT="2", **knowing)[1]
         assert (list(errors), sink.taken) == (["export"], []), "a client that shows nothing is refused"
 
 
