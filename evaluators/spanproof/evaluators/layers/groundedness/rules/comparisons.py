@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import product
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
 from spanproof.evaluators.layers.groundedness.language.direction_words import better_side
@@ -168,34 +169,35 @@ def facts_set_beside(
     top = 0
     ones = [fact for fact in facts if not fact.words.isdisjoint(left)]
     others = [fact for fact in facts if not fact.words.isdisjoint(right)]
-    for one in ones:
-        for other in others:
-            ours, theirs = one.words - other.words, other.words - one.words
-            if not ours & left or not theirs & right or not (ours & right).issubset(left):
-                continue
-            across = one.records == other.records >= 0 and one.row != other.row and one.key != other.key
-            if across:
-                continue
-            if one.dimension is not other.dimension and (
-                one.key != other.key or (one.dimension and other.dimension)
-            ):
-                continue
-            like = 2 * (one.key == other.key) + ((one.records, one.row) == (other.records, other.row))
-            score = (
-                4
-                * (
-                    len(one.words & left)
-                    + len(other.words & right)
-                    + len(one.words & other.words & (left | right))
-                )
-                + like
-            )
-            if score > top:
-                best, top = [(one, other)], score
-            elif score == top:
-                best.append((one, other))
+    for one, other in product(ones, others):
+        if not _may_stand_beside(one, other, left, right):
+            continue
+        score = _nearness(one, other, left, right)
+        if score > top:
+            best, top = [(one, other)], score
+        elif score == top:
+            best.append((one, other))
     signs = {
         (measured_value(one) - measured_value(other)) * (side_of(adjective, one) or 1) > 0
         for one, other in best
     }
     return best[0] if len(signs) == 1 else None
+
+
+def _may_stand_beside(one: Fact, other: Fact, left: set[str], right: set[str]) -> bool:
+    """Whether each is named on its own side, and they are two values of one kind."""
+    ours, theirs = one.words - other.words, other.words - one.words
+    if not ours & left or not theirs & right or not (ours & right).issubset(left):
+        return False
+    if one.records == other.records >= 0 and one.row != other.row and one.key != other.key:
+        return False
+    return one.dimension is other.dimension or (
+        one.key == other.key and not (one.dimension and other.dimension)
+    )
+
+
+def _nearness(one: Fact, other: Fact, left: set[str], right: set[str]) -> int:
+    """How well two are named: by words, then by a key or a row they share."""
+    named = len(one.words & left) + len(other.words & right) + len(one.words & other.words & (left | right))
+    like = 2 * (one.key == other.key) + ((one.records, one.row) == (other.records, other.row))
+    return 4 * named + like
