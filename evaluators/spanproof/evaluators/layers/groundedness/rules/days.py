@@ -10,22 +10,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 
 from spanproof.evaluators.layers.groundedness.language.answer import Stated
 from spanproof.evaluators.layers.groundedness.language.clock import TimeMention
 from spanproof.evaluators.layers.groundedness.language.dates import DateMention, day_of
 from spanproof.evaluators.layers.groundedness.language.relative import Relative
-from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.language.words import (
     canonical,
-    canonical_set,
     content_words,
     words_of,
 )
 from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, ClaimKind, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, claim, evidence_of
+from spanproof.evaluators.layers.groundedness.rules.day_spans import after_a_span, is_as_far, is_span
 from spanproof.evaluators.layers.groundedness.rules.naming import (
     best_named,
     named_instead,
@@ -35,15 +34,10 @@ from spanproof.evaluators.layers.groundedness.rules.naming import (
 from spanproof.evaluators.layers.groundedness.rules.times import is_time
 
 _MAX_DATED = 50
-_NIGHTS = ("night",)
-_FEW_SPANS = 6
-_PASSED = canonical_set("since ago age old elapsed overdue")
-"""Names of values that count the days behind."""
 _BASE = re.compile(r"\b(?:from|than|since|versus|vs\.?|compared (?:to|with))\s+(?:the\s+)?$", re.IGNORECASE)
 """What something is compared with: "down from a month ago" dates nothing the outputs date."""
 _TO = re.compile(r",?\s*(?:to|until|till|through|and|-|–|—)\s*", re.IGNORECASE)
 """What stands between the two ends of a range."""
-_MAX_SPAN_DAYS = 3_660
 
 
 def date_claim(stated: Stated, binding: Binding) -> Claim | None:
@@ -55,43 +49,62 @@ def date_claim(stated: Stated, binding: Binding) -> Claim | None:
     dated = binding.dated
     matches = [fact for fact in dated if binding.is_day(mention, fact)]
     words = binding.words_at(stated)
-    settled = _bound(matches, dated, words, stated, binding)
-    if settled is not None:
-        return settled
-    if (
-        any(_same(mention, given) for given in binding.task_dates)
-        or mention.text.lower() in binding.task.lower()
-    ):
-        return _claim(
-            mention, binding, Verdict.GROUNDED, "the task gives it", ClaimEvidence(None, mention.text)
-        )
-    reckoned = _after_a_span(mention, dated, binding)
+    return (
+        _bound(matches, dated, words, stated, binding)
+        or _given_or_following(mention, dated, binding)
+        or _of_the_run(mention, dated, words, binding)
+        or _incomparable(mention, dated, binding)
+        or _open_or_misquoted(stated, mention, dated, words, binding)
+    )
+
+
+def _given_or_following(mention: DateMention, dated: list[Fact], binding: Binding) -> Claim | None:
+    """A date of the task's, one that a span leads to, or one in a text."""
+    given = any(_same(mention, given) for given in binding.task_dates)
+    if given or mention.text.lower() in binding.task.lower():
+        evidence = ClaimEvidence(None, mention.text)
+        return _claim(mention, binding, Verdict.GROUNDED, "the task gives it", evidence)
+    reckoned = after_a_span(mention, dated, binding)
     if reckoned is not None:
-        fact, derivation = reckoned
-        return _claim(
-            mention, binding, Verdict.GROUNDED, "it follows from the outputs", evidence_of(fact, derivation)
-        )
+        evidence = evidence_of(*reckoned)
+        return _claim(mention, binding, Verdict.GROUNDED, "it follows from the outputs", evidence)
     if _named_in_text(mention, binding):
         return _claim(mention, binding, Verdict.GROUNDED, "an output names it")
+    return None
+
+
+def _of_the_run(
+    mention: DateMention, dated: list[Fact], words: frozenset[str], binding: Binding
+) -> Claim | None:
+    """The day on which it was all done, if no other is named."""
+    if not any(mention.says(today) for today in binding.facts.todays):
+        return None
     named = best_named(dated, words)
-    if any(mention.says(today) for today in binding.facts.todays) and not named:
+    if not named:
         return _claim(mention, binding, Verdict.GROUNDED, "it is the day of the run")
-    if any(mention.says(today) for today in binding.facts.todays):
-        reason = f"it is the day of the run, and `{named[0].text}` is what the outputs say"
-        return _claim(mention, binding, Verdict.UNCERTAIN, reason, evidence_of(named[0]))
+    reason = f"it is the day of the run, and `{named[0].text}` is what the outputs say"
+    return _claim(mention, binding, Verdict.UNCERTAIN, reason, evidence_of(named[0]))
+
+
+def _incomparable(mention: DateMention, dated: list[Fact], binding: Binding) -> Claim | None:
+    """Where there is nothing to compare it with, or not all was read."""
     if not dated:
         return _claim(mention, binding, Verdict.UNCERTAIN, "the outputs hold no dates to compare it with")
     if binding.facts.cut:
-        return _claim(
-            mention, binding, Verdict.UNCERTAIN, "not found in the part of the outputs that was read"
-        )
+        reason = "not found in the part of the outputs that was read"
+        return _claim(mention, binding, Verdict.UNCERTAIN, reason)
     if mention.weekday is not None and not binding.facts.todays and all(fact.yearless for fact in dated):
         return _claim(mention, binding, Verdict.UNCERTAIN, "the outputs' dates have no year")
+    return None
+
+
+def _open_or_misquoted(
+    stated: Stated, mention: DateMention, dated: list[Fact], words: frozenset[str], binding: Binding
+) -> Claim:
     misquoted = _misquoted(mention, dated, words) or _other_end(stated, dated, binding)
     if misquoted is None:
-        return _claim(
-            mention, binding, Verdict.UNCERTAIN, "no output gives this date, or names what it dates"
-        )
+        reason = "no output gives this date, or names what it dates"
+        return _claim(mention, binding, Verdict.UNCERTAIN, reason)
     reason = f"no output gives this date; `{misquoted.text}` is what they say"
     return _claim(mention, binding, Verdict.CONTRADICTED, reason, evidence_of(misquoted))
 
@@ -181,8 +194,8 @@ def _relative_claim(
 ) -> Claim | None:
     if _BASE.search(binding.answer.text[max(0, mention.start - 16) : mention.start]):
         return None
-    waiting = [fact for fact in binding.numbers if _is_wait(fact)]
-    told = next((fact for fact in waiting if relative.exact and _is_as_far(fact, relative.exact)), None)
+    waiting = [fact for fact in binding.numbers if is_span(fact)]
+    told = next((fact for fact in waiting if relative.exact and is_as_far(fact, relative.exact)), None)
     if told is not None:
         return _claim(mention, binding, Verdict.GROUNDED, "an output says so", evidence_of(told))
     todays = binding.todays
@@ -239,41 +252,6 @@ def _apart(relative: Relative, dated: list[Fact]) -> bool:
     """Whether the words may tell how long something took: "arrived in 3 days" of two dates of the outputs."""
     days = [fact.day for fact in dated[:_MAX_DATED] if fact.day is not None]
     return any((other - one).days == relative.exact for one in days for other in days if relative.exact)
-
-
-def _after_a_span(mention: DateMention, dated: list[Fact], binding: Binding) -> tuple[Fact, str] | None:
-    """A day that lies a span of the outputs after a day of theirs: ordered on, plus a window of 30 days."""
-    spans = [fact for fact in binding.numbers if _is_wait(fact)] or _told_spans(binding)
-    for span in spans:
-        for fact in dated[:_MAX_DATED]:
-            days = _in_days(span)
-            if fact.day is None or not 0 < abs(days) < _MAX_SPAN_DAYS:
-                continue
-            if mention.says(fact.day + timedelta(days=days)):
-                return fact, f"{fact.day} + {days:g} days = {fact.day + timedelta(days=days)}"
-    return None
-
-
-def _told_spans(binding: Binding) -> list[Fact]:
-    """Spans that prose tells, where they are few."""
-    found = [fact for fact in binding.numbers if fact.weak and fact.unit and fact.unit.factor >= 86400]
-    found = [fact for fact in found if fact.dimension is Dimension.TIME]
-    return found if len(found) <= _FEW_SPANS else []
-
-
-def _is_wait(fact: Fact) -> bool:
-    if fact.unit is None:
-        return fact.key[-1:] == _NIGHTS and not fact.weak
-    return fact.unit.dimension is Dimension.TIME and fact.unit.factor >= 86400 and not fact.weak
-
-
-def _is_as_far(fact: Fact, days: int) -> bool:
-    """Whether a fact tells so many days to come, or how many have passed: `days_since_delivery: 41`."""
-    return _in_days(fact) == (-days if days < 0 and not _PASSED.isdisjoint(fact.key) else days)
-
-
-def _in_days(fact: Fact) -> float:
-    return (fact.number or 0.0) * (fact.unit.factor / 86400 if fact.unit is not None else 1)
 
 
 def _same(mention: DateMention, given: DateMention) -> bool:
