@@ -68,8 +68,6 @@ class Run:
         self._poll = poll = select.poll()
         poll.register(armed.born.listener, select.POLLIN)  # first: what was tried before an end is part of it
         self._line = Line(armed, watcher, poll, self._hear)
-        self._streams = Streams(armed, poll, job.parts[2], self._limits["output_bytes"])
-        poll.register(place.origin, select.POLLIN)
         self._stopped: str | None = None
         self._ended = False
         self._held: Ended | None = None
@@ -80,11 +78,16 @@ class Run:
         """What is seen in a turn has come since the last one began."""
 
     def start(self) -> None:
-        """Hand the guest its code."""
+        """Hand the guest its code, and turn to it: what that takes is done while the guest begins."""
         header = {key: self._job.header[key] for key in _FOR_THE_GUEST if key in self._job.header}
         if self._watcher.surroundings is not None:
             header["environment"] = self._watcher.surroundings.environment
         self._to_guest(encode({**header, "kind": "job", "token": self._armed.token}, self._job.parts[:1]))
+        poll, place = self._poll, self._place
+        self._streams = Streams(self._armed, poll, self._job.parts[2], self._limits["output_bytes"])
+        for source in (place.origin, self._channel, place.network.resolver, self._watcher.surroundings):
+            if source is not None:
+                poll.register(source, select.POLLIN)
 
     def _bound_time(self) -> None:
         tree.bound_cpu(self._armed.born.pid, self._limits["cpu_s"], self._place.tree)
@@ -95,10 +98,6 @@ class Run:
 
     def finish(self) -> tuple[Header, list[bytes]]:
         """Serve the guest until it ends or must end."""
-        self._poll.register(self._channel, select.POLLIN)
-        self._poll.register(self._place.network.resolver, select.POLLIN)
-        if self._watcher.surroundings is not None:
-            self._poll.register(self._watcher.surroundings, select.POLLIN)
         while not self._has_ended() and self._stopped is None and not self._host_gone:
             self._turn()
         wall_s = self._clock.passed_s()
