@@ -144,7 +144,13 @@ def _serve(requests: socket.socket, slot: int, order: Order) -> None:
         if pid == 0:
             requests.close()
             _be_killed_second(order.proc)
-            stem_main(descriptors[0], lambda: _join(slot, order.guest_id), seccomp, seeded=seeded)
+            stem_main(
+                descriptors[0],
+                lambda: _join(slot, order.guest_id),
+                seccomp,
+                order.place.written,
+                seeded=seeded,
+            )
         os.close(descriptors[0])
         pidfd = os.pidfd_open(pid)
         socket.send_fds(requests, [b"started"], [pidfd])

@@ -17,13 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from spanproof.sandbox.jail import cgroup, kernel, root
+from spanproof.sandbox.jail import cgroup, footprint, kernel, root
 from spanproof.sandbox.jail.arch import required_arch
 from spanproof.sandbox.jail.filter import SEEDED, compile_filter
 from spanproof.sandbox.jail.keeper import Order, keeper_main, map_identity
 from spanproof.sandbox.jail.rules import ENDS
 from spanproof.sandbox.jail.slot import SlotPlace
 from spanproof.sandbox.jail.starter import Starter, greet
+from spanproof.sandbox.jail.stem import trial
 from spanproof.sandbox.jail.users import foreign_id
 from spanproof.sandbox.jail.warm import settle, use_packages_of, warm_up
 
@@ -51,7 +52,6 @@ def main(control_fd: int) -> None:
         groups = cgroup.find_base(host.options["owner"])
         proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         place = _build(host.options)
-        settle()
     except Exception as failure:  # noqa: BLE001 - told to the host, in full
         host.say_failed(failure)
         return
@@ -84,7 +84,7 @@ class _Root:
 
 
 def _build(options: dict[str, Any]) -> SlotPlace:
-    """Build the root, and have this interpreter find its packages where they lie in it."""
+    """Build the root, and settle this interpreter in it, where it finds its packages."""
     arch = required_arch()
     binds = [root.Bind(*bind) for bind in options["binds"]]
     visible = root.build_root(root.interpreter_directories(), binds)
@@ -94,13 +94,10 @@ def _build(options: dict[str, Any]) -> SlotPlace:
     importlib.invalidate_caches()
     sys.path_importer_cache.clear()
     _hide_own_source()
-    return SlotPlace(
-        visible,
-        arch,
-        os.environ["PATH"],
-        compile_filter(arch, root.GUEST_ID, shown=ENDS),
-        compile_filter(arch, root.GUEST_ID, SEEDED, shown=ENDS),
-    )
+    plain = compile_filter(arch, root.GUEST_ID, shown=ENDS)
+    seeded = compile_filter(arch, root.GUEST_ID, SEEDED, shown=ENDS)
+    settle()
+    return SlotPlace(visible, arch, os.environ["PATH"], plain, seeded, footprint.learn(trial))
 
 
 def _hide_own_source() -> None:

@@ -16,7 +16,7 @@ import socket
 from dataclasses import dataclass
 from typing import NoReturn
 
-from spanproof.sandbox.jail import kernel, network, root, tree
+from spanproof.sandbox.jail import footprint, kernel, network, root, tree
 from spanproof.sandbox.jail.arch import Arch
 from spanproof.sandbox.jail.cgroup import Group
 from spanproof.sandbox.jail.fixed.surroundings import Surroundings, surrounded
@@ -40,6 +40,7 @@ class SlotPlace:
         program_path: where a guest's programs are searched.
         seccomp: the filter of every guest, as the kernel takes it.
         seccomp_seeded: that of guests whose random bytes the slot answers.
+        written: memory that every guest writes to.
     """
 
     visible: root.Visible
@@ -47,6 +48,7 @@ class SlotPlace:
     program_path: str
     seccomp: bytes
     seccomp_seeded: bytes
+    written: footprint.Ranges
 
 
 class Slot:

@@ -16,7 +16,7 @@ import struct
 from collections.abc import Callable
 from typing import NoReturn
 
-from spanproof.sandbox.jail import kernel, memory, root
+from spanproof.sandbox.jail import footprint, kernel, memory, root
 from spanproof.sandbox.jail.guest import determinism
 from spanproof.sandbox.jail.guest.main import guest_main, settle
 from spanproof.sandbox.jail.guest.reporter import CONTROL_FD
@@ -25,6 +25,8 @@ from spanproof.sandbox.jail.place import Born, Descriptors, Ended
 _ENDED = struct.Struct("=idq")
 _CHANNEL_FD = 3
 """After the three a guest is given, which are free here between two guests."""
+_PINS_FD = CONTROL_FD + 1
+"""Of what holds the pinned pages, until the slot has it."""
 _START_S = 30.0
 _setsid, _close, _write, _getpid = os.setsid, os.close, os.write, os.getpid
 
@@ -80,60 +82,87 @@ class Stems:
         if not descriptors:
             raise RuntimeError(f"no guest can be started: {told.decode(errors='replace')}")
         self._channel.settimeout(_START_S)
-        self._listener, self._resident_bytes = _introduce(self._channel, descriptors[0])
+        self._listener, self._resident_bytes, self._pins = _introduce(self._channel, descriptors[0])
         self._channel.settimeout(None)
 
     def _close(self) -> None:
         """Let the stem end; its guest is dead, or its held-up calls would fail as ENOSYS."""
         self._channel.close()
-        os.close(self._listener)
+        for fd in (self._listener, *self._pins):
+            os.close(fd)
 
 
-def _introduce(channel: socket.socket, pidfd: int) -> tuple[int, int]:
-    """A stem's listener, and what is resident of the stem."""
+def _introduce(channel: socket.socket, pidfd: int) -> tuple[int, int, list[int]]:
+    """A stem's listener, what is resident of the stem, and what holds its pinned pages, if it has any."""
     try:
         told = channel.recv(4096)
-        listener, _, resident = told.partition(b" ")
-        if not listener.isdigit() or not resident.isdigit():
+        if not told.replace(b" ", b"").isdigit():
             raise RuntimeError(
                 f"no guest can be started: {told.decode(errors='replace') or 'no reason given'}"
             )
-        fetched = kernel.fetch_descriptor(pidfd, int(listener))
+        resident, *numbers = map(int, told.split())
+        listener, *pins = (kernel.fetch_descriptor(pidfd, number) for number in numbers)
     finally:
         os.close(pidfd)
     channel.send(b"taken")
-    return fetched, int(resident)
+    return listener, resident, pins
 
 
-def stem_main(channel: int, enter: Callable[[], None], program: bytes, *, seeded: bool) -> NoReturn:
+def stem_main(
+    channel: int, enter: Callable[[], None], program: bytes, written: footprint.Ranges, *, seeded: bool
+) -> NoReturn:
     """Become a stem that serves a channel; does not return.
 
     Args:
         channel: descriptor of the slot's socket.
         enter: takes this process into the slot's namespaces.
         program: the seccomp program.
+        written: memory that every guest writes to.
         seeded: whether that has the slot answer random bytes.
     """
     status = 1
     slot = socket.socket(fileno=channel)
     try:
         try:
+            pins = _pin(written)  # the bound on what may be pinned is for those without rights
             enter()
-            slot = _leave_everything(slot)
-            born_with = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            _arm(slot, program, born_with * 1024)
+            slot = _leave_everything(slot, pins)
+            born_with = _peak()
+            _arm(slot, program, born_with * 1024, pins)
         except Exception as failure:
             slot.send(f"{type(failure).__name__}: {failure}".encode()[:4000])
             raise
-        _serve(slot, born_with, seeded=seeded)
+        while _serve(slot, born_with, root.WORK, seeded=seeded):
+            continue
         status = 0
     finally:
         os._exit(status)
 
 
-def _leave_everything(slot: socket.socket) -> socket.socket:
+def trial(slot: socket.socket) -> None:
+    """Be a stem before there is any slot, for `footprint.learn`."""
+    slot = _leave_everything(slot, [])
+    born_with = _peak()
+    while _serve(slot, born_with, "/", seeded=False):
+        continue
+
+
+def _pin(written: footprint.Ranges) -> list[int]:
+    """Pin it; the descriptor that holds it, out of the way of all others."""
+    ring = footprint.pin(written)
+    if ring is None:
+        return []
+    os.dup2(ring, _PINS_FD, inheritable=False)
+    os.close(ring)
+    return [_PINS_FD]
+
+
+def _leave_everything(slot: socket.socket, keep: list[int]) -> socket.socket:
     os.dup2(slot.detach(), _CHANNEL_FD, inheritable=False)
-    os.closerange(_CHANNEL_FD + 1, 65536)
+    begin = _CHANNEL_FD + 1
+    for end in (*keep, 65536):
+        os.closerange(begin, end)
+        begin = end + 1
     os.closerange(0, _CHANNEL_FD)
     settle()
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # its slot, and each guest's, must be able to read it
@@ -143,34 +172,39 @@ def _leave_everything(slot: socket.socket) -> socket.socket:
     return socket.socket(fileno=_CHANNEL_FD)
 
 
-def _arm(slot: socket.socket, program: bytes, resident_bytes: int) -> None:
-    """Install the filter, let the slot fetch the listener, and lose it."""
+def _arm(slot: socket.socket, program: bytes, resident_bytes: int, pins: list[int]) -> None:
+    """Install the filter, let the slot fetch the listener and what holds the pins, and lose both."""
     flags = kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER | kernel.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
-    listener = kernel.install_filter(program, flags)
-    slot.send(b"%d %d" % (listener, resident_bytes))
+    handed = [kernel.install_filter(program, flags), *pins]
+    slot.send(" ".join(map(str, (resident_bytes, *handed))).encode())
     if not slot.recv(16):
         os._exit(0)
-    os.close(listener)
+    for fd in handed:
+        os.close(fd)
 
 
-def _serve(slot: socket.socket, born_with: int, *, seeded: bool) -> None:
-    """Fork guests, one after the other, until the slot is gone."""
-    while True:
-        asked, descriptors, _flags, _address = socket.recv_fds(slot, 16, 4)
-        if not asked:
-            return
-        _lay_out(descriptors, seeded=seeded)
-        pid = kernel.fork()
-        if pid == 0:
-            guest_main(_begin)
-        os.closerange(0, _CHANNEL_FD)
-        os.close(CONTROL_FD)
-        _pid, status, usage = os.wait4(pid, 0)
-        peak_bytes = max(0, usage.ru_maxrss - born_with) * 1024
-        slot.send(_ENDED.pack(status, usage.ru_utime + usage.ru_stime, peak_bytes))
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def _lay_out(descriptors: list[int], *, seeded: bool) -> None:
+def _serve(slot: socket.socket, born_with: int, work: str, *, seeded: bool) -> bool:
+    """Fork a guest when asked, and tell of its end; whether there was one, or the slot is gone."""
+    asked, descriptors, _flags, _address = socket.recv_fds(slot, 16, 4)
+    if not asked:
+        return False
+    _lay_out(descriptors, work, seeded=seeded)
+    pid = kernel.fork()
+    if pid == 0:
+        guest_main(_begin)
+    os.closerange(0, _CHANNEL_FD)
+    os.close(CONTROL_FD)
+    _pid, status, usage = os.wait4(pid, 0)
+    peak_bytes = max(0, usage.ru_maxrss - born_with) * 1024
+    slot.send(_ENDED.pack(status, usage.ru_utime + usage.ru_stime, peak_bytes))
+    return True
+
+
+def _lay_out(descriptors: list[int], work: str, *, seeded: bool) -> None:
     """Have everything as the next guest is to find it.
 
     Raises:
@@ -180,7 +214,7 @@ def _lay_out(descriptors: list[int], *, seeded: bool) -> None:
         raise RuntimeError(f"a guest's descriptors arrived as {descriptors}")
     os.dup2(descriptors[3], CONTROL_FD, inheritable=False)
     os.close(descriptors[3])
-    os.chdir(root.WORK)
+    os.chdir(work)
     if not seeded:
         determinism.reseed()
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from spanproof.sandbox.jail.guest.rehearsal import rehearse
-from spanproof.sandbox.jail.layout import enlarge
+from spanproof.sandbox.jail.layout import enlarge, hand_down
 
 _PRELOADED: frozenset[str] = frozenset(
     """
@@ -47,6 +47,7 @@ def settle() -> None:
     gc.collect()
     gc.freeze()
     enlarge()
+    hand_down()
 
 
 def preload(extra: Sequence[str]) -> None:
