@@ -20,7 +20,7 @@ memory[:] = b"x" * len(memory)
 start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
 ring = kernel.pin([(start + mmap.PAGESIZE, 2 * mmap.PAGESIZE)])
 if os.fork() == 0:
-    own = set(footprint.own_pages())
+    own = footprint.own_pages(os.getpid())
     print(*(number for number in range(4) if start // mmap.PAGESIZE + number in own), flush=True)
     os._exit(0)
 os.wait()
@@ -55,7 +55,7 @@ def can_pin() -> bool:
 def test_guests_are_born_with_copies_of_the_pages_they_write_to(jail: Sandbox, can_pin: bool) -> None:
     faults = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt)"
     found = [int(jail.run(Program("python", faults)).stdout) for _ in range(5)]
-    assert min(found) < (150 if can_pin else 400)
+    assert min(found) < (100 if can_pin else 350)
 
 
 def test_no_guest_holds_the_pins(jail: Sandbox) -> None:
