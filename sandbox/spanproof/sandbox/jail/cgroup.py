@@ -19,6 +19,7 @@ from typing import Self
 
 _NAME = "spanproof-jail"
 _NO_SWAP = "0"
+_KILLS = re.compile(rb"oom_kill (\d+)")
 _NO_LIMIT = 1 << 62
 _ATTEMPTS = 10
 _SETTLING_TURNS, _SETTLING_TURN_S = 200, 0.005
@@ -112,7 +113,7 @@ class Group:
         return int(os.pread(self.usage_fd, 64, 0))
 
     def _count(self) -> int:
-        found = re.search(rb"oom_kill (\d+)", os.pread(self.events_fd, 4096, 0))
+        found = _KILLS.search(os.pread(self.events_fd, 4096, 0))
         return int(found[1]) if found else 0
 
 

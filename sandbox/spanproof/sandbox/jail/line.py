@@ -16,6 +16,7 @@ from spanproof.sandbox.jail.place import Armed
 from spanproof.sandbox.jail.watch import Watcher
 from spanproof.sandbox.jail.wire import FROM_GUEST, BadFrame, Decoder, Header
 
+_READ_BYTES = 65536
 _READS_AT_ONCE = 2
 """Of a guest that never stops writing, before the clock is looked at again."""
 _LAST_READS = 16
@@ -49,12 +50,14 @@ class Line:
         """Hear the guest; bytes that are no frames of ours end the hearing, not the run."""
         try:
             for _ in range(reads):
-                data = self._control.recv(65536)
+                data = self._control.recv(_READ_BYTES)
                 if not data:
                     break
                 self._decoder.feed(data)
                 while (frame := self._decoder.next()) is not None:
                     self._hear(frame.header)
+                if len(data) < _READ_BYTES:
+                    return  # that was all there is
             else:
                 return
         except BlockingIOError:

@@ -17,6 +17,7 @@ from spanproof.sandbox.jail.tree import Namespace
 _SHARED_WORTH_A_LOOK = 96 * 1024 * 1024
 """Above what an interpreter with its libraries shares with files; a closer look walks the page tables."""
 
+_PEAK = re.compile(rb"VmHWM:\s+(\d+) kB")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -74,7 +75,7 @@ def peak_bytes(pid: int) -> int:
     """
     file = os.open(f"/proc/{pid}/status", os.O_RDONLY | os.O_CLOEXEC)
     try:
-        found = re.search(rb"VmHWM:\s+(\d+) kB", os.read(file, 4096))
+        found = _PEAK.search(os.read(file, 4096))
     finally:
         os.close(file)
     return int(found[1]) * 1024 if found else 0
