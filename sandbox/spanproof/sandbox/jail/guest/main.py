@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import select
 import signal
 import sys
 from collections.abc import Callable
@@ -29,15 +28,11 @@ from spanproof.sandbox.jail.place import Descriptors
 from spanproof.sandbox.jail.wire import encode
 
 _SETUP_FAILED = 125
-_AT_HAND_MS = 2
-"""Who has another job at hand gives it sooner than that: then there is no time to make ready in."""
 _SYNTAX_EXIT = 2
 """Of bash, for a script it cannot read."""
 _exit = os._exit  # a program may replace it
 _inbox = Inbox(CONTROL_FD)
 """Of the guest that this process becomes, or one that is forked from it."""
-_waiting = select.poll()
-_waiting.register(CONTROL_FD, select.POLLIN)
 
 
 def guest_main(begin: Callable[[], None]) -> NoReturn:
@@ -50,8 +45,7 @@ def guest_main(begin: Callable[[], None]) -> NoReturn:
     code = _SETUP_FAILED
     try:
         begin()
-        if not _waiting.poll(_AT_HAND_MS):
-            go_through(_touching, _inbox)
+        go_through(_touching, _inbox)
         code = shut_down(run_job(_inbox, CONTROL_FD))
     except BaseException as failure:  # noqa: BLE001 - must never unwind into who forked it
         if code == _SETUP_FAILED:
