@@ -18,10 +18,6 @@ _COLLAPSE = 25
 _LARGE = 2 * 1024 * 1024
 _WRITABLE = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) rw-p \S+ \S+ 0 +(?:\[heap\])?$", re.MULTILINE)
 """Of the process's own memory, as /proc tells it."""
-_LIBRARY = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) r-([x-])p \S+ \S+ [1-9]\d* +/", re.MULTILINE)
-_SEEN_BYTES = 128 * 1024
-"""Of a library's mapping, that it is worth it."""
-_READ, _WRITE, _EXECUTE = 1, 2, 4
 
 _libc = ctypes.CDLL(None)
 
@@ -58,22 +54,3 @@ def enlarge() -> None:
             last = int(end, 16) // _LARGE * _LARGE
             if first < last:
                 _libc.madvise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), _COLLAPSE)
-
-
-def hand_down() -> None:
-    """Let forks inherit which pages of libraries are present, or each takes a fault for every few of them.
-
-    A fork copies no entries of a mapping whose pages a file can give again, unless one page of it is the
-    process's own; so each gets one, with what it held.
-    """
-    with contextlib.suppress(OSError):
-        for start, end, executed in _LIBRARY.findall(Path("/proc/self/maps").read_text()):
-            place, length = ctypes.c_void_p(int(start, 16)), int(end, 16) - int(start, 16)
-            allowed = _READ | (_EXECUTE if executed == "x" else 0)
-            if length >= _SEEN_BYTES and not _protect(place, length, allowed | _WRITE):
-                ctypes.memmove(place, place, 1)
-                _protect(place, length, allowed)
-
-
-def _protect(place: ctypes.c_void_p, length: int, allowed: int) -> int:
-    return int(_libc.mprotect(place, ctypes.c_size_t(length), allowed))

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from spanproof.sandbox.jail.guest.rehearsal import rehearse
-from spanproof.sandbox.jail.layout import enlarge, hand_down
+from spanproof.sandbox.jail.layout import enlarge
+from spanproof.sandbox.jail.libraries import hand_down, unite
 
 _PRELOADED: frozenset[str] = frozenset(
     """
@@ -47,6 +48,7 @@ def settle() -> None:
     gc.collect()
     gc.freeze()
     enlarge()
+    unite()
     hand_down()
 
 
