@@ -153,7 +153,7 @@ class Content:
         """Messages as JSON; of those that `messages` made, only arguments and results are foreign values."""
         if not self.visible:
             return
-        limit = room = self._room
+        room = self._room
         for document in documents:
             for part in document["parts"]:
                 kind = part["type"]
@@ -161,8 +161,8 @@ class Content:
                     room -= len(part["content"])
                 elif kind not in _FOREIGN or not is_plain(part[_FOREIGN[kind]], room):
                     room = -1
-        text = json_or_none(documents) if room >= 0 else None
-        if text is not None and len(text) <= limit:
+        text = json_or_none(documents, self._room) if room >= 0 else None
+        if text is not None:
             self.attributes[name] = text
         else:
             self._json(name, documents)

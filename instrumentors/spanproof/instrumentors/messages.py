@@ -6,7 +6,7 @@ call of the same run already recorded, so that a run's bytes grow with its new m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -53,9 +53,9 @@ def tool_response_part(response: object, call_id: str | None) -> dict[str, Any]:
     return {"type": "tool_call_response", "id": call_id, "response": response}
 
 
-def text_in(message: Message) -> str:
+def text_in(document: Mapping[str, Any]) -> str:
     """What a message says; a tool's answer as text."""
-    parts = message.document["parts"]
+    parts = document["parts"]
     if len(parts) == 1 and parts[0]["type"] == "text":
         text = parts[0]["content"]
         return text if type(text) is str else text_of(text)
@@ -63,19 +63,11 @@ def text_in(message: Message) -> str:
     return "\n".join([*map(text_of, said)])
 
 
-@dataclass(slots=True)
-class Omitted:
-    """How many leading messages stand on earlier spans, and on which."""
-
-    count: int = 0
-    base: Span | None = None
-
-
 class History:
     """What the model calls of one run were given, so that the next one is recorded as a difference."""
 
     def __init__(self) -> None:
-        self._calls: tuple[tuple[Span, tuple[Hashable, ...]], ...] = ()
+        self._calls: tuple[tuple[Span, list[Hashable]], ...] = ()
         self._read: dict[int, tuple[object, object, Message]] = {}
 
     def known(self, originals: Sequence[Any], read: Callable[[Any], Message]) -> list[Message]:
@@ -100,57 +92,55 @@ class History:
             found.append(entry[2])
         return found
 
-    def new(self, span: Span, keys: Sequence[Hashable]) -> Omitted:
-        """How many leading messages an earlier call was given too, and the span of that call."""
-        now = tuple(keys)
+    def new(self, span: Span, keys: list[Hashable]) -> tuple[int, Span | None]:
+        """How many leading messages an earlier call was given too, and the span of that call.
+
+        The list of keys is kept.
+        """
         omitted: int = 0
         base: Span | None = None
         # No lock, which a fork could leave held: of two calls at once one may be forgotten, no more.
         calls = self._calls
         for earlier, known in reversed(calls):
-            common = _common(known, now)
+            whole = keys[: len(known)] == known
+            common = len(known) if whole else _common(known, keys)
             if common > omitted:
                 omitted, base = common, earlier
-            if common == len(known):
+            if whole:
                 break  # that call's whole input: an earlier one has no more to give
-        self._calls = (*calls[-_REMEMBERED + 1 :], (span, now))
-        return Omitted(omitted, base)
+        self._calls = (*calls[-_REMEMBERED + 1 :], (span, keys))
+        return omitted, base
 
     def answered(self, span: Span, keys: Sequence[Hashable]) -> None:
         """The call's answers stand on its span: as the next call's input they are not told again."""
-        calls = self._calls
-        if calls and calls[-1][0] is span:  # as it is unless calls overlap
-            self._calls = (*calls[:-1], (span, (*calls[-1][1], *keys)))
-        else:
-            self._calls = tuple((each, (*known, *keys) if each is span else known) for each, known in calls)
+        for each, known in self._calls:
+            if each is span:
+                known.extend(keys)
 
 
-def record_input(content: Content, new: Sequence[Message], omitted: Omitted) -> None:
-    """Put the new messages onto the span, and how many it leaves out."""
+def record_input(content: Content, new: list[dict[str, Any]], omitted: int, base: Span | None) -> None:
+    """Put the documents of the new messages onto the span, how many it leaves out, and where those stand."""
     if not content.visible:
         return
-    content.messages(genai.INPUT_MESSAGES, [message.document for message in new])
-    if new and new[-1].document["role"] == "tool":
+    content.messages(genai.INPUT_MESSAGES, new)
+    if new and new[-1]["role"] == "tool":
         content.beginning(text_in(new[-1]))  # the tool's own span shows it whole
     elif new:
         content.input(text_in(new[-1]))
-    if omitted.base is not None:
-        content.attributes[ours.MESSAGES_OMITTED] = omitted.count
-        content.attributes[ours.MESSAGES_BASE] = format(omitted.base.get_span_context().span_id, "016x")
+    if base is not None:
+        content.attributes[ours.MESSAGES_OMITTED] = omitted
+        content.attributes[ours.MESSAGES_BASE] = format(base.get_span_context().span_id, "016x")
 
 
-def record_output(content: Content, message: Message, finish_reason: str) -> None:
+def record_output(content: Content, document: dict[str, Any], finish_reason: str) -> None:
     """Put the model's answer onto the span."""
-    content.messages(genai.OUTPUT_MESSAGES, [{**message.document, "finish_reason": finish_reason}])
-    content.attributes[genai.RESPONSE_FINISH_REASONS] = (finish_reason,)
+    content.messages(genai.OUTPUT_MESSAGES, [{**document, "finish_reason": finish_reason}])
+    content.attributes[genai.RESPONSE_FINISH_REASONS] = [finish_reason]  # a tuple the SDK looks at for longer
     # An answer that only asks for tools shows which: a backend would show nothing.
-    content.output(text_in(message) or message.document["parts"])
+    content.output(text_in(document) or document["parts"])
 
 
-def _common(known: tuple[Hashable, ...], now: tuple[Hashable, ...]) -> int:
-    count = min(len(known), len(now))
-    if known[:count] == now[:count]:
-        return count
+def _common(known: Sequence[Hashable], now: Sequence[Hashable]) -> int:
     count = 0
     for one, other in zip(known, now, strict=False):
         if one is not other and one != other:

@@ -21,21 +21,18 @@ _MAX_DEPTH = 254
 
 def plain_json(value: object, max_chars: int) -> str | None:
     """JSON of a value that is plain and no longer than this, None of any other."""
-    if not is_plain(value, max_chars):
-        return None
-    text = json_or_none(value)
-    return text if text is not None and len(text) <= max_chars else None
+    return json_or_none(value, max_chars) if is_plain(value, max_chars) else None
 
 
-def json_or_none(value: object) -> str | None:
-    """JSON of a plain value, None where `json` refuses it after all."""
+def json_or_none(value: object, max_chars: int) -> str | None:
+    """JSON of a plain value that is no longer than this, None where `json` refuses it after all."""
     try:
         written = _quick(value)
-        text = written if type(written) is str else written.decode()
+        text = well_formed(written) if type(written) is str else written.decode()
     except (TypeError, ValueError, RecursionError, RuntimeError):
         # A long integer, a lone surrogate, too deep, or changed by another thread meanwhile.
         return None
-    return text if text.isascii() else well_formed(text)
+    return text if len(text) <= max_chars else None
 
 
 def is_plain(value: object, room: int) -> bool:

@@ -70,7 +70,7 @@ def last_of(value: Any, role: str) -> Said | None:
     for each in reversed(elements(messages)):
         found = message_of(each) if is_a(each, BaseMessage) else _from_plain(each)
         if found is not None and found.document["role"] == role and found.document["parts"]:
-            return Said(found, text_in(found))
+            return Said(found, text_in(found.document))
     return None
 
 
@@ -82,7 +82,7 @@ def answer_in(value: Any) -> Said | None:
     messages = elements(member(value, "messages") if is_a(value, dict) else attribute(value, "messages"))
     if messages and text_or_none(attribute(messages[-1], "type")) == "tool":
         last = message_of(messages[-1])
-        return Said(last, text_in(last))
+        return Said(last, text_in(last.document))
     return last_of(value, "assistant")
 
 

@@ -132,8 +132,8 @@ def describe_call(
     if not content.visible:
         return
     messages = messages_of(history)
-    omitted = history.new(content.span, [message.key for message in messages])
-    record_input(content, messages[omitted.count :], omitted)
+    omitted, base = history.new(content.span, [message.key for message in messages])
+    record_input(content, [message.document for message in messages[omitted:]], omitted, base)
 
 
 def describe_answer(content: Content, response: Any) -> Message | None:
@@ -160,7 +160,7 @@ def describe_answer(content: Content, response: Any) -> Message | None:
         answer = Message({"role": "assistant", "parts": [text_part(text)]}, text)
     else:
         answer = conversation.message_of(message)
-    record_output(content, answer, conversation.finish_reason(message))
+    record_output(content, answer.document, conversation.finish_reason(message))
     return answer
 
 

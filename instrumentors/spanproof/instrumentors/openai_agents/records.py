@@ -83,18 +83,19 @@ def describe_call(content: Opened, data: Any, history: History) -> tuple[str | N
     asked = [message_of(each) for each in elements(given)] or (
         [_text_message("user", text_of(given))] if is_a(given, str) else []
     )
-    omitted = history.new(content.span, [message.key for message in asked])
-    record_input(content, asked[omitted.count :], omitted)
+    omitted, base = history.new(content.span, [message.key for message in asked])
+    record_input(content, [message.document for message in asked[omitted:]], omitted, base)
     said = elements(attribute(response, "output")) or elements(attribute(data, "output"))
     answers = [message_of(each) for each in said]
     parts = [part for each in answers for part in each.document["parts"]]
     calls = any(part["type"] == "tool_call" for part in parts)
     answer = _message("assistant", parts, ())
     if said:
-        record_output(content, answer, "tool_call" if calls else "stop")
+        record_output(content, answer.document, "tool_call" if calls else "stop")
         history.answered(content.span, [each.key for each in answers])
-    question = next((text_in(each) for each in reversed(asked) if each.document["role"] == "user"), None)
-    return question, None if calls or not parts else text_in(answer)
+    documents = (each.document for each in reversed(asked))
+    question = next((text_in(each) for each in documents if each["role"] == "user"), None)
+    return question, None if calls or not parts else text_in(answer.document)
 
 
 def describe_tool(content: Content, data: Any, *, failed: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from opentelemetry.trace import Span
 
-from spanproof.instrumentors.messages import History, Message, Omitted, text_part, tool_call_part
+from spanproof.instrumentors.messages import History, Message, text_part, tool_call_part
 from spanproof.instrumentors.reading import attribute, elements, is_a, member, text_or_none
 from spanproof.instrumentors.texts import text_of
 
@@ -19,20 +19,21 @@ _FINISH_REASONS = {"tool_calls": "tool_call", "function_call": "tool_call", "max
 def message_of(message: Any) -> Message:
     """A `ChatMessage`, or the dictionary that older models pass."""
     said = _said((message,))
-    return _read(message) if said is None else _message_saying(said[0])
+    return _read(message) if said is None else Message(_saying(said[0]), said[0])
 
 
 def new_messages(
     messages: Sequence[Any], history: History | None, span: Span
-) -> tuple[list[Message], Omitted]:
-    """The messages of a span's call that stand on no earlier span of its run, and what stands there."""
+) -> tuple[list[dict[str, Any]], int, Span | None]:
+    """Those of a span's call that stand on no earlier span of its run; how many do, and on which."""
     said = _said(messages)
     if said is not None:
-        omitted = Omitted() if history is None else history.new(span, said)
-        return [*map(_message_saying, said[omitted.count :])], omitted
+        omitted, base = (0, None) if history is None else history.new(span, said)
+        return [*map(_saying, said[omitted:])], omitted, base
     read = [*map(message_of, messages)]
-    omitted = Omitted() if history is None else history.new(span, [message.key for message in read])
-    return read[omitted.count :], omitted
+    keys = [message.key for message in read]
+    omitted, base = (0, None) if history is None else history.new(span, keys)
+    return [message.document for message in read[omitted:]], omitted, base
 
 
 def joined(pieces: Sequence[Any]) -> Any:
@@ -67,12 +68,12 @@ def ending_of(answer: Any) -> tuple[str | None, str]:
     return model, "tool_call" if calls is not None and elements(calls) else "stop"
 
 
-def _said(messages: Sequence[Any]) -> list[tuple[str, str]] | None:
+def _said(messages: Sequence[Any]) -> list[Hashable] | None:
     """Role and text of `ChatMessage`s that hold nothing else, which most do; None where one does.
 
     Every call's messages are all looked at, so this is one loop.
     """
-    said: list[tuple[str, str]] = []
+    said: list[Hashable] = []
     kind = role_kind = None
     for message in messages:
         if type(message) is not kind:
@@ -95,10 +96,9 @@ def _said(messages: Sequence[Any]) -> list[tuple[str, str]] | None:
     return said
 
 
-def _message_saying(said: tuple[str, str]) -> Message:
+def _saying(said: Any) -> dict[str, Any]:
     role, text = str.__str__(said[0]), said[1]
-    parts = [{"type": "text", "content": text}]
-    return Message({"role": _ROLES.get(role, role), "parts": parts}, said)
+    return {"role": _ROLES.get(role, role), "parts": [{"type": "text", "content": text}]}
 
 
 def _read(message: Any) -> Message:

@@ -153,8 +153,8 @@ def _describe(
     given = args[0] if args else kwargs.get("messages")
     if opened.visible and is_a(given, list):
         messages = given if type(given) is list else elements(given)
-        new, omitted = conversation.new_messages(messages, run.history if run else None, opened.span)
-        record_input(opened, new, omitted)
+        history = run.history if run else None
+        record_input(opened, *conversation.new_messages(messages, history, opened.span))
 
 
 @shielded("smolagents.model.joined")
@@ -202,7 +202,7 @@ def _record_answer(opened: Opened, run: RunState | None, answer: Any) -> None:
         opened.fact(genai.RESPONSE_MODEL, answered_by)
     if opened.visible:
         message = conversation.message_of(answer)
-        record_output(opened, message, finish_reason)
+        record_output(opened, message.document, finish_reason)
         if run is not None:
             run.history.answered(opened.span, [message.key])
 

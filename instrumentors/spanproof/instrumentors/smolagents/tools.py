@@ -112,6 +112,9 @@ def _record_arguments(
     content: Content, tool: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> None:
     """Before the call, since the tool may change what it is given."""
+    if not args and _OWN_FLAGS.isdisjoint(kwargs):  # as code calls most tools
+        record_call(content, name, kwargs)
+        return
     bound = _bound(tool, args, kwargs)
     record_call(content, name, bound.named)
     if bound.positional:
