@@ -190,6 +190,8 @@ class Content:
 
     def holds(self, name: str) -> bool:
         """Whether an attribute is there, and whole."""
+        if not self._marks:
+            return name in self.attributes
         marked = self._is_marked(name, ours.CONTENT_TRUNCATED) or self._is_marked(name, ours.CONTENT_REDACTED)
         return name in self.attributes and not marked
 
@@ -226,7 +228,7 @@ class Content:
         return {**by_mark}
 
     def _is_marked(self, name: str, mark: str) -> bool:
-        return bool(self._marks) and (mark, name) in self._marks
+        return (mark, name) in self._marks
 
     def _show(self, name: str, mime_name: str, value: object) -> None:
         """As `document`; what names no MIME type is text in OpenInference."""

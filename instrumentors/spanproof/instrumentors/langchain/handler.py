@@ -286,6 +286,8 @@ class SpanHandler(BaseCallbackHandler):
 
     def _is_unsampled(self, run_id: UUID, given: dict[str, Any]) -> bool:
         """Whether what begins is within a run that is not sampled: worth no span, or the time to make one."""
+        if not self.unsampled:
+            return False
         context = self.unsampled.get(given.get("parent_run_id"))  # type: ignore[arg-type]
         if context is None or not self.active:
             return False
@@ -297,9 +299,8 @@ class SpanHandler(BaseCallbackHandler):
         context = self.unsampled.pop(run_id, None) if self.unsampled else None
         record = self._runs.pop(run_id, None)
         token = record.token if record is not None else self._tokens.pop(run_id, None)
-        within = record.opened.context if record is not None else context
         # A callback may come in another task, where the context was never attached.
-        if token is not None and get_current() is within:
+        if token is not None and get_current() is (context if record is None else record.opened.context):
             restore(token)
         return record
 

@@ -23,7 +23,7 @@ from spanproof.instrumentors.reading import (
     text_or_none,
 )
 from spanproof.instrumentors.spans import Opened
-from spanproof.instrumentors.texts import text_of
+from spanproof.instrumentors.texts import text_of, well_formed
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
@@ -124,8 +124,9 @@ def describe_call(
     history: History,
 ) -> None:
     """What a model is asked."""
-    content.fact(genai.REQUEST_MODEL, model)
-    content.fact(openinference.LLM_MODEL_NAME, model)
+    content.attributes[genai.REQUEST_MODEL] = content.attributes[openinference.LLM_MODEL_NAME] = well_formed(
+        model
+    )
     for name, value in items(given.get("invocation_params")):
         if type(name) is str and name in _PARAMETERS:
             content.fact(_PARAMETERS[name], number_or_none(value))
@@ -144,15 +145,15 @@ def describe_answer(content: Content, response: Any) -> Message | None:
         return None
     generation = generations[0]
     message = attribute(generation, "message")
-    usage = conversation.usage_of(message, attribute(response, "llm_output"))
-    for name, other, count in (
-        (genai.USAGE_INPUT_TOKENS, openinference.LLM_TOKEN_COUNT_PROMPT, usage[0]),
-        (genai.USAGE_OUTPUT_TOKENS, openinference.LLM_TOKEN_COUNT_COMPLETION, usage[1]),
-    ):
-        content.fact(name, count)
-        content.fact(other, count)
-    metadata = attribute(message, "response_metadata")
-    content.fact(genai.RESPONSE_MODEL, text_or_none(member(metadata, "model_name")))
+    said = conversation.fields_of(message)
+    given, written = conversation.usage_of(said, attribute(response, "llm_output"))
+    if given is not None:
+        content.attributes[genai.USAGE_INPUT_TOKENS] = given
+        content.attributes[openinference.LLM_TOKEN_COUNT_PROMPT] = given
+    if written is not None:
+        content.attributes[genai.USAGE_OUTPUT_TOKENS] = written
+        content.attributes[openinference.LLM_TOKEN_COUNT_COMPLETION] = written
+    content.fact(genai.RESPONSE_MODEL, text_or_none(member(said.get("response_metadata"), "model_name")))
     if not content.visible:
         return None
     if message is None:
@@ -160,7 +161,7 @@ def describe_answer(content: Content, response: Any) -> Message | None:
         answer = Message({"role": "assistant", "parts": [text_part(text)]}, text)
     else:
         answer = conversation.message_of(message)
-    record_output(content, answer.document, conversation.finish_reason(message))
+    record_output(content, answer.document, conversation.finish_reason(said))
     return answer
 
 
@@ -179,9 +180,8 @@ def tool_arguments(inputs: Any, input_str: Any) -> dict[str, Any]:
 
 def describe_tool_call(content: Content, name: str, arguments: Mapping[str, Any], call_id: Any) -> None:
     """Which tool is called with what."""
-    content.fact(genai.TOOL_NAME, name)
-    content.fact(openinference.TOOL_NAME, name)
-    content.fact(genai.TOOL_TYPE, "function")
+    content.attributes[genai.TOOL_NAME] = content.attributes[openinference.TOOL_NAME] = well_formed(name)
+    content.attributes[genai.TOOL_TYPE] = "function"
     content.fact(genai.TOOL_CALL_ID, text_or_none(call_id))
     if content.visible:
         arguments = {key: conversation.plain(value) for key, value in arguments.items()}
