@@ -57,7 +57,7 @@ def message_of(message: Any) -> Message:
     kind = text_or_none(given.get("type")) or "user"
     role = _ROLES.get(kind, kind)
     content = given.get("content", message)
-    text = text_of(content) if is_a(content, str) else _text(content)
+    text = text_of(content) if type(content) is str else _text(content)
     keys: list[Hashable] = [role, text_or_none(given.get("id")), text]
     parts: list[dict[str, Any]] = []
     if role == "tool":

@@ -43,13 +43,11 @@ def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], def
     named = given.get("name")
     if type(named) is str and named:  # most are
         return named
+    found = text_or_none(named) or text_or_none(member(serialized, "name"))
+    if found is not None:
+        return found
     path = elements(member(serialized, "id"))
-    return (
-        text_or_none(given.get("name"))
-        or text_or_none(member(serialized, "name"))
-        or (text_or_none(path[-1]) if path else None)
-        or default
-    )
+    return (text_or_none(path[-1]) if path else None) or default
 
 
 def model_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any]) -> str:
