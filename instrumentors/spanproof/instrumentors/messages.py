@@ -102,8 +102,9 @@ class History:
         # No lock, which a fork could leave held: of two calls at once one may be forgotten, no more.
         calls = self._calls
         for earlier, known in reversed(calls):
-            whole = keys[: len(known)] == known
-            common = len(known) if whole else _common(known, keys)
+            count = len(known)  # before they are compared: another thread's answer may be added meanwhile
+            whole = keys[:count] == known
+            common = count if whole else _common(known, keys)
             if common > omitted:
                 omitted, base = common, earlier
             if whole:
@@ -135,7 +136,9 @@ def record_input(content: Content, new: list[dict[str, Any]], omitted: int, base
 def record_output(content: Content, document: dict[str, Any], finish_reason: str) -> None:
     """Put the model's answer onto the span."""
     content.messages(genai.OUTPUT_MESSAGES, [{**document, "finish_reason": finish_reason}])
-    content.attributes[genai.RESPONSE_FINISH_REASONS] = [finish_reason]  # a tuple the SDK looks at for longer
+    content.attributes[genai.RESPONSE_FINISH_REASONS] = [
+        finish_reason
+    ]  # not a tuple: the SDK looks at one for longer
     # An answer that only asks for tools shows which: a backend would show nothing.
     content.output(text_in(document) or document["parts"])
 
