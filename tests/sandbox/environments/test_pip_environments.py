@@ -211,6 +211,19 @@ def test_an_image_in_use_is_not_removed(sandbox: Sandbox, wheels: Wheels, direct
     assert not images(directory)
 
 
+def test_a_prune_goes_on_where_one_was_killed(directory: Path, tmp_path: Path) -> None:
+    store = Store()
+    lock = Lock(Ecosystem.PIP, "cpython", "linux", ("alpha==1",), ())
+    for half_removed in (False, True):
+        (tmp_path / "built").mkdir()
+        store.add(tmp_path / "built", lock).close()
+        if half_removed:
+            (directory / "building" / f"{lock.key}.trash").mkdir()
+            (directory / "building" / f"{lock.key}.trash" / "left").touch()
+        assert len(store.prune(unused_s=0, max_bytes=0)) == 1
+    assert not images(directory)
+
+
 def test_the_longest_unused_go_first_and_only_as_many_as_must(directory: Path, tmp_path: Path) -> None:
     store = Store()
     for age in range(3):

@@ -214,6 +214,20 @@ def test_groups_of_a_host_that_cannot_be_seen_are_swept_once_it_is_dead(tmp_path
     assert not path.exists()
 
 
+def test_a_look_at_what_the_machine_gives_leaves_nothing_open() -> None:
+    """In a process of its own: another of this one's threads may open something meanwhile."""
+    script = """
+import os
+from spanproof.sandbox.jail import probe
+for _ in range(2):
+    probe.availability()
+    print(len(os.listdir("/proc/self/fd")))
+"""
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    first, second = told.stdout.split()
+    assert first == second
+
+
 def test_without_control_groups_there_is_no_base() -> None:
     assert cgroup.find_base(os.getpid(), "", "") is None
 

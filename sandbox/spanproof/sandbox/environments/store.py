@@ -174,6 +174,7 @@ class Store:
             return False
         try:
             trash = self._made("building") / f"{image.key}.trash"
+            _remove(trash)  # of a prune that was killed
             image.path.rename(trash)
             _remove(trash)
         except OSError:

@@ -200,6 +200,11 @@ class Base:
             with contextlib.suppress(OSError):
                 os.rmdir(name, dir_fd=parent)
 
+    def close(self) -> None:
+        """Let go of them; the groups stay, and whoever comes may sweep them once the host is dead."""
+        for fd in (*self._directories(), *(parent for parent, _name in self._parents)):
+            os.close(fd)
+
     def _directories(self) -> list[int]:
         return [self._memory] if self._processes is None else [self._memory, self._processes]
 

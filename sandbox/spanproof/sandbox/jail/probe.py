@@ -223,6 +223,7 @@ def _control_groups() -> Feature:
         remedy = "Run as root, or delegate a cgroup with the memory controller to this user (Delegate=yes)."
         return Feature(name=name, present=False, required=False, detail=detail, remedy=remedy)
     cgroup.sweep(base.paths)
+    base.close()
     detail = f"version {base.version}; memory bounded under {base.paths[0]}"
     return Feature(name=name, present=True, required=False, detail=detail)
 
