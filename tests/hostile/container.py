@@ -30,6 +30,8 @@ REFUSED = """
 """.split()  # noqa: SIM905 - a table
 CLONE3, IO_URING = 435, (425, 426, 427)
 _NAMESPACE_FLAGS = 0x7E020000
+_IDS = 100_000
+"""From here on there are as many users that nobody is."""
 
 
 def _filter() -> bytes:
@@ -69,6 +71,7 @@ def _wait_for(child: int) -> None:
 
 def main() -> None:
     user, *command = sys.argv[1:]
+    own_id = _IDS + os.getpid() % _IDS  # the kernel counts processes by user: nobody else's among ours
     kernel.unshare(kernel.CLONE_NEWPID)
     _wait_for(os.fork())
     kernel.prctl(kernel.PR_SET_PDEATHSIG, 9)
@@ -81,8 +84,8 @@ def main() -> None:
     _keep_capabilities(CAPABILITIES)
     if user == "user":
         os.setgroups([])
-        os.setresgid(65534, 65534, 65534)
-        os.setresuid(65534, 65534, 65534)
+        os.setresgid(own_id, own_id, own_id)
+        os.setresuid(own_id, own_id, own_id)
     os.chdir("/")
     os.execv(command[0], command)
 
