@@ -132,8 +132,7 @@ def stem_main(
         except Exception as failure:
             slot.send(f"{type(failure).__name__}: {failure}".encode()[:4000])
             raise
-        while _serve(slot, born_with, root.WORK, seeded=seeded):
-            continue
+        _serve(slot, born_with, root.WORK, seeded=seeded)
         status = 0
     finally:
         os._exit(status)
@@ -142,9 +141,7 @@ def stem_main(
 def trial(slot: socket.socket) -> None:
     """Be a stem before there is any slot, for `footprint.learn`."""
     slot = _leave_everything(slot, [])
-    born_with = _peak()
-    while _serve(slot, born_with, "/", seeded=False):
-        continue
+    _serve(slot, _peak(), "/", seeded=False)
 
 
 def _pin(written: footprint.Ranges) -> list[int]:
@@ -187,21 +184,21 @@ def _peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def _serve(slot: socket.socket, born_with: int, work: str, *, seeded: bool) -> bool:
-    """Fork a guest when asked, and tell of its end; whether there was one, or the slot is gone."""
-    asked, descriptors, _flags, _address = socket.recv_fds(slot, 16, 4)
-    if not asked:
-        return False
-    _lay_out(descriptors, work, seeded=seeded)
-    pid = kernel.fork()
-    if pid == 0:
-        guest_main(_begin)
-    os.closerange(0, _CHANNEL_FD)
-    os.close(CONTROL_FD)
-    _pid, status, usage = os.wait4(pid, 0)
-    peak_bytes = max(0, usage.ru_maxrss - born_with) * 1024
-    slot.send(_ENDED.pack(status, usage.ru_utime + usage.ru_stime, peak_bytes))
-    return True
+def _serve(slot: socket.socket, born_with: int, work: str, *, seeded: bool) -> None:
+    """Fork guests, one after the other, until the slot is gone."""
+    while True:
+        asked, descriptors, _flags, _address = socket.recv_fds(slot, 16, 4)
+        if not asked:
+            return
+        _lay_out(descriptors, work, seeded=seeded)
+        pid = kernel.fork()
+        if pid == 0:
+            guest_main(_begin)
+        os.closerange(0, _CHANNEL_FD)
+        os.close(CONTROL_FD)
+        _pid, status, usage = os.wait4(pid, 0)
+        peak_bytes = max(0, usage.ru_maxrss - born_with) * 1024
+        slot.send(_ENDED.pack(status, usage.ru_utime + usage.ru_stime, peak_bytes))
 
 
 def _lay_out(descriptors: list[int], work: str, *, seeded: bool) -> None:
