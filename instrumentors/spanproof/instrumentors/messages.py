@@ -14,7 +14,7 @@ from opentelemetry.trace import Span
 
 from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.texts import text_of
-from spanproof.semconv import genai
+from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
 _REMEMBERED: Final = 4
@@ -131,6 +131,16 @@ def record_input(content: Content, new: list[dict[str, Any]], omitted: int, base
     if base is not None:
         content.attributes[ours.MESSAGES_OMITTED] = omitted
         content.attributes[ours.MESSAGES_BASE] = format(base.get_span_context().span_id, "016x")
+
+
+def record_usage(content: Content, given: int | None, written: int | None) -> None:
+    """Put the tokens of a call onto its span, those it was given and those it wrote, where they are known."""
+    if given is not None:
+        content.attributes[genai.USAGE_INPUT_TOKENS] = given
+        content.attributes[openinference.LLM_TOKEN_COUNT_PROMPT] = given
+    if written is not None:
+        content.attributes[genai.USAGE_OUTPUT_TOKENS] = written
+        content.attributes[openinference.LLM_TOKEN_COUNT_COMPLETION] = written
 
 
 def record_output(content: Content, document: dict[str, Any], finish_reason: str) -> None:

@@ -12,7 +12,14 @@ from opentelemetry.trace import Span, Status, StatusCode
 from spanproof.instrumentors.code_tools import record_call
 from spanproof.instrumentors.content import Content, ContentPolicy
 from spanproof.instrumentors.langchain import conversation
-from spanproof.instrumentors.messages import History, Message, record_input, record_output, text_part
+from spanproof.instrumentors.messages import (
+    History,
+    Message,
+    record_input,
+    record_output,
+    record_usage,
+    text_part,
+)
 from spanproof.instrumentors.reading import (
     attribute,
     elements,
@@ -145,12 +152,7 @@ def describe_answer(content: Content, response: Any) -> Message | None:
     message = attribute(generation, "message")
     said = conversation.fields_of(message)
     given, written = conversation.usage_of(said, attribute(response, "llm_output"))
-    if given is not None:
-        content.attributes[genai.USAGE_INPUT_TOKENS] = given
-        content.attributes[openinference.LLM_TOKEN_COUNT_PROMPT] = given
-    if written is not None:
-        content.attributes[genai.USAGE_OUTPUT_TOKENS] = written
-        content.attributes[openinference.LLM_TOKEN_COUNT_COMPLETION] = written
+    record_usage(content, given, written)
     content.fact(genai.RESPONSE_MODEL, text_or_none(member(said.get("response_metadata"), "model_name")))
     if not content.visible:
         return None

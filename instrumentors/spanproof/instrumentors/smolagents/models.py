@@ -15,7 +15,7 @@ from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.diagnostics import shielded, swallowed
-from spanproof.instrumentors.messages import record_input, record_output
+from spanproof.instrumentors.messages import record_input, record_output, record_usage
 from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.reading import attribute, elements, is_a, items, number_or_none, text_or_none
 from spanproof.instrumentors.smolagents import conversation
@@ -191,12 +191,7 @@ def _finish(opened: Opened, run: RunState | None, answer: Any) -> None:
 
 def _record_answer(opened: Opened, run: RunState | None, answer: Any) -> None:
     given, written = conversation.usage_of(answer)
-    if given is not None:
-        opened.attributes[genai.USAGE_INPUT_TOKENS] = given
-        opened.attributes[openinference.LLM_TOKEN_COUNT_PROMPT] = given
-    if written is not None:
-        opened.attributes[genai.USAGE_OUTPUT_TOKENS] = written
-        opened.attributes[openinference.LLM_TOKEN_COUNT_COMPLETION] = written
+    record_usage(opened, given, written)
     answered_by, finish_reason = conversation.ending_of(answer)
     if answered_by is not None:
         opened.fact(genai.RESPONSE_MODEL, answered_by)
