@@ -58,3 +58,27 @@ def test_the_doctor_tells_what_is_missing_why_and_what_is_left(user: str) -> Non
     lenient = run(user, "spanproof.cli", "doctor", "--backend", "jail", "--set", "tier=reduced", "--json")
     found = json.loads(lenient.stdout)
     assert (lenient.returncode, found["usable"], found["tier"]) == (0, True, "reduced")
+
+
+_AMONG_NEIGHBOURS = """
+import subprocess
+from spanproof.sandbox import Program
+from spanproof.sandbox.registry import open_sandbox
+program = Program("python", "def add(a, b): return a + b", tests="assert add(1, 2) == 3")
+with open_sandbox(settings={"tier": "reduced"}) as sandbox:
+    sandbox.run(program)  # the next guest is armed, and bounded, before the neighbours come
+    neighbours = [subprocess.Popen(["sleep", "60"]) for _ in range(2 * program.limits.processes)]
+    found = sandbox.run(program)
+    for neighbour in neighbours: neighbour.kill()
+print(found.failure_class.value, found.stderr)
+"""
+
+
+def test_processes_of_the_same_user_that_came_since_a_guest_was_armed_take_none_of_its_room() -> None:
+    done = subprocess.run(
+        [*IN_CONTAINER, "user", sys.executable, "-c", _AMONG_NEIGHBOURS],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == ["ok"], done.stdout + done.stderr

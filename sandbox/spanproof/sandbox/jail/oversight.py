@@ -26,6 +26,7 @@ class Oversight:
         self._meter = memory.Meter(limits["memory_bytes"], born.warm_bytes, place.tree, place.box)
         if group is not None:
             group.begin(limits["memory_bytes"], limits["disk_bytes"])
+        place.tree.keep_bound()  # the guest was bounded when it was armed, which may be long ago
         self._strays_cpu_before = tree.children_cpu_s()
         self._arming_cpu_s = memory.cpu_s(born.pid)
 

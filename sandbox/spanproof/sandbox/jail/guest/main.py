@@ -28,6 +28,7 @@ from spanproof.sandbox.jail.place import Descriptors
 from spanproof.sandbox.jail.wire import encode
 
 _SETUP_FAILED = 125
+_STDERR = 2
 _SYNTAX_EXIT = 2
 """Of bash, for a script it cannot read."""
 _exit = os._exit  # a program may replace it
@@ -42,14 +43,14 @@ def guest_main(begin: Callable[[], None]) -> NoReturn:
         begin: leaves what the process it was forked from had, so that the descriptors of the guest are in
             their places, and raises the walls that are not there yet.
     """
-    code = _SETUP_FAILED
+    code, ear = _SETUP_FAILED, CONTROL_FD
     try:
         begin()
+        ear = _STDERR  # from here on the slot hears frames alone
         go_through(_touching, _inbox)
         code = shut_down(run_job(_inbox, CONTROL_FD))
     except BaseException as failure:  # noqa: BLE001 - must never unwind into who forked it
-        if code == _SETUP_FAILED:
-            _tell(failure)
+        _tell(failure, ear)
     finally:
         _exit(code)
 
@@ -158,8 +159,9 @@ def _parses(argv: list[str]) -> bool:
     return os.waitpid(pid, 0)[1] == 0
 
 
-def _tell(failure: BaseException) -> None:
+def _tell(failure: BaseException, ear: int) -> None:
+    text = f"the guest failed: {type(failure).__name__}: {failure}\n"
     try:
-        os.write(CONTROL_FD, f"{type(failure).__name__}: {failure}\n".encode()[:4000])
+        os.write(ear, text.encode(errors="replace")[:4000])
     except OSError:
         return
