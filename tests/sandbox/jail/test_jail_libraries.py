@@ -1,4 +1,4 @@
-"""Fewer mappings of libraries, whose pages forks inherit; what they hold stays as it is, and works."""
+"""Fewer mappings of libraries, whose pages forks inherit, and larger pages; what they hold stays."""
 
 from __future__ import annotations
 
@@ -55,3 +55,44 @@ def test_libraries_are_in_fewer_mappings_that_forks_inherit_and_hold_what_they_h
     assert (told["same"], told["works"]) == (True, "0.3333")
     for before, after in (told["mappings"], told["faults"]):
         assert after < 0.7 * before
+
+
+_CODE = """
+import ctypes, hashlib, json, re
+from pathlib import Path
+from spanproof.sandbox.jail import layout, libraries
+
+ENTRY = re.compile(r"^(\\S+)-(\\S+) r-xp .*\\n(?:.*:.*\\n)*?AnonHugePages: +(\\d+)", re.MULTILINE)
+somewhere = ctypes.cast(ctypes.pythonapi.Py_IncRef, ctypes.c_void_p).value
+
+def place():
+    for found in ENTRY.findall(Path("/proc/self/smaps").read_text()):
+        start, end = (int(each, 16) for each in found[:2])
+        if start <= somewhere < end:
+            return start, end, int(found[2]) * 1024
+
+def read(first, end):
+    return hashlib.sha256((ctypes.c_char * (end - first)).from_address(first)).hexdigest()
+
+libraries.unite()
+start, end, _ = place()
+first, last = layout.large_part(start, end)
+held = read(start, end)
+scratch = layout.LARGE * 2
+room = libraries._libc.mmap(None, ctypes.c_size_t(scratch), 3, 0x22, -1, ctypes.c_long(0))
+can = layout.collapse(*layout.large_part(room, room + scratch))
+libraries.enlarge()
+print(json.dumps({
+    "same": read(start, end) == held,
+    "wanted": max(0, last - first) if can else 0,
+    "large": place()[2] if can else 0,
+}))
+"""
+
+
+def test_the_interpreter_s_code_comes_to_lie_in_large_pages_and_stays_what_it_is() -> None:
+    ran = subprocess.run([sys.executable, "-c", _CODE], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    told = json.loads(ran.stdout)
+    assert told["same"]
+    assert told["large"] == told["wanted"]

@@ -13,9 +13,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from spanproof.sandbox.jail import layout, libraries
 from spanproof.sandbox.jail.guest.rehearsal import rehearse
-from spanproof.sandbox.jail.layout import enlarge
-from spanproof.sandbox.jail.libraries import hand_down, unite
 
 _PRELOADED: frozenset[str] = frozenset(
     """
@@ -47,9 +46,10 @@ def settle() -> None:
     """All that is loaded now stays, and is put where forks cost least."""
     gc.collect()
     gc.freeze()
-    enlarge()
-    unite()
-    hand_down()
+    layout.enlarge()
+    libraries.unite()
+    libraries.enlarge()
+    libraries.hand_down()
 
 
 def preload(extra: Sequence[str]) -> None:
