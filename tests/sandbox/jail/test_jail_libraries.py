@@ -80,6 +80,7 @@ first, last = layout.large_part(start, end)
 held = read(start, end)
 scratch = layout.LARGE * 2
 room = libraries._libc.mmap(None, ctypes.c_size_t(scratch), 3, 0x22, -1, ctypes.c_long(0))
+ctypes.memset(room, 1, scratch)
 can = layout.collapse(*layout.large_part(room, room + scratch))
 libraries.enlarge()
 print(json.dumps({
