@@ -196,7 +196,7 @@ import json, os, struct, sys
 frame = sys._getframe()
 while frame.f_code.co_name != "serve_session":
     frame = frame.f_back
-step, token = frame.f_locals["frame"].header["step"], frame.f_locals["reporter"].token
+step, token = frame.f_locals["header"]["step"], frame.f_locals["reporter"].token
 told = dict(kind=KIND, token=token, step=step, outcome="ok", call=1, tool="lookup", args=[], kwargs={})
 told |= {FIELD: "deep", "parts": []}
 text = json.dumps(told).replace('"deep"', "[" * DEPTH + "]" * DEPTH).encode()

@@ -18,12 +18,13 @@ from dataclasses import dataclass
 from spanproof.sandbox.jail import tree
 from spanproof.sandbox.jail.cgroup import Group
 from spanproof.sandbox.jail.clock import Clock
+from spanproof.sandbox.jail.guest.inbox import message
 from spanproof.sandbox.jail.line import Line
 from spanproof.sandbox.jail.oversight import TICK_S, Oversight
 from spanproof.sandbox.jail.place import Armed, Ended, Place
 from spanproof.sandbox.jail.streams import Streams
 from spanproof.sandbox.jail.testimony import Testimony
-from spanproof.sandbox.jail.wire import Decoder, Frame, Header, encode
+from spanproof.sandbox.jail.wire import Decoder, Frame, Header
 
 _FOR_THE_GUEST = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database")
 
@@ -82,7 +83,7 @@ class Run:
         header = {key: self._job.header[key] for key in _FOR_THE_GUEST if key in self._job.header}
         if self._watcher.surroundings is not None:
             header["environment"] = self._watcher.surroundings.environment
-        self._to_guest(encode({**header, "kind": "job", "token": self._armed.token}, self._job.parts[:1]))
+        self._to_guest(message({**header, "kind": "job", "token": self._armed.token}, self._job.parts[:1]))
         poll, place = self._poll, self._place
         self._streams = Streams(self._armed, poll, self._job.parts[2], self._limits["output_bytes"])
         for source in (place.origin, self._channel, place.network.resolver, self._watcher.surroundings):

@@ -13,6 +13,7 @@ import select
 from collections import deque
 from typing import Any
 
+from spanproof.sandbox.jail.guest.inbox import message
 from spanproof.sandbox.jail.oversight import TICK_S
 from spanproof.sandbox.jail.place import Armed
 from spanproof.sandbox.jail.record import Record
@@ -85,7 +86,7 @@ class SessionRun(Run):
             self._next_step()
         elif kind == "answer":
             self._clock.go_on()  # the time a tool takes is the host's, not the step's
-            self._to_guest(encode(frame.header))
+            self._to_guest(message(frame.header))
             self._next_step()
         elif kind == "end":
             self._stopped = "closed"
@@ -105,7 +106,7 @@ class SessionRun(Run):
         self._step = secrets.token_hex(8)
         self._calls = 0
         self._clock.start()
-        self._to_guest(encode({"kind": "step", "step": self._step}, [source]))
+        self._to_guest(message({"kind": "step", "step": self._step}, [source]))
 
     def _turn(self) -> None:
         super()._turn()
@@ -136,14 +137,14 @@ class SessionRun(Run):
             # One call at a time: a host that answers and a slot that forwards would wait for each other.
             reason = "no step is running" if not self._in_step else "another call waits for its answer"
             refusal = {"error_type": "RuntimeError", "error_message": reason}
-            self._to_guest(encode({"kind": "answer", "call": said.get("call"), **refusal}))
+            self._to_guest(message({"kind": "answer", "call": said.get("call"), **refusal}))
             return
         if self._foreseen and self._foreseen[0][1] == call_key(*(said.get(key) for key in _OF_A_CALL)):
             number, _key, answer = self._foreseen.popleft()
             self._answered.append(number)
             self._clock.stop(self._last_turn_began)
             self._clock.go_on()
-            self._to_guest(encode({**answer, "kind": "answer", "call": said.get("call")}))
+            self._to_guest(message({**answer, "kind": "answer", "call": said.get("call")}))
             return
         self._foreseen.clear()  # the order is lost: the host knows what follows
         call = {"kind": "call", "call": said.get("call"), **{key: said.get(key) for key in _OF_A_CALL}}

@@ -12,7 +12,8 @@ import secrets
 from itertools import islice
 from typing import Any
 
-from spanproof.sandbox.jail.wire import Header, encode
+from spanproof.sandbox.jail.guest.inbox import message
+from spanproof.sandbox.jail.wire import Header
 
 MOST_FAILED = 1_000
 """Numbers of failed tests that are told."""
@@ -82,7 +83,7 @@ class Testimony:
         self._tests = None
         token = secrets.token_hex(16)
         self._judge_tokens.add(token)
-        return encode({"kind": "tests", "token": token}, [tests])
+        return message({"kind": "tests", "token": token}, [tests])
 
     def _hear_judge(self, said: Header) -> None:
         kind = said.get("kind")

@@ -20,9 +20,9 @@ from spanproof.sandbox.jail import kernel
 from spanproof.sandbox.jail.guest import candidate
 from spanproof.sandbox.jail.guest.crossing import NoPlainForm, decode, encode, exception_class
 from spanproof.sandbox.jail.guest.ending import exit_code_of, print_exception
+from spanproof.sandbox.jail.guest.inbox import Inbox
 from spanproof.sandbox.jail.guest.reporter import CONTROL_FD, Reporter, describe
 from spanproof.sandbox.jail.guest.testing import TESTS_FILENAME, Tally, plan_tests, run_plan
-from spanproof.sandbox.jail.guest.tools import Inbox
 
 RECORDER = "_record_test"
 _LIBRARY = frozenset(
@@ -294,9 +294,9 @@ def judge_main(stream: socket.socket, inbox: Inbox, asking: Reporter, entry_poin
     reporter = asking
     try:
         asking.send("judge", hidden=_hide())
-        frame = inbox.next("tests")
-        reporter = Reporter(CONTROL_FD, frame.header["token"])
-        code = _judge(frame.parts[0].decode("utf-8", "surrogatepass"), entry_point, stream, reporter)
+        header, parts = inbox.next("tests")
+        reporter = Reporter(CONTROL_FD, header["token"])
+        code = _judge(parts[0].decode("utf-8", "surrogatepass"), entry_point, stream, reporter)
         candidate.send(stream, ["done", code])
     except BaseException as failure:  # noqa: BLE001 - must not unwind into the program's process
         reporter.send("raised", raised=describe(failure, TESTS_FILENAME))

@@ -15,17 +15,16 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from spanproof.sandbox.jail.guest import determinism
 from spanproof.sandbox.jail.guest.ending import shut_down
+from spanproof.sandbox.jail.guest.inbox import Inbox, message
 from spanproof.sandbox.jail.guest.python import run_program, run_tested
 from spanproof.sandbox.jail.guest.reporter import CONTROL_FD, Reporter
 from spanproof.sandbox.jail.guest.session import serve_session
 from spanproof.sandbox.jail.guest.sql import run_sql
-from spanproof.sandbox.jail.guest.tools import Inbox
 from spanproof.sandbox.jail.place import Descriptors
-from spanproof.sandbox.jail.wire import encode
 
 _SETUP_FAILED = 125
 _STDERR = 2
@@ -46,7 +45,7 @@ def guest_main(begin: Callable[[], None]) -> NoReturn:
     code, ear = _SETUP_FAILED, CONTROL_FD
     try:
         begin()
-        ear = _STDERR  # from here on the slot hears frames alone
+        ear = _STDERR  # from here on the slot hears reports alone
         go_through(_touching, _inbox)
         code = shut_down(run_job(_inbox, CONTROL_FD))
     except BaseException as failure:  # noqa: BLE001 - must never unwind into who forked it
@@ -86,9 +85,9 @@ def settle() -> None:
 
 
 def rehearsal_of(source: str) -> bytes:
-    """The frame of a program of ours, to go through."""
+    """A program of ours as a job, to go through."""
     job = {"kind": "job", "language": "python", "has_tests": False, "seed": None, "token": "0" * 32}
-    return encode(job, [source.encode()])
+    return message(job, [source.encode()])
 
 
 _touching = rehearsal_of("f = print\nf")
@@ -117,8 +116,7 @@ def run_job(inbox: Inbox, control: int) -> int:
         inbox: where it comes from.
         control: descriptor that reports go to.
     """
-    frame = inbox.next("job")
-    job: dict[str, Any] = frame.header
+    job, parts = inbox.next("job")
     reporter = Reporter(control, job.pop("token"))
     language = job["language"]
     if "environment" in job:
@@ -129,7 +127,7 @@ def run_job(inbox: Inbox, control: int) -> int:
         return serve_session(job, inbox, reporter)
     if job.get("argv"):
         return _become(job["argv"], reporter, language)
-    source = frame.parts[0].decode("utf-8", "surrogatepass")
+    source = parts[0].decode("utf-8", "surrogatepass")
     if language == "sql":
         return run_sql(source, job["database"], reporter)
     if job["has_tests"]:

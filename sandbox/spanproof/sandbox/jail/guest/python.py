@@ -17,10 +17,10 @@ from typing import Any
 
 from spanproof.sandbox.jail.guest import candidate
 from spanproof.sandbox.jail.guest.ending import exit_code_of, print_exception
+from spanproof.sandbox.jail.guest.inbox import Inbox
 from spanproof.sandbox.jail.guest.judge import judge_main
 from spanproof.sandbox.jail.guest.reporter import Reporter, describe
 from spanproof.sandbox.jail.guest.testing import Tally, plan_tests, run_plan
-from spanproof.sandbox.jail.guest.tools import Inbox
 
 FILENAME = "<snippet>"
 _FORKS = 20

@@ -12,8 +12,8 @@ import os
 import sys
 
 from spanproof.sandbox.jail.guest import determinism
+from spanproof.sandbox.jail.guest.inbox import Inbox
 from spanproof.sandbox.jail.guest.main import go_through, rehearsal_of, touch_with
-from spanproof.sandbox.jail.guest.tools import Inbox
 
 _TIMES = 20
 """Enough for the interpreter to specialise what it runs often."""

@@ -1,6 +1,6 @@
 """Several programs in one interpreter: steps that share a namespace, with tools the host answers.
 
-In: frames that bear a step's source. Out: a report per step; output stays on the standard descriptors. An
+In: messages that bear a step's source. Out: a report per step; output stays on the standard descriptors. An
 exception ends the step, not the session.
 """
 
@@ -13,11 +13,11 @@ from collections.abc import Callable
 from typing import Any
 
 from spanproof.sandbox.jail.guest.ending import exit_code_of, print_exception
+from spanproof.sandbox.jail.guest.inbox import Inbox
 from spanproof.sandbox.jail.guest.python import FILENAME, compile_source, fresh_main, show_source
 from spanproof.sandbox.jail.guest.reporter import Reporter, describe
-from spanproof.sandbox.jail.guest.tools import Inbox, Toolbox
+from spanproof.sandbox.jail.guest.tools import Toolbox
 from spanproof.sandbox.jail.guest.values import head_of, json_form, text_of
-from spanproof.sandbox.jail.wire import Frame
 
 _RESULT_BYTES = 384 * 1024
 """Of a result's JSON form, and of its text, as JSON: both have room in one frame."""
@@ -34,19 +34,18 @@ def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> int
     reporter.send("ready")
     while True:
         try:
-            frame = inbox.next("step")
+            header, parts = inbox.next("step")
         except EOFError:
             return 0
-        report = _step(frame, module.__dict__)
+        report = _step(parts[0].decode("utf-8", "surrogatepass"), module.__dict__)
         _flush()
         if _getpid() != own:  # a child that the step has forked comes to its end: the steps are its parent's
             return 0 if report["outcome"] == "ok" else 1
-        reporter.send("step", step=frame.header["step"], **report)
+        reporter.send("step", step=header["step"], **report)
 
 
-def _step(frame: Frame, namespace: dict[str, Any]) -> dict[str, Any]:
+def _step(source: str, namespace: dict[str, Any]) -> dict[str, Any]:
     """Run one; what is told of how it went."""
-    source = frame.parts[0].decode("utf-8", "surrogatepass")
     try:
         run = _prepared(source)
     except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as problem:

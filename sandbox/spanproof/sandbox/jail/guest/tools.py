@@ -7,47 +7,17 @@ order of the questions.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from typing import Any
 
+from spanproof.sandbox.jail.guest.inbox import Inbox
 from spanproof.sandbox.jail.guest.raising import exception_named
 from spanproof.sandbox.jail.guest.reporter import Reporter
 from spanproof.sandbox.jail.guest.values import json_form
-from spanproof.sandbox.jail.wire import FROM_HOST, Decoder, Frame
 
 _ARGUMENT_BYTES = 768 * 1024
 """Of the arguments of a call, as JSON: they have room in one frame."""
-
-
-class Inbox:
-    """Frames from the slot, by kind."""
-
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-        self._decoder = Decoder(FROM_HOST)
-        self._read = os.read
-
-    def feed(self, data: bytes) -> None:
-        """Take bytes as if they had come from the slot."""
-        self._decoder.feed(data)
-
-    def next(self, kind: str) -> Frame:
-        """Wait for the next frame of this kind; others are dropped.
-
-        Raises:
-            EOFError: the slot closed the channel.
-        """
-        while True:
-            frame = self._decoder.next()
-            if frame is None:
-                data = self._read(self._fd, 65536)  # of more, malloc would make a mapping and unmake it
-                if not data:
-                    raise EOFError
-                self._decoder.feed(data)
-            elif frame.header.get("kind") == kind:
-                return frame
 
 
 class Toolbox:
@@ -78,7 +48,7 @@ class Toolbox:
             call = self._calls
             self._reporter.send("call", call=call, tool=name, args=sent[0], kwargs=sent[1])
             while True:
-                answer = self._inbox.next("answer").header
+                answer, _parts = self._inbox.next("answer")
                 if answer.get("call") == call:
                     break
         if answer.get("error_type") is not None:

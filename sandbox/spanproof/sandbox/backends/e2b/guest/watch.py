@@ -21,9 +21,10 @@ from spanproof.sandbox.backends.e2b.guest.lines import Lines
 from spanproof.sandbox.backends.e2b.guest.place import Place
 from spanproof.sandbox.backends.e2b.guest.served import Served
 from spanproof.sandbox.backends.e2b.guest.start import Started
+from spanproof.sandbox.jail.guest.inbox import message
 from spanproof.sandbox.jail.output import Stream
 from spanproof.sandbox.jail.tree import reap_strays
-from spanproof.sandbox.jail.wire import FROM_GUEST, BadFrame, Decoder, Header, encode
+from spanproof.sandbox.jail.wire import FROM_GUEST, BadFrame, Decoder, Header
 
 _TICK_S = 0.05
 _FOR_THE_GUEST = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database")
@@ -180,7 +181,7 @@ class Run:
 
     def _tell(self, header: Header, *parts: bytes) -> None:
         """Send to the program's process, without ever waiting for one that does not read."""
-        self._to_guest += encode(header, parts)
+        self._to_guest += message(header, parts)
         self._flush_to_guest()
 
     def _flush_to_guest(self) -> None:
