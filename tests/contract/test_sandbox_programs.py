@@ -42,6 +42,12 @@ def test_a_program_that_ends_well_is_ok(sandbox: Sandbox) -> None:
     assert 0 < execution.wall_s <= took_s
 
 
+def test_the_cpu_time_told_is_the_program_s_own_and_counted_once(sandbox: Sandbox) -> None:
+    source = "import time\nwhile time.process_time() < 0.5: pass\nprint(time.process_time())"
+    execution = sandbox.run(Program("python", source, limits=PATIENT))
+    assert 0.3 < execution.cpu_s < float(execution.stdout) + 0.2
+
+
 @pytest.mark.parametrize(
     ("source", "failure_class"),
     [

@@ -5,7 +5,7 @@ In: the parts that hold the guest. Out: why the run must end, where it must, and
 
 from __future__ import annotations
 
-from spanproof.sandbox.jail import memory, tree
+from spanproof.sandbox.jail import memory
 from spanproof.sandbox.jail.cgroup import Group
 from spanproof.sandbox.jail.place import Born, Ended, Place
 from spanproof.sandbox.jail.wire import Header
@@ -27,7 +27,7 @@ class Oversight:
         if group is not None:
             group.begin(limits["memory_bytes"], limits["disk_bytes"])
         place.tree.keep_bound()  # the guest was bounded when it was armed, which may be long ago
-        self._strays_cpu_before = tree.children_cpu_s()
+        self._strays_cpu_before = place.tree.strays_cpu_s
         self._arming_cpu_s = memory.cpu_s(born.pid)
 
     def is_due(self, now: float) -> bool:
@@ -36,7 +36,7 @@ class Oversight:
 
     def look(self) -> str | None:
         """Reap, count and measure; why the run must end, where it must."""
-        tree.reap_strays(self._main)
+        self._place.tree.reap_strays(self._main)
         self._place.tree.keep_bound()
         return self._place.box.enforce() or ("memory" if self._is_over_memory() else None)
 
@@ -79,4 +79,4 @@ class Oversight:
         return max(0.0, ended.cpu_s - self._arming_cpu_s) + self._strays_cpu_s()
 
     def _strays_cpu_s(self) -> float:
-        return max(0.0, tree.children_cpu_s() - self._strays_cpu_before)
+        return self._place.tree.strays_cpu_s - self._strays_cpu_before

@@ -28,6 +28,8 @@ class Namespace:
                 its processes or threads was born last.
         """
         self._newest = newest
+        self.strays_cpu_s = 0.0
+        """CPU seconds of all that were reaped here: of a main process, whoever it comes from tells."""
 
     companions = 3
     """Processes of the guest's user that are none of its own: slot, keeper and stem."""
@@ -47,12 +49,28 @@ class Namespace:
 
     def kill_all(self) -> None:
         """Kill every process but this one, and reap until none is left."""
-        with contextlib.suppress(ProcessLookupError):  # there is none, dead or alive
+        try:
             while True:
                 os.kill(-1, signal.SIGKILL)
                 with contextlib.suppress(ChildProcessError):
                     while True:
-                        os.waitpid(-1, 0)
+                        self._reap(0)
+        except ProcessLookupError:  # there is none, dead or alive
+            return
+
+    def reap_strays(self, main: int) -> None:
+        """Reap orphans that ended; never the main process."""
+        self.strays_cpu_s += reap_strays(main)
+
+    def _reap(self, flags: int) -> bool:
+        """Reap any child; whether one has ended.
+
+        Raises:
+            ChildProcessError: there is none.
+        """
+        pid, _status, usage = os.wait4(-1, flags)
+        self.strays_cpu_s += usage.ru_utime + usage.ru_stime
+        return pid != 0
 
     def limit(self, pid: int, kind: int, value: int) -> None:
         """Lower one resource limit of a waiting guest."""
@@ -67,16 +85,22 @@ class Namespace:
         """Follow what else the kernel counts with them; called several times a second."""
 
 
-def reap_strays(main: int) -> None:
-    """Reap orphans that ended, so that dead processes do not use up the limit; never the main process."""
+def reap_strays(main: int) -> float:
+    """Reap orphans that ended, so that dead processes do not use up the limit; never the main process.
+
+    Returns:
+        CPU seconds that they have used.
+    """
+    used_s = 0.0
     while True:
         try:
             found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
-            return
+            return used_s
         if found is None or found.si_pid == main:
-            return
-        os.waitpid(found.si_pid, 0)
+            return used_s
+        _pid, _status, usage = os.wait4(found.si_pid, 0)
+        used_s += usage.ru_utime + usage.ru_stime
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +151,3 @@ class Bounds:
 def bound_cpu(pid: int, seconds: float, tree: Namespace) -> None:
     """Bound the CPU time of a guest; the kernel counts whole seconds."""
     tree.limit(pid, resource.RLIMIT_CPU, max(1, int(seconds + 0.999)))
-
-
-def children_cpu_s() -> float:
-    """CPU seconds of all processes reaped so far."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime

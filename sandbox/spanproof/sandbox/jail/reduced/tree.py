@@ -24,6 +24,7 @@ class Descendants(Namespace):
     """Those of the calling process."""
 
     def __init__(self, *, own_user: bool) -> None:
+        super().__init__()
         self._own_user = own_user
         self._counter = Counter()
         self.counted = own_user or self._counter.counts()
@@ -49,7 +50,7 @@ class Descendants(Namespace):
         while True:
             self.kill_others()
             try:
-                while os.waitpid(-1, os.WNOHANG)[0]:
+                while self._reap(os.WNOHANG):
                     pass
             except ChildProcessError:
                 return
