@@ -24,7 +24,7 @@ _LAST_READS = 16
 
 
 class Line:
-    """Of one run; registered for polling until the guest closes it or makes no sense."""
+    """Of one run; once listened to, registered for polling until the guest closes it or makes no sense."""
 
     def __init__(
         self, armed: Armed, watcher: Watcher, poll: select.poll, hear: Callable[[Header], None]
@@ -44,33 +44,40 @@ class Line:
         self._hear = hear
         self._decoder = Decoder(FROM_GUEST)
         self._deaf = False
-        poll.register(self._control, select.POLLIN)
 
-    def read(self, reads: int = _READS_AT_ONCE) -> None:
-        """Hear the guest; bytes that are no frames of ours end the hearing, not the run."""
-        try:
-            for _ in range(reads):
-                data = self._control.recv(_READ_BYTES)
-                if not data:
-                    break
-                self._decoder.feed(data)
-                while (frame := self._decoder.next()) is not None:
-                    self._hear(frame.header)
-                if len(data) < _READ_BYTES:
-                    return  # that was all there is
-            else:
-                return
-        except BlockingIOError:
-            return
-        except (BadFrame, OSError):
+    def listen(self) -> None:
+        """Hear what it says as it comes; what is said to nobody is heard at the end."""
+        if not self._deaf:
+            self._poll.register(self._control, select.POLLIN)
+
+    def read(self) -> None:
+        """Hear the guest."""
+        if self._is_over(_READS_AT_ONCE):
             self._deaf = True
-        self._poll.unregister(self._control)
+            self._poll.unregister(self._control)
 
     def read_the_rest(self) -> None:
         """What the guest sent just before it ended; its end may have been seen first."""
         if not self._deaf:
-            self._poll.register(self._control, select.POLLIN)
-            self.read(_LAST_READS)
+            self._is_over(_LAST_READS)
+
+    def _is_over(self, reads: int) -> bool:
+        """Take what has come; bytes that are no frames of ours end the hearing, not the run."""
+        try:
+            for _ in range(reads):
+                data = self._control.recv(_READ_BYTES)
+                if not data:
+                    return True
+                self._decoder.feed(data)
+                while (frame := self._decoder.next()) is not None:
+                    self._hear(frame.header)
+                if len(data) < _READ_BYTES:
+                    break  # that was all there is
+        except BlockingIOError:
+            pass
+        except (BadFrame, OSError):
+            return True
+        return False
 
     def send(self, data: bytes, clock: Clock) -> bool:
         """Tell the guest, or a guest that is gone nothing; whether it was done in time."""

@@ -26,6 +26,8 @@ from spanproof.sandbox.jail.streams import Streams
 from spanproof.sandbox.jail.testimony import Testimony
 from spanproof.sandbox.jail.wire import Decoder, Frame, Header
 
+_MUTE_S = 0.002
+"""So long nobody looks at what a program says: most are over then, and fill no pipe."""
 _FOR_THE_GUEST = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database")
 
 
@@ -47,7 +49,7 @@ class Links:
 class Run:
     """A run, from job to result."""
 
-    _tick_s = TICK_S
+    _tick_s = _MUTE_S
 
     def __init__(self, job: Frame, armed: Armed, links: Links) -> None:
         """Set the limits; the guest is given nothing yet."""
@@ -69,6 +71,8 @@ class Run:
         self._poll = poll = select.poll()
         poll.register(armed.born.listener, select.POLLIN)  # first: what was tried before an end is part of it
         self._line = Line(armed, watcher, poll, self._hear)
+        if tests is not None:
+            self._line.listen()  # who holds them waits for answers
         self._stopped: str | None = None
         self._ended = False
         self._held: Ended | None = None
@@ -141,9 +145,9 @@ class Run:
         self._last_turn_began, self._turn_began = self._turn_began, now
         timed = self._is_timed()
         late = timed and now >= self._clock.deadline
-        left = min(self._tick_s, self._clock.deadline - now) if timed else self._tick_s
-        ready = self._poll.poll(max(0.0, left) * 1000)
-        if not ready or self._oversight.is_due(now):
+        left = max(0.0, min(self._tick_s, self._clock.deadline - now)) if timed else self._tick_s
+        ready = self._poll.poll(left * 1000)
+        if self._oversight.is_due(now if ready else now + left):
             self._stopped = self._oversight.look()
             if self._stopped is not None:
                 return
@@ -152,6 +156,19 @@ class Run:
         if late and now >= self._clock.deadline and self._stopped is None and not self._is_over():
             # Only now: what ended while its slot was kept from looking is not late, nor what began since.
             self._stopped = "timeout"
+        if self._tick_s != TICK_S and self._clock.passed_s() >= _MUTE_S:
+            self._unmute()
+
+    def _mute(self) -> None:
+        """Leave its output where it lies for now: a write that wakes nobody costs the guest next to nothing."""
+        self._streams.mute()
+        self._tick_s = _MUTE_S
+
+    def _unmute(self) -> None:
+        """Hear it as it speaks: what it says may be more than fits anywhere."""
+        self._streams.unmute()
+        self._line.listen()
+        self._tick_s = TICK_S
 
     def _is_over(self) -> bool:
         """Whether what the clock bounds has ended."""

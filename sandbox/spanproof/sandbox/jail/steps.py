@@ -22,8 +22,6 @@ from spanproof.sandbox.jail.wire import Frame, Header, call_key, encode
 
 _CALLS_A_STEP = 10_000
 """Tool calls: their time is not the step's, so their number must be bounded."""
-_MUTE_S = 0.002
-"""So long into a step nobody looks at its output; most steps are over then, and fill no pipe."""
 _PIECE_BYTES = 4096
 """What a host that has room at all has room for, be it a socket or a pipe."""
 _OF_A_CALL = ("tool", "args", "kwargs")
@@ -35,6 +33,7 @@ class SessionRun(Run):
 
     def __init__(self, job: Frame, armed: Armed, links: Links) -> None:
         super().__init__(job, armed, links)
+        self._line.listen()  # it asks, and waits for answers
         self._ready = self._in_step = False
         self._step = ""
         """The secret name of the step at hand: a report made up before the step began cannot know it."""
@@ -100,18 +99,12 @@ class SessionRun(Run):
             self._foreseen.clear()
         self._foreseen.extend(calls)
         self._lasting = lasting
-        self._streams.mute()
-        self._tick_s = _MUTE_S
+        self._mute()
         self._in_step = True
         self._step = secrets.token_hex(8)
         self._calls = 0
         self._clock.start()
         self._to_guest(message({"kind": "step", "step": self._step}, [source]))
-
-    def _turn(self) -> None:
-        super()._turn()
-        if self._clock.passed_s() >= _MUTE_S and self._streams.unmute():
-            self._tick_s = TICK_S
 
     def _end_step(self, said: Header) -> None:
         """Gather what the step did, tell the host, and start the next one's account."""

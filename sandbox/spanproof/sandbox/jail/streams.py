@@ -18,17 +18,15 @@ _DRAIN_BYTES = 1 << 20
 
 
 class Streams:
-    """Of one run; registered for polling as long as there is something to hear or to feed."""
+    """Of one run, muted at first; registered for polling as long as there is something to hear or to feed."""
 
     def __init__(self, armed: Armed, poll: select.poll, stdin: bytes, keep_bytes: int) -> None:
         self._armed = armed
         self._poll = poll
         self._stdin = stdin
         self._keep_bytes = keep_bytes
-        self._muted: list[int] = []
+        self._muted = [armed.stdout, armed.stderr]
         self.begin_anew()
-        for fd in (armed.stdout, armed.stderr):
-            poll.register(fd, select.POLLIN)
         if stdin:
             poll.register(armed.stdin, select.POLLOUT)
         else:
@@ -77,20 +75,17 @@ class Streams:
             self._close_stdin()
 
     def mute(self) -> None:
-        """Leave output in its pipes for now: a write that wakes nobody costs the guest next to nothing."""
+        """Leave output in its pipes for now."""
         for fd in (self._armed.stdout, self._armed.stderr):
             with contextlib.suppress(KeyError):  # it has ended, or is muted
                 self._poll.unregister(fd)
                 self._muted.append(fd)
 
-    def unmute(self) -> bool:
-        """Hear them again; whether they were muted."""
-        if not self._muted:
-            return False
+    def unmute(self) -> None:
+        """Hear them again."""
         for fd in self._muted:
             self._poll.register(fd, select.POLLIN)
         self._muted.clear()
-        return True
 
     def _of(self, fd: int) -> Stream:
         return self.out if fd == self._armed.stdout else self.err
