@@ -64,6 +64,8 @@ class SlotLink:
     def __init__(self, stream: socket.socket) -> None:
         self._stream = stream
         self._decoder = Decoder(FROM_SLOT)
+        self._poll = select.poll()  # select() knows no descriptor beyond 1023
+        self._poll.register(stream, select.POLLIN)
 
     def send(self, header: Header, parts: Sequence[bytes] = ()) -> None:
         """Send a frame.
@@ -97,9 +99,7 @@ class SlotLink:
     @property
     def alive(self) -> bool:
         """Whether an idle slot still waits: one that speaks unasked has ended."""
-        poll = select.poll()  # select() knows no descriptor beyond 1023
-        poll.register(self._stream, select.POLLIN)
-        return not poll.poll(0)
+        return not self._poll.poll(0)
 
     @property
     def open(self) -> bool:

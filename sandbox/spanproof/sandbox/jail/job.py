@@ -19,6 +19,8 @@ from spanproof.sandbox.jail.wire import Header
 from spanproof.sandbox.model import Database, DatabaseEngine, Execution, Limits, Program
 
 _RUNNER = "node.cjs"
+_OWN = frozenset(("python", "sql"))
+"""Languages that take no other program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +41,15 @@ class Runtimes:
     node_remedy: str
     duckdb_remedy: str
 
+    def runs(self, language: str) -> bool:
+        """Whether a language can be run."""
+        return language in _OWN or language in self.languages
+
     @property
     def languages(self) -> frozenset[str]:
         """Those that can be run."""
-        found = {"python", "sql"} | ({"bash"} if self.bash is not None else set())
-        return frozenset(found) | (self.node.languages if self.node is not None else frozenset())
+        found = _OWN | ({"bash"} if self.bash is not None else set())
+        return found | (self.node.languages if self.node is not None else frozenset())
 
 
 def here() -> Runtimes:
@@ -66,7 +72,7 @@ def job_of(program: Program, found: Runtimes) -> tuple[Header, list[bytes]]:
         UnsupportedFixtures: the database, the clock or the recorded calls cannot be given.
         ValueError: a file's name leads out of the work directory.
     """
-    if program.language not in found.languages:
+    if not found.runs(program.language):
         hint = f" ({found.node_remedy})" if program.language in ("javascript", "typescript") else ""
         told = ", ".join(sorted(found.languages))
         raise UnsupportedLanguage(f"{found.place} runs {told}, not {program.language!r}{hint}")

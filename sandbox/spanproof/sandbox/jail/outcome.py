@@ -33,7 +33,7 @@ class Facts:
 
     Attributes:
         stopped: why the slot killed it: `timeout`, `memory`, `output`, `closed`, or None.
-        status: the wait status of the main process, None where it goes on.
+        code, number: how the main process ended, the exit code or the signal; both None where it goes on.
         oom_killed: whether the kernel killed in the tree for memory.
         outcome: what the guest said: `finished`, `ok`, `raised`, `syntax`, `fixture`, or None.
         told: the guest's classification of its exception, by flag.
@@ -42,7 +42,8 @@ class Facts:
     """
 
     stopped: str | None
-    status: int | None
+    code: int | None
+    number: int | None
     oom_killed: bool
     memory_refused: int
     peak_bytes: int
@@ -63,15 +64,14 @@ def classify(facts: Facts, limits: Limits) -> FailureClass:
     """The failure class; the order of the questions is the order of their weight."""
     if _unsafe(facts):
         return FailureClass.UNSAFE_OPERATION
-    code, number = _exit(facts.status)
-    stopped = _stopped(facts, number, limits)
+    stopped = _stopped(facts, limits)
     if stopped is not None:
         return stopped
     if _out_of_memory(facts, limits):
         return FailureClass.OUT_OF_MEMORY
-    if number is not None:
+    if facts.number is not None:
         return FailureClass.KILLED
-    failed = code != 0 if code is not None else facts.outcome != "ok"
+    failed = facts.code != 0 if facts.code is not None else facts.outcome != "ok"
     if not failed:
         return _tests_class(facts)
     if facts.outcome == "syntax":
@@ -80,7 +80,7 @@ def classify(facts: Facts, limits: Limits) -> FailureClass:
     if boundary is not None:
         return boundary
     if facts.raised is None and facts.language != "python":
-        return _script_class(code)
+        return _script_class(facts.code)
     if facts.told.get("assertion"):
         return FailureClass.ASSERTION_FAILURE
     if facts.told.get("missing"):
@@ -98,7 +98,7 @@ def _unsafe(facts: Facts) -> bool:
     )
 
 
-def _stopped(facts: Facts, number: int | None, limits: Limits) -> FailureClass | None:
+def _stopped(facts: Facts, limits: Limits) -> FailureClass | None:
     if facts.stopped == "timeout":
         return FailureClass.TIMEOUT
     if facts.stopped == "memory":
@@ -106,18 +106,17 @@ def _stopped(facts: Facts, number: int | None, limits: Limits) -> FailureClass |
     if facts.stopped == "output":
         return FailureClass.OUTPUT_LIMIT
     over_cpu = facts.cpu_s >= 0.9 * limits.cpu_s
-    if number in (signal.SIGXCPU, signal.SIGKILL) and over_cpu:
+    if facts.number in (signal.SIGXCPU, signal.SIGKILL) and over_cpu:
         return FailureClass.TIMEOUT
     return None
 
 
 def _out_of_memory(facts: Facts, limits: Limits) -> bool:
-    code, number = _exit(facts.status)
-    if facts.oom_killed and (number is not None or code != 0):
+    if facts.oom_killed and (facts.number is not None or facts.code != 0):
         return True
-    if number == signal.SIGABRT and facts.language in _V8:
+    if facts.number == signal.SIGABRT and facts.language in _V8:
         return facts.peak_bytes >= _NEAR_LIMIT * limits.memory_bytes  # V8 gives up so, and only so
-    if not facts.told.get("memory") or facts.outcome != "raised" or code == 0:
+    if not facts.told.get("memory") or facts.outcome != "raised" or facts.code == 0:
         return False
     if facts.language in _ENGINES:
         return True
@@ -167,9 +166,9 @@ def _refused(facts: Facts, kind: AttemptKind) -> bool:
     )
 
 
-def _exit(status: int | None) -> tuple[int | None, int | None]:
+def _exit(status: object) -> tuple[int | None, int | None]:
     """Exit code and signal of a wait status."""
-    if status is None:
+    if type(status) is not int or not 0 <= status < 1 << 16:
         return None, None
     if os.WIFSIGNALED(status):
         return None, os.WTERMSIG(status)
@@ -194,13 +193,12 @@ def execution_of(
         may_lie: whether something may lie outside the wall at a path at which the slot saw nothing.
     """
     facts = read_facts(header, language=language, may_lie=may_lie)
-    code, number = _exit(facts.status)
     stdout, stderr = (*(part.decode("utf-8", "replace") for part in parts[:2]), "", "")[:2]
     text, characters = _result_text(header)
     return Execution(
         failure_class=classify(facts, limits),
-        exit_code=code,
-        signal=number,
+        exit_code=facts.code,
+        signal=facts.number,
         stdout=stdout,
         stderr=stderr,
         stdout_cut=header.get("out_cut") is True,
@@ -210,7 +208,7 @@ def execution_of(
         peak_memory_bytes=facts.peak_bytes,
         attempts=facts.attempts,
         files=_files(header.get("files")),
-        raised=facts.raised if code != 0 else None,  # one that was caught after all ended nothing
+        raised=facts.raised if facts.code != 0 else None,  # one that was caught after all ended nothing
         result=header.get("result"),
         result_text=text,
         result_characters=characters,
@@ -236,12 +234,14 @@ def read_facts(header: Mapping[str, Any], *, language: str, may_lie: Callable[[s
     """Take what has the right type from a header; what has not is absent."""
     raised = header.get("raised")
     said = raised if isinstance(raised, dict) else {}
-    outcome, stopped, status = header.get("outcome"), header.get("stopped"), header.get("status")
+    outcome, stopped = header.get("outcome"), header.get("stopped")
+    code, number = _exit(header.get("status"))
     total = _count(header.get("tests_total"))
     passed = _count(header.get("tests_passed"))
     return Facts(
         stopped=stopped if isinstance(stopped, str) else None,
-        status=status if type(status) is int and 0 <= status < 1 << 16 else None,
+        code=code,
+        number=number,
         oom_killed=header.get("oom_killed") is True,
         memory_refused=_count(header.get("memory_refused")) or 0,
         peak_bytes=_count(header.get("peak")) or 0,

@@ -108,9 +108,9 @@ class Pool:
 
     def _family(self, kind: Kind) -> _Family:
         with self._lock:
-            if kind not in self._families:
-                self._families[kind] = _Family(kind)
-            family = self._families[kind]
+            family = self._families.get(kind)
+            if family is None:
+                family = self._families[kind] = _Family(kind)
             family.taken_at = time.monotonic()
             return family
 
@@ -159,7 +159,9 @@ class Pool:
 
     def give_back(self, kind: Kind, slot: SlotLink) -> None:
         """Return a slot that has answered and waits again."""
-        family = self._families[PLAIN if self._families[kind].unfit else kind]
+        family = self._families[kind]
+        if family.unfit:
+            family = self._families[PLAIN]
         with family.lock:
             family.lent.discard(slot)
             if not self._closed:
