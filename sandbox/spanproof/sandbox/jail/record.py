@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from spanproof.sandbox.jail.wire import Header
+
 _TARGET_CHARACTERS = 4096
 _ATTEMPTS = 1000
 
@@ -28,6 +30,16 @@ class Record:
     memory_refused: int = 0
     dropped: int = 0
     missing: set[str] = field(default_factory=set)
+
+    def told(self) -> Header:
+        """All of it, as the host is told; of most runs there is nothing."""
+        if not self.attempts and not self.memory_refused:
+            return {}
+        return {
+            "attempts": [[kind, target, allowed] for (kind, target), allowed in self.attempts.items()],
+            "missing": sorted(self.missing),
+            "memory_refused": self.memory_refused,
+        }
 
     def note(self, kind: str, target: str, *, allowed: bool, missing: bool = False) -> None:
         """Keep an attempt; refused and allowed for the same target are two facts only if both happened."""

@@ -77,6 +77,8 @@ class Run:
         self._ended = False
         self._held: Ended | None = None
         self._host_gone = False
+        self.touched = False
+        """Whether it has left anything in the box; known at its end."""
         self._bound_time()
         self._clock = Clock(self._limits["wall_s"])
         self._turn_began = self._last_turn_began = self._clock.started
@@ -113,30 +115,23 @@ class Run:
         self._note_names()
         ended = self._end()
         header = self._facts(wall_s, self._oversight.cpu_s_of(ended))
-        header |= {"kind": "result", "status": ended.status, "files": self._place.box.files_left()}
-        header["peak"] = self._oversight.peak_of(ended)
+        header |= {"kind": "result", "status": ended.status, "peak": self._oversight.peak_of(ended)}
+        self.touched = self._place.box.touched()
+        if self.touched:
+            header["files"] = self._place.box.files_left()
         return header, self._streams.kept()
 
     def _facts(self, wall_s: float, cpu_s: float) -> Header:
-        record, testimony = self._watcher.record, self._testimony
-        tests_total, tests_passed = testimony.tests
         return {
             "tier": self._place.tier,
             "stopped": self._stopped,
             "oom_killed": self._oversight.oom_killed(),
             "wall_s": wall_s,
             "cpu_s": cpu_s,
-            "memory_refused": record.memory_refused,
-            "attempts": [[kind, target, allowed] for (kind, target), allowed in record.attempts.items()],
-            "missing": sorted(record.missing),
             "out_cut": self._streams.out.cut,
             "err_cut": self._streams.err.cut,
-            "outcome": testimony.outcome,
-            "raised": testimony.raised,
-            "result": testimony.result,
-            "tests_total": tests_total,
-            "tests_passed": tests_passed,
-            "tests_failed": testimony.failed,
+            **self._watcher.record.told(),
+            **self._testimony.told(),
         }
 
     def _turn(self) -> None:
@@ -160,7 +155,7 @@ class Run:
             self._unmute()
 
     def _mute(self) -> None:
-        """Leave its output where it lies for now: a write that wakes nobody costs the guest next to nothing."""
+        """Leave its output where it lies for now: a write that wakes nobody costs next to nothing."""
         self._streams.mute()
         self._tick_s = _MUTE_S
 
@@ -242,9 +237,11 @@ class Run:
         """
         if pid != self._armed.born.pid or not self._place.tree.is_last(pid):
             return False
-        with contextlib.suppress(OSError):  # it has become a program that may not be looked at
+        try:
             self._held = self._oversight.ended_with(code)
-        return self._held is not None
+        except OSError:  # it has become a program that may not be looked at
+            return False
+        return True
 
     def _end(self) -> Ended:
         """How the main process ended; nothing of the program runs any more."""

@@ -9,7 +9,6 @@ namespace.
 from __future__ import annotations
 
 import os
-import secrets
 import select
 import signal
 import socket
@@ -90,7 +89,7 @@ class Slot:
             run.see_off()
             if self._watcher.surroundings is not None:
                 self._watcher.surroundings.close()
-            self._clear(armed)
+            self._clear(armed, touched=run.touched)
             if self._watcher.record.network_used:
                 self._place.network.renew()
                 self._place.origin.renew()
@@ -109,7 +108,7 @@ class Slot:
         self._place.tree.kill_others()
         self._place.origin.ended()
         self._place.tree.kill_all()
-        self._clear(armed)
+        self._clear(armed, touched=self._box.touched())
         armed = self._arm()
         if not self._waits(armed):
             raise RuntimeError("guests end before they are given anything to do")
@@ -160,12 +159,12 @@ class Slot:
             os.set_blocking(fd, False)
         if self._bounds is not None:
             self._bounds.apply(born.pid, self._place.tree)
-        return Armed(born, ours, stdin_write, stdout_read, stderr_read, secrets.token_hex(16))
+        return Armed(born, ours, stdin_write, stdout_read, stderr_read, os.urandom(16).hex())
 
-    def _clear(self, armed: Armed) -> None:
+    def _clear(self, armed: Armed, *, touched: bool) -> None:
         """Forget a run whose processes are dead; a box nobody has touched stays."""
         armed.close()
-        if self._box.touched():
+        if touched:
             self._box.drop()
             self._has_box = False
 

@@ -59,10 +59,12 @@ class Streams:
         """Take what lies in the pipes; others may still hold them open, so never wait for their end."""
         for fd in (self._armed.stdout, self._armed.stderr):
             taken = 0
-            with contextlib.suppress(BlockingIOError):
+            try:
                 while taken < _DRAIN_BYTES and (data := os.read(fd, 65536)):
                     self._of(fd).add(data)
                     taken += len(data)
+            except BlockingIOError:
+                continue
 
     def feed(self) -> None:
         """Write what the pipe has room for; an input that nobody reads any more is over."""

@@ -48,15 +48,18 @@ class Testimony:
         self.raised: Any = None
         self.result: Any = None
 
-    @property
-    def tests(self) -> tuple[int | None, int | None]:
-        """How many there are, and how many passed; None where none were planned."""
-        return self._planned, None if self._planned is None else sum(self._results.values())
+    def told(self) -> Header:
+        """All of it, as the host is told; of tests, where any were planned."""
+        told: Header = {"outcome": self.outcome, "raised": self.raised, "result": self.result}
+        if self._planned is not None:
+            told["tests_total"] = self._planned
+            told["tests_passed"] = sum(self._results.values())
+            told["tests_failed"] = self._first_failed(self._planned)
+        return told
 
-    @property
-    def failed(self) -> list[int]:
+    def _first_failed(self, planned: int) -> list[int]:
         """Numbers of the first tests that did not pass, those never carried out among them."""
-        missing = (number for number in range(self._planned or 0) if not self._results.get(number))
+        missing = (number for number in range(planned) if not self._results.get(number))
         return list(islice(missing, MOST_FAILED))
 
     def hear(self, said: Header) -> bytes | None:

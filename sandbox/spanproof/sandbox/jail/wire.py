@@ -18,6 +18,7 @@ Header = dict[str, Any]
 """A decoded JSON object from the other side; every reader checks the fields it takes."""
 
 _LENGTHS = struct.Struct("!II")
+_text = json.JSONEncoder().encode
 _scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 """What `json.loads` does, without its searches for an encoding and for blanks."""
 
@@ -50,8 +51,9 @@ class Frame(NamedTuple):
 
 def encode(header: Header, parts: Sequence[bytes] = ()) -> bytes:
     """The bytes of a frame; lone surrogates travel as JSON escapes."""
-    text = json.dumps({**header, "parts": [len(part) for part in parts]}).encode("ascii")
-    return b"".join([_LENGTHS.pack(len(text), sum(map(len, parts))), text, *parts])
+    lengths = [*map(len, parts)]
+    text = _text({**header, "parts": lengths}).encode("ascii")
+    return b"".join((_LENGTHS.pack(len(text), sum(lengths)), text, *parts))
 
 
 def call_key(tool: object, args: object, kwargs: object) -> str:

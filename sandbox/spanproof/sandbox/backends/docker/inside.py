@@ -199,8 +199,8 @@ class ContainerSlot(Slot):
         super()._prepare(frame)
         self._box.hand_over()
 
-    def _clear(self, armed: Armed) -> None:
-        super()._clear(armed)
+    def _clear(self, armed: Armed, *, touched: bool) -> None:
+        super()._clear(armed, touched=touched)
         self._channel.sendall(encode({"kind": "clean"}))
 
 
