@@ -64,7 +64,7 @@ class Group:
     limit_fd: int
     usage_fd: int
     events_fd: int
-    _kills: int = field(default=0)
+    _events_before: bytes = field(default=b"")
     _began_with: int = field(default=0)
     _lifted: bool = field(default=False)
 
@@ -79,7 +79,7 @@ class Group:
         self._began_with = self._usage()
         # Pages the slot has touched may be taken back, so the bound is never under what is there.
         os.pwrite(self.limit_fd, b"%d" % (self._began_with + memory_bytes + disk_bytes), 0)
-        self._kills = self._count()
+        self._events_before = self._events()
 
     def lift(self) -> None:
         """Bound nothing until the next `begin`: the kernel would kill those who are left."""
@@ -107,14 +107,19 @@ class Group:
 
     def killed(self) -> bool:
         """Whether the kernel killed in the group, for memory, since `begin`."""
-        return self._count() > self._kills
+        events = self._events()
+        return events != self._events_before and _kills(events) > _kills(self._events_before)
 
     def _usage(self) -> int:
         return int(os.pread(self.usage_fd, 64, 0))
 
-    def _count(self) -> int:
-        found = _KILLS.search(os.pread(self.events_fd, 4096, 0))
-        return int(found[1]) if found else 0
+    def _events(self) -> bytes:
+        return os.pread(self.events_fd, 4096, 0)
+
+
+def _kills(events: bytes) -> int:
+    found = _KILLS.search(events)
+    return int(found[1]) if found else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,7 +184,7 @@ class OwnGroup(cgroup.Group):
 
     def begin(self, memory_bytes: int, disk_bytes: int) -> None:
         """Count from now on."""
-        self._kills = self._count()
+        self._events_before = self._events()
 
     def lift(self) -> None:
         """Its bound is the daemon's."""
