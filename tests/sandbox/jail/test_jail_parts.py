@@ -142,8 +142,9 @@ def test_a_guest_that_dies_while_it_raises_its_walls_is_told() -> None:
     ours.settimeout(120)  # a hang
     given = Descriptors(theirs.detach(), *(os.open(os.devnull, os.O_RDWR) for _ in range(3)))
     origin = Forked(_Dying(b""), _Dying(b""), "/")
+    origin.ask(given, seeded=False)
     with ours, pytest.raises(RuntimeError, match="could not be armed: it ended"):
-        origin.fork(given, ours, seeded=False)
+        origin.born(ours)
     os.waitpid(origin._pid, 0)
     os.close(origin.fileno())
 

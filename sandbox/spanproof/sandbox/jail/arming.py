@@ -37,19 +37,23 @@ class Forked:
     def __init__(self, arming: Arming, arming_seeded: Arming, work: str) -> None:
         self._arming = arming
         self._arming_seeded = arming_seeded
+        self._asked = arming
         self._work = work
         self._pid = self._pidfd = self._listener = -1
         self._born_with = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
-    def fork(self, descriptors: Descriptors, control: socket.socket, *, seeded: bool) -> Born:
+    def ask(self, descriptors: Descriptors, *, seeded: bool) -> None:
         """See `Origin`."""
-        arming = self._arming_seeded if seeded else self._arming
+        self._asked = arming = self._arming_seeded if seeded else self._arming
         self._pid = os.fork()
         if self._pid == 0:
             guest_main(lambda: begin_alone(descriptors, self._work, arming.arm, seeded=seeded))
         descriptors.close()
         self._pidfd = self._end_of(self._pid)
-        self._listener = arming.fetch(control, self._pid, self._pidfd)
+
+    def born(self, control: socket.socket) -> Born:
+        """See `Origin`."""
+        self._listener = self._asked.fetch(control, self._pid, self._pidfd)
         return Born(self._pid, self._listener, memory.private_bytes(self._pid), self._born_with * 1024)
 
     def _end_of(self, pid: int) -> int:

@@ -10,7 +10,7 @@ import os
 import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from spanproof.sandbox.model import Tier
 
@@ -116,6 +116,15 @@ class Born:
     resident_bytes: int
 
 
+class Ends(NamedTuple):
+    """A slot's ends of what a guest is given."""
+
+    control: socket.socket
+    stdin: int
+    stdout: int
+    stderr: int
+
+
 @dataclass(slots=True)
 class Armed:
     """A guest that waits for code, and its slot's ends of its descriptors, none of which blocks.
@@ -157,13 +166,19 @@ class Ended:
 class Origin(Protocol):
     """Where guests come from, one at a time: forked, under their filter, waiting for code."""
 
-    def fork(self, descriptors: Descriptors, control: socket.socket, *, seeded: bool) -> Born:
-        """Have one made.
+    def ask(self, descriptors: Descriptors, *, seeded: bool) -> None:
+        """Have one made; where the one before is held at its end, when that is gone.
 
         Args:
             descriptors: what it is given; closed here, before anything is waited for.
-            control: the other end of its control channel.
             seeded: whether the slot answers its random bytes.
+        """
+
+    def born(self, control: socket.socket) -> Born:
+        """The one that was asked for.
+
+        Args:
+            control: the other end of its control channel.
 
         Raises:
             RuntimeError: it could not be made; says why.

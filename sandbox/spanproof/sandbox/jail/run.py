@@ -7,8 +7,6 @@ believed where it bears a token of the run.
 
 from __future__ import annotations
 
-import contextlib
-import os
 import select
 import signal
 import socket
@@ -245,18 +243,25 @@ class Run:
 
     def _end(self) -> Ended:
         """How the main process ended; nothing of the program runs any more."""
-        return self._held if self._held is not None and self._stopped is None else self._reap()
+        if self._held is not None and self._stopped is None:
+            return self._held
+        self._held = None
+        return self._reap()
+
+    @property
+    def leaves_one_process(self) -> bool:
+        """Whether one held process is all there is of it, and nobody has to follow its end."""
+        watcher = self._watcher
+        alone = self._held is not None and not self.touched and watcher.surroundings is None
+        return alone and not watcher.record.network_used and not self._oversight.oom_killed()
 
     def see_off(self) -> None:
         """Leave nothing of the program; its result has been told."""
-        if self._held is not None and self._stopped is None:
-            with contextlib.suppress(ProcessLookupError):  # something else has ended it meanwhile
-                os.kill(self._armed.born.pid, signal.SIGKILL)
-            self._ended = True
+        if self._held is not None:
             self._reap()
 
     def _reap(self) -> Ended:
-        """Kill and reap all."""
+        """Kill and reap all; beside one that is held there never was another."""
         if not self._ended:
             self._place.tree.kill_others()
         try:
@@ -265,7 +270,8 @@ class Run:
             if not self._oversight.oom_killed():
                 raise
             ended = Ended(signal.SIGKILL, 0.0, 0)
-        self._place.tree.kill_all()
+        if self._held is None:
+            self._place.tree.kill_all()
         if self._oversight.oom_killed():
             self._place.origin.renew()  # it may have gone the same way, or be about to
         return ended

@@ -20,7 +20,7 @@ from spanproof.sandbox.jail.arch import Arch
 from spanproof.sandbox.jail.cgroup import Group
 from spanproof.sandbox.jail.fixed.surroundings import Surroundings, surrounded
 from spanproof.sandbox.jail.paths import Boundary
-from spanproof.sandbox.jail.place import Armed, Descriptors, Place
+from spanproof.sandbox.jail.place import Armed, Descriptors, Ends, Place
 from spanproof.sandbox.jail.run import Links, Run
 from spanproof.sandbox.jail.stem import Stems
 from spanproof.sandbox.jail.steps import SessionRun
@@ -86,14 +86,24 @@ class Slot:
             run.start()
             header, parts = run.finish()  # nothing of the program runs any more
             self._channel.sendall(encode(header, parts))
-            run.see_off()
-            if self._watcher.surroundings is not None:
-                self._watcher.surroundings.close()
-            self._clear(armed, touched=run.touched)
-            if self._watcher.record.network_used:
-                self._place.network.renew()
-                self._place.origin.renew()
-            armed = self._arm()
+            armed = self._follow(run, armed)
+
+    def _follow(self, run: Run, armed: Armed) -> Armed:
+        """Leave nothing of a run whose result has been told, and arm the next guest."""
+        if run.leaves_one_process:
+            self._place.tree.kill_others()
+            following = self._armed(self._ask())  # who makes it does so when that process is gone
+            self._place.origin.ended()
+            self._clear(armed, touched=False)
+            return following
+        run.see_off()
+        if self._watcher.surroundings is not None:
+            self._watcher.surroundings.close()
+        self._clear(armed, touched=run.touched)
+        if self._watcher.record.network_used:
+            self._place.network.renew()
+            self._place.origin.renew()
+        return self._arm()
 
     def _bounded(self, armed: Armed, bounds: tree.Bounds) -> Armed:
         """A guest under these bounds: mostly the one at hand, because jobs resemble the one before."""
@@ -148,18 +158,27 @@ class Slot:
         if not self._has_box:
             self._box.fresh(_DEFAULT_DISK_BYTES if self._bounds is None else self._bounds.disk_bytes)
             self._has_box = True
+        return self._armed(self._ask())
+
+    def _ask(self) -> Ends:
+        """Have a guest made: our ends of what it is given."""
         seeded = self._bounds is not None and self._bounds.seeded
         stdin_read, stdin_write = os.pipe()
         stdout_read, stdout_write = os.pipe()
         stderr_read, stderr_write = os.pipe()
         ours, theirs = socket.socketpair()
         given = Descriptors(theirs.detach(), stdin_read, stdout_write, stderr_write)
-        born = self._place.origin.fork(given, ours, seeded=seeded)
-        for fd in (ours.fileno(), stdin_write, stdout_read, stderr_read):
+        self._place.origin.ask(given, seeded=seeded)
+        return Ends(ours, stdin_write, stdout_read, stderr_read)
+
+    def _armed(self, ends: Ends) -> Armed:
+        """The guest that was asked for, under its bounds."""
+        born = self._place.origin.born(ends.control)
+        for fd in (ends.control.fileno(), ends.stdin, ends.stdout, ends.stderr):
             os.set_blocking(fd, False)
         if self._bounds is not None:
             self._bounds.apply(born.pid, self._place.tree)
-        return Armed(born, ours, stdin_write, stdout_read, stderr_read, os.urandom(16).hex())
+        return Armed(born, *ends, os.urandom(16).hex())
 
     def _clear(self, armed: Armed, *, touched: bool) -> None:
         """Forget a run whose processes are dead; a box nobody has touched stays."""

@@ -39,7 +39,7 @@ class Stems:
         self._warm_bytes: int | None = None
         self._start(seeded=False)
 
-    def fork(self, descriptors: Descriptors, control: socket.socket, *, seeded: bool) -> Born:
+    def ask(self, descriptors: Descriptors, *, seeded: bool) -> None:
         """See `Origin`."""
         if seeded is not self._seeded:
             self._close()
@@ -47,6 +47,9 @@ class Stems:
         given = descriptors.stdin, descriptors.stdout, descriptors.stderr, descriptors.control
         socket.send_fds(self._channel, [b"fork"], given)
         descriptors.close()
+
+    def born(self, control: socket.socket) -> Born:
+        """See `Origin`."""
         told = control.recv(4096)
         if not told.isdigit():
             reason = told.decode(errors="replace").strip() or "it ended, or what it is forked from did"

@@ -15,7 +15,7 @@ from spanproof.sandbox.jail.arch import Arch
 from spanproof.sandbox.jail.arming import Forked
 from spanproof.sandbox.jail.cgroup import Group
 from spanproof.sandbox.jail.filter import SEEDED, compile_filter
-from spanproof.sandbox.jail.place import Born, Descriptors, Place
+from spanproof.sandbox.jail.place import Descriptors, Place
 from spanproof.sandbox.jail.reduced.arming import Passed
 from spanproof.sandbox.jail.reduced.box import Directory
 from spanproof.sandbox.jail.reduced.fence import Fence
@@ -53,11 +53,11 @@ class Shielded(Forked):
     somebody else to kill. Its death is the moment in which the slot lifts the bound; it ends with the guest.
     """
 
-    def fork(self, descriptors: Descriptors, control: socket.socket, *, seeded: bool) -> Born:
+    def ask(self, descriptors: Descriptors, *, seeded: bool) -> None:
         """See `Origin`."""
         if os.fork() == 0:
             _wait_to_be_killed()
-        return super().fork(descriptors, control, seeded=seeded)
+        super().ask(descriptors, seeded=seeded)
 
 
 def _wait_to_be_killed() -> NoReturn:
