@@ -81,13 +81,20 @@ def _replace(first: int, size: int, allowed: int) -> None:
     if spare == _FAILED:
         return
     copy, _end = large_part(spare, spare + room)
+    _free(spare, copy)  # not at the end: by then something else may lie where the copy was
+    _free(copy + size, spare + room)
     ctypes.memmove(copy, first, size)
     place, length = ctypes.c_void_p(copy), ctypes.c_size_t(size)
-    if collapse(copy, copy + size):
-        # Not before it is written: this is when a kernel has the processor forget what code it knows there.
-        _libc.mprotect(place, length, allowed)
+    # Executed only once it is written: this is when a kernel has the processor forget what code it knew.
+    if not collapse(copy, copy + size) or _libc.mprotect(place, length, allowed):
+        _free(copy, copy + size)
+    else:
         _libc.mremap(place, length, length, _IN_PLACE, ctypes.c_void_p(first))
-    _libc.munmap(ctypes.c_void_p(spare), ctypes.c_size_t(room))
+
+
+def _free(first: int, end: int) -> None:
+    if first < end:
+        _libc.munmap(ctypes.c_void_p(first), ctypes.c_size_t(end - first))
 
 
 class _Mapping:
