@@ -18,7 +18,18 @@ Header = dict[str, Any]
 """A decoded JSON object from the other side; every reader checks the fields it takes."""
 
 _LENGTHS = struct.Struct("!II")
-_text = json.JSONEncoder().encode
+_chunks = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
+    markers=None,
+    default=json.JSONEncoder().default,
+    encoder=json.encoder.encode_basestring_ascii,
+    indent=None,
+    key_separator=":",
+    item_separator=",",
+    sort_keys=False,
+    skipkeys=False,
+    allow_nan=True,
+)
+"""What `json.dumps` makes anew for each text; a value that holds itself is a RecursionError here."""
 _scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 """What `json.loads` does, without its searches for an encoding and for blanks."""
 
@@ -52,7 +63,7 @@ class Frame(NamedTuple):
 def encode(header: Header, parts: Sequence[bytes] = ()) -> bytes:
     """The bytes of a frame; lone surrogates travel as JSON escapes."""
     lengths = [*map(len, parts)]
-    text = _text({**header, "parts": lengths}).encode("ascii")
+    text = "".join(_chunks({**header, "parts": lengths}, 0)).encode("ascii")
     return b"".join((_LENGTHS.pack(len(text), sum(lengths)), text, *parts))
 
 
