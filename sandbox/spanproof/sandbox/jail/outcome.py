@@ -193,14 +193,14 @@ def execution_of(
         may_lie: whether something may lie outside the wall at a path at which the slot saw nothing.
     """
     facts = read_facts(header, language=language, may_lie=may_lie)
-    stdout, stderr = (*(part.decode("utf-8", "replace") for part in parts[:2]), "", "")[:2]
+    stdout, stderr = (*parts, b"", b"")[:2]
     text, characters = _result_text(header)
     return Execution(
         failure_class=classify(facts, limits),
         exit_code=facts.code,
         signal=facts.number,
-        stdout=stdout,
-        stderr=stderr,
+        stdout=stdout.decode("utf-8", "replace"),
+        stderr=stderr.decode("utf-8", "replace"),
         stdout_cut=header.get("out_cut") is True,
         stderr_cut=header.get("err_cut") is True,
         wall_s=facts.wall_s,
@@ -248,9 +248,9 @@ def read_facts(header: Mapping[str, Any], *, language: str, may_lie: Callable[[s
         cpu_s=_seconds(header.get("cpu_s")),
         wall_s=_seconds(header.get("wall_s")),
         attempts=_attempts(header.get("attempts")),
-        nowhere=frozenset(path for path in _texts(header.get("missing")) if not may_lie(path)),
+        nowhere=_nowhere(header.get("missing"), may_lie),
         outcome=outcome if isinstance(outcome, str) else None,
-        told={str(key): value for key, value in said.items() if isinstance(value, bool)},
+        told={str(key): value for key, value in said.items() if isinstance(value, bool)} if said else {},
         path=path if isinstance(path := said.get("path"), str) else None,
         raised=_raised(said) if said else None,
         tests_passed=None if total is None else min(passed or 0, total),
@@ -261,8 +261,9 @@ def read_facts(header: Mapping[str, Any], *, language: str, may_lie: Callable[[s
 
 def _failed(value: object, total: int | None) -> tuple[int, ...]:
     """Numbers of tests that exist; what else a slot says is dropped."""
-    told = value if isinstance(value, list) else []
-    return tuple(number for number in told if type(number) is int and 0 <= number < (total or 0))
+    if not isinstance(value, list):
+        return ()
+    return tuple(number for number in value if type(number) is int and 0 <= number < (total or 0))
 
 
 def _count(value: object) -> int | None:
@@ -274,8 +275,10 @@ def _seconds(value: object) -> float:
 
 
 def _attempts(value: object) -> tuple[Attempt, ...]:
+    if not isinstance(value, list):
+        return ()
     found = []
-    for row in value if isinstance(value, list) else []:
+    for row in value:
         if isinstance(row, list) and len(row) == 3 and isinstance(row[1], str):
             kind, target, allowed = row
             if kind in AttemptKind._value2member_map_:
@@ -283,8 +286,10 @@ def _attempts(value: object) -> tuple[Attempt, ...]:
     return tuple(found)
 
 
-def _texts(value: object) -> list[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+def _nowhere(value: object, may_lie: Callable[[str], bool]) -> frozenset[str]:
+    if not isinstance(value, list):
+        return frozenset()
+    return frozenset(path for path in value if isinstance(path, str) and not may_lie(path))
 
 
 def _raised(said: Mapping[str, Any]) -> Raised:
