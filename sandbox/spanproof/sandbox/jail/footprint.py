@@ -3,7 +3,8 @@
 A fork shares all pages, and the first write to each of them costs a fault and a copy, in the guest and in
 the process it was forked from. What is pinned is not shared: the fork itself copies it, for about half of
 that, and neither ever faults there. Pages are pinned as the buffers of an io_uring that is never used for
-anything. Where there is none to be had (`kernel.io_uring_disabled`, `RLIMIT_MEMLOCK`) nothing is pinned.
+anything. Where there is none to be had (`kernel.io_uring_disabled`, `RLIMIT_MEMLOCK`) nothing is pinned, and
+guests go through a small program ahead. They do so in all slots or in none: it changes where objects lie.
 
 In: a warm interpreter, before any slot is started. Out: ranges of its memory, the same in all its forks.
 """
@@ -35,7 +36,7 @@ _PRESENT, _FILE, _EXCLUSIVE = 1 << 7, 1 << 5, 1
 
 
 def learn(serve: Callable[[socket.socket], None]) -> Ranges:
-    """Have guests go through a trial in a fork of this process; nothing where the kernel does not tell.
+    """Have guests go through a trial in a fork of this process; nothing where they cannot be told or pinned.
 
     Args:
         serve: in the fork, serves guests as a stem does.
@@ -52,7 +53,7 @@ def learn(serve: Callable[[socket.socket], None]) -> Ranges:
     ours.settimeout(_TRIAL_S)
     try:
         _tried(ours, _shown(pid))  # the first writes to what later ones find done
-        return _ranges(_tried(ours, _shown(pid)))
+        return _pinnable(_ranges(_tried(ours, _shown(pid))))
     except (OSError, ValueError, IndexError):
         return ()
     finally:
@@ -68,6 +69,14 @@ def pin(ranges: Ranges) -> int | None:
         return kernel.pin(ranges)
     except OSError:
         return None
+
+
+def _pinnable(ranges: Ranges) -> Ranges:
+    ring = pin(ranges)
+    if ring is None:
+        return ()
+    os.close(ring)
+    return ranges
 
 
 def own_pages(pid: int) -> set[int]:

@@ -135,7 +135,7 @@ def stem_main(
         except Exception as failure:
             slot.send(f"{type(failure).__name__}: {failure}".encode()[:4000])
             raise
-        _serve(slot, born_with, root.WORK, seeded=seeded)
+        _serve(slot, born_with, root.WORK, seeded=seeded, has_pages=bool(written))
         status = 0
     finally:
         os._exit(status)
@@ -144,7 +144,7 @@ def stem_main(
 def trial(slot: socket.socket) -> None:
     """Be a stem before there is any slot, for `footprint.learn`."""
     slot = _leave_everything(slot, [])
-    _serve(slot, _peak(), "/", seeded=False)
+    _serve(slot, _peak(), "/", seeded=False, has_pages=False)
 
 
 def _pin(written: footprint.Ranges) -> list[int]:
@@ -187,7 +187,7 @@ def _peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def _serve(slot: socket.socket, born_with: int, work: str, *, seeded: bool) -> None:
+def _serve(slot: socket.socket, born_with: int, work: str, *, seeded: bool, has_pages: bool) -> None:
     """Fork guests, one after the other, until the slot is gone."""
     while True:
         asked, descriptors, _flags, _address = socket.recv_fds(slot, 16, 4)
@@ -196,7 +196,7 @@ def _serve(slot: socket.socket, born_with: int, work: str, *, seeded: bool) -> N
         _lay_out(descriptors, work, seeded=seeded)
         pid = kernel.fork()
         if pid == 0:
-            guest_main(_begin)
+            guest_main(_begin, has_pages=has_pages)
         os.closerange(0, _CHANNEL_FD)
         os.close(CONTROL_FD)
         _pid, status, usage = os.wait4(pid, 0)

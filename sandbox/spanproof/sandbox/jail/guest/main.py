@@ -35,18 +35,20 @@ _inbox = Inbox(CONTROL_FD)
 """Of the guest that this process becomes, or one that is forked from it."""
 
 
-def guest_main(begin: Callable[[], None]) -> NoReturn:
+def guest_main(begin: Callable[[], None], *, has_pages: bool = False) -> NoReturn:
     """Become the guest; does not return.
 
     Args:
         begin: leaves what the process it was forked from had, so that the descriptors of the guest are in
             their places, and raises the walls that are not there yet.
+        has_pages: whether the pages that every run writes to are to be its own already: see `footprint`.
     """
     code, ear = _SETUP_FAILED, CONTROL_FD
     try:
         begin()
         ear = _STDERR  # from here on the slot hears reports alone
-        go_through(_touching, _inbox)
+        if not has_pages:
+            go_through(_touching, _inbox)
         code = shut_down(run_job(_inbox, CONTROL_FD))
     except BaseException as failure:  # noqa: BLE001 - must never unwind into who forked it
         _tell(failure, ear)

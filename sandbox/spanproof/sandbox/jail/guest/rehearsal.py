@@ -49,7 +49,7 @@ _TOUCHES_PANDAS = """
 import pandas as pd
 repr(pd.DataFrame({"a": range(3), "b": list("xyz")}).describe())
 """
-"""What a guest does while it waits: the pages that tables take are a third of a small program's time."""
+"""What a guest has at hand from the start: pages that tables take are a third of a small program's time."""
 
 
 def rehearse() -> None:
