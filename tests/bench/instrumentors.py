@@ -12,7 +12,8 @@ instrumentation, in the same process: of two processes one is always a little fa
 What a span costs is told by the steps: by how much the median, and the 99th percentile, of the time between
 two calls of the model is more than without, divided by the spans that lie between. `overhead` is of whole
 runs, with the interval that holds its median in 95 of 100 cases. `nothing` instruments nothing: it tells how
-far equal runs lie apart.
+far equal runs lie apart. Beside the ratio to OpenInference's time stand the least and the greatest of the
+fleets, the sets of processes, alone.
 `sdk alone` opens and ends a span of 16 short attributes at the same places, by the OpenTelemetry SDK and
 nothing else: what nobody who uses the SDK can go under. In a tight loop, as printed first, such a span costs
 less: within an agent's work nothing of it is in the processor's caches.
@@ -327,6 +328,16 @@ def added_per_span(turns: list[Turn], spans_of_a_step: int) -> tuple[float, floa
     return median, high
 
 
+def ratios_of_fleets(ours: list[Turn], theirs: list[Turn], spans_of_a_step: int) -> list[float]:
+    """What one way's spans take of another's, in each fleet: they tell how well the whole is known."""
+    size = len(ours) // FLEETS
+    both = [
+        [added_per_span(turns[at : at + size], spans_of_a_step)[0] for at in range(0, size * FLEETS, size)]
+        for turns in (ours, theirs)
+    ]
+    return [one / other for one, other in zip(*both, strict=True)]
+
+
 def overhead(turns: list[Turn]) -> tuple[float, float, float]:
     """Per cent that a run takes longer: the median of the turns, and the interval that holds it."""
     shares = [
@@ -368,7 +379,9 @@ def table(framework: str, turns_of_each: int) -> None:
         said = f"{OURS + how}: above the SDK alone {middle[OURS + how] - middle[FLOOR]:.1f} µs per span"
         if theirs:
             ratio, size = middle[OURS + how] / middle[THEIRS + how], ours.bytes / theirs[-1].bytes
-            said += f"; to OpenInference's, time per span {ratio:.3f}, bytes {size:.3f}"
+            alone = sorted(ratios_of_fleets(found[OURS + how], theirs, SPANS_OF_A_STEP[framework]))
+            said += f"; to OpenInference's, time per span {ratio:.3f}"
+            said += f" (of the fleets alone {alone[0]:.3f} to {alone[-1]:.3f}), bytes {size:.3f}"
         print(said)
 
 
