@@ -155,21 +155,27 @@ def throughput(cores: list[int], runs: int) -> list[Throughput]:
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)
     try:
-        with ThreadPoolExecutor(len(cores)) as pool:
-            bare = per_second(pool, plain, runs // 2)
-            with open_sandbox(workers=len(cores)) as sandbox:
-                jail = per_second(pool, lambda source: jailed(sandbox, source), runs * 4)
+        bare = per_second(len(cores), plain, runs // 2)
+        with open_sandbox(workers=len(cores)) as sandbox:
+            jail = per_second(len(cores), lambda source: jailed(sandbox, source), runs * 4)
     finally:
         os.sched_setaffinity(0, before)
     return [Throughput(BASE, len(cores), bare), Throughput(WARM, len(cores), jail)]
 
 
-def per_second(pool: ThreadPoolExecutor, way: Way, runs: int) -> float:
-    source = SNIPPETS["trivial"]
-    list(pool.map(way, [source] * 8))
-    started = time.perf_counter()
-    list(pool.map(way, [source] * runs))
-    return runs / (time.perf_counter() - started)
+def per_second(callers: int, way: Way, runs: int) -> float:
+    """With callers that do nothing but call, each as often as the others."""
+    source, calls = SNIPPETS["trivial"], runs // callers
+
+    def call(times: int) -> None:
+        for _ in range(times):
+            way(source)
+
+    with ThreadPoolExecutor(callers) as pool:
+        list(pool.map(call, [8] * callers))
+        started = time.perf_counter()
+        list(pool.map(call, [calls] * callers))
+        return callers * calls / (time.perf_counter() - started)
 
 
 def table(rows: list[Row]) -> Table:
