@@ -86,6 +86,7 @@ def main() -> None:
         os.setgroups([])
         os.setresgid(own_id, own_id, own_id)
         os.setresuid(own_id, own_id, own_id)
+        os.environ["LOGNAME"] = f"user-{own_id}"  # names pytest's directory, which another's must not be
     os.chdir("/")
     os.execv(command[0], command)
 

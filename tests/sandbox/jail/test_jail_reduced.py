@@ -142,6 +142,15 @@ def test_a_box_counts_names_and_forgets_those_that_were_removed(tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_box_in_which_the_first_files_take_all_room_gets_no_further_one(tmp_path: Path) -> None:
+    box = Directory(str(tmp_path), Descendants(own_user=False))
+    box.fresh(1 << 20)
+    for number in range(3):  # before anybody has looked by the clock
+        assert box.name_made()
+        (tmp_path / "work" / str(number)).write_bytes(bytes(400_000))
+    assert not box.name_made()
+
+
 def test_a_box_whose_empty_manifest_a_program_has_changed_is_not_kept(tmp_path: Path) -> None:
     box = Directory(str(tmp_path), Descendants(own_user=False))
     manifest = tmp_path / "package.json"

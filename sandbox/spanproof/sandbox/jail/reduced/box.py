@@ -21,7 +21,8 @@ _LEAST_NAMES = 1024
 _BYTES_A_NAME = 16384
 """Of the room: a name costs a disk more than a tmpfs, when it is removed."""
 _LOOK_EACH_NAMES = 32
-"""Many small files may be written between two looks by the clock."""
+"""Much may be written between two looks by the clock: each of the first names is looked at too, then every so
+many."""
 _OFTEN = 10
 """A walk through the box is made again when ten times what the last one took is past."""
 _BEYOND_BEARING = 2
@@ -117,7 +118,8 @@ class Directory:
         """Count a name that is about to be made; False where there is no room for one more."""
         self._names_made += 1
         most = max(_LEAST_NAMES, self._most_bytes // _BYTES_A_NAME)
-        if self._names_made > most or self._names_made % _LOOK_EACH_NAMES == 0:
+        early = self._names_made <= _LOOK_EACH_NAMES
+        if early or self._names_made > most or self._names_made % _LOOK_EACH_NAMES == 0:
             used, names = self._measured()
             if used > self._most_bytes:
                 self._close()
