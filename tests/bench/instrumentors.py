@@ -32,12 +32,12 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 from scripted_agents import RUNS, STEPS
+from sdk_alone import Bare
 
 FLEETS = 4
 """Sets of processes, one after the other: where one's memory happens to lie makes it faster or slower."""
@@ -82,95 +82,6 @@ class Kept:
         return True
 
 
-class Bare:
-    """The SDK alone: at each place where there is a span, one with attributes that cost nothing to make."""
-
-    def __init__(self, framework: str, provider: Any, attributes: int) -> None:
-        self._framework, self._tracer = framework, provider.get_tracer(FLOOR)
-        self._attributes = {f"attribute.{number}": "a short value" for number in range(attributes)}
-        self._replaced: list[tuple[Any, str, Any]] = []
-        self._handler: Any = None
-
-    def on(self) -> None:
-        """Open and end spans."""
-        if self._framework == "langchain":
-            self._handle()
-            return
-        import smolagents
-        from smolagents import CodeAgent
-
-        for owner, name in (
-            (CodeAgent, "run"),
-            (smolagents.Scripted, "generate"),
-            (smolagents.Tool, "__call__"),
-        ):
-            self._replace(owner, name, self._within)
-        self._replace(CodeAgent, "_step_stream", self._streaming)
-
-    def off(self) -> None:
-        """Stop."""
-        if self._handler is not None:
-            self._handler.set(None)
-        for owner, name, original in self._replaced:
-            if original is None:
-                delattr(owner, name)
-            else:
-                setattr(owner, name, original)
-        self._replaced.clear()
-
-    def _replace(self, owner: Any, name: str, wrap: Callable[..., Any]) -> None:
-        self._replaced.append((owner, name, vars(owner).get(name)))
-        setattr(owner, name, wrap(getattr(owner, name)))
-
-    def _within(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        from opentelemetry.context import attach, detach
-        from opentelemetry.trace import set_span_in_context
-
-        def call(*args: Any, **kwargs: Any) -> Any:
-            span = self._tracer.start_span("floor", attributes=self._attributes)
-            token = attach(set_span_in_context(span))
-            try:
-                return original(*args, **kwargs)
-            finally:
-                detach(token)
-                span.end()
-
-        return call
-
-    def _streaming(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        begun = self._within(original)
-
-        def call(*args: Any, **kwargs: Any) -> Any:
-            yield from begun(*args, **kwargs)
-
-        return call
-
-    def _handle(self) -> None:
-        from contextvars import ContextVar
-
-        from langchain_core.callbacks import BaseCallbackHandler
-        from langchain_core.tracers.context import register_configure_hook
-
-        tracer, attributes, spans = self._tracer, self._attributes, dict[Any, Any]()
-
-        class Handler(BaseCallbackHandler):
-            run_inline = True
-
-            def begin(self, *_: Any, run_id: Any, **__: Any) -> None:
-                spans[run_id] = tracer.start_span("floor", attributes=attributes)
-
-            def end(self, *_: Any, run_id: Any, **__: Any) -> None:
-                spans.pop(run_id).end()
-
-            on_chain_start = on_chat_model_start = on_tool_start = begin
-            on_chain_end = on_llm_end = on_tool_end = end
-
-        if self._handler is None:
-            self._handler = ContextVar[Any]("bare", default=None)
-            register_configure_hook(self._handler, inheritable=True)
-        self._handler.set(Handler())
-
-
 class Way:
     """One way of being instrumented, switched on and off within this process."""
 
@@ -183,8 +94,10 @@ class Way:
         self._provider = TracerProvider(sampler=sampler, shutdown_on_exit=False)
         self.kept = Kept()
         self._provider.add_span_processor(self.kept)  # type: ignore[arg-type]
-        attributes = 0 if way.endswith(EMPTY) else 16
-        self._bare = Bare(framework, self._provider, attributes) if self._who == FLOOR else None
+        self._bare: Bare | None = None
+        if self._who == FLOOR:
+            attributes = 0 if way.endswith(EMPTY) else 16
+            self._bare = Bare(framework, self._provider.get_tracer(FLOOR), attributes)
 
     def on(self) -> None:
         """Instrument."""

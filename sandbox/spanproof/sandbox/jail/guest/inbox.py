@@ -1,7 +1,7 @@
 """What a slot tells its guest: messages that are written on the trusted side, and read on the other.
 
 Both run the same interpreter, so a message is a value of `marshal`: one call reads it, where to decode JSON
-each guest would copy some forty pages more, a tenth of its time. The way back is JSON (`reporter`): nothing
+each guest would write to a dozen pages more, and have them copied. The way back is JSON (`reporter`): nothing
 that comes from a guest is ever read like this.
 """
 
