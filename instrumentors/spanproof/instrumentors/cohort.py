@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
-from opentelemetry.context import Context, attach, create_key, get_current, set_value
+from opentelemetry.context import Context, create_key, set_value
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 
-from spanproof.instrumentors.contexts import restore
+from spanproof.instrumentors.contexts import attach, current, restore
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.texts import text_of, well_formed
 from spanproof.semconv.spanproof import COHORT_PREFIX, SCOPE_PREFIX
@@ -59,7 +59,7 @@ def set_cohort(
 
 def cohort_attributes(context: Context | None = None) -> Mapping[str, str]:
     """The cohort attributes of a context (the current one when None)."""
-    value = (get_current() if context is None else context).get(COHORT_KEY)
+    value = (current() if context is None else context).get(COHORT_KEY)
     return value if isinstance(value, dict) else _NOTHING
 
 

@@ -12,11 +12,10 @@ from functools import partial, wraps
 from typing import Any, Final
 
 from opentelemetry import trace as otel
-from opentelemetry.context import attach
 
 from spanproof.instrumentors.arguments import Parameters, parameters_of
 from spanproof.instrumentors.content import Content, ContentPolicy
-from spanproof.instrumentors.contexts import restore
+from spanproof.instrumentors.contexts import attach, restore
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.spans import AGENT, GIVEN_UP, TOOL, Opened, Tracing
 from spanproof.instrumentors.streams import drive

@@ -146,8 +146,7 @@ def record_usage(content: Content, given: int | None, written: int | None) -> No
 def record_output(content: Content, document: dict[str, Any], finish_reason: str) -> None:
     """Put the model's answer onto the span."""
     content.messages(genai.OUTPUT_MESSAGES, [{**document, "finish_reason": finish_reason}])
-    # A list, since the SDK looks at a tuple for longer.
-    content.attributes[genai.RESPONSE_FINISH_REASONS] = [finish_reason]
+    content.attributes[genai.RESPONSE_FINISH_REASONS] = (finish_reason,)
     # An answer that only asks for tools shows which: a backend would show nothing.
     content.output(text_in(document) or document["parts"])
 

@@ -14,12 +14,14 @@ from importlib.metadata import version
 from typing import Final
 
 from opentelemetry import trace
-from opentelemetry.context import Context, get_current
+from opentelemetry.context import Context
 from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, TracerProvider
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.cohort import COHORT_KEY, cohort_attributes
 from spanproof.instrumentors.content import Content, ContentPolicy, policy_from
+from spanproof.instrumentors.contexts import current
+from spanproof.instrumentors.light_spans import SPAN_KEY, starting_with
 from spanproof.instrumentors.texts import text_of, well_formed
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
@@ -37,8 +39,6 @@ _MAX_STACK_CHARS: Final = 16_384
 _MAX_UNTYPED_CHARS: Final = 4_096
 _UNKNOWN_ERROR: Final = "_OTHER"
 """OpenTelemetry's value for an error of unknown type."""
-(_SPAN_KEY,) = trace.set_span_in_context(trace.INVALID_SPAN, Context())
-"""Under which the API keeps a context's span: `set_span_in_context` copies the whole context twice."""
 _NOTHING: Final[Mapping[str, object]] = {}
 
 
@@ -86,7 +86,8 @@ class Tracing:
             self._provider = provider
         # That content is hidden holds for all of this scope's spans, and is told once for them.
         said = None if self.policy.capture else {ours.CONTENT_HIDDEN: True}
-        self._tracer = self._provider.get_tracer(self.scope, version("spanproof"), attributes=said)
+        tracer = self._provider.get_tracer(self.scope, version("spanproof"), attributes=said)
+        self._start = starting_with(tracer)
 
     def open(
         self,
@@ -104,7 +105,7 @@ class Tracing:
 
         What happens within it finds also what is given as `within` in its context.
         """
-        context = get_current() if parent is None else parent
+        context = current() if parent is None else parent
         attributes: dict[str, AttributeValue] = {openinference.SPAN_KIND: kind}
         if COHORT_KEY in context:
             attributes.update(cohort_attributes(context))
@@ -116,8 +117,8 @@ class Tracing:
             name = well_formed(name)
         otel_kind = SpanKind.CLIENT if kind == LLM else SpanKind.INTERNAL
         opened = Opened(self.policy)
-        span = opened.span = self._tracer.start_span(name, context, otel_kind, attributes, links, start_ns)
-        opened.context = Context({**context, _SPAN_KEY: span, **within})
+        span = opened.span = self._start(name, context, otel_kind, attributes, links, start_ns)
+        opened.context = Context({**context, SPAN_KEY: span, **within})
         opened.recording = span.is_recording()
         return opened
 

@@ -12,8 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import wrapt
-from opentelemetry.context import Context, attach, detach
+from opentelemetry.context import Context
 
+from spanproof.instrumentors.contexts import attach, detach
 from spanproof.instrumentors.diagnostics import swallowed
 
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, overload
 
 from opentelemetry import trace as otel
-from opentelemetry.context import Context, attach, get_current
+from opentelemetry.context import Context
 
-from spanproof.instrumentors.contexts import restore
+from spanproof.instrumentors.contexts import attach, current, restore
 from spanproof.instrumentors.decorating import (
     close_span,
     configure,
@@ -114,7 +114,7 @@ class Block:
         """Which entering is left: the one whose context is current, else the last."""
         if not self._not_left:  # what `__enter__` gave is left by hand
             return self._last
-        context = get_current()
+        context = current()
         for each in reversed(self._not_left):
             if each.opened is not None and each.opened.context is context:
                 self._not_left.remove(each)

@@ -15,10 +15,10 @@ from typing import Any
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
-from opentelemetry.context import Context, attach, get_current
+from opentelemetry.context import Context
 
 from spanproof.instrumentors.content import Content
-from spanproof.instrumentors.contexts import restore
+from spanproof.instrumentors.contexts import attach, current, restore
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.langchain import records
 from spanproof.instrumentors.messages import History, Message
@@ -267,7 +267,7 @@ class SpanHandler(BaseCallbackHandler):
             f"{operation} {name}" if operation else name,
             kind,
             operation=operation,
-            parent=parent.opened.context if parent else get_current(),
+            parent=parent.opened.context if parent else current(),
         )
         if len(self._runs) >= _MAX_GOING_ON:
             self._forget_oldest()
@@ -300,7 +300,7 @@ class SpanHandler(BaseCallbackHandler):
         record = self._runs.pop(run_id, None)
         token = record.token if record is not None else self._tokens.pop(run_id, None)
         # A callback may come in another task, where the context was never attached.
-        if token is not None and get_current() is (context if record is None else record.opened.context):
+        if token is not None and current() is (context if record is None else record.opened.context):
             restore(token)
         return record
 

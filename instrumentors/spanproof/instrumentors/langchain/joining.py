@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from langchain_core.runnables.config import var_child_runnable_config
-from opentelemetry.context import attach
 from opentelemetry.trace import get_current_span, set_span_in_context
 
+from spanproof.instrumentors.contexts import attach
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.langchain.handler import SpanHandler
 from spanproof.instrumentors.patching import Method

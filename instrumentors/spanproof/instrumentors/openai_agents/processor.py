@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agents.tracing import TracingProcessor, get_current_trace
-from opentelemetry.context import Context, attach, get_current
+from opentelemetry.context import Context
 
-from spanproof.instrumentors.contexts import restore
+from spanproof.instrumentors.contexts import attach, current, restore
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.messages import History
 from spanproof.instrumentors.openai_agents import records
@@ -113,7 +113,7 @@ class SpanProcessor(TracingProcessor):
             f"{operation} {name}" if operation else name,
             kind,
             operation=operation,
-            parent=parent.opened.context if parent else get_current(),
+            parent=parent.opened.context if parent else current(),
         )
         record = self._records[span.span_id] = Record(
             opened,
@@ -134,7 +134,7 @@ class SpanProcessor(TracingProcessor):
         record = self._records.pop(span.span_id, None)
         if record is None or span.span_data.type not in _KINDS:
             return
-        if record.token is not None and get_current() is record.opened.context:
+        if record.token is not None and current() is record.opened.context:
             restore(record.token)
         if span.span_data.type == "handoff" and record.agent is not None and span.error is None:
             record.agent.handed_over = True
@@ -162,7 +162,7 @@ class SpanProcessor(TracingProcessor):
         """End what is going on: nothing more will be told of it."""
         while self._records:
             _, record = self._records.popitem()
-            if record.token is not None and get_current() is record.opened.context:
+            if record.token is not None and current() is record.opened.context:
                 restore(record.token)
             if record.opened.span.is_recording():  # what only groups has the record of what is above
                 record.opened.write()

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any
 
-from opentelemetry.context import attach, detach, get_current
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content import Content, ContentPolicy
+from spanproof.instrumentors.contexts import attach, current, detach
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.reading import attribute
@@ -58,7 +58,7 @@ def wrap_timeout(original: Callable[..., Any]) -> Callable[..., Any]:
         decorate = original(*limits, **named)
 
         def carrying(function: Callable[..., Any]) -> Any:
-            context = get_current()
+            context = current()
             step = place_of(context).step
 
             def inside(*args: Any, **kwargs: Any) -> Any:
@@ -101,7 +101,7 @@ def _describe(content: Content, executor: Any) -> None:
         content.fact(ours.EXECUTOR_VERSION, f"python {platform.python_version()}")
         imports = getattr(executor, "additional_authorized_imports", None)
         if isinstance(imports, list) and imports and all(isinstance(each, str) for each in imports):
-            content.fact(ours.EXECUTOR_IMPORTS, sorted(imports))
+            content.fact(ours.EXECUTOR_IMPORTS, tuple(sorted(imports)))
     image = getattr(executor, "image_name", None) or getattr(executor, "image", None)
     content.fact(ours.EXECUTOR_IMAGE_NAME, image if isinstance(image, str) else None)
     digest = getattr(getattr(getattr(executor, "container", None), "image", None), "id", None)

@@ -10,10 +10,11 @@ from functools import lru_cache
 from types import GeneratorType
 from typing import Any
 
-from opentelemetry.context import Context, attach, detach, get_current
+from opentelemetry.context import Context
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content import Content
+from spanproof.instrumentors.contexts import attach, current, detach
 from spanproof.instrumentors.diagnostics import shielded, swallowed
 from spanproof.instrumentors.messages import record_input, record_output, record_usage
 from spanproof.instrumentors.patching import Method
@@ -73,7 +74,7 @@ def wrap_generate_stream(tracing: Tracing, original: Method) -> Method:
         if place is MUTED:
             return original(model, *args, **kwargs)
         # A method that only passes its parent's stream on asks for it here, before the span begins.
-        token = attach(Context({**get_current(), PLACE: Place(place.run, place.step, model, original)}))
+        token = attach(Context({**current(), PLACE: Place(place.run, place.step, model, original)}))
         try:
             stream = original(model, *args, **kwargs)
         finally:

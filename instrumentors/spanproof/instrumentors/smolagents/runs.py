@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from types import GeneratorType
 from typing import Any, Final
 
-from opentelemetry.context import Context, attach, detach, get_current
+from opentelemetry.context import Context
 
 from spanproof.instrumentors.arguments import bind, parameter_names
 from spanproof.instrumentors.content import Content
+from spanproof.instrumentors.contexts import attach, current, detach
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.messages import text_part
 from spanproof.instrumentors.patching import Method
@@ -31,7 +32,7 @@ def wrap_run(tracing: Tracing, adopt: Callable[[Any], object], original: Method)
 
     def run(agent: Any, *args: Any, **kwargs: Any) -> Any:
         adopt(agent)
-        parent = get_current()
+        parent = current()
         call = _call_of(original, args, kwargs) or {}
         if call.get("stream"):
             # The span begins with the first `next()`: a stream that nobody reads does nothing either.

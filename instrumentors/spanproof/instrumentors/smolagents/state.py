@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from opentelemetry import trace
-from opentelemetry.context import Context, create_key, get_current
+from opentelemetry.context import Context, create_key
 from opentelemetry.util.types import AttributeValue
 
+from spanproof.instrumentors.contexts import current
 from spanproof.instrumentors.messages import History
 from spanproof.instrumentors.reading import attribute, items
 from spanproof.instrumentors.spans import Opened
@@ -140,7 +141,7 @@ def located(member: Any, method: Any) -> tuple[Context | None, Place]:
     `Derived.__call__` that ends in `super().__call__()` passes two replaced methods and is one call, which is
     handed on; a tool or model that calls itself again passes the same method twice and is two.
     """
-    context = get_current()
+    context = current()
     place: Any = context.get(PLACE, NOWHERE)  # not by `place_of`: in a run that is not sampled this is all
     if place is not NOWHERE:
         handed_on = place.instance is member and place.method is not method
@@ -156,13 +157,13 @@ def located(member: Any, method: Any) -> tuple[Context | None, Place]:
 
 def current_run() -> RunState | None:
     """The run going on in the current context."""
-    place: Any = get_current().get(PLACE, NOWHERE)
+    place: Any = current().get(PLACE, NOWHERE)
     return place.run  # type: ignore[no-any-return]
 
 
 def current_step() -> StepState | None:
     """The step going on in the current context."""
-    place: Any = get_current().get(PLACE, NOWHERE)
+    place: Any = current().get(PLACE, NOWHERE)
     return place.step  # type: ignore[no-any-return]
 
 

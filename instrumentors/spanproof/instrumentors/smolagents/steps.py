@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from opentelemetry.context import attach, detach
 from opentelemetry.util.types import AttributeValue
 
+from spanproof.instrumentors.contexts import attach, detach
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.smolagents import outcome

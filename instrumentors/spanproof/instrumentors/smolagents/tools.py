@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from opentelemetry.context import Context, attach, detach
+from opentelemetry.context import Context
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.arguments import Bound, bind, parameter_names
 from spanproof.instrumentors.code_tools import record_call
 from spanproof.instrumentors.content import Content
+from spanproof.instrumentors.contexts import attach, detach
 from spanproof.instrumentors.diagnostics import shielded, swallowed
 from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.reading import attribute, items, text_or_none

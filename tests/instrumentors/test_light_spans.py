@@ -1,0 +1,332 @@
+"""A light span is told from the SDK's own by nothing: what is done to both leaves the same bytes."""
+
+import json
+import logging
+from contextlib import contextmanager
+from itertools import count
+from threading import Thread
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.sdk.trace import Span, SpanLimits, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.id_generator import IdGenerator
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON, Decision, Sampler, SamplingResult
+from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags, TraceState
+
+from spanproof.instrumentors.light_spans import LightSpan, starting_with
+
+_ELSEWHERE = SpanContext(7, 7, is_remote=True, trace_flags=TraceFlags(1))
+_FAILED = ValueError("too late")
+
+
+class Counting(IdGenerator):
+    """The same ids in the same order, in every provider."""
+
+    def __init__(self):
+        self._ids = count(1)
+
+    def generate_span_id(self):
+        return next(self._ids)
+
+    def generate_trace_id(self):
+        return next(self._ids)
+
+    def is_trace_id_random(self):
+        return True
+
+
+class Deciding(Sampler):
+    """Decides on children as it is told; keeps what it was asked."""
+
+    def __init__(self, result):
+        self._result = result
+        self.asked = []
+
+    def should_sample(
+        self, parent_context, trace_id, name, kind=None, attributes=None, links=None, trace_state=None
+    ):
+        if name == "root":
+            return SamplingResult(Decision.RECORD_AND_SAMPLE)
+        self.asked.append((trace_id, name, kind, dict(attributes), tuple(links or ())))
+        return self._result
+
+    def get_description(self):
+        return "as told"
+
+
+class Said(logging.Handler):
+    """What the SDK's loggers say."""
+
+    def __init__(self):
+        super().__init__()
+        self.messages = []
+
+    def emit(self, record):
+        self.messages.append(record.getMessage())
+
+
+@contextmanager
+def said():
+    handler, logger = Said(), logging.getLogger("opentelemetry")
+    logger.addHandler(handler)
+    propagated, logger.propagate = logger.propagate, False
+    try:
+        yield handler.messages
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = propagated
+
+
+class Provided:
+    """A provider with a root span, and what begins children of it: as ours do, or as the SDK does."""
+
+    def __init__(self, *, light, limits=None, sampler=ALWAYS_ON, processors=()):
+        self.exporter = InMemorySpanExporter()
+        self.provider = TracerProvider(
+            sampler=sampler, span_limits=limits, id_generator=Counting(), shutdown_on_exit=False
+        )
+        for each in processors:
+            self.provider.add_span_processor(each)
+        self.provider.add_span_processor(SimpleSpanProcessor(self.exporter))
+        self.tracer = self.provider.get_tracer("scope", "1.0", attributes={"of.scope": True})
+        self.root = self.tracer.start_span("root", start_time=1)
+        self.context = trace.set_span_in_context(self.root, Context())
+        self.start = starting_with(self.tracer) if light else self.tracer.start_span
+
+    def begin(self, name="child", **options):
+        given = {"kind": SpanKind.CLIENT, "attributes": {"at.start": 1}, "start_time": 2, **options}
+        return self.start(name, self.context, **given)
+
+    def exported(self):
+        return [encode_spans([span]).SerializeToString() for span in self.exporter.get_finished_spans()]
+
+
+def bytes_of(what, **options):
+    """What is exported, and what is said, as `what` is done to a span of each."""
+    found = []
+    for light in (True, False):
+        provided = Provided(light=light, **options)
+        with said() as messages:
+            span = provided.begin()
+            assert (type(span) is LightSpan) is light
+            what(span)
+            span.end(9)
+        found.append((provided.exported(), messages))
+    return found
+
+
+_scalars = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=5),
+    st.integers(-(2**63), 2**63 - 1),
+    st.booleans(),
+    st.floats(allow_nan=False),
+)
+_values = st.one_of(
+    _scalars, st.lists(_scalars, max_size=3), st.none(), st.just(object), st.binary(max_size=3)
+)
+_names = st.one_of(st.sampled_from(["a", "b", "c", "at.start"]), st.text("xyz", max_size=2))
+_attributes = st.dictionaries(_names, _values, max_size=4)
+_operations = st.one_of(
+    st.tuples(st.just("set_attribute"), st.one_of(_names, st.just(7)), _values),
+    st.tuples(st.just("set_attributes"), _attributes),
+    st.tuples(st.just("add_event"), _names, _attributes, st.integers(3, 8)),
+    st.tuples(st.just("add_link"), st.just(_ELSEWHERE), _attributes),
+    st.tuples(st.just("record_exception"), st.just(_FAILED), _attributes, st.integers(3, 8)),
+    st.tuples(st.just("update_name"), _names),
+    st.tuples(st.just("set_status"), st.sampled_from([*StatusCode, Status(StatusCode.ERROR, "why")])),
+    st.tuples(st.just("end"), st.integers(3, 8)),
+)
+_limits = st.builds(
+    SpanLimits,
+    max_span_attributes=st.sampled_from([None, 0, 1, 2, 3, SpanLimits.UNSET]),
+    max_events=st.sampled_from([None, 1]),
+    max_links=st.sampled_from([None, 1]),
+    max_event_attributes=st.sampled_from([None, 1]),
+)
+
+
+@given(st.lists(_operations, max_size=8), _limits)
+def test_whatever_is_done_to_it_it_is_exported_as_the_sdks_own_and_the_sdk_says_the_same(operations, limits):
+    def do(span):
+        for method, *arguments in operations:
+            getattr(span, method)(*arguments)
+            assert span.is_recording() is (span.end_time is None)
+
+    light, own = bytes_of(do, limits=limits)
+    assert light == own
+
+
+def test_it_fails_and_ends_with_its_block_as_the_sdks_own():
+    def fail(span):
+        with pytest.raises(ValueError, match="too late"), trace.use_span(span), span:
+            raise _FAILED
+
+    # The time of the event is that of the clock, the stack trace that of the test.
+    found = []
+    for light in (True, False):
+        provided = Provided(light=light)
+        fail(provided.begin())
+        (span,) = provided.exporter.get_finished_spans()
+        found.append((span.status.description, [event.attributes["exception.type"] for event in span.events]))
+        assert span.status.status_code is StatusCode.ERROR
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("decision", Decision)
+def test_the_sampler_is_asked_once_and_its_word_holds(decision):
+    result = SamplingResult(decision, {"of.sampler": ["x"], "at.start": 2}, TraceState([("vendor", "1")]))
+    found = []
+    for light in (True, False):
+        sampler = Deciding(result)
+        provided = Provided(light=light, sampler=sampler)
+        span = provided.begin()
+        found.append((sampler.asked, span.is_recording(), span.get_span_context()))
+        if span.is_recording():
+            found[-1] += (dict(span.attributes),)
+        span.end(9)
+    assert found[0] == found[1]
+    assert len(found[0][0]) == 1
+    assert provided.root.get_span_context().trace_flags.sampled
+
+
+class Noting:
+    """A processor that keeps what it is told, and puts its own onto what begins."""
+
+    def __init__(self):
+        self.told = []
+
+    def on_start(self, span, parent_context=None):
+        if span.parent is not None:
+            assert isinstance(span, Span)
+            span.set_attribute("of.processor", ("a", "list"))
+            self.told.append(("start", span.name, trace.get_current_span(parent_context).name))
+
+    def _on_ending(self, span):
+        self.told.append(("ending", span.name, span.end_time))
+
+    def on_end(self, span):
+        span._resource = span.resource.merge(span.resource)  # as some do, to tell where it comes from
+        self.told.append(("end", span.name, dict(span.attributes), span.to_json()))
+
+    def shutdown(self):
+        pass
+
+    def force_flush(self, timeout_millis=0):
+        return True
+
+
+def test_processors_are_told_the_same_in_the_same_order():
+    found = []
+    for light in (True, False):
+        noting = Noting()
+        provided = Provided(light=light, processors=[noting])
+        provided.begin().end(9)
+        found.append((noting.told, provided.exported()))
+    assert found[0] == found[1]
+    assert json.loads(found[0][0][-1][-1])["attributes"]["of.processor"] == ["a", "list"]
+
+
+def test_it_has_everything_that_the_sdks_own_has():
+    provided = Provided(light=True)
+    light, own = provided.begin(), provided.tracer.start_span("own", provided.context)
+    for name in vars(own).keys() - {"_attributes", "_record_end_metrics"}:
+        assert type(getattr(light, name)) is type(getattr(own, name)), name
+
+
+def test_children_of_light_spans_are_light_too():
+    provided = Provided(light=True)
+    parent = provided.begin("parent")
+    child = provided.start("child", trace.set_span_in_context(parent), SpanKind.INTERNAL, {})
+    assert type(child) is LightSpan
+    assert child.parent == parent.get_span_context()
+    grandchild = provided.tracer.start_span("an application's", trace.set_span_in_context(child))
+    assert grandchild.parent == child.get_span_context()
+
+
+def test_whoever_reads_what_has_ended_cannot_change_it():
+    provided = Provided(light=True)
+    provided.begin().end()
+    (span,) = provided.exporter.get_finished_spans()
+    with pytest.raises(TypeError):
+        span.attributes["more"] = 1
+    with said() as messages:
+        span.set_attribute("more", 1)
+        span.end()
+    assert "more" not in span.attributes
+    assert messages == ["Setting attribute on ended span.", "Calling end() on an ended span."]
+
+
+def test_many_threads_may_write_to_one_span():
+    provided = Provided(light=True)
+    span = provided.begin()
+
+    def write(number):
+        for step in range(20):
+            span.set_attribute(f"{number}.{step}", [step] if step == number else step)
+            span.add_event("e", {}, 3)
+
+    writers = [Thread(target=write, args=(number,)) for number in range(6)]
+    for each in writers:
+        each.start()
+    for each in writers:
+        each.join()
+    span.end()
+    assert len(span.attributes) == 6 * 20 + 1
+    assert len(span.events) == 6 * 20
+
+
+def _remote(provided):
+    return {"context": trace.set_span_in_context(trace.NonRecordingSpan(_ELSEWHERE), Context())}
+
+
+def _linked(provided):
+    return {"context": provided.context, "links": [Link(_ELSEWHERE)]}
+
+
+@pytest.mark.parametrize("where", [lambda _: {"context": Context()}, _remote, _linked])
+def test_roots_and_spans_with_links_are_the_sdks(where):
+    provided = Provided(light=True)
+    span = provided.start("span", kind=SpanKind.INTERNAL, attributes={}, **where(provided))
+    assert type(span) is not LightSpan
+    assert span.is_recording()
+
+
+def test_where_values_are_cut_spans_are_the_sdks():
+    provided = Provided(light=True, limits=SpanLimits(max_attribute_length=3))
+    span = provided.begin(attributes={"a": "abcdef"})
+    assert type(span) is not LightSpan
+    assert span.attributes["a"] == "abc"
+
+
+class Further(trace.Tracer):
+    """A tracer of another vendor's."""
+
+    def start_span(self, *args, **kwargs):
+        return trace.INVALID_SPAN
+
+    def start_as_current_span(self, *args, **kwargs):
+        raise NotImplementedError
+
+
+def test_another_tracer_and_one_with_more_to_it_begin_their_own():
+    other = Further()
+    assert starting_with(other) == other.start_span
+    later = Provided(light=False).tracer
+    later._of_a_later_release = True
+    assert starting_with(later) == later.start_span
+    counting = Provided(light=False).tracer
+    counting._tracer_metrics = object()
+    assert starting_with(counting) == counting.start_span
+
+
+def test_a_tracer_that_is_switched_off_is_asked_itself():
+    provided = Provided(light=True)
+    provided.tracer._tracer_config = SimpleNamespace(is_enabled=False)
+    assert type(provided.begin()) is not LightSpan
