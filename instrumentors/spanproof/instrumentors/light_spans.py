@@ -20,6 +20,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from time import time_ns
+from types import SimpleNamespace
 from typing import Any, Final, Protocol
 
 from opentelemetry import trace
@@ -58,6 +59,8 @@ _RANDOM: Final = 0x02
 """The flag of a trace whose id is random (W3C Trace Context, level 2): all of its spans have it."""
 _ENDING: Final = hasattr(SpanProcessor, "_on_ending")
 """Whether this release tells processors that a span is about to end."""
+_ENABLED: Final = SimpleNamespace(is_enabled=True)
+"""Of a release in which a tracer cannot be switched off."""
 _new: Final = object.__new__
 
 
@@ -146,11 +149,20 @@ class LightSpan(Span):
             processor._on_ending(self)
         processor.on_end(self)
 
-    def _become(self, tracer: Any, name: str, own: SpanContext, above: SpanContext, kind: SpanKind) -> None:
+    def _begin(
+        self,
+        tracer: Any,
+        name: str,
+        above: SpanContext,
+        own: SpanContext,
+        kind: SpanKind,
+        attributes: Mapping[str, AttributeValue],
+        start_time: int | None,
+    ) -> None:
         """What the SDK's constructor does; not one itself, for the SDK's `__new__` would be in its way."""
         self._name = name
-        self._context = own
         self._parent = above
+        self._context = own
         self._kind = kind
         self._sampler = tracer.sampler
         self._resource = tracer.resource
@@ -160,13 +172,16 @@ class LightSpan(Span):
         self._span_processor = tracer.span_processor
         self._lock = threading.Lock()
         self._attributes = {}
+        if not self._holds(attributes):
+            self._attributes.update(attributes)
+        self._start_time = time_ns() if start_time is None else start_time
 
     def _holds(self, attributes: Mapping[str, Any]) -> bool:
         """Take these as they are; from the first that the SDK would not so take, its own attributes do."""
-        held = self._attributes
+        held, most = self._attributes, self._limits.max_span_attributes
         if type(held) is not dict:
             return False
-        most, grown = self._limits.max_span_attributes, len(held) + len(attributes)
+        grown = len(held) + len(attributes)
         if (most is not None and grown > most) or not _are_plain(attributes):
             self._attributes = BoundedAttributes(most, held, immutable=False)
             return False
@@ -198,35 +213,22 @@ class _Lightly:
         tracer = self._tracer
         parent: Any = context.get(SPAN_KEY)
         is_known = type(parent) is LightSpan or isinstance(parent, Span)
-        if links or not is_known or not _is_enabled(tracer):
+        if links or not is_known or not getattr(tracer, "_tracer_config", _ENABLED).is_enabled:
             return tracer.start_span(name, context, kind, attributes, links, start_time)  # type: ignore[no-any-return]
-        above: SpanContext = parent.get_span_context()
-        flags, state, decision = above.trace_flags, above.trace_state, Decision.RECORD_AND_SAMPLE
+        above: SpanContext = parent._context
+        trace_id, _, _, flags, state, _ = above
+        decision = Decision.RECORD_AND_SAMPLE
         if not flags & _SAMPLED or tracer.sampler is not self._keeping:
-            asked = tracer.sampler.should_sample(context, above.trace_id, name, kind, attributes, links)
+            asked = tracer.sampler.should_sample(context, trace_id, name, kind, attributes, links)
             attributes, state, decision = asked.attributes, asked.trace_state, asked.decision
             flags = TraceFlags(flags & _RANDOM | (decision is Decision.RECORD_AND_SAMPLE))
-        own = SpanContext(
-            above.trace_id,
-            tracer.id_generator.generate_span_id(),
-            is_remote=False,
-            trace_flags=flags,
-            trace_state=state,
-        )
+        own = SpanContext(trace_id, tracer.id_generator.generate_span_id(), False, flags, state)  # noqa: FBT003
         if decision is Decision.DROP:
             return NonRecordingSpan(own)
         span = _new(LightSpan)
-        span._become(tracer, name, own, above, kind)
-        if not span._holds(attributes):
-            span._attributes.update(attributes)
-        span._start_time = time_ns() if start_time is None else start_time
+        span._begin(tracer, name, above, own, kind, attributes, start_time)
         tracer.span_processor.on_start(span, parent_context=context)
         return span
-
-
-def _is_enabled(tracer: Any) -> bool:
-    config = vars(tracer).get("_tracer_config")
-    return config is None or config.is_enabled
 
 
 def _keeps_children(sampler: Any) -> bool:

@@ -21,7 +21,7 @@ from opentelemetry.util.types import AttributeValue
 from spanproof.instrumentors.cohort import COHORT_KEY, cohort_attributes
 from spanproof.instrumentors.content import Content, ContentPolicy, policy_from
 from spanproof.instrumentors.contexts import current
-from spanproof.instrumentors.light_spans import SPAN_KEY, starting_with
+from spanproof.instrumentors.light_spans import SPAN_KEY, LightSpan, starting_with
 from spanproof.instrumentors.texts import text_of, well_formed
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
@@ -119,7 +119,7 @@ class Tracing:
         opened = Opened(self.policy)
         span = opened.span = self._start(name, context, otel_kind, attributes, links, start_ns)
         opened.context = Context({**context, SPAN_KEY: span, **within})
-        opened.recording = span.is_recording()
+        opened.recording = type(span) is LightSpan or span.is_recording()
         return opened
 
     def content(self) -> Content:
