@@ -14,6 +14,7 @@ from .environments import oldest_releases, requirements_of
 _HERE = Path(__file__).parent
 _ROOT = _HERE.parents[1]
 _SCENARIOS = (
+    "test_light_spans.py",
     "test_smolagents_runs.py",
     "test_smolagents_steps.py",
     "test_smolagents_calls.py",
@@ -24,13 +25,16 @@ _SCENARIOS = (
     "test_golden_trees.py",
     "test_lifecycle.py",
 )
-_FRAMEWORKS = {"smolagents", "langchain-core", "openai-agents"}
+_FRAMEWORKS = {"smolagents", "langchain-core", "openai-agents", "opentelemetry-sdk"}
 
 
 def _named() -> dict[str, Requirement]:
-    extras = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    wanted = [Requirement(extras[name][0]) for name in ("smolagents", "langchain", "openai-agents")]
-    return {each.name: each for each in wanted}
+    project = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]
+    extras = [
+        project["optional-dependencies"][name][0] for name in ("smolagents", "langchain", "openai-agents")
+    ]
+    wanted = [Requirement(each) for each in (*extras, *project["dependencies"])]
+    return {each.name: each for each in wanted if each.name in _FRAMEWORKS or "opentelemetry" in each.name}
 
 
 def test_the_oldest_release_tested_is_the_oldest_that_is_named():

@@ -197,11 +197,13 @@ class Content:
 
     def input_json(self, name: str, value: object) -> None:
         """A JSON value under its own name and as the span's input, encoded once."""
-        self._twice(name, openinference.INPUT_VALUE, openinference.INPUT_MIME_TYPE, value)
+        if self.visible:
+            self._twice(name, openinference.INPUT_VALUE, openinference.INPUT_MIME_TYPE, value)
 
     def output_json(self, name: str, value: object) -> None:
         """A JSON value under its own name and as the span's output, encoded once."""
-        self._twice(name, openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
+        if self.visible:
+            self._twice(name, openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
 
     def result_type(self, value: object) -> None:
         """The Python type of a tool's result, where JSON does not tell it."""
@@ -239,8 +241,6 @@ class Content:
             self.text(name, value)
 
     def _twice(self, name: str, shown: str, mime_name: str, value: object) -> None:
-        if not self.visible:
-            return
         self._json(name, value)
         if issubclass(type(value), str):
             self._show(shown, mime_name, value)

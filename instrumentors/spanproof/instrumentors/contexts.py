@@ -7,16 +7,21 @@ could be asked, unless `OTEL_PYTHON_CONTEXT` names another way. Our hooks ask se
 from __future__ import annotations
 
 import contextvars
+import os
 from collections.abc import Callable
 from contextvars import ContextVar, Token
-from typing import Any
+from typing import Any, Final
 
 from opentelemetry import context as api
 from opentelemetry.context import Context
 
+_USUAL: Final = "contextvars_context"
+
 
 def _variable() -> ContextVar[Context] | None:
-    """The variable that holds it, if one does."""
+    """The variable that holds it, if one does and nobody is asked besides."""
+    if os.environ.get("OTEL_PYTHON_CONTEXT", _USUAL) != _USUAL:
+        return None
     token = api.attach(Context())
     api.detach(token)
     variable = getattr(token, "var", None)

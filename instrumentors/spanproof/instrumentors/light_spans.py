@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from time import time_ns
 from types import SimpleNamespace
 from typing import Any, Final, Protocol
@@ -26,8 +25,7 @@ from typing import Any, Final, Protocol
 from opentelemetry import trace
 from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.context import Context
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import Event, Span, SpanProcessor, Tracer
+from opentelemetry.sdk.trace import Event, ReadableSpan, Span, SpanProcessor, Tracer
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON, Decision, ParentBased
 from opentelemetry.sdk.util import BoundedList
 from opentelemetry.trace import Link, NonRecordingSpan, SpanContext, SpanKind, Status, TraceFlags
@@ -36,24 +34,11 @@ from opentelemetry.util.types import AttributeValue
 (SPAN_KEY,) = trace.set_span_in_context(trace.INVALID_SPAN, Context())
 """Under which the API keeps a context's span: `set_span_in_context` copies the whole context twice."""
 
-_TRACER: Final = frozenset(
-    {"sampler", "resource", "span_processor", "id_generator", "instrumentation_info", "_span_limits"}
-    | {"_instrumentation_scope", "_tracer_config", "_tracer_metrics"}
-)
-_SPAN: Final = frozenset(
-    {"_name", "_context", "_kind", "_parent", "_start_time", "_end_time", "_attributes", "_events", "_links"}
-    | {
-        "_resource",
-        "_instrumentation_info",
-        "_instrumentation_scope",
-        "_status",
-        "_span_processor",
-        "_limits",
-    }
-    | {"_lock", "_sampler", "_trace_config", "_record_exception", "_set_status_on_exception"}
-    | {"_record_end_metrics"}
-)
-"""What the SDK's tracers and spans consist of, in the releases 1.30 to 1.45."""
+_TRACER: Final = {
+    *("sampler", "resource", "span_processor", "id_generator", "instrumentation_info", "_span_limits"),
+    *("_instrumentation_scope", "_tracer_config", "_tracer_metrics"),
+}
+"""What a tracer of the SDK's consists of, in the releases 1.30 to 1.45."""
 _SAMPLED: Final = 0x01
 _RANDOM: Final = 0x02
 """The flag of a trace whose id is random (W3C Trace Context, level 2): all of its spans have it."""
@@ -212,7 +197,7 @@ class _Lightly:
     ) -> trace.Span:
         tracer = self._tracer
         parent: Any = context.get(SPAN_KEY)
-        is_known = type(parent) is LightSpan or isinstance(parent, Span)
+        is_known = isinstance(parent, ReadableSpan)  # which is no abstract class: it is quickly asked
         if links or not is_known or not getattr(tracer, "_tracer_config", _ENABLED).is_enabled:
             return tracer.start_span(name, context, kind, attributes, links, start_time)  # type: ignore[no-any-return]
         above: SpanContext = parent._context
@@ -254,15 +239,18 @@ def _are_plain(attributes: Mapping[str, Any]) -> bool:
 
 
 def _may_be_light(tracer: Any) -> bool:
-    if type(tracer) is not Tracer or not vars(tracer).keys() <= _TRACER or not _span_is_known():
+    if type(tracer) is not Tracer or not vars(tracer).keys() <= _TRACER or not _has_all(tracer):
         return False
     metrics = type(vars(tracer).get("_tracer_metrics")).__name__
     counted = metrics not in ("NoneType", "NoOpTracerMetrics")
     return not counted and tracer._span_limits.max_span_attribute_length is None
 
 
-@lru_cache(maxsize=1)
-def _span_is_known() -> bool:
-    probe = _new(LightSpan)
-    Span.__init__(probe, "probe", trace.INVALID_SPAN_CONTEXT, resource=Resource.get_empty())
-    return vars(probe).keys() <= _SPAN
+def _has_all(tracer: Any) -> bool:
+    """Whether a light span has all that this release gives its own, and a context is the tuple it was."""
+    nowhere = trace.INVALID_SPAN_CONTEXT
+    given, light = _new(LightSpan), _new(LightSpan)
+    Span.__init__(given, "", nowhere, resource=tracer.resource)
+    light._begin(tracer, "", nowhere, nowhere, SpanKind.INTERNAL, {}, None)
+    known = vars(light).keys() | vars(LightSpan).keys()
+    return vars(given).keys() <= known and len(nowhere) == 6

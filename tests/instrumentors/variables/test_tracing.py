@@ -80,15 +80,17 @@ def test_a_provider_that_a_variable_names_is_the_one(sink, components, name, arr
 
 @honours("OTEL_PYTHON_CONTEXT", "OTEL_PROPAGATORS")
 def test_context_and_propagators_are_the_apis(components):
-    context, carried = said_quietly(
-        "[type(context._RUNTIME_CONTEXT).__name__, carrier]",
-        before="from opentelemetry import context, propagate\ncarrier = {}\npropagate.inject(carrier)",
+    context, carried, attach = said_quietly(
+        "[type(context._RUNTIME_CONTEXT).__name__, carrier, contexts.attach.__module__]",
+        before="from opentelemetry import context, propagate\ncarrier = {}\npropagate.inject(carrier)\n"
+        "from spanproof.instrumentors import contexts",
         OTEL_PYTHON_CONTEXT="noted",
         OTEL_PROPAGATORS="tracecontext,mark",
         OTEL_TRACES_EXPORTER="none",
         **components,
     )
     assert (context, carried) == ("Noted", {"mark": "made"})
+    assert attach == "opentelemetry.context", "ours ask it, not the variable"
 
 
 @honours(

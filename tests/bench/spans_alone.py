@@ -1,17 +1,27 @@
-"""Spans of the OpenTelemetry SDK and nothing else, at an instrumentor's places: the floor of its cost."""
+"""Spans and nothing else at an instrumentor's places, the SDK's own or light ones: the floor of its cost."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 
 class Bare:
     """At each place where there is a span, one with attributes that cost nothing to make."""
 
-    def __init__(self, framework: str, tracer: Any, attributes: int) -> None:
-        self._framework, self._tracer = framework, tracer
-        self._attributes = {f"attribute.{number}": "a short value" for number in range(attributes)}
+    def __init__(self, framework: str, tracer: Any, attributes: int, *, light: bool) -> None:
+        from opentelemetry.context import Context
+        from opentelemetry.trace import SpanKind, set_span_in_context
+
+        from spanproof.instrumentors.light_spans import starting_with
+
+        self._framework = framework
+        start = starting_with(tracer) if light else tracer.start_span
+        # Light spans have a parent; that it is the same one for all changes nothing about their cost.
+        within = set_span_in_context(tracer.start_span("root"), Context())
+        given = {f"attribute.{number}": "a short value" for number in range(attributes)}
+        self._start = partial(start, "floor", within, SpanKind.INTERNAL, given)
         self._replaced: list[tuple[Any, str, Any]] = []
         self._handler: Any = None
 
@@ -51,7 +61,7 @@ class Bare:
         from opentelemetry.trace import set_span_in_context
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            span = self._tracer.start_span("floor", attributes=self._attributes)
+            span = self._start()
             token = attach(set_span_in_context(span))
             try:
                 return original(*args, **kwargs)
@@ -75,13 +85,13 @@ class Bare:
         from langchain_core.callbacks import BaseCallbackHandler
         from langchain_core.tracers.context import register_configure_hook
 
-        tracer, attributes, spans = self._tracer, self._attributes, dict[Any, Any]()
+        start, spans = self._start, dict[Any, Any]()
 
         class Handler(BaseCallbackHandler):
             run_inline = True
 
             def begin(self, *_: Any, run_id: Any, **__: Any) -> None:
-                spans[run_id] = tracer.start_span("floor", attributes=attributes)
+                spans[run_id] = start()
 
             def end(self, *_: Any, run_id: Any, **__: Any) -> None:
                 spans.pop(run_id).end()
