@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from time import time_ns
 from types import SimpleNamespace
 from typing import Any, Final, Protocol
@@ -124,8 +125,6 @@ class LightSpan(Span):
             going_on = self._end_time is None
             if going_on:
                 self._end_time = time_ns() if end_time is None else end_time
-                if type(self._attributes) is not dict:
-                    self._attributes._immutable = True
         if not going_on:
             super().end()  # which says so
             return
@@ -133,6 +132,13 @@ class LightSpan(Span):
         if _ENDING:
             processor._on_ending(self)
         processor.on_end(self)
+
+    def __copy__(self) -> ReadableSpan:
+        return self._readable_span()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ReadableSpan:
+        """As of what the SDK gives to processors, which has no lock in it."""
+        return deepcopy(self._readable_span(), memo)
 
     def _begin(
         self,
