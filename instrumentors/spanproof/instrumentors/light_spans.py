@@ -7,9 +7,11 @@ The SDK makes for each span what few spans need: attributes that count and cut t
 links, a copy for the processors, a lock each. Here that is made when it is asked for. Amid an agent's work
 none of the code that makes it is in the processor's caches, and that is most of what a span costs.
 
-The tracer's sampler, ids, resource, limits and processors are asked as the SDK asks them. Light are the spans
-that a tracer of the SDK's begins within another of its spans, if the SDK is as is known here: roots, spans
-with links, limits on the length of values, metrics of its own and what it adds later are the SDK's business.
+The tracer's sampler, ids, resource, limits and processors are asked as the SDK asks them; only a sampler of
+the SDK's that always keeps the children of what is sampled, as the usual one does, is not asked about
+those. Light are the spans that a tracer of the SDK's begins within another of its spans, if the SDK is as
+is known here: roots, spans with links, limits on the length of values, metrics of its own and what it adds
+later are the SDK's business.
 """
 
 # ruff: noqa: SLF001 - what stands in for a span of the SDK's has its private parts
@@ -17,11 +19,11 @@ with links, limits on the length of values, metrics of its own and what it adds 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from time import time_ns
 from types import SimpleNamespace
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from opentelemetry import trace
 from opentelemetry.attributes import BoundedAttributes
@@ -50,23 +52,8 @@ _ENABLED: Final = SimpleNamespace(is_enabled=True)
 _new: Final = object.__new__
 
 
-class Start(Protocol):
-    """Begins a span, as `Tracer.start_span` does."""
-
-    def __call__(
-        self,
-        name: str,
-        context: Context,
-        kind: SpanKind,
-        attributes: Mapping[str, AttributeValue],
-        links: Sequence[Link] = (),
-        start_time: int | None = None,
-    ) -> trace.Span:
-        """The span, begun."""
-
-
-def starting_with(tracer: trace.Tracer) -> Start:
-    """What begins this tracer's spans: light ones, where they are no different from those that it begins."""
+def starting_with(tracer: trace.Tracer) -> Callable[..., trace.Span]:
+    """What to call in place of the tracer's `start_span`: light spans come of it where nobody can tell."""
     return _Lightly(tracer) if _may_be_light(tracer) else tracer.start_span
 
 
