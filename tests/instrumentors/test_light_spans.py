@@ -136,7 +136,8 @@ def bytes_of(what, **options):
             assert (type(span) is LightSpan) is light
             what(span)
             span.end(9)
-        found.append((provided.exported(), messages))
+            # Of attributes the SDK says it once they are read, not as they are set.
+            found.append((provided.exported(), sorted(messages)))
     return found
 
 
@@ -151,7 +152,11 @@ _values = st.one_of(
 )
 _names = st.one_of(st.sampled_from(["a", "b", "c", "at.start"]), st.text("xyz", max_size=2))
 _attributes = st.dictionaries(_names, _values, max_size=4)
+_ours = st.dictionaries(
+    _names.filter(bool), st.one_of(_scalars, st.tuples(st.text("xyz", max_size=2))), max_size=4
+)
 _operations = st.one_of(
+    st.tuples(st.just("take"), _ours),
     st.tuples(st.just("set_attribute"), st.one_of(_names, st.just(7)), _values),
     st.tuples(st.just("set_attributes"), _attributes),
     st.tuples(st.just("add_event"), _names, _attributes, st.integers(3, 8)),
@@ -171,6 +176,9 @@ _limits = st.builds(
 
 
 @example([("end", 5), ("set_attributes", {"a": 1}), ("set_attribute", "b", 2), ("end", 6)], SpanLimits())
+@example([("take", {"a": 1, "b": 2}), ("take", {"a": 3}), ("set_attribute", "c", 4)], SpanLimits())
+@example([("take", {"a": 1, "b": 2}), ("take", {"a": 3, "c": 4})], SpanLimits(max_span_attributes=3))
+@example([("set_attributes", {"a": [1]}), ("take", {"a": 2}), ("end", 5), ("take", {"b": 1})], SpanLimits())
 @example([("set_attribute", "", 1), ("set_attributes", {"": 2, "a": 3})], SpanLimits())
 @example([("set_attribute", "a", ("x", object))], SpanLimits())
 @example(
@@ -182,7 +190,7 @@ _limits = st.builds(
 def test_whatever_is_done_to_it_it_is_exported_as_the_sdks_own_and_the_sdk_says_the_same(operations, limits):
     def do(span):
         for method, *arguments in operations:
-            getattr(span, method)(*arguments)
+            getattr(span, method, span.set_attributes)(*arguments)
             assert span.is_recording() is (span.end_time is None)
 
     light, own = bytes_of(do, limits=limits)
@@ -203,6 +211,25 @@ def test_it_fails_and_ends_with_its_block_as_the_sdks_own():
         found.append((span.status.description, [event.attributes["exception.type"] for event in span.events]))
         assert span.status.status_code is StatusCode.ERROR
     assert found[0] == found[1]
+
+
+def test_a_sampler_may_change_what_it_gave():
+    given = {"of.sampler": ["x"]}
+    provided = Provided(light=True, sampler=Deciding(SamplingResult(Decision.RECORD_AND_SAMPLE, given)))
+    span = provided.begin()
+    given["of.sampler"].append("y")
+    given["more"] = 1
+    assert span.attributes == {"of.sampler": ("x",)}
+
+
+def test_what_is_taken_is_taken_as_it_is():
+    provided = Provided(light=True)
+    span = provided.begin(attributes={"a": 1})
+    span.take({"b": 2})
+    assert "_attributes" not in vars(span)
+    assert span.attributes == {"a": 1, "b": 2}
+    span.take({"a": 3})
+    assert dict(span.attributes) == {"b": 2, "a": 3}
 
 
 @pytest.mark.parametrize("decision", Decision)

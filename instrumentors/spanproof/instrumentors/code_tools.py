@@ -86,6 +86,9 @@ def record_call(content: Content, tool_name: str, arguments: object) -> None:
     agent was shown of it is the tool's result.
     """
     code = code_in(tool_name, arguments)
+    if not content.visible:
+        content.fact(ours.CODE_LANGUAGE, None if code is None else code.language)
+        return
     if code is None or not code.alone:
         content.input_json(genai.TOOL_CALL_ARGUMENTS, arguments)
     else:

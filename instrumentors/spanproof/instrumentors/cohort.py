@@ -16,6 +16,7 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 
 from spanproof.instrumentors.contexts import attach, current, restore
 from spanproof.instrumentors.diagnostics import shielded
+from spanproof.instrumentors.light_spans import put
 from spanproof.instrumentors.texts import text_of, well_formed
 from spanproof.semconv.spanproof import COHORT_PREFIX, SCOPE_PREFIX
 
@@ -81,7 +82,7 @@ class CohortProcessor(SpanProcessor):
             cohort = {**self._defaults, **cohort}
         elif not cohort or _is_ours(span):
             return
-        span.set_attributes(cohort)
+        put(span, cohort)
 
     def on_end(self, span: ReadableSpan) -> None:
         """Nothing to do."""

@@ -89,14 +89,15 @@ class Content:
     Attributes:
         attributes: gathered since the last time they were written; facts may be put in as they are.
         visible: whether content is recorded at all; ask before preparing much.
+        policy: what of it.
     """
 
-    __slots__ = ("_json_shown", "_marks", "_policy", "_room", "attributes", "visible")
+    __slots__ = ("_json_shown", "_marks", "_room", "attributes", "policy", "visible")
 
     def __init__(self, policy: ContentPolicy) -> None:
         self.visible = policy.capture
         self.attributes: dict[str, AttributeValue] = {}
-        self._policy = policy
+        self.policy = policy
         # Characters of a text that is put down as it is: none where parts may have to be kept back.
         self._room = policy.max_value_chars if policy.capture and policy.redaction is None else -1
         self._marks: tuple[tuple[str, str], ...] = ()
@@ -117,7 +118,7 @@ class Content:
         if len(text) <= self._room:
             self.attributes[name] = text if text.isascii() else well_formed(text)
         else:
-            self._put(name, text, self._policy.max_value_chars)
+            self._put(name, text, self.policy.max_value_chars)
 
     def code(self, source: str, language: str | None) -> None:
         """Code that ran, with its digest where it does not stand there whole."""
@@ -125,10 +126,10 @@ class Content:
             self.attributes[ours.CODE_LANGUAGE] = language
         if not self.visible:
             return
-        if self._room >= 0 and len(source) <= self._policy.max_code_chars:
+        if self._room >= 0 and len(source) <= self.policy.max_code_chars:
             self.attributes[ours.CODE_SOURCE] = source if source.isascii() else well_formed(source)
             return
-        self._put(ours.CODE_SOURCE, source, self._policy.max_code_chars)
+        self._put(ours.CODE_SOURCE, source, self.policy.max_code_chars)
         redacted = self._is_marked(ours.CODE_SOURCE, ours.CONTENT_REDACTED)  # its digest could be guessed at
         if not redacted and self._is_marked(ours.CODE_SOURCE, ours.CONTENT_TRUNCATED):
             self.attributes[ours.CODE_SHA256] = sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
@@ -185,7 +186,7 @@ class Content:
         """What went in where the span's messages hold it whole: as much of it as a list shows."""
         more = f" … [{len(value)} characters]"
         # Of a secret that is cut in two a pattern would see neither half.
-        cut = len(value) > _SHOWN_CHARS + len(more) and self._policy.redaction is None
+        cut = len(value) > _SHOWN_CHARS + len(more) and self.policy.redaction is None
         self.input(value[:_SHOWN_CHARS] + more if cut else value)
 
     def holds(self, name: str) -> bool:
@@ -256,7 +257,7 @@ class Content:
         if plain is not None:
             self.attributes[name] = plain
             return
-        policy = self._policy
+        policy = self.policy
         encoded = encode(value, policy.max_value_chars, policy.redactor(name))
         self.attributes[name] = encoded.text
         for mark, holds in (
@@ -270,10 +271,10 @@ class Content:
     def _put(self, name: str, value: str, limit: int) -> None:
         if not value.isascii():
             value = well_formed(value)
-        if self._policy.redaction is None and len(value) <= limit:
+        if self.policy.redaction is None and len(value) <= limit:
             self.attributes[name] = value
             return
-        redactor = self._policy.redactor(name)
+        redactor = self.policy.redactor(name)
         if redactor is not None:
             kept = redacted_text(value, redactor)
             if kept != value:

@@ -80,10 +80,10 @@ def _shape_of(function: Callable[..., Any]) -> Callable[..., Any]:
 def open_span(kind: str, name: str) -> Opened:
     """Begin a span of a kind under the current one."""
     operation, name = _OPERATIONS.get(kind), text_of(name)
-    opened = current_tracing().open(f"{operation} {name}" if operation else name, kind, operation=operation)
-    if kind in _NAMES and opened.recording:
-        opened.span.set_attribute(_NAMES[kind], name)
-    return opened
+    facts = {_NAMES[kind]: name} if kind in _NAMES else None
+    return current_tracing().open(
+        f"{operation} {name}" if operation else name, kind, operation=operation, facts=facts
+    )
 
 
 @shielded("trace.describe")

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from time import time_ns
 from types import SimpleNamespace
 from typing import Any, Final
@@ -29,6 +29,7 @@ from opentelemetry import trace
 from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import Event, ReadableSpan, Span, SpanProcessor, Tracer
+from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON, Decision, ParentBased
 from opentelemetry.sdk.util import BoundedList
 from opentelemetry.trace import Link, NonRecordingSpan, SpanContext, SpanKind, Status, TraceFlags
@@ -53,8 +54,19 @@ _new: Final = object.__new__
 
 
 def starting_with(tracer: trace.Tracer) -> Callable[..., trace.Span]:
-    """What to call in place of the tracer's `start_span`: light spans come of it where nobody can tell."""
+    """What to call in place of the tracer's `start_span`: light spans come of it where nobody can tell.
+
+    The attributes that a span begins with are kept as they are: nobody may change them any more.
+    """
     return _Lightly(tracer) if _may_be_light(tracer) else tracer.start_span
+
+
+def put(span: trace.Span, attributes: Mapping[str, AttributeValue]) -> None:
+    """Set attributes that nobody changes any more, neither the mapping nor what is in it."""
+    if type(span) is LightSpan:
+        span.take(attributes)
+    else:
+        span.set_attributes(attributes)
 
 
 class _Listed:
@@ -70,13 +82,41 @@ class _Listed:
         return vars(span).setdefault(self._name, BoundedList(getattr(span._limits, self._limit)))
 
 
-class LightSpan(Span):
-    """A span of the SDK's in all that is asked of it. Attributes are a plain dictionary while they can be."""
+class _OfTracer:
+    """What a span has of its tracer."""
 
-    _attributes: Any
-    _span_processor: Any
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, span: Any, owner: type) -> Any:
+        return getattr(span._tracer, self._name)
+
+
+class _Gathered:
+    """The attributes, once somebody asks for them."""
+
+    def __get__(self, span: Any, owner: type) -> Any:
+        with span._lock:
+            if span._given is not None:
+                span._attributes = _together(span._given, span._limits.max_span_attributes)
+                span._given = None
+        return vars(span)["_attributes"]
+
+
+class LightSpan(Span):
+    """A span of the SDK's in all that is asked of it."""
+
+    _tracer: Any
+    _given: tuple[Mapping[str, AttributeValue], ...] | None
+    _attributes: Any = _Gathered()
     _events: Any = _Listed("max_events")
     _links: Any = _Listed("max_links")
+    _sampler: Any = _OfTracer("sampler")
+    _resource: Any = _OfTracer("resource")
+    _instrumentation_info: Any = _OfTracer("instrumentation_info")
+    _instrumentation_scope: Any = _OfTracer("_instrumentation_scope")
+    _limits: Any = _OfTracer("_span_limits")
+    _span_processor: Any = _OfTracer("span_processor")
     _status = Status()
     _end_time = None
     _trace_config = _record_end_metrics = None
@@ -92,18 +132,22 @@ class LightSpan(Span):
         """Spans of other traces that it has to do with."""
         return tuple(vars(self).get("_links", ()))
 
+    def take(self, attributes: Mapping[str, AttributeValue]) -> None:
+        """Set attributes as `put` does."""
+        with self._lock:
+            if self._given is not None and self._end_time is None:
+                self._given = (*self._given, attributes)
+                return
+        self.set_attributes(attributes)
+
     def set_attributes(self, attributes: Mapping[str, Any]) -> None:
         """As the SDK does."""
-        with self._lock:
-            if self._end_time is None and self._holds(attributes):
-                return
+        self._bound()
         super().set_attributes(attributes)
 
     def set_attribute(self, key: str, value: Any) -> None:
         """As the SDK does."""
-        with self._lock:
-            if self._end_time is None and self._holds({key: value}):
-                return
+        self._bound()
         super().set_attribute(key, value)
 
     def end(self, end_time: int | None = None) -> None:
@@ -115,7 +159,7 @@ class LightSpan(Span):
         if not going_on:
             super().end()  # which says so
             return
-        processor = self._span_processor
+        processor = self._tracer.span_processor
         if _ENDING:
             processor._on_ending(self)
         processor.on_end(self)
@@ -127,47 +171,27 @@ class LightSpan(Span):
         """As of what the SDK gives to processors, which has no lock in it."""
         return deepcopy(self._readable_span(), memo)
 
-    def _begin(
-        self,
-        tracer: Any,
-        name: str,
-        above: SpanContext,
-        own: SpanContext,
-        kind: SpanKind,
-        attributes: Mapping[str, AttributeValue],
-        start_time: int | None,
-    ) -> None:
-        """What the SDK's constructor does; not one itself, for the SDK's `__new__` would be in its way."""
-        self._name = name
-        self._parent = above
-        self._context = own
-        self._kind = kind
-        self._sampler = tracer.sampler
-        self._resource = tracer.resource
-        self._instrumentation_info = tracer.instrumentation_info
-        self._instrumentation_scope = tracer._instrumentation_scope
-        self._limits = tracer._span_limits
-        self._span_processor = tracer.span_processor
-        self._lock = threading.Lock()
-        self._attributes = {}
-        if not self._holds(attributes):
-            self._attributes.update(attributes)
-        self._start_time = time_ns() if start_time is None else start_time
+    def _bound(self) -> None:
+        """Have the SDK's own attributes, to which more can be added."""
+        held = self._attributes
+        with self._lock:
+            if type(held) is dict and self._attributes is held:
+                self._attributes = BoundedAttributes(self._limits.max_span_attributes, held, immutable=False)
 
-    def _holds(self, attributes: Mapping[str, Any]) -> bool:
-        """Take these as they are; from the first that the SDK would not so take, its own attributes do."""
-        held, most = self._attributes, self._limits.max_span_attributes
-        if type(held) is not dict:
-            return False
-        grown = len(held) + len(attributes)
-        if (most is not None and grown > most) or not _are_plain(attributes):
-            self._attributes = BoundedAttributes(most, held, immutable=False)
-            return False
-        held.update(attributes)
-        if len(held) < grown:  # what is set again is the newest: of too many the oldest are dropped
-            for name in attributes:
-                held[name] = held.pop(name)
-        return True
+
+def _together(given: Sequence[Mapping[str, AttributeValue]], most: int | None) -> Any:
+    """What was set one after the other; a plain dictionary where the SDK would change nothing about it."""
+    plain: dict[str, AttributeValue] = {}
+    for attributes in given:
+        for name in plain.keys() & attributes.keys():
+            del plain[name]  # what is set again is the newest: of too many the oldest are dropped
+        plain.update(attributes)
+    if (most is None or len(plain) <= most) and all(map(_are_plain, given)):
+        return plain
+    bound = BoundedAttributes(most, given[0], immutable=False)
+    for attributes in given[1:]:
+        bound.update(attributes)
+    return bound
 
 
 class _Lightly:
@@ -198,13 +222,24 @@ class _Lightly:
         decision = Decision.RECORD_AND_SAMPLE
         if not flags & _SAMPLED or tracer.sampler is not self._keeping:
             asked = tracer.sampler.should_sample(context, trace_id, name, kind, attributes, links)
-            attributes, state, decision = asked.attributes, asked.trace_state, asked.decision
+            attributes, state, decision = (
+                BoundedAttributes(None, asked.attributes),
+                asked.trace_state,
+                asked.decision,
+            )
             flags = TraceFlags(flags & _RANDOM | (decision is Decision.RECORD_AND_SAMPLE))
         own = SpanContext(trace_id, tracer.id_generator.generate_span_id(), False, flags, state)  # noqa: FBT003
         if decision is Decision.DROP:
             return NonRecordingSpan(own)
-        span = _new(LightSpan)
-        span._begin(tracer, name, above, own, kind, attributes, start_time)
+        span = _new(LightSpan)  # without a constructor, for the SDK's `__new__` would be in its way
+        span._tracer = tracer
+        span._name = name
+        span._parent = above
+        span._context = own
+        span._kind = kind
+        span._given = (attributes,)
+        span._lock = threading.Lock()
+        span._start_time = time_ns() if start_time is None else start_time
         tracer.span_processor.on_start(span, parent_context=context)
         return span
 
@@ -232,18 +267,20 @@ def _are_plain(attributes: Mapping[str, Any]) -> bool:
 
 
 def _may_be_light(tracer: Any) -> bool:
-    if type(tracer) is not Tracer or not vars(tracer).keys() <= _TRACER or not _has_all(tracer):
+    if type(tracer) is not Tracer or not vars(tracer).keys() <= _TRACER:
         return False
     metrics = type(vars(tracer).get("_tracer_metrics")).__name__
     counted = metrics not in ("NoneType", "NoOpTracerMetrics")
-    return not counted and tracer._span_limits.max_span_attribute_length is None
+    return not counted and tracer._span_limits.max_span_attribute_length is None and _has_all(tracer)
 
 
 def _has_all(tracer: Any) -> bool:
     """Whether a light span has all that this release gives its own, and a context is the tuple it was."""
-    nowhere = trace.INVALID_SPAN_CONTEXT
-    given, light = _new(LightSpan), _new(LightSpan)
-    Span.__init__(given, "", nowhere, resource=tracer.resource)
-    light._begin(tracer, "", nowhere, nowhere, SpanKind.INTERNAL, {}, None)
+    apart = copy(tracer)  # whose samplers and processors hear nothing of this
+    apart.id_generator, apart.sampler, apart.span_processor = RandomIdGenerator(), ALWAYS_ON, SpanProcessor()
+    vars(apart).pop("_tracer_config", None)
+    given = _new(LightSpan)
+    Span.__init__(given, "", trace.INVALID_SPAN_CONTEXT, resource=tracer.resource)
+    light = _Lightly(apart)("", Context({SPAN_KEY: given}), SpanKind.INTERNAL, {})
     known = vars(light).keys() | vars(LightSpan).keys()
-    return vars(given).keys() <= known and len(nowhere) == 6
+    return vars(given).keys() <= known and len(trace.INVALID_SPAN_CONTEXT) == 6

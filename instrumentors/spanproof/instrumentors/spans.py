@@ -21,7 +21,7 @@ from opentelemetry.util.types import AttributeValue
 from spanproof.instrumentors.cohort import COHORT_KEY, cohort_attributes
 from spanproof.instrumentors.content import Content, ContentPolicy, policy_from
 from spanproof.instrumentors.contexts import current
-from spanproof.instrumentors.light_spans import SPAN_KEY, LightSpan, starting_with
+from spanproof.instrumentors.light_spans import SPAN_KEY, LightSpan, put, starting_with
 from spanproof.instrumentors.texts import text_of, well_formed
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
@@ -60,7 +60,7 @@ class Opened(Content):
         """Put onto the span what was gathered since the last time."""
         if self._marks:
             self.attributes.update(self._marked())
-        self.span.set_attributes(self.attributes)
+        put(self.span, self.attributes)
         self.attributes = {}
 
 

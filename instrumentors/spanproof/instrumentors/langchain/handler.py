@@ -10,19 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import Token
-from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 from opentelemetry.context import Context
 
-from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.contexts import attach, current, restore
-from spanproof.instrumentors.diagnostics import shielded
+from spanproof.instrumentors.diagnostics import shielded, swallowed
 from spanproof.instrumentors.langchain import records
+from spanproof.instrumentors.langchain.state import RunRecord
 from spanproof.instrumentors.messages import History, Message
-from spanproof.instrumentors.spans import AGENT, CHAIN, LLM, RETRIEVER, TOOL, Opened, Tracing
+from spanproof.instrumentors.spans import AGENT, CHAIN, LLM, RETRIEVER, TOOL, Tracing
 from spanproof.semconv import genai, openinference
 
 _INTERRUPTS = frozenset({"GraphInterrupt", "NodeInterrupt"})
@@ -31,36 +30,14 @@ _GIVEN_UP = frozenset({"GeneratorExit", "CancelledError"})
 """Exceptions by which a run is given up, with all that is going on within it."""
 _CONTROL_FLOW = frozenset({"GraphBubbleUp", "ParentCommand"})
 """Exceptions by which a run is left. None of these, nor of the above, is a failure."""
+_OPERATIONS = {
+    AGENT: genai.OPERATION_INVOKE_AGENT,
+    LLM: genai.OPERATION_CHAT,
+    TOOL: genai.OPERATION_EXECUTE_TOOL,
+}
 _MAX_GOING_ON = 10_000
 """Runs that are remembered at once: LangChain does not tell of the end of each (not of events that are closed
 before the second one), and what such a run was given would stay in memory for good."""
-
-
-@dataclass(slots=True)
-class RunRecord:
-    """A LangChain run that has begun.
-
-    Attributes:
-        opened: its span.
-        name: as LangChain shows it.
-        kind: of the span; a CHAIN becomes an AGENT when it turns out to be a graph.
-        history: what the model calls of the whole run were given.
-        parent: the run it belongs to.
-        graph: it is known to be a graph.
-        suspended: an interrupt left it waiting for an answer.
-        inputs: what a chain was given, for when it turns out to be a graph.
-        token: of a tool's attached context.
-    """
-
-    opened: Opened
-    name: str
-    kind: str
-    history: History
-    parent: RunRecord | None = None
-    graph: bool = False
-    suspended: bool = False
-    inputs: Any = None
-    token: Token[Context] | None = field(default=None, repr=False)
 
 
 class SpanHandler(BaseCallbackHandler):
@@ -94,7 +71,7 @@ class SpanHandler(BaseCallbackHandler):
         self, serialized: dict[str, Any] | None, inputs: Any, *, run_id: UUID, **given: Any
     ) -> None:
         """A graph, a node or any other runnable begins."""
-        if self._is_unsampled(run_id, given):
+        if self.unsampled and self._is_unsampled(run_id, given):
             return
         name = records.run_name(serialized, given, "chain")
         parent = self._runs.get(given.get("parent_run_id"))  # type: ignore[arg-type]
@@ -111,17 +88,10 @@ class SpanHandler(BaseCallbackHandler):
                 records.describe_agent(content, name)
             records.describe_chain_input(content, inputs, agent=agent)
 
-    @shielded("langchain.chain.end")
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **given: Any) -> None:
         """It has returned."""
+        self._finish("langchain.chain.end", run_id, records.describe_chain_output, outputs)
 
-        def fill(record: RunRecord, content: Content) -> None:
-            agent = record.kind == AGENT
-            records.describe_chain_output(content, outputs, agent=agent, answered=not record.suspended)
-
-        self._finish(run_id, fill)
-
-    @shielded("langchain.model.start")
     def on_chat_model_start(
         self,
         serialized: dict[str, Any] | None,
@@ -131,68 +101,54 @@ class SpanHandler(BaseCallbackHandler):
         **given: Any,
     ) -> None:
         """A chat model is called."""
-        self._start_model(run_id, serialized, given, lambda history: records.chat_messages(messages, history))
+        self._start_model(run_id, serialized, given, messages, records.chat_messages)
 
-    @shielded("langchain.model.start")
     def on_llm_start(
         self, serialized: dict[str, Any] | None, prompts: Sequence[str], *, run_id: UUID, **given: Any
     ) -> None:
         """A completion model is called."""
-        self._start_model(run_id, serialized, given, lambda _: records.prompt_messages(prompts))
+        self._start_model(run_id, serialized, given, prompts, records.prompt_messages)
 
-    @shielded("langchain.model.end")
     def on_llm_end(self, response: Any, *, run_id: UUID, **given: Any) -> None:
         """The model has answered."""
+        self._finish("langchain.model.end", run_id, records.describe_answer, response)
 
-        def fill(record: RunRecord, content: Content) -> None:
-            answer = records.describe_answer(content, response)
-            if answer is not None:
-                record.history.answered(record.opened.span, [answer.key])
-
-        self._finish(run_id, fill)
-
-    @shielded("langchain.tool.start")
     def on_tool_start(
         self, serialized: dict[str, Any] | None, input_str: str, *, run_id: UUID, **given: Any
     ) -> None:
         """A tool is called; what happens within it belongs under its span."""
-        if self._is_unsampled(run_id, given):
-            # The application's own spans within the tool are not sampled either.
-            self._tokens[run_id] = attach(self.unsampled[run_id])
-            return
-        name = records.run_name(serialized, given, "tool")
-        record = self._open(run_id, name, TOOL, given)
-        if record is None:
-            return
-        if record.opened.recording:
-            _describe_tool(record, name, input_str, given)
-        record.token = attach(record.opened.context)
+        try:
+            if self.unsampled and self._is_unsampled(run_id, given):
+                # The application's own spans within the tool are not sampled either.
+                self._tokens[run_id] = attach(self.unsampled[run_id])
+                return
+            name = records.run_name(serialized, given, "tool")
+            record = self._open(run_id, name, TOOL, given)
+            if record is not None:
+                record.token = attach(record.opened.context)
+                if record.opened.recording:
+                    records.describe_tool_call(record.opened, name, input_str, given)
+        except Exception as error:  # noqa: BLE001 - the host must not see it
+            swallowed("langchain.tool.start", error)
 
-    @shielded("langchain.tool.end")
     def on_tool_end(self, output: Any, *, run_id: UUID, **given: Any) -> None:
         """The tool has returned."""
-
-        def fill(record: RunRecord, content: Content) -> None:
-            records.describe_tool_result(content, output)
-            records.mark_handled_failure(record.opened.span, output, self._tracing.policy)
-
-        self._finish(run_id, fill)
+        self._finish("langchain.tool.end", run_id, records.describe_tool_result, output)
 
     @shielded("langchain.retriever.start")
     def on_retriever_start(
         self, serialized: dict[str, Any] | None, query: str, *, run_id: UUID, **given: Any
     ) -> None:
         """A retriever is asked."""
-        if self._is_unsampled(run_id, given):
+        if self.unsampled and self._is_unsampled(run_id, given):
             return
         record = self._open(run_id, records.run_name(serialized, given, "retriever"), RETRIEVER, given)
         if record is not None and record.opened.recording:
             record.opened.input(query)
 
-    @shielded("langchain.retriever.end")
     def on_retriever_end(self, documents: Sequence[Any], *, run_id: UUID, **given: Any) -> None:
         """The retriever has answered."""
-        self._finish(run_id, lambda _, content: records.describe_documents(content, documents))
+        self._finish("langchain.retriever.end", run_id, records.describe_documents, documents)
 
     @shielded("langchain.error")
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **given: Any) -> None:
@@ -228,41 +184,48 @@ class SpanHandler(BaseCallbackHandler):
                 each.opened.write()
                 each.opened.span.end()
 
-    def _finish(self, run_id: UUID, fill: Callable[[RunRecord, Content], None]) -> None:
-        record = self._end(run_id)
-        if record is None:
-            return
+    def _finish(
+        self, place: str, run_id: UUID, describe: Callable[[RunRecord, Any], object], result: Any
+    ) -> None:
+        """End a run's span by what it has come to."""
         try:
-            if record.opened.recording:
-                fill(record, record.opened)
-        finally:
-            if record.opened.recording:
-                record.opened.write()
-            record.opened.span.end()
+            record = self._end(run_id)
+            if record is None:
+                return
+            opened = record.opened
+            try:
+                if opened.recording:
+                    describe(record, result)
+            finally:
+                if opened.recording:
+                    opened.write()
+                opened.span.end()
+        except Exception as error:  # noqa: BLE001 - the host must not see it
+            swallowed(place, error)
 
     def _start_model(
         self,
         run_id: UUID,
         serialized: dict[str, Any] | None,
         given: dict[str, Any],
-        messages: Callable[[History], Sequence[Message]],
+        asked: Any,
+        read: Callable[[Any, History], Sequence[Message]],
     ) -> None:
-        if self._is_unsampled(run_id, given):
-            return
-        model = records.model_name(serialized, given)
-        record = self._open(run_id, model, LLM, given)
-        if record is not None and record.opened.recording:
-            records.describe_call(record.opened, model, messages, given, record.history)
+        try:
+            if self.unsampled and self._is_unsampled(run_id, given):
+                return
+            model = records.model_name(serialized, given)
+            record = self._open(run_id, model, LLM, given)
+            if record is not None and record.opened.recording:
+                records.describe_call(record, model, given, asked, read)
+        except Exception as error:  # noqa: BLE001 - as above
+            swallowed("langchain.model.start", error)
 
     def _open(self, run_id: UUID, name: str, kind: str, given: dict[str, Any]) -> RunRecord | None:
         if not self.active:
             return None
         parent = self._runs.get(given.get("parent_run_id"))  # type: ignore[arg-type]
-        operation = {
-            AGENT: genai.OPERATION_INVOKE_AGENT,
-            LLM: genai.OPERATION_CHAT,
-            TOOL: genai.OPERATION_EXECUTE_TOOL,
-        }.get(kind)
+        operation = _OPERATIONS.get(kind)
         opened = self._tracing.open(
             f"{operation} {name}" if operation else name,
             kind,
@@ -286,8 +249,6 @@ class SpanHandler(BaseCallbackHandler):
 
     def _is_unsampled(self, run_id: UUID, given: dict[str, Any]) -> bool:
         """Whether what begins is within a run that is not sampled: worth no span, or the time to make one."""
-        if not self.unsampled:
-            return False
         context = self.unsampled.get(given.get("parent_run_id"))  # type: ignore[arg-type]
         if context is None or not self.active:
             return False
@@ -343,9 +304,3 @@ def _suspend(record: RunRecord) -> None:
     while above is not None:
         above.suspended = True
         above = above.parent
-
-
-@shielded("langchain.tool.describe")
-def _describe_tool(record: RunRecord, name: str, input_str: str, given: dict[str, Any]) -> None:
-    arguments = records.tool_arguments(given.get("inputs"), input_str)
-    records.describe_tool_call(record.opened, name, arguments, given.get("tool_call_id"))

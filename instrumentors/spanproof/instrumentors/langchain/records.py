@@ -10,8 +10,9 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from opentelemetry.trace import Span, Status, StatusCode
 
 from spanproof.instrumentors.code_tools import record_call
-from spanproof.instrumentors.content import Content, ContentPolicy
+from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.langchain import conversation
+from spanproof.instrumentors.langchain.state import RunRecord
 from spanproof.instrumentors.messages import (
     History,
     Message,
@@ -29,7 +30,7 @@ from spanproof.instrumentors.reading import (
     number_or_none,
     text_or_none,
 )
-from spanproof.instrumentors.spans import Opened
+from spanproof.instrumentors.spans import AGENT, Opened
 from spanproof.instrumentors.texts import text_of, well_formed
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
@@ -60,12 +61,15 @@ def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], def
 def model_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any]) -> str:
     """The model that is asked, the class's name where it has none."""
     parameters = given.get("invocation_params")
-    return (
-        text_or_none(member(parameters, "model"))
-        or text_or_none(member(parameters, "model_name"))
-        or text_or_none(member(given.get("metadata"), "ls_model_name"))
-        or run_name(serialized, {}, "model")
-    )
+    for where, name in (
+        (parameters, "model"),
+        (parameters, "model_name"),
+        (given.get("metadata"), "ls_model_name"),
+    ):
+        named = member(where, name)
+        if named is not None and (found := text_or_none(named)) is not None:
+            return found
+    return run_name(serialized, {}, "model")
 
 
 def describe_agent(content: Content, name: str) -> None:
@@ -88,11 +92,12 @@ def describe_chain_input(content: Content, inputs: Any, *, agent: bool) -> None:
         content.fact(ours.MESSAGES_OMITTED, omitted or None)
 
 
-def describe_chain_output(content: Content, outputs: Any, *, agent: bool, answered: bool) -> None:
+def describe_chain_output(record: RunRecord, outputs: Any) -> None:
     """What a runnable returns; of a conversation an agent returns, its last answer."""
+    content, agent = record.opened, record.kind == AGENT
     said = conversation.answer_in(outputs) if agent else None
     asks = said is not None and said.asks
-    if agent and answered and not asks:
+    if agent and not record.suspended and not asks:
         content.fact(ours.RUN_ENDING, "answered")
     if not content.visible:
         return
@@ -115,20 +120,21 @@ def chat_messages(batches: Sequence[Sequence[Any]], history: History) -> list[Me
     return [each for batch in batches for each in history.known(batch, conversation.message_of)]
 
 
-def prompt_messages(prompts: Sequence[str]) -> list[Message]:
+def prompt_messages(prompts: Sequence[str], _history: History) -> list[Message]:
     """The prompts of a completion model's call."""
     said = [*map(text_of, prompts)]
     return [Message({"role": "user", "parts": [text_part(text)]}, ("user", text)) for text in said]
 
 
 def describe_call(
-    content: Opened,
+    record: RunRecord,
     model: str,
-    messages_of: Callable[[History], Sequence[Message]],
     given: Mapping[str, Any],
-    history: History,
+    asked: Any,
+    read: Callable[[Any, History], Sequence[Message]],
 ) -> None:
     """What a model is asked."""
+    content, history = record.opened, record.history
     content.attributes[genai.REQUEST_MODEL] = content.attributes[openinference.LLM_MODEL_NAME] = well_formed(
         model
     )
@@ -137,17 +143,18 @@ def describe_call(
             content.fact(_PARAMETERS[name], number_or_none(value))
     if not content.visible:
         return
-    messages = messages_of(history)
+    messages = read(asked, history)
     omitted, base = history.new(content.span, [message.key for message in messages])
     record_input(content, [message.document for message in messages[omitted:]], omitted, base)
 
 
-def describe_answer(content: Content, response: Any) -> Message | None:
+def describe_answer(record: RunRecord, response: Any) -> None:
     """What a model answered: the first generation, its tokens, its own name for itself."""
+    content = record.opened
     batches = elements(attribute(response, "generations"))
     generations = elements(batches[0]) if batches else []
     if not generations:
-        return None
+        return
     generation = generations[0]
     message = attribute(generation, "message")
     said = conversation.fields_of(message)
@@ -155,60 +162,63 @@ def describe_answer(content: Content, response: Any) -> Message | None:
     record_usage(content, given, written)
     content.fact(genai.RESPONSE_MODEL, text_or_none(member(said.get("response_metadata"), "model_name")))
     if not content.visible:
-        return None
+        return
     if message is None:
         text = text_of(attribute(generation, "text", ""))
         answer = Message({"role": "assistant", "parts": [text_part(text)]}, text)
     else:
         answer = conversation.message_of(message)
     record_output(content, answer.document, conversation.finish_reason(said))
-    return answer
+    record.history.answered(content.span, [answer.key])
 
 
-def tool_arguments(inputs: Any, input_str: Any) -> dict[str, Any]:
-    """A tool call's arguments by name; a tool of one nameless argument calls it `input`."""
+def describe_tool_call(content: Content, name: str, input_str: Any, given: Mapping[str, Any]) -> None:
+    """Which tool is called with what."""
+    content.attributes[genai.TOOL_NAME] = content.attributes[openinference.TOOL_NAME] = well_formed(name)
+    content.attributes[genai.TOOL_TYPE] = "function"
+    content.fact(genai.TOOL_CALL_ID, text_or_none(given.get("tool_call_id")))
+    arguments = _arguments(given.get("inputs"), input_str)
+    if content.visible:
+        arguments = {key: conversation.plain(value) for key, value in arguments.items()}
+    record_call(content, name, arguments)
+
+
+def describe_tool_result(record: RunRecord, output: Any) -> None:
+    """What a tool returned."""
+    content, result = record.opened, output
+    if is_a(output, BaseMessage):
+        result = attribute(output, "content", output)
+    if is_a(output, ToolMessage):
+        # langchain-core 1.0 does not give the id when the tool starts
+        content.fact(genai.TOOL_CALL_ID, text_or_none(output.tool_call_id))
+        if output.status == "error":
+            _mark_handled_failure(content, output)
+    content.result_type(result)
+    if content.visible:
+        content.output_json(genai.TOOL_CALL_RESULT, conversation.plain(result))
+
+
+def describe_documents(record: RunRecord, documents: Sequence[Any]) -> None:
+    """What a retriever found."""
+    if record.opened.visible:
+        record.opened.output([text_of(attribute(each, "page_content", each)) for each in elements(documents)])
+
+
+def _mark_handled_failure(content: Opened, output: ToolMessage) -> None:
+    """A tool whose exception became its answer has failed all the same."""
+    said = content.policy.said(text_of(output.content), _MAX_STATUS_CHARS)
+    content.span.set_attribute(genai.ERROR_TYPE, _HANDLED_FAILURE)
+    content.span.set_status(Status(StatusCode.ERROR, said))
+
+
+def _arguments(inputs: Any, input_str: Any) -> Mapping[str, Any]:
+    """By name; a tool of one nameless argument calls it `input`."""
+    if type(inputs) is dict:
+        return inputs
     if is_a(inputs, dict):
         return dict(items(inputs))
     try:
         decoded = json.loads(input_str)
     except (TypeError, ValueError, RecursionError):
         decoded = None
-    if type(decoded) is dict:
-        return decoded
-    return {"input": input_str}
-
-
-def describe_tool_call(content: Content, name: str, arguments: Mapping[str, Any], call_id: Any) -> None:
-    """Which tool is called with what."""
-    content.attributes[genai.TOOL_NAME] = content.attributes[openinference.TOOL_NAME] = well_formed(name)
-    content.attributes[genai.TOOL_TYPE] = "function"
-    content.fact(genai.TOOL_CALL_ID, text_or_none(call_id))
-    if content.visible:
-        arguments = {key: conversation.plain(value) for key, value in arguments.items()}
-    record_call(content, name, arguments)
-
-
-def describe_tool_result(content: Content, output: Any) -> None:
-    """What a tool returned."""
-    result = attribute(output, "content", output) if is_a(output, BaseMessage) else output
-    if is_a(output, ToolMessage):  # langchain-core 1.0 does not give the id when the tool starts
-        content.fact(genai.TOOL_CALL_ID, text_or_none(output.tool_call_id))
-    content.result_type(result)
-    if not content.visible:
-        return
-    content.output_json(genai.TOOL_CALL_RESULT, conversation.plain(result))
-
-
-def mark_handled_failure(span: Span, output: Any, policy: ContentPolicy) -> None:
-    """A tool whose exception became its answer has failed all the same."""
-    if not is_a(output, ToolMessage) or output.status != "error":
-        return
-    said = policy.said(text_of(output.content), _MAX_STATUS_CHARS)
-    span.set_attribute(genai.ERROR_TYPE, _HANDLED_FAILURE)
-    span.set_status(Status(StatusCode.ERROR, said))
-
-
-def describe_documents(content: Content, documents: Sequence[Any]) -> None:
-    """What a retriever found."""
-    if content.visible:
-        content.output([text_of(attribute(each, "page_content", each)) for each in elements(documents)])
+    return decoded if type(decoded) is dict else {"input": input_str}

@@ -170,11 +170,11 @@ def _describe_parameters(content: Content, parameters: Mapping[str, Any]) -> Non
 
 def _describe_stops(content: Content, run: RunState | None, given: Any) -> None:
     """What ends the model's answer: the framework's own words, so a run tells them only as they change."""
-    stops = given if type(given) is list else elements(given)
+    stops = tuple(given if type(given) is list else elements(given))
     for stop in stops:
         if type(stop) is not str:
             return
-    if stops != (run.stops if run is not None else []):
+    if stops != (run.stops if run is not None else ()):
         content.attributes[genai.REQUEST_STOP_SEQUENCES] = stops
         if run is not None:
             run.stops = stops

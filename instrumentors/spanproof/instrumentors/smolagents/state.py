@@ -79,7 +79,7 @@ class RunState:
     agent: Any
     handled: BaseException | None
     history: History = field(default_factory=History)
-    stops: list[str] = field(default_factory=list)
+    stops: tuple[str, ...] = ()
     steps: dict[int, StepState] = field(default_factory=dict)
     forced: StepState | None = None
     max_steps_reached: bool = False
