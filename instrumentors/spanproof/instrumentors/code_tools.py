@@ -8,9 +8,8 @@ as SQL in a tool about databases; `country_code` never is.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.reading import items, member, text_or_none
@@ -24,7 +23,7 @@ _SQL: Final = re.compile(
     r"|explain|show|describe|grant|revoke|copy|attach|vacuum)\b",
     re.IGNORECASE | re.DOTALL,
 )
-_CODE_PUNCTUATION: Final = re.compile(r"[\n()=\[;]")
+_CODE_PUNCTUATION: Final = re.compile(r"[^\n()=\[;]*[\n()=\[;]")
 
 _LANGUAGE_WORDS: Final[dict[str, str]] = {
     "python": "python", "python3": "python", "py": "python", "ipython": "python", "jupyter": "python",
@@ -45,8 +44,7 @@ _VAGUE_WORDS: Final = {*_COMMAND_WORDS, "query", "input", "source", "statement",
 _EXECUTING_WORDS: Final = {"repl", "interpreter", "exec", "execute", "executor", "run", "eval", "sandbox"}
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCode:
+class ToolCode(NamedTuple):
     """A program given to a tool.
 
     Attributes:
@@ -65,17 +63,14 @@ def code_in(tool_name: str, arguments: object) -> ToolCode | None:
     """The program among a tool's arguments."""
     named = list(items(arguments))
     for name, given in named:
-        if type(name) is not str or not _may_name_a_program(name):
+        meant = _meaning(tool_name, name) if type(name) is str else None
+        value = text_or_none(given) if meant is not None else None
+        if meant is None or value is None or value.isspace():
             continue
-        value = text_or_none(given)
-        if value is None or not value.strip():
-            continue
-        tool, words, declared = _words(tool_name), _words(name), _declared(arguments)
-        language = _language(words) or _language(tool)
-        if _is_program(words, tool, value):
-            return ToolCode(value, declared or language, name, len(named) == 1)
-        if words <= _VAGUE_WORDS and (meant := _vague_program(words, tool, value)):
-            return ToolCode(value, declared or meant, name, len(named) == 1)
+        if meant.doubted is None or meant.doubted.match(value):
+            alone = len(named) == 1
+            declared = None if alone else _declared(arguments)
+            return ToolCode(value, declared or meant.language, name, alone)
     return None
 
 
@@ -103,39 +98,46 @@ def record_call(content: Content, tool_name: str, arguments: object) -> None:
         content.code(code.source, code.language)
 
 
-@lru_cache(maxsize=1024)
-def _may_name_a_program(name: str) -> bool:
-    """Whether a program may stand under this name in some tool: of most arguments nothing else is asked."""
-    words = _words(name)
-    return words <= _LANGUAGE_WORDS.keys() or bool(words & _CODE_WORDS) or words <= _VAGUE_WORDS
+class _Meaning(NamedTuple):
+    """What an argument of this name means in a tool of that name: a program.
+
+    Attributes:
+        language: None where neither name says it.
+        doubted: what a value holds that is one; None where each is.
+    """
+
+    language: str | None
+    doubted: re.Pattern[str] | None = None
 
 
-def _is_program(argument: frozenset[str], tool: frozenset[str], value: str) -> bool:
-    """Whether the argument's name can only mean a program, or means one in this tool or for this value."""
+@lru_cache(maxsize=4096)
+def _meaning(tool_name: str, name: str) -> _Meaning | None:
+    """None where no program stands under this name in such a tool."""
+    argument, tool = _words(name), _words(tool_name)
+    language = _language(argument) or _language(tool)
     if argument <= _LANGUAGE_WORDS.keys() and not argument <= _PLACES:
-        return True
-    if not argument & _CODE_WORDS or not argument <= _WITH_CODE:
-        return False
-    certain = len(argument) > 1 or tool & _EXECUTING_WORDS or _language(tool)
-    return bool(certain) or _CODE_PUNCTUATION.search(value) is not None
+        return _Meaning(language)
+    if argument & _CODE_WORDS and argument <= _WITH_CODE:
+        certain = len(argument) > 1 or tool & _EXECUTING_WORDS or _language(tool)
+        return _Meaning(language, None if certain else _CODE_PUNCTUATION)
+    return _vague_meaning(argument, tool) if argument <= _VAGUE_WORDS else None
 
 
-def _vague_program(argument: frozenset[str], tool: frozenset[str], value: str) -> str | None:
-    """The language of what a `command`, `query` or `input` of this tool holds, None when it is no program."""
+def _vague_meaning(argument: frozenset[str], tool: frozenset[str]) -> _Meaning | None:
+    """Of a `command`, `query` or `input` of this tool."""
     language = _language(tool)
     if argument & _COMMAND_WORDS:
-        return language or ("bash" if tool & (_EXECUTING_WORDS | _COMMAND_WORDS) else None)
+        language = language or ("bash" if tool & (_EXECUTING_WORDS | _COMMAND_WORDS) else None)
+        return _Meaning(language) if language else None
     if language == "sql":
-        return language if _SQL.match(value) else None
-    return language if tool & _EXECUTING_WORDS else None
+        return _Meaning(language, _SQL)
+    return _Meaning(language) if language and tool & _EXECUTING_WORDS else None
 
 
-@lru_cache(maxsize=1024)
 def _words(name: str) -> frozenset[str]:
     return frozenset(_WORDS.findall(_CAMEL.sub(" ", name).lower()))
 
 
-@lru_cache(maxsize=1024)
 def _language(words: frozenset[str]) -> str | None:
     return next((language for word, language in _LANGUAGE_WORDS.items() if word in words), None)
 

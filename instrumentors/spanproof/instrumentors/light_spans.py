@@ -21,6 +21,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy, deepcopy
+from random import getrandbits
 from time import time_ns
 from types import SimpleNamespace
 from typing import Any, Final
@@ -50,6 +51,8 @@ _ENDING: Final = hasattr(SpanProcessor, "_on_ending")
 """Whether this release tells processors that a span is about to end."""
 _ENABLED: Final = SimpleNamespace(is_enabled=True)
 """Of a release in which a tracer cannot be switched off."""
+_RANDOM_ID: Final = RandomIdGenerator.generate_span_id
+"""By which the SDK makes ids, unless it is told another way: 64 random bits, again if all of them are 0."""
 _new: Final = object.__new__
 
 
@@ -218,7 +221,7 @@ class _Lightly:
         if links or not is_known or not getattr(tracer, "_tracer_config", _ENABLED).is_enabled:
             return tracer.start_span(name, context, kind, attributes, links, start_time)  # type: ignore[no-any-return]
         above: SpanContext = parent._context
-        trace_id, _, _, flags, state, _ = above
+        trace_id, _, _, flags, state, is_valid = above
         decision = Decision.RECORD_AND_SAMPLE
         if not flags & _SAMPLED or tracer.sampler is not self._keeping:
             asked = tracer.sampler.should_sample(context, trace_id, name, kind, attributes, links)
@@ -228,7 +231,11 @@ class _Lightly:
                 asked.decision,
             )
             flags = TraceFlags(flags & _RANDOM | (decision is Decision.RECORD_AND_SAMPLE))
-        own = SpanContext(trace_id, tracer.id_generator.generate_span_id(), False, flags, state)  # noqa: FBT003
+        ids = tracer.id_generator
+        if is_valid and type(ids).generate_span_id is _RANDOM_ID and (span_id := getrandbits(64)):
+            own = tuple.__new__(SpanContext, (trace_id, span_id, False, flags, state, True))
+        else:
+            own = SpanContext(trace_id, ids.generate_span_id(), False, flags, state)  # noqa: FBT003
         if decision is Decision.DROP:
             return NonRecordingSpan(own)
         span = _new(LightSpan)  # without a constructor, for the SDK's `__new__` would be in its way

@@ -20,9 +20,10 @@ def is_a(value: object, kind: type) -> bool:
 
 def text_or_none(value: object) -> str | None:
     """The value if it is a string that is not empty."""
-    if not issubclass(type(value), str):
-        return None
-    return str.__str__(value) or None
+    kind = type(value)
+    if kind is str:  # most are
+        return value or None  # type: ignore[return-value]
+    return str.__str__(value) or None if issubclass(kind, str) else None
 
 
 def count_or_none(value: object) -> int | None:

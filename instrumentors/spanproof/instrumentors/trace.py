@@ -36,6 +36,7 @@ from spanproof.instrumentors.decorating import (
     open_span,
 )
 from spanproof.instrumentors.diagnostics import shielded
+from spanproof.instrumentors.light_spans import put
 from spanproof.instrumentors.spans import AGENT, CHAIN, TOOL, Opened
 from spanproof.instrumentors.texts import text_of
 from spanproof.semconv import spanproof as ours
@@ -186,7 +187,7 @@ def record_execution(
         content.text(ours.EXECUTION_LOGS, text_of(logs))
     if output is not None or is_final:
         content.document(ours.EXECUTION_OUTPUT, ours.EXECUTION_OUTPUT_MIME_TYPE, output)
-    span.set_attributes(content.finished())
+    put(span, content.finished())
     if isinstance(error, BaseException):
         current_tracing().fail(span, error)
     elif error is not None:

@@ -144,9 +144,9 @@ def plain(value: Any, room: list[int] | None = None, depth: int = 0) -> Any:
 def usage_of(fields: Mapping[str, Any], llm_output: Any) -> tuple[int | None, int | None]:
     """Input and output tokens, None where the model does not tell."""
     usage = fields.get("usage_metadata")
-    if is_a(usage, dict):
+    if usage is not None and is_a(usage, dict):
         return count_or_none(member(usage, "input_tokens")), count_or_none(member(usage, "output_tokens"))
-    old = member(llm_output, "token_usage")
+    old = None if llm_output is None else member(llm_output, "token_usage")
     if old is None:
         return None, None
     return count_or_none(member(old, "prompt_tokens")), count_or_none(member(old, "completion_tokens"))

@@ -50,6 +50,9 @@ class SpanHandler(BaseCallbackHandler):
 
     run_inline = True
     raise_error = False
+    # Asked before each event; the framework's own are properties, a call each.
+    ignore_llm = ignore_chat_model = ignore_chain = ignore_agent = ignore_retriever = False
+    ignore_retry = ignore_custom_event = True
 
     def __init__(self, tracing: Tracing) -> None:
         self.active = True

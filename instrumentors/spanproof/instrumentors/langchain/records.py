@@ -48,12 +48,9 @@ _PARAMETERS = {
 
 def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], default: str) -> str:
     """A run's name as LangChain shows it."""
-    named = given.get("name")
-    if type(named) is str and named:  # most are
-        return named
-    found = text_or_none(named) or text_or_none(member(serialized, "name"))
-    if found is not None:
-        return found
+    for named in (given.get("name"), member(serialized, "name")):
+        if named is not None and (found := text_or_none(named)) is not None:
+            return found
     path = elements(member(serialized, "id"))
     return (text_or_none(path[-1]) if path else None) or default
 
@@ -61,15 +58,12 @@ def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], def
 def model_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any]) -> str:
     """The model that is asked, the class's name where it has none."""
     parameters = given.get("invocation_params")
-    for where, name in (
-        (parameters, "model"),
-        (parameters, "model_name"),
-        (given.get("metadata"), "ls_model_name"),
-    ):
-        named = member(where, name)
-        if named is not None and (found := text_or_none(named)) is not None:
-            return found
-    return run_name(serialized, {}, "model")
+    return (
+        text_or_none(member(parameters, "model"))
+        or text_or_none(member(parameters, "model_name"))
+        or text_or_none(member(given.get("metadata"), "ls_model_name"))
+        or run_name(serialized, {}, "model")
+    )
 
 
 def describe_agent(content: Content, name: str) -> None:
@@ -160,7 +154,9 @@ def describe_answer(record: RunRecord, response: Any) -> None:
     said = conversation.fields_of(message)
     given, written = conversation.usage_of(said, attribute(response, "llm_output"))
     record_usage(content, given, written)
-    content.fact(genai.RESPONSE_MODEL, text_or_none(member(said.get("response_metadata"), "model_name")))
+    metadata = said.get("response_metadata")
+    if type(metadata) is not dict or metadata:
+        content.fact(genai.RESPONSE_MODEL, text_or_none(member(metadata, "model_name")))
     if not content.visible:
         return
     if message is None:
@@ -185,12 +181,12 @@ def describe_tool_call(content: Content, name: str, input_str: Any, given: Mappi
 
 def describe_tool_result(record: RunRecord, output: Any) -> None:
     """What a tool returned."""
-    content, result = record.opened, output
-    if is_a(output, BaseMessage):
+    content, result, kind = record.opened, output, type(output)
+    if issubclass(kind, BaseMessage):
         result = attribute(output, "content", output)
-    if is_a(output, ToolMessage):
-        # langchain-core 1.0 does not give the id when the tool starts
-        content.fact(genai.TOOL_CALL_ID, text_or_none(output.tool_call_id))
+    if issubclass(kind, ToolMessage):
+        if genai.TOOL_CALL_ID not in content.attributes:  # langchain-core 1.0 did not give it at the start
+            content.fact(genai.TOOL_CALL_ID, text_or_none(output.tool_call_id))
         if output.status == "error":
             _mark_handled_failure(content, output)
     content.result_type(result)

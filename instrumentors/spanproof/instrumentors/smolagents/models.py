@@ -110,7 +110,6 @@ def _streamed(
     return (yield from drive(stream, opened.context, pieces.append, end))
 
 
-@shielded("smolagents.model.begin")
 def _begin(
     tracing: Tracing,
     parent: Context | None,
@@ -121,21 +120,22 @@ def _begin(
     kwargs: Mapping[str, Any],
 ) -> Opened | None:
     operation = genai.OPERATION_CHAT
-    name = text_or_none(attribute(model, "model_id")) or type(model).__name__
-    opened = tracing.open(
-        f"{operation} {name}",
-        LLM,
-        operation=operation,
-        parent=parent,
-        facts=_facts(name),
-        within={PLACE: Place(place.run, place.step, model, original)},
-    )
-    if opened.recording:
-        try:
+    opened = None
+    try:
+        name = text_or_none(attribute(model, "model_id")) or type(model).__name__
+        opened = tracing.open(
+            f"{operation} {name}",
+            LLM,
+            operation=operation,
+            parent=parent,
+            facts=_facts(name),
+            within={PLACE: Place(place.run, place.step, model, original)},
+        )
+        if opened.recording:
             _describe(opened, place.run, model, args, kwargs)
-        except Exception as error:  # noqa: BLE001 - the call has its span all the same
-            swallowed("smolagents.model.describe", error)
-    return opened
+    except Exception as error:  # noqa: BLE001 - the host must not see it
+        swallowed("smolagents.model.begin", error)
+    return opened  # also if what it is asked could not be told
 
 
 @lru_cache(maxsize=256)
@@ -180,14 +180,16 @@ def _describe_stops(content: Content, run: RunState | None, given: Any) -> None:
             run.stops = stops
 
 
-@shielded("smolagents.model.finish")
 def _finish(opened: Opened, run: RunState | None, answer: Any) -> None:
     try:
-        if answer is not None and opened.recording:
-            _record_answer(opened, run, answer)
-    finally:
-        opened.write()
-        opened.span.end()
+        try:
+            if answer is not None and opened.recording:
+                _record_answer(opened, run, answer)
+        finally:
+            opened.write()
+            opened.span.end()
+    except Exception as error:  # noqa: BLE001 - as above
+        swallowed("smolagents.model.finish", error)
 
 
 def _record_answer(opened: Opened, run: RunState | None, answer: Any) -> None:

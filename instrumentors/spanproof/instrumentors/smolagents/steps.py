@@ -11,7 +11,7 @@ from typing import Any
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.contexts import attach, detach
-from spanproof.instrumentors.diagnostics import shielded
+from spanproof.instrumentors.diagnostics import shielded, swallowed
 from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.smolagents import outcome
 from spanproof.instrumentors.smolagents.state import PLACE, Place, RunState, StepState, current_run
@@ -120,20 +120,22 @@ def _planned(tracing: Tracing, run: RunState, state: StepState, stream: Any) -> 
     return drive(stream, state.opened.context, remember, end)
 
 
-@shielded("smolagents.step.begin")
 def _begin(tracing: Tracing, run: RunState, kind: str, number: int | None) -> StepState | None:
-    name = f"step {number}" if kind == ACTION else f"{kind.replace('_', ' ')} {number}"
-    operation = genai.OPERATION_PLAN if kind == PLANNING else None
-    facts: dict[str, AttributeValue] = {ours.STEP_KIND: kind}
-    if isinstance(number, int):
-        facts[ours.STEP_NUMBER] = number
-    state = StepState()
-    within = {PLACE: Place(run, state)}
-    state.opened = tracing.open(name, CHAIN, operation=operation, facts=facts, within=within)
+    try:
+        name = f"step {number}" if kind == ACTION else f"{kind.replace('_', ' ')} {number}"
+        operation = genai.OPERATION_PLAN if kind == PLANNING else None
+        facts: dict[str, AttributeValue] = {ours.STEP_KIND: kind}
+        if isinstance(number, int):
+            facts[ours.STEP_NUMBER] = number
+        state = StepState()
+        within = {PLACE: Place(run, state)}
+        state.opened = tracing.open(name, CHAIN, operation=operation, facts=facts, within=within)
+    except Exception as error:  # noqa: BLE001 - the host must not see it
+        swallowed("smolagents.step.begin", error)
+        return None
     return state
 
 
-@shielded("smolagents.step.finish")
 def _finish(tracing: Tracing, run: RunState, memory_step: Any) -> None:
     state = run.steps.pop(id(memory_step), None)
     if state is None and type(memory_step).__name__ == "ActionStep":
@@ -141,10 +143,13 @@ def _finish(tracing: Tracing, run: RunState, memory_step: Any) -> None:
     if state is None:
         return
     try:
-        if state.opened.recording:  # it has ended with its run where that was left
-            outcome.record(tracing, run, state, memory_step)
-    finally:
-        state.opened.span.end()
+        try:
+            if state.opened.recording:  # it has ended with its run where that was left
+                outcome.record(tracing, run, state, memory_step)
+        finally:
+            state.opened.span.end()
+    except Exception as error:  # noqa: BLE001 - as above
+        swallowed("smolagents.step.finish", error)
 
 
 @shielded("smolagents.step.end")

@@ -74,7 +74,6 @@ def _wrap(tracing: Tracing, original: Method, tool_type: str) -> Method:
     return call
 
 
-@shielded("smolagents.tool.begin")
 def _begin(
     tracing: Tracing,
     parent: Context | None,
@@ -84,23 +83,24 @@ def _begin(
     tool_type: str,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
-) -> Opened:
+) -> Opened | None:
     operation = genai.OPERATION_EXECUTE_TOOL
-    name = text_or_none(attribute(tool, "name")) or type(tool).__name__
-    opened = tracing.open(
-        f"{operation} {name}",
-        TOOL,
-        operation=operation,
-        parent=parent,
-        facts=_facts(name, tool_type),
-        within={PLACE: Place(place.run, place.step, tool, original)},
-    )
-    if opened.visible and opened.recording:
-        try:
+    opened = None
+    try:
+        name = text_or_none(attribute(tool, "name")) or type(tool).__name__
+        opened = tracing.open(
+            f"{operation} {name}",
+            TOOL,
+            operation=operation,
+            parent=parent,
+            facts=_facts(name, tool_type),
+            within={PLACE: Place(place.run, place.step, tool, original)},
+        )
+        if opened.visible and opened.recording:
             _record_arguments(opened, tool, name, args, kwargs)
-        except Exception as error:  # noqa: BLE001 - the call has its span all the same
-            swallowed("smolagents.tool.arguments", error)
-    return opened
+    except Exception as error:  # noqa: BLE001 - the host must not see it
+        swallowed("smolagents.tool.begin", error)
+    return opened  # also if its arguments could not be told
 
 
 @lru_cache(maxsize=256)
@@ -122,15 +122,17 @@ def _record_arguments(
         content.json(ours.TOOL_POSITIONAL, list(bound.positional))
 
 
-@shielded("smolagents.tool.finish")
 def _finish(opened: Opened, result: Any) -> None:
     try:
-        if opened.recording:
-            opened.result_type(result)
-            opened.output_json(genai.TOOL_CALL_RESULT, result)
-    finally:
-        opened.write()
-        opened.span.end()
+        try:
+            if opened.recording:
+                opened.result_type(result)
+                opened.output_json(genai.TOOL_CALL_RESULT, result)
+        finally:
+            opened.write()
+            opened.span.end()
+    except Exception as error:  # noqa: BLE001 - as above
+        swallowed("smolagents.tool.finish", error)
 
 
 @shielded("smolagents.tool.fail")
