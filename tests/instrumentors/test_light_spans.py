@@ -17,7 +17,7 @@ from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace import Span, SpanLimits, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.sdk.trace.id_generator import IdGenerator
+from opentelemetry.sdk.trace.id_generator import IdGenerator, RandomIdGenerator
 from opentelemetry.sdk.trace.sampling import (
     ALWAYS_OFF,
     ALWAYS_ON,
@@ -105,10 +105,10 @@ def said():
 class Provided:
     """A provider with a root span, and what begins children of it: as ours do, or as the SDK does."""
 
-    def __init__(self, *, light, limits=None, sampler=ALWAYS_ON, processors=()):
+    def __init__(self, *, light, limits=None, sampler=ALWAYS_ON, processors=(), ids=None):
         self.exporter = InMemorySpanExporter()
         self.provider = TracerProvider(
-            sampler=sampler, span_limits=limits, id_generator=Counting(), shutdown_on_exit=False
+            sampler=sampler, span_limits=limits, id_generator=ids or Counting(), shutdown_on_exit=False
         )
         for each in processors:
             self.provider.add_span_processor(each)
@@ -301,6 +301,27 @@ def test_processors_are_told_the_same_in_the_same_order():
     assert json.loads(found[0][0][-1][-1])["attributes"]["of.processor"] == ["a", "list"]
 
 
+@pytest.mark.parametrize("drawn", [(7,), (0, 8), (0, 0, 9)])
+def test_random_ids_are_drawn_as_the_sdk_draws_them(monkeypatch, drawn):
+    found = []
+    for light in (True, False):
+        provided = Provided(light=light, ids=RandomIdGenerator())
+        provided.root._context = _ELSEWHERE
+        left = [*drawn]
+        with monkeypatch.context() as drawing:
+            for module in ("random", "spanproof.instrumentors.light_spans"):
+                drawing.setattr(f"{module}.getrandbits", lambda bits, left=left: left.pop(0))
+            found.append((tuple(provided.begin().get_span_context()), left))
+    assert found[0] == found[1]
+    assert found[0][1] == []
+
+
+def test_a_generator_of_random_ids_that_was_taught_otherwise_is_asked(monkeypatch):
+    monkeypatch.setattr(RandomIdGenerator, "generate_span_id", lambda _: 5)
+    provided = Provided(light=True, ids=RandomIdGenerator())
+    assert provided.begin().get_span_context().span_id == 5
+
+
 def test_it_has_everything_that_the_sdks_own_has():
     provided = Provided(light=True)
     light, own = provided.begin(), provided.tracer.start_span("own", provided.context)
@@ -374,7 +395,12 @@ def _linked(provided):
     return {"context": provided.context, "links": [Link(_ELSEWHERE)]}
 
 
-@pytest.mark.parametrize("where", [lambda _: {"context": Context()}, _remote, _linked])
+def _invalid(provided):
+    provided.root._context = SpanContext(0, 0, is_remote=False)
+    return {"context": provided.context}
+
+
+@pytest.mark.parametrize("where", [lambda _: {"context": Context()}, _remote, _linked, _invalid])
 def test_roots_and_spans_with_links_are_the_sdks(where):
     provided = Provided(light=True)
     span = provided.start("span", kind=SpanKind.INTERNAL, attributes={}, **where(provided))

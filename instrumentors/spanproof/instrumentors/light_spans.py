@@ -3,15 +3,16 @@
     start = starting_with(provider.get_tracer("scope"))
     span = start("step 1", context, SpanKind.INTERNAL, {"a.name": "a value"})
 
-The SDK makes for each span what few spans need: attributes that count and cut themselves, lists of events and
-links, a copy for the processors, a lock each. Here that is made when it is asked for. Amid an agent's work
-none of the code that makes it is in the processor's caches, and that is most of what a span costs.
+The SDK makes for each span what few spans need: attributes that count and cut themselves, lists of events
+and links, a copy for the processors. Here that is made when it is asked for, and attributes are put
+together when somebody reads them, which is the exporter, in its own thread. Amid an agent's work none of
+the code that does it is in the processor's caches, and that is most of what a span costs.
 
-The tracer's sampler, ids, resource, limits and processors are asked as the SDK asks them; only a sampler of
-the SDK's that always keeps the children of what is sampled, as the usual one does, is not asked about
-those. Light are the spans that a tracer of the SDK's begins within another of its spans, if the SDK is as
-is known here: roots, spans with links, limits on the length of values, metrics of its own and what it adds
-later are the SDK's business.
+The tracer's sampler, ids, resource, limits and processors are asked as the SDK asks them; not asked are a
+sampler of the SDK's that always keeps the children of what is sampled, as the usual one does, and its
+generator of random ids. Light are the spans that a tracer of the SDK's begins within another of its spans,
+if the SDK is as is known here: roots, spans with links, limits on the length of values, metrics of its own
+and what it adds later are the SDK's business.
 """
 
 # ruff: noqa: SLF001 - what stands in for a span of the SDK's has its private parts
@@ -217,22 +218,20 @@ class _Lightly:
     ) -> trace.Span:
         tracer = self._tracer
         parent: Any = context.get(SPAN_KEY)
-        is_known = isinstance(parent, ReadableSpan)  # which is no abstract class: it is quickly asked
-        if links or not is_known or not getattr(tracer, "_tracer_config", _ENABLED).is_enabled:
-            return tracer.start_span(name, context, kind, attributes, links, start_time)  # type: ignore[no-any-return]
-        above: SpanContext = parent._context
+        above: Any = trace.INVALID_SPAN_CONTEXT
+        if isinstance(parent, ReadableSpan):  # which is no abstract class: it is quickly asked
+            above = parent._context
         trace_id, _, _, flags, state, is_valid = above
+        if links or not is_valid or not getattr(tracer, "_tracer_config", _ENABLED).is_enabled:
+            return tracer.start_span(name, context, kind, attributes, links, start_time)  # type: ignore[no-any-return]
         decision = Decision.RECORD_AND_SAMPLE
         if not flags & _SAMPLED or tracer.sampler is not self._keeping:
             asked = tracer.sampler.should_sample(context, trace_id, name, kind, attributes, links)
-            attributes, state, decision = (
-                BoundedAttributes(None, asked.attributes),
-                asked.trace_state,
-                asked.decision,
-            )
+            attributes = BoundedAttributes(None, asked.attributes)  # the sampler may change what it gave
+            state, decision = asked.trace_state, asked.decision
             flags = TraceFlags(flags & _RANDOM | (decision is Decision.RECORD_AND_SAMPLE))
         ids = tracer.id_generator
-        if is_valid and type(ids).generate_span_id is _RANDOM_ID and (span_id := getrandbits(64)):
+        if type(ids).generate_span_id is _RANDOM_ID and (span_id := getrandbits(64)):
             own = tuple.__new__(SpanContext, (trace_id, span_id, False, flags, state, True))
         else:
             own = SpanContext(trace_id, ids.generate_span_id(), False, flags, state)  # noqa: FBT003
@@ -287,7 +286,7 @@ def _has_all(tracer: Any) -> bool:
     apart.id_generator, apart.sampler, apart.span_processor = RandomIdGenerator(), ALWAYS_ON, SpanProcessor()
     vars(apart).pop("_tracer_config", None)
     given = _new(LightSpan)
-    Span.__init__(given, "", trace.INVALID_SPAN_CONTEXT, resource=tracer.resource)
+    Span.__init__(given, "", SpanContext(1, 1, is_remote=False), resource=tracer.resource)
     light = _Lightly(apart)("", Context({SPAN_KEY: given}), SpanKind.INTERNAL, {})
     known = vars(light).keys() | vars(LightSpan).keys()
     return vars(given).keys() <= known and len(trace.INVALID_SPAN_CONTEXT) == 6
