@@ -68,6 +68,12 @@ class Record:
     handed_over: bool = False
     token: Token[Context] | None = field(default=None, repr=False)
 
+    def end(self) -> None:
+        """End its span; an agent, which is its own, is not left to the garbage collector for that."""
+        self.opened.span.end()
+        if self.agent is self:
+            self.agent = None
+
 
 class SpanProcessor(TracingProcessor):
     """The tracing processor; methods are the SDK's, but `note_cancelled`."""
@@ -166,7 +172,7 @@ class SpanProcessor(TracingProcessor):
                 restore(record.token)
             if record.opened.span.is_recording():  # what only groups has the record of what is above
                 record.opened.write()
-                record.opened.span.end()
+                record.end()
 
     def _describe(self, record: Record, data: Any, *, failed: bool) -> None:
         content = record.opened
@@ -212,7 +218,7 @@ class SpanProcessor(TracingProcessor):
         if record.kind == AGENT and (failed or not (given_up or stopped or record.handed_over)):
             limit = text_or_none(member(error, "message")) == "Max turns exceeded"
             records.describe_ending(record.opened.span, failed=failed, limit=limit)
-        record.opened.span.end()
+        record.end()
 
 
 def _raised(record: Record) -> BaseException | None:

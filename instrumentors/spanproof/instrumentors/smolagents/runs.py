@@ -130,7 +130,7 @@ def _end(
     leave(state)
     try:
         for step in [*state.steps.values()]:
-            step.opened.span.end()
+            step.end()
             step.opened.recording = False
         if not span.is_recording():
             return

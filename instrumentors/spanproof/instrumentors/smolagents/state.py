@@ -21,6 +21,7 @@ from spanproof.instrumentors.spans import Opened
 
 PLACE: Final = create_key("spanproof-smolagents-place")
 """Under which a context holds its `Place`."""
+_OVER: Final = Context()
 _going_on: dict[int, RunState] = {}
 
 
@@ -56,6 +57,14 @@ class StepState:
     executed: Executed | None = None
     answered: Any = None
     failure: BaseException | None = None
+
+    def end(self) -> None:
+        """End its span, and let go of the context, which holds this step and so the agent.
+
+        A circle of those would keep all of the agent's memory until the garbage collector comes by.
+        """
+        self.opened.span.end()
+        self.opened.context = _OVER
 
 
 @dataclass(slots=True)

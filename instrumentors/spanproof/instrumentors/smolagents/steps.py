@@ -147,7 +147,7 @@ def _finish(tracing: Tracing, run: RunState, memory_step: Any) -> None:
             if state.opened.recording:  # it has ended with its run where that was left
                 outcome.record(tracing, run, state, memory_step)
         finally:
-            state.opened.span.end()
+            state.end()
     except Exception as error:  # noqa: BLE001 - as above
         swallowed("smolagents.step.finish", error)
 
@@ -159,4 +159,4 @@ def _end_unfinished(tracing: Tracing, state: StepState) -> None:
     if span.is_recording():
         if state.failure is not None:
             tracing.fail(span, state.failure)
-        span.end()
+        state.end()
