@@ -4,6 +4,7 @@ import inspect
 import pickle
 from types import CellType, FunctionType
 
+import pytest
 import smolagents
 from langchain_core.callbacks import AsyncCallbackManager, CallbackManager
 from langchain_core.runnables import RunnableLambda
@@ -83,22 +84,40 @@ def test_instrumenting_again_after_uninstrumenting_records(recorded):
     assert len(recorded.of_kind("AGENT")) == 1
 
 
-def test_a_method_wrapped_by_somebody_else_meanwhile_keeps_their_wrapper(recorded, monkeypatch):
-    ours = agents.MultiStepAgent.run
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        (agents.MultiStepAgent, "run"),
+        (agents.MultiStepAgent, "__call__"),
+        (agents.MultiStepAgent, "_finalize_step"),
+        (agents.CodeAgent, "_step_stream"),
+        (local_python_executor.LocalPythonExecutor, "__call__"),
+        (smolagents.Tool, "__call__"),
+        (Greeting, "__call__"),
+        (ScriptedModel, "generate"),
+    ],
+)
+def test_a_method_wrapped_by_somebody_else_meanwhile_keeps_their_wrapper(recorded, monkeypatch, owner, name):
+    _work()
+    recorded.clear()
+    ours = vars(owner)[name]
     seen = []
 
     def theirs(self, *args, **kwargs):
         seen.append(args)
         return ours(self, *args, **kwargs)
 
-    monkeypatch.setattr(agents.MultiStepAgent, "run", theirs)
+    monkeypatch.setattr(owner, name, theirs)
     uninstrument()
-    assert agents.MultiStepAgent.run is theirs
-    assert _work() == "hello you!"
+    assert vars(owner)[name] is theirs
+    with recorded.provider.get_tracer("application").start_as_current_span("request"):
+        assert _work() == "hello you!"
+        if name == "__call__" and owner is agents.MultiStepAgent:
+            coder("final_answer(1)", name="helper", description="Helps.")("Go.")
     assert seen
-    assert recorded.spans == []
+    assert [span.name for span in recorded.spans] == ["request"]
     monkeypatch.undo()
-    monkeypatch.setattr(agents.MultiStepAgent, "run", inspect.unwrap(ours))
+    monkeypatch.setattr(owner, name, inspect.unwrap(ours))
 
 
 def test_uninstrumenting_in_the_middle_of_a_run_leaves_the_run_alone(recorded):
