@@ -65,19 +65,16 @@ class Patches:
             setattr(owner, name, replacement)
             self._replaced.append(_Replaced(owner, name, original, replacement))
 
-    def replace_along(self, kind: type, name: str, wrap: Wrap, framework: str) -> None:
-        """The same for each class that `kind` takes the method from, direct in the framework's own.
-
-        Cheap when done before, and nothing once the originals are back.
-        """
+    def replace_along(self, kind: type, name: str, wrap: Wrap) -> None:
+        """The same for each class that `kind` takes the method from; cheap when done before."""
         known = self._known.setdefault(name, WeakSet())
-        if kind in known or not self.active:
+        if kind in known:
             return
         for owner in kind.__mro__:
             if owner is object or not callable(vars(owner).get(name)):
                 continue
             try:
-                self.replace(owner, name, wrap, direct=owner.__module__.startswith(f"{framework}."))
+                self.replace(owner, name, wrap)
             except (TypeError, AttributeError) as error:
                 # A type written in C, or one whose metaclass refuses.
                 swallowed(f"patching.{name}", error)

@@ -70,13 +70,11 @@ class Tracing:
     Attributes:
         scope: its instrumentation scope's name.
         policy: what of the content is recorded.
-        active: spans are to be begun; not once the instrumentation is taken back, for good.
     """
 
     def __init__(
         self, framework: str, provider: TracerProvider | None = None, policy: ContentPolicy | None = None
     ) -> None:
-        self.active = True
         self.scope = f"{ours.SCOPE_PREFIX}instrumentors.{framework}"
         self.change(provider or trace.get_tracer_provider(), policy or policy_from())
 

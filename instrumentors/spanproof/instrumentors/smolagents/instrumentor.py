@@ -25,7 +25,6 @@ class SmolagentsInstrumentor:
     def __init__(self, tracing: Tracing) -> None:
         self._tracing = tracing
         self._patches = Patches()
-        self._along = partial(self._patches.replace_along, framework="smolagents")
 
     def instrument(self) -> None:
         """Replace the framework's methods.
@@ -37,31 +36,30 @@ class SmolagentsInstrumentor:
         import smolagents
         from smolagents import agents, local_python_executor
 
-        tracing, replace = self._tracing, partial(self._patches.replace, direct=True)
+        tracing, patches = self._tracing, self._patches
         base = agents.MultiStepAgent
         missing = [name for name in _HOOKS if not hasattr(base, name)]
         if missing:
             raise AttributeError(
                 f"MultiStepAgent has no {', '.join(missing)}; smolagents 1.24 to 1.26 are known"
             )
-        replace(base, "run", partial(runs.wrap_run, tracing, self.adopt))
-        replace(base, "__call__", partial(tools.wrap_managed_agent, tracing))
-        replace(base, "_finalize_step", partial(steps.wrap_finalize, tracing))
-        replace(base, "_generate_planning_step", partial(steps.wrap_planning, tracing))
-        replace(base, "_handle_max_steps_reached", partial(steps.wrap_max_steps, tracing))
-        self._patches.replace(local_python_executor, "timeout", execution.wrap_timeout)
-        replace(smolagents.Tool, "__call__", partial(tools.wrap_tool, tracing))
-        replace(smolagents.Model, "__call__", partial(models.wrap_direct_call, self.adopt_model))
+        patches.replace(base, "run", partial(runs.wrap_run, tracing, self.adopt))
+        patches.replace(base, "__call__", partial(tools.wrap_managed_agent, tracing))
+        patches.replace(base, "_finalize_step", partial(steps.wrap_finalize, tracing))
+        patches.replace(base, "_generate_planning_step", partial(steps.wrap_planning, tracing))
+        patches.replace(base, "_handle_max_steps_reached", partial(steps.wrap_max_steps, tracing))
+        patches.replace(local_python_executor, "timeout", execution.wrap_timeout)
+        patches.replace(smolagents.Tool, "__call__", partial(tools.wrap_tool, tracing))
+        patches.replace(smolagents.Model, "__call__", partial(models.wrap_direct_call, self.adopt_model))
 
     def uninstrument(self) -> None:
         """Put every original back."""
-        self._tracing.active = False
         self._patches.restore()
 
     @shielded("smolagents.adopt")
     def adopt(self, agent: Any) -> None:
         """Instrument what this agent brings along."""
-        along, tracing = self._along, self._tracing
+        along, tracing = self._patches.replace_along, self._tracing
         along(type(agent), "_step_stream", partial(steps.wrap_step, tracing))
         self.adopt_model(agent.model)
         for tool in (agent.tools or {}).values():
@@ -73,5 +71,7 @@ class SmolagentsInstrumentor:
     @shielded("smolagents.adopt_model")
     def adopt_model(self, model: Any) -> None:
         """Instrument a model's class."""
-        self._along(type(model), "generate", partial(models.wrap_generate, self._tracing))
-        self._along(type(model), "generate_stream", partial(models.wrap_generate_stream, self._tracing))
+        self._patches.replace_along(type(model), "generate", partial(models.wrap_generate, self._tracing))
+        self._patches.replace_along(
+            type(model), "generate_stream", partial(models.wrap_generate_stream, self._tracing)
+        )

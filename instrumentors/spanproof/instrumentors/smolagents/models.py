@@ -49,8 +49,7 @@ def wrap_generate(tracing: Tracing, original: Method) -> Method:
 
     def generate(model: Any, *args: Any, **kwargs: Any) -> Any:
         parent, place = located(model, original)
-        passing = place is MUTED or not tracing.active
-        opened = None if passing else _begin(tracing, parent, place, original, model, args, kwargs)
+        opened = None if place is MUTED else _begin(tracing, parent, place, original, model, args, kwargs)
         if opened is None:
             return original(model, *args, **kwargs)
         token = attach(opened.context)
@@ -72,7 +71,7 @@ def wrap_generate_stream(tracing: Tracing, original: Method) -> Method:
 
     def generate_stream(model: Any, *args: Any, **kwargs: Any) -> Any:
         _, place = located(model, original)
-        if place is MUTED or not tracing.active:
+        if place is MUTED:
             return original(model, *args, **kwargs)
         # A method that only passes its parent's stream on asks for it here, before the span begins.
         token = attach(Context({**current(), PLACE: Place(place.run, place.step, model, original)}))

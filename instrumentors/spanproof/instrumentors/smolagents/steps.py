@@ -121,8 +121,6 @@ def _planned(tracing: Tracing, run: RunState, state: StepState, stream: Any) -> 
 
 
 def _begin(tracing: Tracing, run: RunState, kind: str, number: int | None) -> StepState | None:
-    if not tracing.active:
-        return None
     try:
         name = f"step {number}" if kind == ACTION else f"{kind.replace('_', ' ')} {number}"
         operation = genai.OPERATION_PLAN if kind == PLANNING else None

@@ -56,7 +56,7 @@ def _wrap(tracing: Tracing, original: Method, tool_type: str) -> Method:
     def call(tool: Any, *args: Any, **kwargs: Any) -> Any:
         parent, place = located(tool, original)
         # A call without run or span around it gets none: a root of its own would be noise.
-        passing = parent is None or place is MUTED or not tracing.active
+        passing = parent is None or place is MUTED
         opened = None if passing else _begin(tracing, parent, place, original, tool, tool_type, args, kwargs)
         if opened is None:
             return original(tool, *args, **kwargs)
