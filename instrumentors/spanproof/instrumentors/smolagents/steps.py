@@ -137,12 +137,12 @@ def _begin(tracing: Tracing, run: RunState, kind: str, number: int | None) -> St
 
 
 def _finish(tracing: Tracing, run: RunState, memory_step: Any) -> None:
-    state = run.steps.pop(id(memory_step), None)
-    if state is None and type(memory_step).__name__ == "ActionStep":
-        state = run.forced
-    if state is None:
-        return
     try:
+        state = run.steps.pop(id(memory_step), None)
+        if state is None and type(memory_step).__name__ == "ActionStep":
+            state = run.forced
+        if state is None:
+            return
         try:
             if state.opened.recording:  # it has ended with its run where that was left
                 outcome.record(tracing, run, state, memory_step)
