@@ -14,14 +14,17 @@ class Bare:
         from opentelemetry.context import Context
         from opentelemetry.trace import SpanKind, set_span_in_context
 
-        from spanproof.instrumentors.light_spans import starting_with
+        from spanproof.instrumentors.beginning import beginning_with
+        from spanproof.instrumentors.starts import Start
 
         self._framework = framework
-        start = starting_with(tracer) if light else tracer.start_span
         # Light spans have a parent; that it is the same one for all changes nothing about their cost.
         within = set_span_in_context(tracer.start_span("root"), Context())
         given = {f"attribute.{number}": "a short value" for number in range(attributes)}
-        self._start = partial(start, "floor", within, SpanKind.INTERNAL, given)
+        if light:
+            self._start = partial(beginning_with(tracer), Start("floor", SpanKind.INTERNAL, given), within)
+        else:
+            self._start = partial(tracer.start_span, "floor", within, SpanKind.INTERNAL, given)
         self._replaced: list[tuple[Any, str, Any]] = []
         self._handler: Any = None
 

@@ -7,6 +7,7 @@ from copy import copy, deepcopy
 from itertools import count
 from threading import Thread
 from types import SimpleNamespace
+from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given, settings
@@ -28,7 +29,10 @@ from opentelemetry.sdk.trace.sampling import (
 )
 from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags, TraceState
 
-from spanproof.instrumentors.light_spans import LightSpan, starting_with
+from spanproof.instrumentors import light_spans
+from spanproof.instrumentors.beginning import beginning_with
+from spanproof.instrumentors.light_spans import LightSpan
+from spanproof.instrumentors.starts import Start
 
 _ELSEWHERE = SpanContext(7, 7, is_remote=True, trace_flags=TraceFlags(1))
 _FAILED = ValueError("too late")
@@ -102,6 +106,21 @@ def said():
         logger.propagate = propagated
 
 
+@contextmanager
+def clocks_stand_still():
+    with patch("opentelemetry.sdk.trace.time_ns", lambda: 7), patch.object(light_spans, "time_ns", lambda: 7):
+        yield
+
+
+def started_by(begin):
+    """As the API's `start_span`."""
+
+    def start(name, context, kind, attributes, links=(), start_time=None):
+        return begin(Start(name, kind, attributes), context, links, start_time)
+
+    return start
+
+
 class Provided:
     """A provider with a root span, and what begins children of it: as ours do, or as the SDK does."""
 
@@ -116,7 +135,7 @@ class Provided:
         self.tracer = self.provider.get_tracer("scope", "1.0", attributes={"of.scope": True})
         self.root = self.tracer.start_span("root", start_time=1)
         self.context = trace.set_span_in_context(self.root, Context())
-        self.start = starting_with(self.tracer) if light else self.tracer.start_span
+        self.start = started_by(beginning_with(self.tracer)) if light else self.tracer.start_span
 
     def begin(self, name="child", **options):
         given = {"kind": SpanKind.CLIENT, "attributes": {"at.start": 1}, "start_time": 2, **options}
@@ -131,7 +150,7 @@ def bytes_of(what, **options):
     found = []
     for light in (True, False):
         provided = Provided(light=light, **options)
-        with said() as messages:
+        with said() as messages, clocks_stand_still():
             span = provided.begin()
             assert (type(span) is LightSpan) is light
             what(span)
@@ -157,6 +176,7 @@ _ours = st.dictionaries(
 )
 _operations = st.one_of(
     st.tuples(st.just("take"), _ours),
+    st.tuples(st.just("finish"), _ours),
     st.tuples(st.just("set_attribute"), st.one_of(_names, st.just(7)), _values),
     st.tuples(st.just("set_attributes"), _attributes),
     st.tuples(st.just("add_event"), _names, _attributes, st.integers(3, 8)),
@@ -178,6 +198,8 @@ _limits = st.builds(
 @example([("end", 5), ("set_attributes", {"a": 1}), ("set_attribute", "b", 2), ("end", 6)], SpanLimits())
 @example([("take", {"a": 1, "b": 2}), ("take", {"a": 3}), ("set_attribute", "c", 4)], SpanLimits())
 @example([("take", {"a": 1, "b": 2}), ("take", {"a": 3, "c": 4})], SpanLimits(max_span_attributes=3))
+@example([("finish", {"a": 1, "at.start": 2}), ("take", {"b": 1}), ("finish", {"c": 1})], SpanLimits())
+@example([("set_attribute", "a", [1]), ("finish", {"a": 2})], SpanLimits(max_span_attributes=1))
 @example([("set_attributes", {"a": [1]}), ("take", {"a": 2}), ("end", 5), ("take", {"b": 1})], SpanLimits())
 @example([("set_attribute", "", 1), ("set_attributes", {"": 2, "a": 3})], SpanLimits())
 @example([("set_attribute", "a", ("x", object))], SpanLimits())
@@ -190,7 +212,12 @@ _limits = st.builds(
 def test_whatever_is_done_to_it_it_is_exported_as_the_sdks_own_and_the_sdk_says_the_same(operations, limits):
     def do(span):
         for method, *arguments in operations:
-            getattr(span, method, span.set_attributes)(*arguments)
+            if method == "finish" and type(span) is not LightSpan:
+                if arguments != [{}]:
+                    span.set_attributes(*arguments)
+                span.end()
+            else:
+                getattr(span, method, span.set_attributes)(*arguments)
             assert span.is_recording() is (span.end_time is None)
 
     light, own = bytes_of(do, limits=limits)
@@ -309,7 +336,7 @@ def test_random_ids_are_drawn_as_the_sdk_draws_them(monkeypatch, drawn):
         provided.root._context = _ELSEWHERE
         left = [*drawn]
         with monkeypatch.context() as drawing:
-            for module in ("random", "spanproof.instrumentors.light_spans"):
+            for module in ("random", "spanproof.instrumentors.beginning"):
                 drawing.setattr(f"{module}.getrandbits", lambda bits, left=left: left.pop(0))
             found.append((tuple(provided.begin().get_span_context()), left))
     assert found[0] == found[1]
@@ -419,6 +446,7 @@ class Further(trace.Tracer):
     """A tracer of another vendor's."""
 
     def start_span(self, *args, **kwargs):
+        self.asked = args
         return trace.INVALID_SPAN
 
     def start_as_current_span(self, *args, **kwargs):
@@ -426,14 +454,30 @@ class Further(trace.Tracer):
 
 
 def test_another_tracer_and_one_with_more_to_it_begin_their_own():
+    given = (Context(), SpanKind.CLIENT, {"a": 1}, [Link(_ELSEWHERE)], 5)
     other = Further()
-    assert starting_with(other) == other.start_span
-    later = Provided(light=False).tracer
-    later._of_a_later_release = True
-    assert starting_with(later) == later.start_span
-    counting = Provided(light=False).tracer
-    counting._tracer_metrics = object()
-    assert starting_with(counting) == counting.start_span
+    assert started_by(beginning_with(other))("span", *given) is trace.INVALID_SPAN
+    assert other.asked == ("span", *given)
+    counting = SimpleNamespace(start_span=lambda *_: lambda: None)
+    for has in ({"_of_a_later_release": True}, {"_tracer_metrics": counting}):
+        provided = Provided(light=False)
+        vars(provided.tracer).update(has)
+        provided.start = started_by(beginning_with(provided.tracer))
+        assert type(provided.begin()) is type(provided.root)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_spans_begin_with_stays_as_it_is_whatever_a_sampler_does_to_it(known):
+    class Changing(Deciding):
+        def should_sample(self, parent_context, trace_id, name, kind=None, attributes=None, *rest, **named):
+            (attributes or {}).clear()
+            return super().should_sample(parent_context, trace_id, name, kind, attributes, *rest, **named)
+
+    provided = Provided(light=True, sampler=Changing(SamplingResult(Decision.RECORD_AND_SAMPLE, {"b": 1})))
+    begins_with = {"a": 1}
+    span = provided.begin(attributes=begins_with, **({} if known else {"links": [Link(_ELSEWHERE)]}))
+    assert (type(span) is LightSpan) is known
+    assert begins_with == {"a": 1}
 
 
 def test_spans_of_a_release_that_gives_them_more_are_the_sdks(monkeypatch):

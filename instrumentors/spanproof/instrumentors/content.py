@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final
 
@@ -41,12 +41,18 @@ class ContentPolicy:
         max_value_chars: longer values keep head and tail.
         max_code_chars: the same for code, which is evaluated only when whole.
         redaction: what is kept back of it; several where fields differ in that.
+        room: characters of a text that is put down as it is; -1 where parts may have to be kept back.
     """
 
     capture: bool = True
     max_value_chars: int = 65_536
     max_code_chars: int = 1_048_576
     redaction: Redaction | Sequence[Redaction] | None = None
+    room: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        room = self.max_value_chars if self.capture and self.redaction is None else -1
+        object.__setattr__(self, "room", room)
 
     def redactor(self, name: str) -> Redactor | None:
         """What keeps parts of an attribute back, None when nothing does."""
@@ -98,8 +104,7 @@ class Content:
         self.visible = policy.capture
         self.attributes: dict[str, AttributeValue] = {}
         self.policy = policy
-        # Characters of a text that is put down as it is: none where parts may have to be kept back.
-        self._room = policy.max_value_chars if policy.capture and policy.redaction is None else -1
+        self._room = policy.room
         self._marks: tuple[tuple[str, str], ...] = ()
         self._json_shown: tuple[str, ...] = ()
 

@@ -17,7 +17,8 @@ from spanproof.instrumentors.arguments import Parameters, parameters_of
 from spanproof.instrumentors.content import Content, ContentPolicy
 from spanproof.instrumentors.contexts import attach, restore
 from spanproof.instrumentors.diagnostics import shielded
-from spanproof.instrumentors.spans import AGENT, GIVEN_UP, TOOL, Opened, Tracing
+from spanproof.instrumentors.spans import GIVEN_UP, Opened, Tracing
+from spanproof.instrumentors.starts import AGENT, TOOL, start_of
 from spanproof.instrumentors.streams import drive
 from spanproof.instrumentors.texts import text_of
 from spanproof.semconv import genai
@@ -79,11 +80,9 @@ def _shape_of(function: Callable[..., Any]) -> Callable[..., Any]:
 @shielded("trace.open")
 def open_span(kind: str, name: str) -> Opened:
     """Begin a span of a kind under the current one."""
-    operation, name = _OPERATIONS.get(kind), text_of(name)
-    facts = {_NAMES[kind]: name} if kind in _NAMES else None
-    return current_tracing().open(
-        f"{operation} {name}" if operation else name, kind, operation=operation, facts=facts
-    )
+    name = text_of(name)
+    facts = {_NAMES[kind]: name} if kind in _NAMES else {}
+    return current_tracing().open(start_of(name, kind, _OPERATIONS.get(kind), facts))
 
 
 @shielded("trace.describe")

@@ -9,28 +9,24 @@ from __future__ import annotations
 import sys
 import traceback
 from asyncio import CancelledError
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Final
 
 from opentelemetry import trace
 from opentelemetry.context import Context
-from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, TracerProvider
+from opentelemetry.trace import Link, Span, Status, StatusCode, TracerProvider
 from opentelemetry.util.types import AttributeValue
 
+from spanproof.instrumentors.beginning import SPAN_KEY, beginning_with
 from spanproof.instrumentors.cohort import COHORT_KEY, cohort_attributes
 from spanproof.instrumentors.content import Content, ContentPolicy, policy_from
 from spanproof.instrumentors.contexts import current
-from spanproof.instrumentors.light_spans import SPAN_KEY, LightSpan, put, starting_with
-from spanproof.instrumentors.texts import text_of, well_formed
-from spanproof.semconv import genai, openinference
+from spanproof.instrumentors.light_spans import LightSpan, put
+from spanproof.instrumentors.starts import Start
+from spanproof.instrumentors.texts import text_of
+from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
-
-AGENT: Final = "AGENT"
-CHAIN: Final = "CHAIN"
-LLM: Final = "LLM"
-TOOL: Final = "TOOL"
-RETRIEVER: Final = "RETRIEVER"
 
 GIVEN_UP: Final = (CancelledError, GeneratorExit)
 """What ends a run that its caller cancels, or a stream that nobody reads to its end: neither has failed."""
@@ -39,7 +35,6 @@ _MAX_STACK_CHARS: Final = 16_384
 _MAX_UNTYPED_CHARS: Final = 4_096
 _UNKNOWN_ERROR: Final = "_OTHER"
 """OpenTelemetry's value for an error of unknown type."""
-_NOTHING: Final[Mapping[str, object]] = {}
 
 
 class Opened(Content):
@@ -61,6 +56,17 @@ class Opened(Content):
         if self._marks:
             self.attributes.update(self._marked())
         put(self.span, self.attributes)
+        self.attributes = {}
+
+    def close(self) -> None:
+        """Put it there, and end the span."""
+        if type(self.span) is not LightSpan:
+            self.write()
+            self.span.end()
+            return
+        if self._marks:
+            self.attributes.update(self._marked())
+        self.span.finish(self.attributes)
         self.attributes = {}
 
 
@@ -87,38 +93,32 @@ class Tracing:
         # That content is hidden holds for all of this scope's spans, and is told once for them.
         said = None if self.policy.capture else {ours.CONTENT_HIDDEN: True}
         tracer = self._provider.get_tracer(self.scope, version("spanproof"), attributes=said)
-        self._start = starting_with(tracer)
+        self._begin = beginning_with(tracer)
 
     def open(
         self,
-        name: str,
-        kind: str,
-        *,
-        operation: str | None = None,
+        start: Start,
         parent: Context | None = None,
+        within: tuple[str, object] | None = None,
+        *,
         start_ns: int | None = None,
-        facts: Mapping[str, AttributeValue] | None = None,
         links: Sequence[Link] = (),
-        within: Mapping[str, object] = _NOTHING,
     ) -> Opened:
-        """Begin a span under `parent` (the current context when None), cohort and further facts included.
+        """Begin a span under `parent` (the current context when None), its cohort included.
 
-        What happens within it finds also what is given as `within` in its context.
+        What happens within it finds also the name and value that `within` gives in its context.
         """
         context = current() if parent is None else parent
-        attributes: dict[str, AttributeValue] = {openinference.SPAN_KIND: kind}
         if COHORT_KEY in context:
-            attributes.update(cohort_attributes(context))
-        if operation is not None:
-            attributes[genai.OPERATION_NAME] = operation
-        if facts is not None:
-            attributes.update(facts)
-        if not name.isascii():
-            name = well_formed(name)
-        otel_kind = SpanKind.CLIENT if kind == LLM else SpanKind.INTERNAL
+            attributes = {**cohort_attributes(context), **start.attributes}
+            start = start._replace(attributes=attributes)
         opened = Opened(self.policy)
-        span = opened.span = self._start(name, context, otel_kind, attributes, links, start_ns)
-        opened.context = Context({**context, SPAN_KEY: span, **within})
+        span = opened.span = self._begin(start, context, links, start_ns)
+        inside = {**context, SPAN_KEY: span}
+        if within is not None:
+            name, value = within
+            inside[name] = value
+        opened.context = Context(inside)
         opened.recording = type(span) is LightSpan or span.is_recording()
         return opened
 

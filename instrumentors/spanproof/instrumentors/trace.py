@@ -37,7 +37,8 @@ from spanproof.instrumentors.decorating import (
 )
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.light_spans import put
-from spanproof.instrumentors.spans import AGENT, CHAIN, TOOL, Opened
+from spanproof.instrumentors.spans import Opened
+from spanproof.instrumentors.starts import AGENT, CHAIN, TOOL
 from spanproof.instrumentors.texts import text_of
 from spanproof.semconv import spanproof as ours
 

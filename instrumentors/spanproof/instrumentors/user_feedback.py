@@ -19,6 +19,7 @@ from opentelemetry.trace import (
 
 from spanproof.instrumentors.decorating import current_tracing
 from spanproof.instrumentors.diagnostics import shielded
+from spanproof.instrumentors.starts import start_of
 from spanproof.semconv import spanproof as ours
 
 FEEDBACK_KINDS: Final = ("thumbs_up", "thumbs_down", "rerun", "revert", "escalation")
@@ -57,11 +58,10 @@ def _record(trace: int, kind: str, span: int | None, comment: str | None) -> Non
             Link(SpanContext(trace, span, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED)))
         )
     # An empty context: whatever goes on now, it is not what the feedback is about.
-    opened = current_tracing().open("feedback", "UNKNOWN", parent=Context(), facts=facts, links=links)
-    if comment is not None and opened.recording:
+    opened = current_tracing().open(start_of("feedback", "UNKNOWN", facts=facts), Context(), links=links)
+    if comment is not None:
         opened.text(ours.FEEDBACK_COMMENT, comment)
-        opened.write()
-    opened.span.end()
+    opened.close()
 
 
 def _number(name: str, given: str | int, digits: int) -> int:

@@ -21,7 +21,18 @@ from spanproof.instrumentors.diagnostics import shielded, swallowed
 from spanproof.instrumentors.langchain import records
 from spanproof.instrumentors.langchain.state import RunRecord
 from spanproof.instrumentors.messages import History, Message
-from spanproof.instrumentors.spans import AGENT, CHAIN, LLM, RETRIEVER, TOOL, Tracing
+from spanproof.instrumentors.spans import Tracing
+from spanproof.instrumentors.starts import (
+    AGENT,
+    CHAIN,
+    LLM,
+    RETRIEVER,
+    TOOL,
+    Start,
+    model_start,
+    start_of,
+    tool_start,
+)
 from spanproof.semconv import genai, openinference
 
 _INTERRUPTS = frozenset({"GraphInterrupt", "NodeInterrupt"})
@@ -30,11 +41,6 @@ _GIVEN_UP = frozenset({"GeneratorExit", "CancelledError"})
 """Exceptions by which a run is given up, with all that is going on within it."""
 _CONTROL_FLOW = frozenset({"GraphBubbleUp", "ParentCommand"})
 """Exceptions by which a run is left. None of these, nor of the above, is a failure."""
-_OPERATIONS = {
-    AGENT: genai.OPERATION_INVOKE_AGENT,
-    LLM: genai.OPERATION_CHAT,
-    TOOL: genai.OPERATION_EXECUTE_TOOL,
-}
 _MAX_GOING_ON = 10_000
 """Runs that are remembered at once: LangChain does not tell of the end of each (not of events that are closed
 before the second one), and what such a run was given would stay in memory for good."""
@@ -160,7 +166,6 @@ class SpanHandler(BaseCallbackHandler):
         if record is None:
             return
         try:
-            record.opened.write()
             if _is_one_of(error, _INTERRUPTS):
                 _suspend(record)
             elif _is_one_of(error, _GIVEN_UP):
@@ -170,7 +175,7 @@ class SpanHandler(BaseCallbackHandler):
                 if record.kind == AGENT:
                     records.mark_failed_run(record.opened.span, error)
         finally:
-            record.opened.span.end()
+            record.opened.close()
 
     on_llm_error = on_chain_error
     on_tool_error = on_chain_error
@@ -184,8 +189,7 @@ class SpanHandler(BaseCallbackHandler):
                 above = above.parent
             if above is record:
                 self._end(run_id)
-                each.opened.write()
-                each.opened.span.end()
+                each.opened.close()
 
     def _finish(
         self, place: str, run_id: UUID, describe: Callable[[RunRecord, Any], object], result: Any
@@ -195,14 +199,11 @@ class SpanHandler(BaseCallbackHandler):
             record = self._end(run_id)
             if record is None:
                 return
-            opened = record.opened
             try:
-                if opened.recording:
+                if record.opened.recording:
                     describe(record, result)
             finally:
-                if opened.recording:
-                    opened.write()
-                opened.span.end()
+                record.opened.close()
         except Exception as error:  # noqa: BLE001 - the host must not see it
             swallowed(place, error)
 
@@ -220,7 +221,7 @@ class SpanHandler(BaseCallbackHandler):
             model = records.model_name(serialized, given)
             record = self._open(run_id, model, LLM, given)
             if record is not None and record.opened.recording:
-                records.describe_call(record, model, given, asked, read)
+                records.describe_call(record, given, asked, read)
         except Exception as error:  # noqa: BLE001 - as above
             swallowed("langchain.model.start", error)
 
@@ -228,13 +229,7 @@ class SpanHandler(BaseCallbackHandler):
         if not self.active:
             return None
         parent = self._runs.get(given.get("parent_run_id"))  # type: ignore[arg-type]
-        operation = _OPERATIONS.get(kind)
-        opened = self._tracing.open(
-            f"{operation} {name}" if operation else name,
-            kind,
-            operation=operation,
-            parent=parent.opened.context if parent else current(),
-        )
+        opened = self._tracing.open(_start_of(kind, name), parent.opened.context if parent else None)
         if len(self._runs) >= _MAX_GOING_ON:
             self._forget_oldest()
         history = parent.history if parent else History()
@@ -247,8 +242,7 @@ class SpanHandler(BaseCallbackHandler):
         with suppress(StopIteration, RuntimeError):  # another thread's run has ended or begun meanwhile
             oldest = self._end(next(iter(self._runs)))
             if oldest is not None:
-                oldest.opened.write()
-                oldest.opened.span.end()
+                oldest.opened.close()
 
     def _is_unsampled(self, run_id: UUID, given: dict[str, Any]) -> bool:
         """Whether what begins is within a run that is not sampled: worth no span, or the time to make one."""
@@ -279,6 +273,14 @@ class SpanHandler(BaseCallbackHandler):
         if record.opened.recording:
             records.describe_agent(record.opened, record.name)
             records.describe_chain_input(record.opened, record.inputs, agent=True)
+
+
+def _start_of(kind: str, name: str) -> Start:
+    if kind == LLM:
+        return model_start(name)
+    if kind == TOOL:
+        return tool_start(name)
+    return start_of(name, kind, genai.OPERATION_INVOKE_AGENT if kind == AGENT else None)
 
 
 def _is_root_graph(parent: RunRecord | None, metadata: Any) -> bool:

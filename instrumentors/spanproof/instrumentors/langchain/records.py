@@ -30,8 +30,9 @@ from spanproof.instrumentors.reading import (
     number_or_none,
     text_or_none,
 )
-from spanproof.instrumentors.spans import AGENT, Opened
-from spanproof.instrumentors.texts import text_of, well_formed
+from spanproof.instrumentors.spans import Opened
+from spanproof.instrumentors.starts import AGENT
+from spanproof.instrumentors.texts import text_of
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
@@ -122,16 +123,12 @@ def prompt_messages(prompts: Sequence[str], _history: History) -> list[Message]:
 
 def describe_call(
     record: RunRecord,
-    model: str,
     given: Mapping[str, Any],
     asked: Any,
     read: Callable[[Any, History], Sequence[Message]],
 ) -> None:
     """What a model is asked."""
     content, history = record.opened, record.history
-    content.attributes[genai.REQUEST_MODEL] = content.attributes[openinference.LLM_MODEL_NAME] = well_formed(
-        model
-    )
     for name, value in items(given.get("invocation_params")):
         if type(name) is str and name in _PARAMETERS:
             content.fact(_PARAMETERS[name], number_or_none(value))
@@ -170,8 +167,6 @@ def describe_answer(record: RunRecord, response: Any) -> None:
 
 def describe_tool_call(content: Content, name: str, input_str: Any, given: Mapping[str, Any]) -> None:
     """Which tool is called with what."""
-    content.attributes[genai.TOOL_NAME] = content.attributes[openinference.TOOL_NAME] = well_formed(name)
-    content.attributes[genai.TOOL_TYPE] = "function"
     content.fact(genai.TOOL_CALL_ID, text_or_none(given.get("tool_call_id")))
     arguments = _arguments(given.get("inputs"), input_str)
     if content.visible:

@@ -20,7 +20,8 @@ from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.messages import History
 from spanproof.instrumentors.openai_agents import records
 from spanproof.instrumentors.reading import member, text_or_none
-from spanproof.instrumentors.spans import AGENT, CHAIN, GIVEN_UP, LLM, TOOL, Opened, Tracing, handled_by_host
+from spanproof.instrumentors.spans import GIVEN_UP, Opened, Tracing, handled_by_host
+from spanproof.instrumentors.starts import AGENT, CHAIN, LLM, TOOL, start_of
 from spanproof.semconv import genai
 
 _KINDS = {
@@ -70,7 +71,7 @@ class Record:
 
     def end(self) -> None:
         """End its span; an agent, which is its own, is not left to the garbage collector for that."""
-        self.opened.span.end()
+        self.opened.close()
         if self.agent is self:
             self.agent = None
 
@@ -86,7 +87,7 @@ class SpanProcessor(TracingProcessor):
     @shielded("openai_agents.trace.start")
     def on_trace_start(self, trace: Any) -> None:
         """A workflow begins."""
-        opened = self._tracing.open(trace.name, CHAIN)
+        opened = self._tracing.open(start_of(trace.name, CHAIN))
         self._records[trace.trace_id] = Record(opened, CHAIN, handled_by_host(), History())
 
     @shielded("openai_agents.trace.end")
@@ -99,7 +100,6 @@ class SpanProcessor(TracingProcessor):
         try:
             if record.opened.recording:
                 records.describe_workflow(record.opened, record.asked, record.answered)
-                record.opened.write()
         finally:
             self._close(record, None)
 
@@ -113,13 +113,9 @@ class SpanProcessor(TracingProcessor):
             if parent is not None:
                 self._records[span.span_id] = parent
             return
-        operation = _OPERATIONS.get(kind)
-        name = records.name_of(data)
         opened = self._tracing.open(
-            f"{operation} {name}" if operation else name,
-            kind,
-            operation=operation,
-            parent=parent.opened.context if parent else current(),
+            start_of(records.name_of(data), kind, _OPERATIONS.get(kind)),
+            parent.opened.context if parent else None,
         )
         record = self._records[span.span_id] = Record(
             opened,
@@ -171,7 +167,6 @@ class SpanProcessor(TracingProcessor):
             if record.token is not None and current() is record.opened.context:
                 restore(record.token)
             if record.opened.span.is_recording():  # what only groups has the record of what is above
-                record.opened.write()
                 record.end()
 
     def _describe(self, record: Record, data: Any, *, failed: bool) -> None:

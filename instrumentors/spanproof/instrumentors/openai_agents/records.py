@@ -21,7 +21,8 @@ from spanproof.instrumentors.messages import (
     tool_response_part,
 )
 from spanproof.instrumentors.reading import attribute, count_or_none, elements, is_a, member, text_or_none
-from spanproof.instrumentors.spans import TOOL, Opened, Tracing
+from spanproof.instrumentors.spans import Opened, Tracing
+from spanproof.instrumentors.starts import tool_start
 from spanproof.instrumentors.texts import text_of
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
@@ -141,19 +142,15 @@ def record_hosted_code(tracing: Tracing, opened: Opened, data: Any) -> None:
     for item in elements(attribute(attribute(data, "response"), "output")):
         if attribute(item, "type") != "code_interpreter_call" or not is_a(attribute(item, "code"), str):
             continue
-        operation = genai.OPERATION_EXECUTE_TOOL
-        run = tracing.open(f"{operation} code_interpreter", TOOL, operation=operation, parent=opened.context)
-        run.fact(genai.TOOL_NAME, "code_interpreter")
-        run.fact(genai.TOOL_TYPE, "extension")
+        run = tracing.open(tool_start("code_interpreter", "extension"), opened.context)
         run.fact(genai.TOOL_CALL_ID, text_or_none(attribute(item, "id")))
         run.fact(ours.EXECUTOR_TYPE, "openai")
         run.code(item.code, "python")
         run.input_json(genai.TOOL_CALL_ARGUMENTS, {"code": item.code})
         _describe_outputs(run, attribute(item, "outputs"))
-        run.write()
         if attribute(item, "status") == "failed":
             tracing.fail_untyped(run.span, "the hosted interpreter failed")
-        run.span.end()
+        run.close()
 
 
 def _describe_outputs(content: Content, outputs: Any) -> None:

@@ -19,6 +19,7 @@ from spanproof.instrumentors.smolagents.state import Executed, RunState, current
 from spanproof.semconv import spanproof as ours
 
 _PRINTS = "_print_outputs"
+_UNKNOWN = {ours.CODE_LANGUAGE: "python"}
 
 
 def wrap_executor(original: Method) -> Method:
@@ -80,9 +81,9 @@ def wrap_timeout(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def describe_executor(content: Content, run: RunState, executor: Any) -> None:
-    """Type, version and image of what runs this run's code; looked at once as long as it stays the same."""
+    """What runs this run's code, looked at once as long as it stays the same, and the code's language."""
     if run.executor is not executor:
-        run.executor_facts = _facts_of(executor) or {}
+        run.executor_facts = _facts_of(executor) or _UNKNOWN
         run.executor = executor
     content.attributes.update(run.executor_facts)
 
@@ -90,6 +91,7 @@ def describe_executor(content: Content, run: RunState, executor: Any) -> None:
 @shielded("smolagents.executor.describe")
 def _facts_of(executor: Any) -> Mapping[str, AttributeValue]:
     described = Content(ContentPolicy())
+    described.fact(ours.CODE_LANGUAGE, "python")
     _describe(described, executor)
     return described.attributes
 

@@ -12,6 +12,7 @@ from typing import Any
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.patching import Patches
 from spanproof.instrumentors.smolagents import execution, models, runs, steps, tools
+from spanproof.instrumentors.smolagents.calls import wrap_call
 from spanproof.instrumentors.spans import Tracing
 
 _HOOKS = ("run", "__call__", "_finalize_step", "_generate_planning_step", "_handle_max_steps_reached")
@@ -44,12 +45,12 @@ class SmolagentsInstrumentor:
                 f"MultiStepAgent has no {', '.join(missing)}; smolagents 1.24 to 1.26 are known"
             )
         patches.replace(base, "run", partial(runs.wrap_run, tracing, self.adopt))
-        patches.replace(base, "__call__", partial(tools.wrap_managed_agent, tracing))
+        patches.replace(base, "__call__", partial(wrap_call, tracing, tools.TOLD_OF_AGENTS))
         patches.replace(base, "_finalize_step", partial(steps.wrap_finalize, tracing))
         patches.replace(base, "_generate_planning_step", partial(steps.wrap_planning, tracing))
         patches.replace(base, "_handle_max_steps_reached", partial(steps.wrap_max_steps, tracing))
         patches.replace(local_python_executor, "timeout", execution.wrap_timeout)
-        patches.replace(smolagents.Tool, "__call__", partial(tools.wrap_tool, tracing))
+        patches.replace(smolagents.Tool, "__call__", partial(wrap_call, tracing, tools.TOLD))
         patches.replace(smolagents.Model, "__call__", partial(models.wrap_direct_call, self.adopt_model))
 
     def uninstrument(self) -> None:
@@ -63,7 +64,7 @@ class SmolagentsInstrumentor:
         along(type(agent), "_step_stream", partial(steps.wrap_step, tracing))
         self.adopt_model(agent.model)
         for tool in (agent.tools or {}).values():
-            along(type(tool), "__call__", partial(tools.wrap_tool, tracing))
+            along(type(tool), "__call__", partial(wrap_call, tracing, tools.TOLD))
         executor = getattr(agent, "python_executor", None)
         if executor is not None:
             along(type(executor), "__call__", execution.wrap_executor)
@@ -71,7 +72,6 @@ class SmolagentsInstrumentor:
     @shielded("smolagents.adopt_model")
     def adopt_model(self, model: Any) -> None:
         """Instrument a model's class."""
-        self._patches.replace_along(type(model), "generate", partial(models.wrap_generate, self._tracing))
-        self._patches.replace_along(
-            type(model), "generate_stream", partial(models.wrap_generate_stream, self._tracing)
-        )
+        along, tracing = self._patches.replace_along, self._tracing
+        along(type(model), "generate", partial(wrap_call, tracing, models.TOLD))
+        along(type(model), "generate_stream", partial(models.wrap_generate_stream, tracing))

@@ -6,25 +6,24 @@ A model that calls its parent's `generate` is one call; a model that asks anothe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from types import GeneratorType
 from typing import Any
 
 from opentelemetry.context import Context
-from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.contexts import attach, current, detach
-from spanproof.instrumentors.diagnostics import shielded, swallowed
+from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.messages import record_input, record_output, record_usage
 from spanproof.instrumentors.patching import Method
-from spanproof.instrumentors.reading import attribute, elements, is_a, items, number_or_none, text_or_none
+from spanproof.instrumentors.reading import attribute, elements, is_a, items, number_or_none
 from spanproof.instrumentors.smolagents import conversation
+from spanproof.instrumentors.smolagents.calls import Told, begin, fail, finish
 from spanproof.instrumentors.smolagents.state import MUTED, PLACE, Place, RunState, located
-from spanproof.instrumentors.spans import LLM, Opened, Tracing
+from spanproof.instrumentors.spans import Opened, Tracing
+from spanproof.instrumentors.starts import model_start
 from spanproof.instrumentors.streams import IteratorProxy, drive
-from spanproof.instrumentors.texts import well_formed
-from spanproof.semconv import genai, openinference
+from spanproof.semconv import genai
 
 _PARAMETERS = {
     "temperature": genai.REQUEST_TEMPERATURE,
@@ -42,28 +41,6 @@ def wrap_direct_call(adopt_model: Callable[[Any], object], original: Method) -> 
         return original(model, *args, **kwargs)
 
     return call
-
-
-def wrap_generate(tracing: Tracing, original: Method) -> Method:
-    """`generate`, which answers with one message."""
-
-    def generate(model: Any, *args: Any, **kwargs: Any) -> Any:
-        parent, place = located(model, original)
-        opened = None if place is MUTED else _begin(tracing, parent, place, original, model, args, kwargs)
-        if opened is None:
-            return original(model, *args, **kwargs)
-        token = attach(opened.context)
-        try:
-            answer = original(model, *args, **kwargs)
-        except BaseException as error:
-            _fail(tracing, opened, error)
-            raise
-        finally:
-            detach(token)
-        _finish(opened, place.run, answer)
-        return answer
-
-    return generate
 
 
 def wrap_generate_stream(tracing: Tracing, original: Method) -> Method:
@@ -96,52 +73,18 @@ def _streamed(
     stream: Any,
 ) -> Any:
     parent, place = located(model, original)
-    opened = _begin(tracing, parent, place, original, model, args, kwargs)
+    opened = begin(tracing, TOLD, parent, place, original, model, args, kwargs)
     if opened is None:
         return (yield from stream)
     pieces: list[Any] = []
 
     def end(failure: BaseException | None) -> None:
         if failure is not None:
-            _fail(tracing, opened, failure)
+            fail(tracing, TOLD, opened, place.run, failure)
         else:
-            _finish(opened, place.run, _joined(pieces))
+            finish(TOLD, opened, place.run, _joined(pieces))
 
     return (yield from drive(stream, opened.context, pieces.append, end))
-
-
-def _begin(
-    tracing: Tracing,
-    parent: Context | None,
-    place: Place,
-    original: Method,
-    model: Any,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-) -> Opened | None:
-    operation = genai.OPERATION_CHAT
-    opened = None
-    try:
-        name = text_or_none(attribute(model, "model_id")) or type(model).__name__
-        opened = tracing.open(
-            f"{operation} {name}",
-            LLM,
-            operation=operation,
-            parent=parent,
-            facts=_facts(name),
-            within={PLACE: Place(place.run, place.step, model, original)},
-        )
-        if opened.recording:
-            _describe(opened, place.run, model, args, kwargs)
-    except Exception as error:  # noqa: BLE001 - the host must not see it
-        swallowed("smolagents.model.begin", error)
-    return opened  # also if what it is asked could not be told
-
-
-@lru_cache(maxsize=256)
-def _facts(name: str) -> Mapping[str, AttributeValue]:
-    written = well_formed(name)
-    return {genai.REQUEST_MODEL: written, openinference.LLM_MODEL_NAME: written}
 
 
 def _describe(
@@ -180,19 +123,9 @@ def _describe_stops(content: Content, run: RunState | None, given: Any) -> None:
             run.stops = stops
 
 
-def _finish(opened: Opened, run: RunState | None, answer: Any) -> None:
-    try:
-        try:
-            if answer is not None and opened.recording:
-                _record_answer(opened, run, answer)
-        finally:
-            opened.write()
-            opened.span.end()
-    except Exception as error:  # noqa: BLE001 - as above
-        swallowed("smolagents.model.finish", error)
-
-
 def _record_answer(opened: Opened, run: RunState | None, answer: Any) -> None:
+    if answer is None:
+        return
     given, written = conversation.usage_of(answer)
     record_usage(opened, given, written)
     answered_by, finish_reason = conversation.ending_of(answer)
@@ -205,10 +138,5 @@ def _record_answer(opened: Opened, run: RunState | None, answer: Any) -> None:
             run.history.answered(opened.span, [message.key])
 
 
-@shielded("smolagents.model.fail")
-def _fail(tracing: Tracing, opened: Opened, error: BaseException) -> None:
-    try:
-        opened.write()
-        tracing.fail(opened.span, error)
-    finally:
-        opened.span.end()
+TOLD = Told("smolagents.model", "model_id", model_start, _describe, _record_answer, alone=True)
+"""What the span of a model's call tells."""

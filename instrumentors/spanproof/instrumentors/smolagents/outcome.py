@@ -28,7 +28,6 @@ def record(tracing: Tracing, run: RunState, state: StepState, memory_step: Any) 
         if type(given) is int and type(written) is int:
             content.attributes[ours.STEP_INPUT_TOKENS] = given
             content.attributes[ours.STEP_OUTPUT_TOKENS] = written
-    content.write()
     error = getattr(memory_step, "error", None) or state.failure
     if error is not None:
         _record_error(tracing, run, state, error)
@@ -41,12 +40,13 @@ def _record_action(content: Content, run: RunState, state: StepState, memory_ste
         executor = attribute(run.agent, "python_executor")
     else:
         code, executor = executed.code, executed.executor
-        content.attributes[ours.EXECUTION_DURATION] = executed.duration_s
     if code is not None:
-        content.code(code, "python")
-        if content.visible:
-            content.input(code)
         execution.describe_executor(content, run, executor)
+        if content.visible:
+            content.code(code, None)
+            content.input(code)
+    if executed is not None:
+        content.attributes[ours.EXECUTION_DURATION] = executed.duration_s
     is_final = bool(memory_step.is_final_answer)
     if is_final:
         content.attributes[ours.EXECUTION_IS_FINAL] = True

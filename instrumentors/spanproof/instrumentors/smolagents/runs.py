@@ -17,7 +17,8 @@ from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.reading import attribute, count_or_none, is_a, text_or_none
 from spanproof.instrumentors.smolagents.state import RunState, enter, leave, with_run
 from spanproof.instrumentors.smolagents.tools import definitions
-from spanproof.instrumentors.spans import AGENT, Tracing, handled_by_host
+from spanproof.instrumentors.spans import Tracing, handled_by_host
+from spanproof.instrumentors.starts import AGENT, start_of
 from spanproof.instrumentors.streams import drive
 from spanproof.instrumentors.texts import text_of, type_name
 from spanproof.semconv import genai, openinference
@@ -89,9 +90,7 @@ def _call_of(original: Method, args: Sequence[Any], kwargs: Mapping[str, Any]) -
 @shielded("smolagents.run.begin")
 def _begin(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Context) -> RunState | None:
     name = agent_name(agent)
-    opened = tracing.open(
-        f"{genai.OPERATION_INVOKE_AGENT} {name}", AGENT, operation=genai.OPERATION_INVOKE_AGENT, parent=parent
-    )
+    opened = tracing.open(start_of(name, AGENT, genai.OPERATION_INVOKE_AGENT), parent)
     state = RunState(opened, agent, handled_by_host())
     enter(state)
     if opened.recording:
@@ -126,23 +125,21 @@ def _describe_task(content: Content, agent: Any, call: Mapping[str, Any]) -> Non
 def _end(
     tracing: Tracing, state: RunState, result: Any, error: BaseException | None, *, answered: bool = True
 ) -> None:
-    span = state.opened.span
+    content = state.opened
     leave(state)
     try:
         for step in [*state.steps.values()]:
             step.end()
             step.opened.recording = False
-        if not span.is_recording():
+        if not content.span.is_recording():
             return
-        content = state.opened
         content.fact(ours.RUN_ENDING, _ending(state, error, answered=answered))
         if error is None and answered and content.visible:
             _record_answer(content, result)
-        content.write()
         if error is not None:
-            tracing.fail(span, error)
+            tracing.fail(content.span, error)
     finally:
-        span.end()
+        content.close()
 
 
 def _ending(state: RunState, error: BaseException | None, *, answered: bool) -> str | None:

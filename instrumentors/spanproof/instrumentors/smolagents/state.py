@@ -63,7 +63,7 @@ class StepState:
 
         A circle of those would keep all of the agent's memory until the garbage collector comes by.
         """
-        self.opened.span.end()
+        self.opened.close()
         self.opened.context = _OVER
 
 

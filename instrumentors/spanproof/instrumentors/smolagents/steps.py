@@ -6,6 +6,7 @@ A step's span begins with `_step_stream` (or the planning generator, or the forc
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from opentelemetry.util.types import AttributeValue
@@ -15,7 +16,8 @@ from spanproof.instrumentors.diagnostics import shielded, swallowed
 from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.smolagents import outcome
 from spanproof.instrumentors.smolagents.state import PLACE, Place, RunState, StepState, current_run
-from spanproof.instrumentors.spans import CHAIN, Tracing
+from spanproof.instrumentors.spans import Tracing
+from spanproof.instrumentors.starts import CHAIN, Start, start_of
 from spanproof.instrumentors.streams import drive
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
@@ -122,18 +124,23 @@ def _planned(tracing: Tracing, run: RunState, state: StepState, stream: Any) -> 
 
 def _begin(tracing: Tracing, run: RunState, kind: str, number: int | None) -> StepState | None:
     try:
-        name = f"step {number}" if kind == ACTION else f"{kind.replace('_', ' ')} {number}"
-        operation = genai.OPERATION_PLAN if kind == PLANNING else None
-        facts: dict[str, AttributeValue] = {ours.STEP_KIND: kind}
-        if isinstance(number, int):
-            facts[ours.STEP_NUMBER] = number
         state = StepState()
-        within = {PLACE: Place(run, state)}
-        state.opened = tracing.open(name, CHAIN, operation=operation, facts=facts, within=within)
+        state.opened = tracing.open(_start_of(kind, number), None, (PLACE, Place(run, state)))
     except Exception as error:  # noqa: BLE001 - the host must not see it
         swallowed("smolagents.step.begin", error)
         return None
     return state
+
+
+@lru_cache(maxsize=256)
+def _start_of(kind: str, number: int | None) -> Start:
+    facts: dict[str, AttributeValue] = {ours.STEP_KIND: kind}
+    if number is not None:
+        facts[ours.STEP_NUMBER] = number
+    if kind == PLANNING:
+        facts[genai.OPERATION_NAME] = genai.OPERATION_PLAN
+    name = f"step {number}" if kind == ACTION else f"{kind.replace('_', ' ')} {number}"
+    return start_of(name, CHAIN, facts=facts)
 
 
 def _finish(tracing: Tracing, run: RunState, memory_step: Any) -> None:

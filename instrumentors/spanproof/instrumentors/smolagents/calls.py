@@ -1,0 +1,114 @@
+"""A call of a model, of a tool or of a managed agent, each with a span around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from opentelemetry.context import Context
+
+from spanproof.instrumentors.contexts import attach, detach
+from spanproof.instrumentors.diagnostics import swallowed
+from spanproof.instrumentors.patching import Method
+from spanproof.instrumentors.reading import attribute, text_or_none
+from spanproof.instrumentors.smolagents.causes import chain_of, real_cause
+from spanproof.instrumentors.smolagents.state import MUTED, PLACE, Place, RunState, located
+from spanproof.instrumentors.spans import Opened, Tracing
+from spanproof.instrumentors.starts import Start
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the spans of one sort of call tell.
+
+    Attributes:
+        place: under which errors of ours are counted.
+        name: the attribute of whoever is called that names it.
+        start: what a span begins with, by that name.
+        given: puts down what a call is given.
+        answered: puts down what it has come to.
+        alone: a call outside of any run gets a span too.
+    """
+
+    place: str
+    name: str
+    start: Callable[[str], Start]
+    given: Callable[[Opened, RunState | None, Any, Sequence[Any], Mapping[str, Any]], object]
+    answered: Callable[[Opened, RunState | None, Any], object]
+    alone: bool
+
+
+def wrap_call(tracing: Tracing, told: Told, original: Method) -> Method:
+    """A method that returns its answer."""
+
+    def call(member: Any, *args: Any, **kwargs: Any) -> Any:
+        parent, place = located(member, original)
+        if place is MUTED or (parent is None and not told.alone):
+            return original(member, *args, **kwargs)
+        opened = begin(tracing, told, parent, place, original, member, args, kwargs)
+        if opened is None:
+            return original(member, *args, **kwargs)
+        token = attach(opened.context)
+        try:
+            answer = original(member, *args, **kwargs)
+        except BaseException as error:
+            fail(tracing, told, opened, place.run, error)
+            raise
+        finally:
+            detach(token)
+        finish(told, opened, place.run, answer)
+        return answer
+
+    return call
+
+
+def begin(
+    tracing: Tracing,
+    told: Told,
+    parent: Context | None,
+    place: Place,
+    method: Method,
+    member: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> Opened | None:
+    """Begin the span of a call of `member` by its `method`, within what is there."""
+    opened = None
+    try:
+        within = PLACE, Place(place.run, place.step, member, method)
+        opened = tracing.open(told.start(name_of(told, member)), parent, within)
+        if opened.recording:
+            told.given(opened, place.run, member, args, kwargs)
+    except Exception as error:  # noqa: BLE001 - the host must not see it
+        swallowed(f"{told.place}.begin", error)
+    return opened  # also if what it is given could not be told
+
+
+def name_of(told: Told, member: Any) -> str:
+    """What a model or tool is called, its class's name where it has none."""
+    return text_or_none(attribute(member, told.name)) or type(member).__name__
+
+
+def finish(told: Told, opened: Opened, run: RunState | None, answer: Any) -> None:
+    """End it by what the call has come to."""
+    try:
+        try:
+            if opened.recording:
+                told.answered(opened, run, answer)
+        finally:
+            opened.close()
+    except Exception as error:  # noqa: BLE001 - as above
+        swallowed(f"{told.place}.finish", error)
+
+
+def fail(tracing: Tracing, told: Told, opened: Opened, run: RunState | None, error: BaseException) -> None:
+    """End it by what the call has raised."""
+    try:
+        try:
+            real = real_cause(chain_of(error, run.handled if run else None))
+            tracing.fail(opened.span, error, error_type=type(real).__name__)
+        finally:
+            opened.close()
+    except Exception as failure:  # noqa: BLE001 - as above
+        swallowed(f"{told.place}.fail", failure)
