@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from opentelemetry.trace import Span
@@ -53,19 +53,19 @@ def usage_of(answer: Any) -> tuple[int | None, int | None]:
     return given if type(given) is int else None, written if type(written) is int else None
 
 
-def ending_of(answer: Any) -> tuple[str | None, str]:
-    """The model that the provider says has answered, and why it stopped, in the words of the conventions."""
-    # Of the framework's own class nothing is to be feared.
-    read: Callable[..., Any] = getattr if type(answer).__module__ == _MODELS else attribute
-    raw, calls = read(answer, "raw", None), read(answer, "tool_calls", None)
-    model = reason = None
-    if raw is not None:
-        model = text_or_none(attribute(raw, "model"))
-        choices = elements(attribute(raw, "choices"))
-        reason = text_or_none(attribute(choices[0], "finish_reason")) if choices else None
+def model_of(answer: Any) -> str | None:
+    """The model that the provider says has answered."""
+    raw = attribute(answer, "raw")
+    return None if raw is None else text_or_none(attribute(raw, "model"))
+
+
+def finish_reason_of(answer: Any) -> str:
+    """Why it stopped, in the words of the conventions."""
+    choices = elements(attribute(attribute(answer, "raw"), "choices"))
+    reason = text_or_none(attribute(choices[0], "finish_reason")) if choices else None
     if reason is not None:
-        return model, _FINISH_REASONS.get(reason, reason)
-    return model, "tool_call" if calls is not None and elements(calls) else "stop"
+        return _FINISH_REASONS.get(reason, reason)
+    return "tool_call" if elements(attribute(answer, "tool_calls")) else "stop"
 
 
 def _said(messages: Sequence[Any]) -> list[Hashable] | None:

@@ -13,7 +13,7 @@ from spanproof.instrumentors.content import Content, ContentPolicy
 from spanproof.instrumentors.contexts import attach, current, detach
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.patching import Method
-from spanproof.instrumentors.reading import attribute
+from spanproof.instrumentors.reading import attribute, member
 from spanproof.instrumentors.smolagents.causes import chain_of
 from spanproof.instrumentors.smolagents.state import Executed, RunState, current_run, current_step, place_of
 from spanproof.semconv import spanproof as ours
@@ -30,10 +30,7 @@ def wrap_executor(original: Method) -> Method:
         if step is None or step.executed is not None or not isinstance(code, str):
             return original(executor, code, *args, **kwargs)
         executed = step.executed = Executed(code, executor)
-        variables = attribute(executor, "state")
-        if type(variables) is not dict:
-            variables = {}
-        before = variables.get(_PRINTS)
+        before = _prints(executor) if step.opened.visible else None
         began = perf_counter()
         try:
             executed.output = original(executor, code, *args, **kwargs)
@@ -43,10 +40,15 @@ def wrap_executor(original: Method) -> Method:
         finally:
             executed.duration_s = perf_counter() - began
             # The buffer is renewed once the code parses: the same one as before means that it never ran.
-            executed.printed = before is None or variables.get(_PRINTS) is not before
+            executed.printed = before is None or _prints(executor) is not before
         return executed.output
 
     return execute
+
+
+def _prints(executor: Any) -> Any:
+    """The buffer that holds what the code of an executor of this process prints."""
+    return member(attribute(executor, "state"), _PRINTS)
 
 
 def wrap_timeout(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -60,13 +62,13 @@ def wrap_timeout(original: Callable[..., Any]) -> Callable[..., Any]:
 
         def carrying(function: Callable[..., Any]) -> Any:
             context = current()
-            step = place_of(context).step
 
             def inside(*args: Any, **kwargs: Any) -> Any:
                 token = attach(context)
                 try:
                     return function(*args, **kwargs)
                 except Exception as error:
+                    step = place_of(context).step
                     if step is not None and step.executed is not None:
                         _note_failure(step.executed, error)
                     raise

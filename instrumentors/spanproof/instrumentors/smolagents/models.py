@@ -128,12 +128,12 @@ def _record_answer(opened: Opened, run: RunState | None, answer: Any) -> None:
         return
     given, written = conversation.usage_of(answer)
     record_usage(opened, given, written)
-    answered_by, finish_reason = conversation.ending_of(answer)
+    answered_by = conversation.model_of(answer)
     if answered_by is not None:
         opened.fact(genai.RESPONSE_MODEL, answered_by)
     if opened.visible:
         message = conversation.message_of(answer)
-        record_output(opened, message.document, finish_reason)
+        record_output(opened, message.document, conversation.finish_reason_of(answer))
         if run is not None:
             run.history.answered(opened.span, [message.key])
 

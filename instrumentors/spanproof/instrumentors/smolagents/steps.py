@@ -106,7 +106,7 @@ def _driven(state: StepState, stream: Any) -> Any:
     def keep(failure: BaseException | None) -> None:
         state.failure = failure
 
-    return drive(stream, state.opened.context, remember, keep)
+    return drive(stream, state.opened.context, remember if state.opened.visible else None, keep)
 
 
 def _planned(tracing: Tracing, run: RunState, state: StepState, stream: Any) -> Any:
