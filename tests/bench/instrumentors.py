@@ -10,10 +10,11 @@ Each way of being instrumented has a process of its own, and the ways take turns
 machine falls on all of them alike. A turn is some runs of the scripted agent without and some with the
 instrumentation, in the same process: of two processes one is always a little faster. Measured is CPU time.
 What a span costs is told by the steps: by how much the median, and the 99th percentile, of the time between
-two calls of the model is more than without, divided by the spans that lie between. `overhead` is of whole
-runs, with the interval that holds its median in 95 of 100 cases. `nothing` instruments nothing: it tells how
-far equal runs lie apart. Beside the ratio to OpenInference's time stand the least and the greatest of the
-fleets, the sets of processes, alone.
+two calls of the model is more than without, divided by the spans that lie between. `quiet` is that of the
+fastest tenth of each step's runs, since other load on the machine only ever takes time. `overhead` is of
+whole runs, with the interval that holds its median in 95 of 100 cases. `nothing` instruments nothing: it
+tells how far equal runs lie apart. Beside the ratio to OpenInference's time stand the least and the greatest
+of the fleets, the sets of processes, alone.
 `sdk alone` opens and ends a span of 16 short attributes at the same places, by the OpenTelemetry SDK and
 nothing else. In a tight loop, as printed first, such a span costs less: within an agent's work nothing of it
 is in the processor's caches. `sdk alone, empty` is the same without any attribute, and `light spans alone,
@@ -27,20 +28,17 @@ import gc
 import importlib.util
 import json
 import os
-import random
 import statistics
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 from scripted_agents import RUNS, STEPS
 from spans_alone import Bare
+from turns import FLEETS, Turn, added_per_span, in_quiet_moments, overhead, ratios_of_fleets
 
-FLEETS = 4
-"""Sets of processes, one after the other: where one's memory happens to lie makes it faster or slower."""
 REPEATS = 3
 """Runs in a row."""
 TURNS = {"smolagents": 8, "langchain": 20}
@@ -126,16 +124,6 @@ class Way:
     def _peer(self) -> Any:
         module, name = PEERS[self._framework]
         return getattr(importlib.import_module(module), name)()
-
-
-@dataclass
-class Turn:
-    """Seconds of runs without and with instrumentation, each the whole run's and then its steps'."""
-
-    plain: list[list[float]] = field(default_factory=list)
-    instrumented: list[list[float]] = field(default_factory=list)
-    spans: int = 0
-    bytes: int = 0
 
 
 def work(framework: str, name: str) -> None:
@@ -230,43 +218,6 @@ def sdk_in_a_loop(rounds: int) -> float:
     return statistics.median(times) * 1e6
 
 
-def added_per_span(turns: list[Turn], spans_of_a_step: int) -> tuple[float, float]:
-    """Microseconds that steps take longer, per span of a step: of the median and of the 99th percentile."""
-    plain, instrumented = list[float](), list[float]()
-    for turn in turns:
-        usual = [statistics.median(times) for times in zip(*turn.plain, strict=True)]
-        for runs, found in ((turn.plain, plain), (turn.instrumented, instrumented)):
-            # Later steps take longer: each is compared with the same one.
-            found += [time - base for run in runs for time, base in list(zip(run, usual, strict=True))[1:]]
-    median, high = (
-        1e6 * (quantile(instrumented) - quantile(plain)) / spans_of_a_step
-        for quantile in (statistics.median, lambda values: statistics.quantiles(values, n=100)[98])
-    )
-    return median, high
-
-
-def ratios_of_fleets(ours: list[Turn], theirs: list[Turn], spans_of_a_step: int) -> list[float]:
-    """What one way's spans take of another's, in each fleet: they tell how well the whole is known."""
-    size = len(ours) // FLEETS
-    both = [
-        [added_per_span(turns[at : at + size], spans_of_a_step)[0] for at in range(0, size * FLEETS, size)]
-        for turns in (ours, theirs)
-    ]
-    return [one / other for one, other in zip(*both, strict=True)]
-
-
-def overhead(turns: list[Turn]) -> tuple[float, float, float]:
-    """Per cent that a run takes longer: the median of the turns, and the interval that holds it."""
-    shares = [
-        100 * (statistics.median(run[0] for run in turn.instrumented) / base - 1)
-        for turn in turns
-        for base in [statistics.median(run[0] for run in turn.plain)]
-    ]
-    draw = random.Random(0)
-    medians = sorted(statistics.median(draw.choices(shares, k=len(shares))) for _ in range(1000))
-    return statistics.median(shares), medians[25], medians[975]
-
-
 def table(framework: str, turns_of_each: int, in_a_loop: float) -> None:
     """Measure one framework and print it, beside the microseconds of an SDK's span in a loop."""
     ways = [NOTHING, FLOOR, FLOOR + EMPTY, LIGHT + EMPTY, OURS, OURS + HIDDEN, OURS + UNSAMPLED]
@@ -281,19 +232,23 @@ def table(framework: str, turns_of_each: int, in_a_loop: float) -> None:
     )
     runs = len(found[OURS]) * 2 * REPEATS
     print(f"\n{framework}: {STEPS} steps, {plain:.2f} ms uninstrumented; {runs} runs of each way")
-    print(f"{'':26}{'spans':>6}{'added µs/span: p50':>20}{'p99':>7}{'kB/run':>9}{'overhead %':>12}")
-    middle: dict[str, float] = {}
+    print(
+        f"{'':26}{'spans':>6}{'added µs/span: quiet':>22}{'p50':>7}{'p99':>7}{'kB/run':>9}{'overhead %':>12}"
+    )
+    middle, high = dict[str, float](), dict[str, float]()
     for way, turns in found.items():
         last = turns[-1]
-        middle[way], high = added_per_span(turns, SPANS_OF_A_STEP[framework])
+        middle[way], high[way] = added_per_span(turns, SPANS_OF_A_STEP[framework])
+        quiet = in_quiet_moments(turns, SPANS_OF_A_STEP[framework])
         share, least, most = overhead(turns)
         print(
-            f"{way:26}{last.spans:6}{middle[way]:20.1f}{high:7.1f}{last.bytes / 1000:9.1f}"
+            f"{way:26}{last.spans:6}{quiet:22.1f}{middle[way]:7.1f}{high[way]:7.1f}{last.bytes / 1000:9.1f}"
             f"{share:12.1f} [{least:.1f}, {most:.1f}]"
         )
     for how in ("", HIDDEN):
         ours, theirs = found[OURS + how][-1], found.get(THEIRS + how)
-        said = f"{OURS + how}: {middle[OURS + how] / in_a_loop:.2f} of the SDK's span in a tight loop"
+        of_loop = middle[OURS + how] / in_a_loop, high[OURS + how] / in_a_loop
+        said = f"{OURS + how}: {of_loop[0]:.2f} of the SDK's span in a tight loop (p99 {of_loop[1]:.1f})"
         if theirs:
             ratio, size = middle[OURS + how] / middle[THEIRS + how], ours.bytes / theirs[-1].bytes
             alone = sorted(ratios_of_fleets(found[OURS + how], theirs, SPANS_OF_A_STEP[framework]))

@@ -58,13 +58,15 @@ def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], def
 
 def model_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any]) -> str:
     """The model that is asked, the class's name where it has none."""
-    parameters = given.get("invocation_params")
-    return (
-        text_or_none(member(parameters, "model"))
-        or text_or_none(member(parameters, "model_name"))
-        or text_or_none(member(given.get("metadata"), "ls_model_name"))
-        or run_name(serialized, {}, "model")
-    )
+    for where, name in (
+        ("invocation_params", "model"),
+        ("invocation_params", "model_name"),
+        ("metadata", "ls_model_name"),
+    ):
+        named = member(given.get(where), name)
+        if named is not None and (found := text_or_none(named)) is not None:
+            return found
+    return run_name(serialized, {}, "model")
 
 
 def describe_agent(content: Content, name: str) -> None:

@@ -76,8 +76,11 @@ def begin(
     """Begin the span of a call of `member` by its `method`, within what is there."""
     opened = None
     try:
+        name = attribute(member, told.name)
+        if type(name) is not str or not name:
+            name = name_of(told, member)
         within = PLACE, Place(place.run, place.step, member, method)
-        opened = tracing.open(told.start(name_of(told, member)), parent, within)
+        opened = tracing.open(told.start(name), parent, within)
         if opened.recording:
             told.given(opened, place.run, member, args, kwargs)
     except Exception as error:  # noqa: BLE001 - the host must not see it

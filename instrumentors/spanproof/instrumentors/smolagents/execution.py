@@ -82,12 +82,10 @@ def wrap_timeout(original: Callable[..., Any]) -> Callable[..., Any]:
     return timeout
 
 
-def describe_executor(content: Content, run: RunState, executor: Any) -> None:
+def look_at(run: RunState, executor: Any) -> None:
     """What runs this run's code, looked at once as long as it stays the same, and the code's language."""
-    if run.executor is not executor:
-        run.executor_facts = _facts_of(executor) or _UNKNOWN
-        run.executor = executor
-    content.attributes.update(run.executor_facts)
+    run.executor_facts = _facts_of(executor) or _UNKNOWN
+    run.executor = executor
 
 
 @shielded("smolagents.executor.describe")

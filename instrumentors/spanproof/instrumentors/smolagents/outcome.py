@@ -41,7 +41,9 @@ def _record_action(content: Content, run: RunState, state: StepState, memory_ste
     else:
         code, executor = executed.code, executed.executor
     if code is not None:
-        execution.describe_executor(content, run, executor)
+        if run.executor is not executor:
+            execution.look_at(run, executor)
+        content.attributes.update(run.executor_facts)
         if content.visible:
             content.code(code, None)
             content.input(code)

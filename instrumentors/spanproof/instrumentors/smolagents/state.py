@@ -58,6 +58,15 @@ class StepState:
     answered: Any = None
     failure: BaseException | None = None
 
+    def saw(self, item: Any) -> None:
+        """It has yielded something."""
+        if type(item).__name__ == "ActionOutput":
+            self.answered = item
+
+    def stopped(self, failure: BaseException | None) -> None:
+        """It yields no more."""
+        self.failure = failure
+
     def end(self) -> None:
         """End its span, and let go of the context, which holds this step and so the agent.
 
@@ -153,8 +162,9 @@ def located(member: Any, method: Any) -> tuple[Context | None, Place]:
     context = current()
     place: Any = context.get(PLACE, NOWHERE)  # not by `place_of`: in a run that is not sampled this is all
     if place is not NOWHERE:
-        handed_on = place.instance is member and place.method is not method
-        return context, MUTED if handed_on else place
+        if place.instance is member and place.method is not method:
+            return context, MUTED
+        return context, place
     if trace.get_current_span(context).get_span_context().is_valid:
         return context, place
     owners = [state for state in list(_going_on.values()) if _has(state.agent, member)]

@@ -39,7 +39,8 @@ def wrap_step(tracing: Tracing, original: Method) -> Method:
         if state is None:
             return stream
         run.steps[id(memory_step)] = state
-        return _driven(state, stream)
+        opened = state.opened
+        return drive(stream, opened.context, state.saw if opened.visible else None, state.stopped)
 
     return step_stream
 
@@ -91,22 +92,9 @@ def wrap_finalize(tracing: Tracing, original: Method) -> Method:
         try:
             return original(agent, memory_step, *args, **kwargs)
         finally:
-            run = current_run()
-            if run is not None and run.agent is agent:
-                _finish(tracing, run, memory_step)
+            _finish(tracing, agent, memory_step)
 
     return finalize
-
-
-def _driven(state: StepState, stream: Any) -> Any:
-    def remember(item: Any) -> None:
-        if type(item).__name__ == "ActionOutput":
-            state.answered = item
-
-    def keep(failure: BaseException | None) -> None:
-        state.failure = failure
-
-    return drive(stream, state.opened.context, remember if state.opened.visible else None, keep)
 
 
 def _planned(tracing: Tracing, run: RunState, state: StepState, stream: Any) -> Any:
@@ -143,8 +131,11 @@ def _start_of(kind: str, number: int | None) -> Start:
     return start_of(name, CHAIN, facts=facts)
 
 
-def _finish(tracing: Tracing, run: RunState, memory_step: Any) -> None:
+def _finish(tracing: Tracing, agent: Any, memory_step: Any) -> None:
     try:
+        run = current_run()
+        if run is None or run.agent is not agent:
+            return
         state = run.steps.pop(id(memory_step), None)
         if state is None and type(memory_step).__name__ == "ActionStep":
             state = run.forced
