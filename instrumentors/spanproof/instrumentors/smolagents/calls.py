@@ -77,7 +77,7 @@ def begin(
     opened = None
     try:
         name = attribute(member, told.name)
-        if type(name) is not str or not name:
+        if type(name) is not str or not name:  # as few are
             name = name_of(told, member)
         within = PLACE, Place(place.run, place.step, member, method)
         opened = tracing.open(told.start(name), parent, within)

@@ -110,10 +110,11 @@ def _planned(tracing: Tracing, run: RunState, state: StepState, stream: Any) -> 
     return drive(stream, state.opened.context, remember, end)
 
 
-def _begin(tracing: Tracing, run: RunState, kind: str, number: int | None) -> StepState | None:
+def _begin(tracing: Tracing, run: RunState, kind: str, number: object) -> StepState | None:
     try:
         state = StepState()
-        state.opened = tracing.open(_start_of(kind, number), None, (PLACE, Place(run, state)))
+        start = _start_of(kind, number if type(number) is int else None)
+        state.opened = tracing.open(start, None, (PLACE, Place(run, state)))
     except Exception as error:  # noqa: BLE001 - the host must not see it
         swallowed("smolagents.step.begin", error)
         return None
@@ -127,8 +128,8 @@ def _start_of(kind: str, number: int | None) -> Start:
         facts[ours.STEP_NUMBER] = number
     if kind == PLANNING:
         facts[genai.OPERATION_NAME] = genai.OPERATION_PLAN
-    name = f"step {number}" if kind == ACTION else f"{kind.replace('_', ' ')} {number}"
-    return start_of(name, CHAIN, facts=facts)
+    name = "step" if kind == ACTION else kind.replace("_", " ")
+    return start_of(name if number is None else f"{name} {number}", CHAIN, facts=facts)
 
 
 def _finish(tracing: Tracing, agent: Any, memory_step: Any) -> None:

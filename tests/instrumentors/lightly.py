@@ -1,0 +1,103 @@
+"""A provider whose spans are begun as ours do it or as the SDK does, the same but for that."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.id_generator import IdGenerator
+from opentelemetry.sdk.trace.sampling import (
+    ALWAYS_ON,
+    Decision,
+    Sampler,
+    SamplingResult,
+)
+from opentelemetry.trace import SpanContext, SpanKind, TraceFlags
+
+from spanproof.instrumentors.beginning import beginning_with
+from spanproof.instrumentors.starts import Start
+
+ELSEWHERE = SpanContext(7, 7, is_remote=True, trace_flags=TraceFlags(1))
+
+
+class Counting(IdGenerator):
+    """The same ids in the same order, in every provider."""
+
+    def __init__(self):
+        self._ids = count(1)
+
+    def generate_span_id(self):
+        return next(self._ids)
+
+    def generate_trace_id(self):
+        return next(self._ids)
+
+    def is_trace_id_random(self):
+        return True
+
+
+class Deciding(Sampler):
+    """Decides on children as it is told; keeps what it was asked."""
+
+    def __init__(self, result):
+        self._result = result
+        self.asked = []
+
+    def should_sample(
+        self, parent_context, trace_id, name, kind=None, attributes=None, links=None, trace_state=None
+    ):
+        if name == "root":
+            return SamplingResult(Decision.RECORD_AND_SAMPLE)
+        self.asked.append((trace_id, name, kind, dict(attributes), tuple(links or ())))
+        return self._result
+
+    def get_description(self):
+        return "as told"
+
+
+class AlwaysRecording(Sampler):
+    """Records everything for processors, and samples nothing."""
+
+    def should_sample(self, *_, **__):
+        return SamplingResult(Decision.RECORD_ONLY)
+
+    def get_description(self):
+        return "records"
+
+
+def started_by(begin):
+    """As the API's `start_span`."""
+
+    def start(name, context, kind, attributes, links=(), start_time=None):
+        return begin(Start(name, kind, attributes), context, links, start_time)
+
+    return start
+
+
+class Provided:
+    """A provider with a root span, and what begins children of it: as ours do, or as the SDK does."""
+
+    def __init__(self, *, light, limits=None, sampler=ALWAYS_ON, processors=(), ids=None):
+        self.exporter = InMemorySpanExporter()
+        self.provider = TracerProvider(
+            sampler=sampler, span_limits=limits, id_generator=ids or Counting(), shutdown_on_exit=False
+        )
+        for each in processors:
+            self.provider.add_span_processor(each)
+        self.provider.add_span_processor(SimpleSpanProcessor(self.exporter))
+        self.tracer = self.provider.get_tracer("scope", "1.0", attributes={"of.scope": True})
+        self.root = self.tracer.start_span("root", start_time=1)
+        self.context = trace.set_span_in_context(self.root, Context())
+        self.start = started_by(beginning_with(self.tracer)) if light else self.tracer.start_span
+
+    def begin(self, name="child", **options):
+        given = {"kind": SpanKind.CLIENT, "attributes": {"at.start": 1}, "start_time": 2, **options}
+        return self.start(name, self.context, **given)
+
+    def exported(self):
+        return [encode_spans([span]).SerializeToString() for span in self.exporter.get_finished_spans()]
