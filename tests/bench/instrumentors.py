@@ -7,16 +7,16 @@ versions. Answers are scripted, so no figure holds a network, and export is left
 background: finished spans are kept, and their size is that of one OTLP request.
 
 Each way of being instrumented has a process of its own, and the ways take turns, so that other load on the
-machine falls on all of them alike. A turn is some runs of the scripted agent without and some with the
-instrumentation, in the same process: of two processes one is always a little faster. Measured is CPU time.
-What a span costs is told by the steps: by how much the median, and the 99th percentile, of the time between
-two calls of the model is more than without, divided by the spans that lie between. `quiet` is that of the
-fastest tenth of each step's runs, since other load on the machine only ever takes time. `overhead` is of
+machine falls on all of them alike. Within a turn a process runs the agent without and with instrumentation
+by turns, and a run is compared with those right before and after it: of two processes one is always a little
+faster, and other load comes and goes within a second. Measured is CPU time.
+What a span costs is told by the steps: by how much the time between two calls of the model is more than
+without, in the median and in the 99th percentile, divided by the spans that lie between. `overhead` is of
 whole runs, with the interval that holds its median in 95 of 100 cases. `nothing` instruments nothing: it
 tells how far equal runs lie apart. Beside the ratio to OpenInference's time stand the least and the greatest
 of the fleets, the sets of processes, alone.
 `sdk alone` opens and ends a span of 16 short attributes at the same places, by the OpenTelemetry SDK and
-nothing else. In a tight loop, as printed first, such a span costs less: within an agent's work nothing of it
+nothing else. In a tight loop, between the turns, such a span costs less: within an agent's work nothing of it
 is in the processor's caches. `sdk alone, empty` is the same without any attribute, and `light spans alone,
 empty` that with a light span of ours: what we cannot go under.
 """
@@ -37,9 +37,9 @@ from typing import Any
 
 from scripted_agents import RUNS, STEPS
 from spans_alone import Bare
-from turns import FLEETS, Turn, added_per_span, in_quiet_moments, overhead, ratios_of_fleets
+from turns import FLEETS, Turn, added_per_span, overhead, ratios_of_fleets
 
-REPEATS = 3
+REPEATS = 4
 """Runs in a row."""
 TURNS = {"smolagents": 8, "langchain": 20}
 SPANS_OF_A_STEP = {"smolagents": 3, "langchain": 2}
@@ -142,38 +142,41 @@ def work(framework: str, name: str) -> None:
         spent = time.process_time() - began
         return [spent, *(later - earlier for earlier, later in pairwise(marks))]
 
-    def block(runs: int) -> list[list[float]]:
-        timed()  # what is looked at once, and caches that another process has emptied
-        return [timed() for _ in range(runs)]
-
-    block(1)
+    timed()
     gc.freeze()  # the libraries' own objects are no part of what a run costs
     if hasattr(os, "sched_setaffinity"):  # threads that change their core make two equal runs differ most
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     print(flush=True)
     for _ in sys.stdin:
-        turn = Turn(plain=block(REPEATS))
-        way.on()
-        turn.instrumented = block(2 * REPEATS)
-        turn.spans, turn.bytes = len(way.kept.spans), encode_spans(way.kept.spans).ByteSize()
-        way.off()
-        turn.plain += block(REPEATS)
+        timed()  # fills the caches that another process has emptied
+        turn = Turn(plain=[timed()])
+        for _ in range(REPEATS):
+            way.on()
+            timed()  # looks at what is looked at once
+            turn.instrumented += [timed(), timed()]
+            ended = list(way.kept.spans)
+            way.off()
+            timed()  # the interpreter has to learn anew what methods these are
+            turn.plain.append(timed())
+        turn.spans, turn.bytes = len(ended), encode_spans(ended).ByteSize()
         print(json.dumps(vars(turn)), flush=True)
 
 
-def measured(framework: str, ways: list[str], turns: int) -> dict[str, list[Turn]]:
-    """Turns of each way; the order of a round is turned as well."""
+def measured(framework: str, ways: list[str], turns: int) -> tuple[dict[str, list[Turn]], float]:
+    """Turns of each way, whose order in a round is turned as well, and what an SDK's span took meanwhile."""
     found: dict[str, list[Turn]] = {way: [] for way in ways}
+    in_a_loop: list[float] = []
     for _ in range(FLEETS):
         workers = {way: worker(framework, way) for way in ways}
         for each in workers.values():
             answer(each)  # it is warm
         for number in range(turns // FLEETS):
+            in_a_loop += sdk_in_a_loop()
             for way in ways if number % 2 else reversed(ways):
                 found[way].append(Turn(**json.loads(asked(workers[way]))))
         for each in workers.values():
             each.communicate()
-    return found
+    return found, statistics.median(in_a_loop)
 
 
 def worker(framework: str, way: str) -> subprocess.Popen[str]:
@@ -201,8 +204,8 @@ def answer(worker: subprocess.Popen[str]) -> str:
     return worker.stdout.readline()
 
 
-def sdk_in_a_loop(rounds: int) -> float:
-    """Microseconds of a span of the SDK's with 16 short attributes, with all it needs in the caches."""
+def sdk_in_a_loop() -> list[float]:
+    """Microseconds of spans of the SDK's with 16 short attributes, with all they need in the caches."""
     from opentelemetry.sdk.trace import TracerProvider
 
     provider = TracerProvider(shutdown_on_exit=False)
@@ -210,39 +213,37 @@ def sdk_in_a_loop(rounds: int) -> float:
     tracer = provider.get_tracer("floor")
     attributes = {f"attribute.{number}": "a short value" for number in range(16)}
     times = []
-    for _ in range(rounds):
+    for _ in range(10):
         began = time.process_time()
         for _ in range(100):
             tracer.start_span("floor", attributes=attributes).end()
-        times.append((time.process_time() - began) / 100)
-    return statistics.median(times) * 1e6
+        times.append((time.process_time() - began) * 1e4)
+    return times
 
 
-def table(framework: str, turns_of_each: int, in_a_loop: float) -> None:
-    """Measure one framework and print it, beside the microseconds of an SDK's span in a loop."""
+def table(framework: str, turns_of_each: int) -> None:
+    """Measure one framework and print it."""
     ways = [NOTHING, FLOOR, FLOOR + EMPTY, LIGHT + EMPTY, OURS, OURS + HIDDEN, OURS + UNSAMPLED]
     if _installed(PEERS[framework][0]):
         ways += [THEIRS, THEIRS + HIDDEN, THEIRS + UNSAMPLED]
     else:
         package = f"openinference-instrumentation-{framework}"
         print(f"{framework}: no peer to compare with; pip install {package}", file=sys.stderr)
-    found = measured(framework, ways, turns_of_each)
+    found, in_a_loop = measured(framework, ways, turns_of_each)
     plain = 1000 * statistics.median(
         run[0] for turns in found.values() for turn in turns for run in turn.plain
     )
     runs = len(found[OURS]) * 2 * REPEATS
     print(f"\n{framework}: {STEPS} steps, {plain:.2f} ms uninstrumented; {runs} runs of each way")
-    print(
-        f"{'':26}{'spans':>6}{'added µs/span: quiet':>22}{'p50':>7}{'p99':>7}{'kB/run':>9}{'overhead %':>12}"
-    )
+    print(f"{FLOOR}, in a tight loop: {in_a_loop:.1f} µs for a span of 16 attributes")
+    print(f"{'':26}{'spans':>6}{'added µs/span: p50':>20}{'p99':>7}{'kB/run':>9}{'overhead %':>12}")
     middle, high = dict[str, float](), dict[str, float]()
     for way, turns in found.items():
         last = turns[-1]
         middle[way], high[way] = added_per_span(turns, SPANS_OF_A_STEP[framework])
-        quiet = in_quiet_moments(turns, SPANS_OF_A_STEP[framework])
         share, least, most = overhead(turns)
         print(
-            f"{way:26}{last.spans:6}{quiet:22.1f}{middle[way]:7.1f}{high[way]:7.1f}{last.bytes / 1000:9.1f}"
+            f"{way:26}{last.spans:6}{middle[way]:20.1f}{high[way]:7.1f}{last.bytes / 1000:9.1f}"
             f"{share:12.1f} [{least:.1f}, {most:.1f}]"
         )
     for how in ("", HIDDEN):
@@ -271,9 +272,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=1, help="measure N times as long")
     arguments = parser.parse_args()
     for framework in arguments.framework or RUNS:
-        in_a_loop = sdk_in_a_loop(50)
-        print(f"{FLOOR}, in a tight loop: {in_a_loop:.1f} µs for a span of 16 attributes")
-        table(framework, arguments.times * TURNS[framework], in_a_loop)
+        table(framework, arguments.times * TURNS[framework])
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import statistics
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 FLEETS = 4
@@ -12,41 +13,51 @@ FLEETS = 4
 
 @dataclass
 class Turn:
-    """Seconds of runs without and with instrumentation, each the whole run's and then its steps'."""
+    """Seconds of runs: one without instrumentation, then two with and one without, and so on.
+
+    Each run's are the whole run's and then its steps'.
+    """
 
     plain: list[list[float]] = field(default_factory=list)
     instrumented: list[list[float]] = field(default_factory=list)
     spans: int = 0
     bytes: int = 0
 
+    def compared(self) -> Iterator[tuple[list[float], list[float]]]:
+        """Each instrumented run and what it would have taken: the mean of the plain runs around it.
+
+        Other load comes and goes within a second, and makes some runs take half as long again.
+        """
+        for number, run in enumerate(self.instrumented):
+            yield run, _mean(self.plain[number // 2], self.plain[number // 2 + 1])
+
+    def compared_plain(self) -> Iterator[tuple[list[float], list[float]]]:
+        """The same of the plain runs: how far equal runs lie apart."""
+        last = len(self.plain) - 1
+        for number, run in enumerate(self.plain):
+            around = [abs(number - 1), number + 1 if number < last else number - 2]
+            yield run, _mean(*(self.plain[each] for each in around))
+
+
+def _mean(one: list[float], other: list[float]) -> list[float]:
+    return [(a + b) / 2 for a, b in zip(one, other, strict=True)]
+
 
 def added_per_span(turns: list[Turn], spans_of_a_step: int) -> tuple[float, float]:
     """Microseconds that steps take longer, per span of a step: of the median and of the 99th percentile."""
-    plain, instrumented = list[float](), list[float]()
-    for turn in turns:
-        usual = [statistics.median(times) for times in zip(*turn.plain, strict=True)]
-        for runs, found in ((turn.plain, plain), (turn.instrumented, instrumented)):
-            # Later steps take longer: each is compared with the same one.
-            found += [time - base for run in runs for time, base in list(zip(run, usual, strict=True))[1:]]
+    # Later steps take longer: each is compared with the same one.
+    plain, instrumented = (
+        [time - base for run, usual in pairs for time, base in list(zip(run, usual, strict=True))[1:]]
+        for pairs in (
+            [pair for turn in turns for pair in turn.compared_plain()],
+            [pair for turn in turns for pair in turn.compared()],
+        )
+    )
     median, high = (
         1e6 * (quantile(instrumented) - quantile(plain)) / spans_of_a_step
         for quantile in (statistics.median, lambda values: statistics.quantiles(values, n=100)[98])
     )
     return median, high
-
-
-def in_quiet_moments(turns: list[Turn], spans_of_a_step: int) -> float:
-    """Microseconds that the fastest tenth of a step's runs take longer, per span: the median of the steps."""
-    added = list[float]()
-    for fleet in fleets_of(turns):
-        plain = [run for turn in fleet for run in turn.plain]
-        instrumented = [run for turn in fleet for run in turn.instrumented]
-        fastest = [
-            [sorted(times)[len(times) // 10] for times in zip(*runs, strict=True)]
-            for runs in (plain, instrumented)
-        ]
-        added += [after - before for before, after in list(zip(*fastest, strict=True))[1:]]
-    return 1e6 * statistics.median(added) / spans_of_a_step
 
 
 def fleets_of(turns: list[Turn]) -> list[list[Turn]]:
@@ -66,9 +77,7 @@ def ratios_of_fleets(ours: list[Turn], theirs: list[Turn], spans_of_a_step: int)
 def overhead(turns: list[Turn]) -> tuple[float, float, float]:
     """Per cent that a run takes longer: the median of the turns, and the interval that holds it."""
     shares = [
-        100 * (statistics.median(run[0] for run in turn.instrumented) / base - 1)
-        for turn in turns
-        for base in [statistics.median(run[0] for run in turn.plain)]
+        100 * (statistics.median(run[0] / usual[0] for run, usual in turn.compared()) - 1) for turn in turns
     ]
     draw = random.Random(0)
     medians = sorted(statistics.median(draw.choices(shares, k=len(shares))) for _ in range(1000))
