@@ -31,33 +31,25 @@ class Turn:
         for number, run in enumerate(self.instrumented):
             yield run, _mean(self.plain[number // 2], self.plain[number // 2 + 1])
 
-    def compared_plain(self) -> Iterator[tuple[list[float], list[float]]]:
-        """The same of the plain runs: how far equal runs lie apart."""
-        last = len(self.plain) - 1
-        for number, run in enumerate(self.plain):
-            around = [abs(number - 1), number + 1 if number < last else number - 2]
-            yield run, _mean(*(self.plain[each] for each in around))
-
 
 def _mean(one: list[float], other: list[float]) -> list[float]:
     return [(a + b) / 2 for a, b in zip(one, other, strict=True)]
 
 
-def added_per_span(turns: list[Turn], spans_of_a_step: int) -> tuple[float, float]:
-    """Microseconds that steps take longer, per span of a step: of the median and of the 99th percentile."""
-    # Later steps take longer: each is compared with the same one.
-    plain, instrumented = (
-        [time - base for run, usual in pairs for time, base in list(zip(run, usual, strict=True))[1:]]
-        for pairs in (
-            [pair for turn in turns for pair in turn.compared_plain()],
-            [pair for turn in turns for pair in turn.compared()],
-        )
-    )
-    median, high = (
-        1e6 * (quantile(instrumented) - quantile(plain)) / spans_of_a_step
-        for quantile in (statistics.median, lambda values: statistics.quantiles(values, n=100)[98])
-    )
-    return median, high
+def added_per_span(turns: list[Turn], spans_of_a_step: int) -> list[float]:
+    """Microseconds that each step of each instrumented run took longer, per span of a step."""
+    return [
+        1e6 * (time - base) / spans_of_a_step
+        for turn in turns
+        for run, usual in turn.compared()
+        # Later steps take longer: each is compared with the same one.
+        for time, base in list(zip(run, usual, strict=True))[1:]
+    ]
+
+
+def high(added: list[float]) -> float:
+    """The 99th percentile."""
+    return statistics.quantiles(added, n=100)[98]
 
 
 def fleets_of(turns: list[Turn]) -> list[list[Turn]]:
@@ -69,7 +61,8 @@ def fleets_of(turns: list[Turn]) -> list[list[Turn]]:
 def ratios_of_fleets(ours: list[Turn], theirs: list[Turn], spans_of_a_step: int) -> list[float]:
     """What one way's spans take of another's, in each fleet: they tell how well the whole is known."""
     both = [
-        [added_per_span(fleet, spans_of_a_step)[0] for fleet in fleets_of(turns)] for turns in (ours, theirs)
+        [statistics.median(added_per_span(fleet, spans_of_a_step)) for fleet in fleets_of(turns)]
+        for turns in (ours, theirs)
     ]
     return [one / other for one, other in zip(*both, strict=True)]
 
