@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from itertools import count
+from unittest.mock import patch
 
 from opentelemetry import trace
 from opentelemetry.context import Context
@@ -71,10 +73,14 @@ class AlwaysRecording(Sampler):
 
 
 def started_by(begin):
-    """As the API's `start_span`."""
+    """As the API's `start_span`, which can be told the time."""
 
     def start(name, context, kind, attributes, links=(), start_time=None):
-        return begin(Start(name, kind, attributes), context, links, start_time)
+        clocks = ("opentelemetry.sdk.trace.time_ns", "spanproof.instrumentors.beginning.time_ns")
+        with ExitStack() as stopped:
+            for clock in clocks if start_time is not None else ():
+                stopped.enter_context(patch(clock, lambda: start_time))
+            return begin(Start(name, kind, attributes), context, links)
 
     return start
 

@@ -134,7 +134,7 @@ class Further(trace.Tracer):
 
 
 def test_another_tracer_and_one_with_more_to_it_begin_their_own():
-    given = (Context(), SpanKind.CLIENT, {"a": 1}, [Link(ELSEWHERE)], 5)
+    given = (Context(), SpanKind.CLIENT, {"a": 1}, [Link(ELSEWHERE)])
     other = Further()
     assert started_by(beginning_with(other))("span", *given) is trace.INVALID_SPAN
     assert other.asked == ("span", *given)

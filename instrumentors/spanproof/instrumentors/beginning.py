@@ -34,7 +34,7 @@ from spanproof.instrumentors.light_spans import LightSpan
 from spanproof.instrumentors.starts import Start
 
 Begin = Callable[..., trace.Span]
-"""Begins a span by its `Start`, the context above it, links and the time in nanoseconds, now when None."""
+"""Begins a span by its `Start`, the context above it, and links."""
 
 (SPAN_KEY,) = trace.set_span_in_context(trace.INVALID_SPAN, Context())
 """Under which the API keeps a context's span: `set_span_in_context` copies the whole context twice."""
@@ -70,17 +70,15 @@ class _Lightly:
         self._heavily = heavily
         self._keeping = tracer.sampler if _keeps_children(tracer.sampler) else None
 
-    def begin(
-        self, begun: Start, context: Context, links: Sequence[Link] = (), start_time: int | None = None
-    ) -> trace.Span:
+    def begin(self, begun: Start, context: Context, links: Sequence[Link] = ()) -> trace.Span:
         tracer = self._tracer
         parent: Any = context.get(SPAN_KEY)
         if links or not isinstance(parent, ReadableSpan):  # which is no abstract class: it is quickly asked
-            return self._heavily(begun, context, links, start_time)
+            return self._heavily(begun, context, links)
         above: Any = parent._context
         trace_id, _, _, flags, state, is_valid = above
         if not is_valid or not getattr(tracer, "_tracer_config", _ENABLED).is_enabled:
-            return self._heavily(begun, context, links, start_time)
+            return self._heavily(begun, context, links)
         dropped = False
         if not flags & _SAMPLED or tracer.sampler is not self._keeping:
             begun, state, flags, dropped = _asked(tracer.sampler, begun, context, above)
@@ -97,7 +95,7 @@ class _Lightly:
         span._parent = above
         span._context = own
         span._lock = Lock()
-        span._start_time = time_ns() if start_time is None else start_time
+        span._start_time = time_ns()
         tracer.span_processor.on_start(span, parent_context=context)
         return span
 
@@ -118,11 +116,9 @@ def _asked(
 def _heavily(tracer: trace.Tracer) -> Begin:
     """Begins the tracer's own spans: its sampler gets a copy of the attributes, for it may change them."""
 
-    def begin(
-        begun: Start, context: Context, links: Sequence[Link] = (), start_time: int | None = None
-    ) -> trace.Span:
+    def begin(begun: Start, context: Context, links: Sequence[Link] = ()) -> trace.Span:
         name, kind, attributes = begun
-        return tracer.start_span(name, context, kind, dict(attributes), links, start_time)
+        return tracer.start_span(name, context, kind, dict(attributes), links)
 
     return begin
 

@@ -59,7 +59,7 @@ class Opened(Content):
         self.attributes = {}
 
     def close(self) -> None:
-        """Put it there, and end the span."""
+        """Put onto the span what was gathered since the last time, and end it."""
         if type(self.span) is not LightSpan:
             self.write()
             self.span.end()
@@ -100,8 +100,6 @@ class Tracing:
         start: Start,
         parent: Context | None = None,
         within: tuple[str, object] | None = None,
-        *,
-        start_ns: int | None = None,
         links: Sequence[Link] = (),
     ) -> Opened:
         """Begin a span under `parent` (the current context when None), its cohort included.
@@ -113,7 +111,7 @@ class Tracing:
             attributes = {**cohort_attributes(context), **start.attributes}
             start = start._replace(attributes=attributes)
         opened = Opened(self.policy)
-        span = opened.span = self._begin(start, context, links, start_ns)
+        span = opened.span = self._begin(start, context, links)
         inside = {**context, SPAN_KEY: span}
         if within is not None:
             name, value = within
