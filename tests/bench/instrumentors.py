@@ -40,7 +40,7 @@ from spans_alone import Bare
 from turns import FLEETS, Turn, added_per_span, high, overhead, ratios_of_fleets
 
 REPEATS = 4
-"""Runs in a row."""
+"""Times that a turn instruments, each for two runs."""
 TURNS = {"smolagents": 8, "langchain": 20}
 SPANS_OF_A_STEP = {"smolagents": 3, "langchain": 2}
 OURS, THEIRS, NOTHING = "spanproof", "openinference", "nothing"
