@@ -24,7 +24,6 @@ from spanproof.instrumentors.texts import text_of
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
-_OPERATIONS: Final = {AGENT: genai.OPERATION_INVOKE_AGENT, TOOL: genai.OPERATION_EXECUTE_TOOL}
 _NAMES: Final = {AGENT: genai.AGENT_NAME, TOOL: genai.TOOL_NAME}
 
 _MAX_ITEMS: Final = 1_000
@@ -82,7 +81,7 @@ def open_span(kind: str, name: str) -> Opened:
     """Begin a span of a kind under the current one."""
     name = text_of(name)
     facts = {_NAMES[kind]: name} if kind in _NAMES else {}
-    return current_tracing().open(start_of(name, kind, _OPERATIONS.get(kind), facts))
+    return current_tracing().open(start_of(name, kind, facts))
 
 
 @shielded("trace.describe")

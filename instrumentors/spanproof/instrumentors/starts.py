@@ -18,6 +18,11 @@ LLM: Final = "LLM"
 TOOL: Final = "TOOL"
 RETRIEVER: Final = "RETRIEVER"
 
+_OPERATIONS: Final = {
+    AGENT: genai.OPERATION_INVOKE_AGENT,
+    LLM: genai.OPERATION_CHAT,
+    TOOL: genai.OPERATION_EXECUTE_TOOL,
+}
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
@@ -29,11 +34,10 @@ class Start(NamedTuple):
     attributes: Mapping[str, AttributeValue]
 
 
-def start_of(
-    name: str, kind: str, operation: str | None = None, facts: Mapping[str, AttributeValue] = _NOTHING
-) -> Start:
-    """The start of a span of a kind; with an operation, that stands before its name."""
+def start_of(name: str, kind: str, facts: Mapping[str, AttributeValue] = _NOTHING) -> Start:
+    """The start of a span of a kind; what is an operation of GenAI's has that before its name."""
     attributes: dict[str, AttributeValue] = {openinference.SPAN_KIND: kind}
+    operation = _OPERATIONS.get(kind)
     if operation is not None:
         attributes[genai.OPERATION_NAME] = operation
         name = f"{operation} {name}"
@@ -46,7 +50,7 @@ def model_start(name: str) -> Start:
     """The start of a call of a model."""
     written = well_formed(name)
     facts = {genai.REQUEST_MODEL: written, openinference.LLM_MODEL_NAME: written}
-    return start_of(name, LLM, genai.OPERATION_CHAT, facts)
+    return start_of(name, LLM, facts)
 
 
 @lru_cache(maxsize=256)
@@ -54,4 +58,4 @@ def tool_start(name: str, tool_type: str = "function") -> Start:
     """The start of a call of a tool."""
     written = well_formed(name)
     facts = {genai.TOOL_NAME: written, openinference.TOOL_NAME: written, genai.TOOL_TYPE: tool_type}
-    return start_of(name, TOOL, genai.OPERATION_EXECUTE_TOOL, facts)
+    return start_of(name, TOOL, facts)

@@ -280,7 +280,7 @@ def _start_of(kind: str, name: str) -> Start:
         return model_start(name)
     if kind == TOOL:
         return tool_start(name)
-    return start_of(name, kind, genai.OPERATION_INVOKE_AGENT if kind == AGENT else None)
+    return start_of(name, kind)
 
 
 def _is_root_graph(parent: RunRecord | None, metadata: Any) -> bool:

@@ -38,11 +38,6 @@ _KINDS = {
     "speech": CHAIN,
     "speech_group": CHAIN,
 }
-_OPERATIONS = {
-    AGENT: genai.OPERATION_INVOKE_AGENT,
-    LLM: genai.OPERATION_CHAT,
-    TOOL: genai.OPERATION_EXECUTE_TOOL,
-}
 
 
 @dataclass(slots=True)
@@ -114,8 +109,7 @@ class SpanProcessor(TracingProcessor):
                 self._records[span.span_id] = parent
             return
         opened = self._tracing.open(
-            start_of(records.name_of(data), kind, _OPERATIONS.get(kind)),
-            parent.opened.context if parent else None,
+            start_of(records.name_of(data), kind), parent.opened.context if parent else None
         )
         record = self._records[span.span_id] = Record(
             opened,

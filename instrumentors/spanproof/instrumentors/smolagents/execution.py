@@ -19,7 +19,6 @@ from spanproof.instrumentors.smolagents.state import Executed, RunState, current
 from spanproof.semconv import spanproof as ours
 
 _PRINTS = "_print_outputs"
-_UNKNOWN = {ours.CODE_LANGUAGE: "python"}
 
 
 def wrap_executor(original: Method) -> Method:
@@ -83,15 +82,14 @@ def wrap_timeout(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def look_at(run: RunState, executor: Any) -> None:
-    """What runs this run's code, looked at once as long as it stays the same, and the code's language."""
-    run.executor_facts = _facts_of(executor) or _UNKNOWN
+    """Keep what there is to tell of each step that this executor runs: its type, version and image."""
+    run.executor_facts = {ours.CODE_LANGUAGE: "python", **(_facts_of(executor) or {})}
     run.executor = executor
 
 
 @shielded("smolagents.executor.describe")
 def _facts_of(executor: Any) -> Mapping[str, AttributeValue]:
     described = Content(ContentPolicy())
-    described.fact(ours.CODE_LANGUAGE, "python")
     _describe(described, executor)
     return described.attributes
 

@@ -90,7 +90,7 @@ def _call_of(original: Method, args: Sequence[Any], kwargs: Mapping[str, Any]) -
 @shielded("smolagents.run.begin")
 def _begin(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Context) -> RunState | None:
     name = agent_name(agent)
-    opened = tracing.open(start_of(name, AGENT, genai.OPERATION_INVOKE_AGENT), parent)
+    opened = tracing.open(start_of(name, AGENT), parent)
     state = RunState(opened, agent, handled_by_host())
     enter(state)
     if opened.recording:

@@ -129,7 +129,7 @@ def _start_of(kind: str, number: int | None) -> Start:
     if kind == PLANNING:
         facts[genai.OPERATION_NAME] = genai.OPERATION_PLAN
     name = "step" if kind == ACTION else kind.replace("_", " ")
-    return start_of(name if number is None else f"{name} {number}", CHAIN, facts=facts)
+    return start_of(name if number is None else f"{name} {number}", CHAIN, facts)
 
 
 def _finish(tracing: Tracing, agent: Any, memory_step: Any) -> None:
