@@ -88,10 +88,14 @@ def started_by(begin):
 class Provided:
     """A provider with a root span, and what begins children of it: as ours do, or as the SDK does."""
 
-    def __init__(self, *, light, limits=None, sampler=ALWAYS_ON, processors=(), ids=None):
+    def __init__(self, *, light, limits=None, sampler=ALWAYS_ON, processors=(), ids=None, telling=None):
         self.exporter = InMemorySpanExporter()
         self.provider = TracerProvider(
-            sampler=sampler, span_limits=limits, id_generator=ids or Counting(), shutdown_on_exit=False
+            sampler=sampler,
+            span_limits=limits,
+            id_generator=ids or Counting(),
+            active_span_processor=telling,
+            shutdown_on_exit=False,
         )
         for each in processors:
             self.provider.add_span_processor(each)

@@ -4,6 +4,7 @@ import json
 import logging
 from contextlib import contextmanager
 from copy import copy, deepcopy
+from functools import partial
 from threading import Thread
 from unittest.mock import patch
 
@@ -12,7 +13,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
-from opentelemetry.sdk.trace import Span, SpanLimits
+from opentelemetry.sdk.trace import (
+    ConcurrentMultiSpanProcessor,
+    Span,
+    SpanLimits,
+    SynchronousMultiSpanProcessor,
+)
 from opentelemetry.trace import Status, StatusCode
 
 from spanproof.instrumentors import light_spans
@@ -160,21 +166,22 @@ def test_what_is_taken_is_taken_as_it_is():
 class Noting:
     """A processor that keeps what it is told, and puts its own onto what begins."""
 
-    def __init__(self):
-        self.told = []
+    def __init__(self, name="", told=None):
+        self.name = name
+        self.told = [] if told is None else told
 
     def on_start(self, span, parent_context=None):
         if span.parent is not None:
             assert isinstance(span, Span)
             span.set_attribute("of.processor", ("a", "list"))
-            self.told.append(("start", span.name, trace.get_current_span(parent_context).name))
+            self.told.append(("start", self.name, span.name, trace.get_current_span(parent_context).name))
 
     def _on_ending(self, span):
-        self.told.append(("ending", span.name, span.end_time))
+        self.told.append(("ending", self.name, span.name, span.end_time))
 
     def on_end(self, span):
         span._resource = span.resource.merge(span.resource)  # as some do, to tell where it comes from
-        self.told.append(("end", span.name, dict(span.attributes), span.to_json()))
+        self.told.append(("end", self.name, span.name, dict(span.attributes), span.to_json()))
 
     def shutdown(self):
         pass
@@ -183,13 +190,29 @@ class Noting:
         return True
 
 
-def test_processors_are_told_the_same_in_the_same_order():
+class ByAnotherWay(SynchronousMultiSpanProcessor):
+    """Tells its processors that a span ends, and to itself."""
+
+    def on_end(self, span):
+        super().on_end(span)
+        self.kept = span.name
+
+
+@pytest.mark.parametrize("telling", [lambda: None, ByAnotherWay, partial(ConcurrentMultiSpanProcessor, 1)])
+@pytest.mark.parametrize("finished", [True, False])
+def test_processors_are_told_the_same_in_the_same_order(telling, finished):
     found = []
     for light in (True, False):
-        noting = Noting()
-        provided = Provided(light=light, processors=[noting])
-        provided.begin().end(9)
-        found.append((noting.told, provided.exported()))
+        noting, way = Noting("first"), telling()
+        provided = Provided(light=light, processors=[noting, Noting("second", noting.told)], telling=way)
+        with clocks_stand_still():
+            span = provided.begin()
+            if light and finished:
+                span.finish({})
+            else:
+                span.end()
+        provided.provider.force_flush()
+        found.append((noting.told, provided.exported(), getattr(way, "kept", None)))
     assert found[0] == found[1]
     assert json.loads(found[0][0][-1][-1])["attributes"]["of.processor"] == ["a", "list"]
 

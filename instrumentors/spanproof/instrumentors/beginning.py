@@ -30,7 +30,7 @@ from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON, Decision, ParentBased
 from opentelemetry.trace import Link, NonRecordingSpan, SpanContext, SpanKind, TraceFlags, TraceState
 
-from spanproof.instrumentors.light_spans import LightSpan
+from spanproof.instrumentors.light_spans import USUAL, LightSpan
 from spanproof.instrumentors.starts import Start
 
 Begin = Callable[..., trace.Span]
@@ -52,6 +52,7 @@ _ENABLED: Final = SimpleNamespace(is_enabled=True)
 _RANDOM_ID: Final = RandomIdGenerator.generate_span_id
 """By which the SDK makes ids, unless it is told another way: 64 random bits, again if all of them are 0."""
 _new: Final = object.__new__
+_new_tuple: Final = tuple.__new__
 
 
 def beginning_with(tracer: trace.Tracer) -> Begin:
@@ -73,7 +74,7 @@ class _Lightly:
     def begin(self, begun: Start, context: Context, links: Sequence[Link] = ()) -> trace.Span:
         tracer = self._tracer
         parent: Any = context.get(SPAN_KEY)
-        if links or not isinstance(parent, ReadableSpan):  # which is no abstract class: it is quickly asked
+        if links or not (type(parent) is LightSpan or isinstance(parent, ReadableSpan)):
             return self._heavily(begun, context, links)
         above: Any = parent._context
         trace_id, _, _, flags, state, is_valid = above
@@ -84,7 +85,7 @@ class _Lightly:
             begun, state, flags, dropped = _asked(tracer.sampler, begun, context, above)
         ids = tracer.id_generator
         if type(ids).generate_span_id is _RANDOM_ID and (span_id := getrandbits(64)):
-            own = tuple.__new__(SpanContext, (trace_id, span_id, False, flags, state, True))
+            own = _new_tuple(SpanContext, (trace_id, span_id, False, flags, state, True))
         else:
             own = SpanContext(trace_id, ids.generate_span_id(), False, flags, state)  # noqa: FBT003
         if dropped:
@@ -95,8 +96,12 @@ class _Lightly:
         span._parent = above
         span._context = own
         span._lock = Lock()
+        span._given = ()
+        span._end_time = None
         span._start_time = time_ns()
-        tracer.span_processor.on_start(span, parent_context=context)
+        processor = tracer.span_processor
+        for each in processor._span_processors if type(processor) is USUAL else (processor,):
+            each.on_start(span, parent_context=context)
         return span
 
 

@@ -17,13 +17,16 @@ from typing import Any, Final
 
 from opentelemetry import trace
 from opentelemetry.attributes import BoundedAttributes
-from opentelemetry.sdk.trace import Event, ReadableSpan, Span, SpanProcessor
+from opentelemetry.sdk.trace import Event, ReadableSpan, Span, SpanProcessor, SynchronousMultiSpanProcessor
 from opentelemetry.sdk.util import BoundedList
 from opentelemetry.trace import Link, Status
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.starts import Start
 
+USUAL: Final = SynchronousMultiSpanProcessor
+"""By which a provider tells its processors unless it was given another: one after the other, which is done
+here in its place."""
 _ENDING: Final = hasattr(SpanProcessor, "_on_ending")
 """Whether this release tells processors that a span is about to end."""
 
@@ -86,7 +89,7 @@ class LightSpan(Span):
 
     _tracer: Any
     _begun: Start
-    _given: tuple[Mapping[str, AttributeValue], ...] | None = ()
+    _given: tuple[Mapping[str, AttributeValue], ...] | None
     _attributes: Any = _Gathered()
     _name: Any = _OfStart("name")
     _kind: Any = _OfStart("kind")
@@ -99,7 +102,6 @@ class LightSpan(Span):
     _limits: Any = _OfTracer("_span_limits")
     _span_processor: Any = _OfTracer("span_processor")
     _status = Status()
-    _end_time = None
     _trace_config = _record_end_metrics = None
     _record_exception = _set_status_on_exception = True
 
@@ -122,21 +124,28 @@ class LightSpan(Span):
         self.set_attributes(attributes)
 
     def finish(self, attributes: Mapping[str, AttributeValue]) -> None:
-        """Set attributes as `put` does and end: two locks would cost more than both."""
-        with self._lock:
+        """Set attributes as `put` does and end: to take the lock twice would cost more than both."""
+        lock = self._lock
+        lock.acquire()  # `with` would look for two methods first, which takes as long as both
+        try:
             taken = self._given is not None and self._end_time is None
             if taken:
                 self._given = (*self._given, attributes)  # type: ignore[misc]
                 self._end_time = time_ns()
+        finally:
+            lock.release()
         if not taken:
             if attributes:
                 self.set_attributes(attributes)
             self.end()
             return
         processor = self._tracer.span_processor
+        told = processor._span_processors if type(processor) is USUAL else (processor,)
         if _ENDING:
-            processor._on_ending(self)
-        processor.on_end(self)
+            for each in told:
+                each._on_ending(self)
+        for each in told:
+            each.on_end(self)
 
     def set_attributes(self, attributes: Mapping[str, Any]) -> None:
         """As the SDK does."""
