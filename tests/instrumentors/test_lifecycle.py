@@ -25,7 +25,7 @@ from spanproof.instrumentors import (
     uninstrument,
 )
 
-from .coders import Greeting, ScriptedModel, StreamingModel, ToolCallingModel, coder
+from .coders import Greeting, ScriptedModel, StreamingModel, ToolCallingModel, coder, written
 
 _OWNERS = (
     agents.MultiStepAgent,
@@ -84,40 +84,91 @@ def test_instrumenting_again_after_uninstrumenting_records(recorded):
     assert len(recorded.of_kind("AGENT")) == 1
 
 
-@pytest.mark.parametrize(
-    ("owner", "name"),
-    [
-        (agents.MultiStepAgent, "run"),
-        (agents.MultiStepAgent, "__call__"),
-        (agents.MultiStepAgent, "_finalize_step"),
-        (agents.CodeAgent, "_step_stream"),
-        (local_python_executor.LocalPythonExecutor, "__call__"),
-        (smolagents.Tool, "__call__"),
-        (Greeting, "__call__"),
-        (ScriptedModel, "generate"),
-    ],
-)
-def test_a_method_wrapped_by_somebody_else_meanwhile_keeps_their_wrapper(recorded, monkeypatch, owner, name):
-    _work()
-    recorded.clear()
-    ours = vars(owner)[name]
-    seen = []
+_HOOKS = [
+    (agents.MultiStepAgent, "run"),
+    (agents.MultiStepAgent, "__call__"),
+    (agents.MultiStepAgent, "_finalize_step"),
+    (agents.MultiStepAgent, "_generate_planning_step"),
+    (agents.MultiStepAgent, "_handle_max_steps_reached"),
+    (agents.CodeAgent, "_step_stream"),
+    (local_python_executor.LocalPythonExecutor, "__call__"),
+    (smolagents.Tool, "__call__"),
+    (smolagents.Model, "__call__"),
+    (Greeting, "__call__"),
+    (ScriptedModel, "generate"),
+    (StreamingModel, "generate_stream"),
+]
+
+
+def _all_of_it():
+    """What passes each of the hooks; its results."""
+    helper = coder("final_answer('helped')", name="helper", description="Helps.")
+    turns = (
+        "'a plan'",
+        "print(greeting('you'), helper('Go.'))",
+        "raise ValueError('secret_4711')",
+        "'no more'",
+    )
+    options = {"tools": (Greeting(),), "managed_agents": [helper], "planning_interval": 9, "max_steps": 2}
+    streaming = coder(model=StreamingModel([written("final_answer(1)")]), stream_outputs=True)
+    asked = StreamingModel(["hello"])([])
+    return coder(*turns, **options).run("Go."), streaming.run("Go."), asked.content
+
+
+def _wrapped(monkeypatch, owner, name):
+    """What stands there now, and what its calls are given from now on: somebody else has wrapped it."""
+    ours, seen = vars(owner)[name], []
 
     def theirs(self, *args, **kwargs):
         seen.append(args)
         return ours(self, *args, **kwargs)
 
     monkeypatch.setattr(owner, name, theirs)
+    return ours, theirs, seen
+
+
+@pytest.mark.parametrize(("owner", "name"), _HOOKS)
+def test_a_method_wrapped_by_somebody_else_meanwhile_keeps_their_wrapper(recorded, monkeypatch, owner, name):
+    _all_of_it()
+    recorded.clear()
+    ours, theirs, seen = _wrapped(monkeypatch, owner, name)
     uninstrument()
     assert vars(owner)[name] is theirs
     with recorded.provider.get_tracer("application").start_as_current_span("request"):
-        assert _work() == "hello you!"
-        if name == "__call__" and owner is agents.MultiStepAgent:
-            coder("final_answer(1)", name="helper", description="Helps.")("Go.")
+        assert len(_all_of_it()) == 3
     assert seen
     assert [span.name for span in recorded.spans] == ["request"]
     monkeypatch.undo()
     setattr(owner, name, ours.__wrapped__)  # of ours it was the original's place
+
+
+@pytest.mark.parametrize(("owner", "name"), _HOOKS)
+def test_beside_a_hook_that_somebody_has_kept_the_next_ones_record_alone(recorded, monkeypatch, owner, name):
+    uninstrument()
+    results = _all_of_it()
+    instrument_smolagents(recorded.provider, content=ContentPolicy(capture=False))
+    assert _all_of_it() == results
+    tree = recorded.tree()
+    recorded.clear()
+    uninstrument()
+
+    earlier, kept = TracerProvider(), InMemorySpanExporter()
+    earlier.add_span_processor(SimpleSpanProcessor(kept))
+    instrument_smolagents(earlier)
+    assert _all_of_it() == results
+    kept.clear()
+    ours, _, seen = _wrapped(monkeypatch, owner, name)
+    uninstrument()
+
+    instrument_smolagents(recorded.provider, content=ContentPolicy(capture=False))
+    assert _all_of_it() == results
+    assert seen
+    assert recorded.tree() == tree
+    assert "secret_4711" not in "".join(span.to_json() for span in recorded.spans)
+    assert kept.get_finished_spans() == ()
+    uninstrument()
+    monkeypatch.undo()
+    setattr(owner, name, ours.__wrapped__)
 
 
 def test_uninstrumenting_in_the_middle_of_a_run_leaves_the_run_alone(recorded):
@@ -262,8 +313,11 @@ def test_a_provider_that_is_given_receives_the_spans_from_then_on(recorded, monk
     assert len(seen.get_finished_spans()) == 5
 
 
-def test_a_replaced_method_can_be_sent_to_another_process_and_takes_nothing_of_ours_along(recorded):
+@pytest.mark.parametrize("module", [__name__, "smolagents.models", None])
+def test_a_replaced_method_can_be_sent_to_another_process_and_takes_nothing_of_ours_along(recorded, module):
     class Mine(ScriptedModel):
+        __module__ = module
+
         def generate(self, messages, **options):
             return super().generate(messages, **options)
 

@@ -61,7 +61,7 @@ class ToolCode(NamedTuple):
 
 def code_in(tool_name: str, arguments: object) -> ToolCode | None:
     """The program among a tool's arguments."""
-    named = list(items(arguments))
+    named = list(arguments.items() if type(arguments) is dict else items(arguments))
     for name, given in named:
         meant = _meaning(tool_name, name) if type(name) is str else None
         value = text_or_none(given) if meant is not None else None

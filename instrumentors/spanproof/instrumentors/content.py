@@ -98,13 +98,12 @@ class Content:
         policy: what of it.
     """
 
-    __slots__ = ("_json_shown", "_marks", "_room", "attributes", "policy", "visible")
+    __slots__ = ("_json_shown", "_marks", "attributes", "policy", "visible")
 
     def __init__(self, policy: ContentPolicy) -> None:
         self.visible = policy.capture
         self.attributes: dict[str, AttributeValue] = {}
         self.policy = policy
-        self._room = policy.room
         self._marks: tuple[tuple[str, str], ...] = ()
         self._json_shown: tuple[str, ...] = ()
 
@@ -120,7 +119,7 @@ class Content:
         if not self.visible:
             return
         text = value if type(value) is str else text_of(value)
-        if len(text) <= self._room:
+        if len(text) <= self.policy.room:
             self.attributes[name] = text if text.isascii() else well_formed(text)
         else:
             self._put(name, text, self.policy.max_value_chars)
@@ -131,7 +130,7 @@ class Content:
             self.attributes[ours.CODE_LANGUAGE] = language
         if not self.visible:
             return
-        if self._room >= 0 and len(source) <= self.policy.max_code_chars:
+        if self.policy.room >= 0 and len(source) <= self.policy.max_code_chars:
             self.attributes[ours.CODE_SOURCE] = source if source.isascii() else well_formed(source)
             return
         self._put(ours.CODE_SOURCE, source, self.policy.max_code_chars)
@@ -159,7 +158,7 @@ class Content:
         """Messages as JSON; of those that `messages` made, only arguments and results are foreign values."""
         if not self.visible:
             return
-        room = self._room
+        room = self.policy.room
         for document in documents:
             for part in document["parts"]:
                 kind = part["type"]
@@ -167,7 +166,7 @@ class Content:
                     room -= len(part["content"])
                 elif kind not in _FOREIGN or not is_plain(part[_FOREIGN[kind]], room):
                     room = -1
-        text = json_or_none(documents, self._room) if room >= 0 else None
+        text = json_or_none(documents, self.policy.room) if room >= 0 else None
         if text is not None:
             self.attributes[name] = text
         else:
@@ -175,14 +174,14 @@ class Content:
 
     def input(self, value: object) -> None:
         """What went in, in OpenInference's words."""
-        if type(value) is str and len(value) <= self._room and not self._json_shown:
+        if type(value) is str and len(value) <= self.policy.room and not self._json_shown:
             self.attributes[openinference.INPUT_VALUE] = value if value.isascii() else well_formed(value)
         else:
             self._show(openinference.INPUT_VALUE, openinference.INPUT_MIME_TYPE, value)
 
     def output(self, value: object) -> None:
         """What came out, in OpenInference's words."""
-        if type(value) is str and len(value) <= self._room and not self._json_shown:
+        if type(value) is str and len(value) <= self.policy.room and not self._json_shown:
             self.attributes[openinference.OUTPUT_VALUE] = value if value.isascii() else well_formed(value)
         else:
             self._show(openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
@@ -258,7 +257,7 @@ class Content:
             self._marks += tuple((mark, shown) for mark, marked in self._marks if marked == name)
 
     def _json(self, name: str, value: object) -> None:
-        plain = plain_json(value, self._room)
+        plain = plain_json(value, self.policy.room)
         if plain is not None:
             self.attributes[name] = plain
             return

@@ -3,7 +3,9 @@
 `Patches` remembers what it replaced. Where somebody wrapped our replacement in the meantime it cannot be
 taken out; then `active` is False and the replacement hands everything through. Never patches `object` or a
 type that does not allow it. A class of `__main__` may be sent to another process by value (cloudpickle: Ray,
-joblib, Dask): what stands in its methods' place goes along, and nothing of ours with it.
+joblib, Dask): what stands in its methods' place goes along, and nothing of ours with it. The framework's own
+classes are found by their names in every process: there our function stands itself, one call less, and has
+to know when it is over.
 """
 
 from __future__ import annotations
@@ -36,21 +38,18 @@ _all: WeakSet[Patches] = WeakSet()
 
 
 class Patches:
-    """Everything one instrumentor has replaced."""
+    """All that one instrumentor has replaced, in the framework of that top package and in what uses it."""
 
-    def __init__(self) -> None:
+    def __init__(self, framework: str) -> None:
         self.active = True
+        self._framework = framework
         self._replaced: list[_Replaced] = []
         self._known: dict[str, WeakSet[type]] = {}
         self._lock = threading.RLock()
         _all.add(self)
 
-    def replace(self, owner: type | ModuleType, name: str, wrap: Wrap, *, direct: bool = False) -> None:
-        """Put `wrap(original)` in the place of a method or function that `owner` itself defines.
-
-        It stands there itself when `direct`: then it has to know when it is over, and `owner` is found by its
-        name in every process.
-        """
+    def replace(self, owner: type | ModuleType, name: str, wrap: Wrap) -> None:
+        """Put `wrap(original)` in the place of a method or function that `owner` itself defines."""
         with self._lock:
             original = vars(owner).get(name)
             if original is None or any(each.replacement is original for each in self._replaced):
@@ -59,16 +58,17 @@ class Patches:
                 return
             callee = _callee(original)
             wrapped = wrap(callee)
-            replacement: Any = wraps(callee)(wrapped) if direct else self._passing(callee, wrapped)
+            known = self._is_frameworks(owner)
+            replacement: Any = wraps(callee)(wrapped) if known else self._passing(callee, wrapped)
             if isinstance(original, classmethod):
                 replacement = classmethod(replacement)
             setattr(owner, name, replacement)
             self._replaced.append(_Replaced(owner, name, original, replacement))
 
     def replace_along(self, kind: type, name: str, wrap: Wrap) -> None:
-        """The same for each class that `kind` takes the method from; cheap when done before."""
+        """The same for each class that `kind` takes the method from; cheap when done before, or over."""
         known = self._known.setdefault(name, WeakSet())
-        if kind in known:
+        if kind in known or not self.active:
             return
         for owner in kind.__mro__:
             if owner is object or not callable(vars(owner).get(name)):
@@ -97,6 +97,17 @@ class Patches:
     def __reduce__(self) -> tuple[Any, ...]:
         """What goes with a class of the host's into another process: that nothing is replaced there."""
         return SimpleNamespace, (), {"active": False}
+
+    def _is_frameworks(self, owner: type | ModuleType) -> bool:
+        """Whether every process finds it by its name, as it does not what a function has made."""
+        if isinstance(owner, ModuleType):
+            return owner.__name__.partition(".")[0] == self._framework
+        module = owner.__module__  # whatever its author has put there
+        return (
+            type(module) is str
+            and module.partition(".")[0] == self._framework
+            and "<locals>" not in owner.__qualname__
+        )
 
     def _passing(self, original: Method, replacement: Method) -> Method:
         replacement = _Kept(replacement)

@@ -76,12 +76,14 @@ class Tracing:
     Attributes:
         scope: its instrumentation scope's name.
         policy: what of the content is recorded.
+        over: the framework is no more under instrumentation; a hook that somebody has kept does nothing.
     """
 
     def __init__(
         self, framework: str, provider: TracerProvider | None = None, policy: ContentPolicy | None = None
     ) -> None:
         self.scope = f"{ours.SCOPE_PREFIX}instrumentors.{framework}"
+        self.over = False
         self.change(provider or trace.get_tracer_provider(), policy or policy_from())
 
     def change(self, provider: TracerProvider | None, policy: ContentPolicy | None) -> None:

@@ -5,6 +5,10 @@ context attached when a tool starts is the tool's; in other callbacks none is at
 need not come in the same task. Parents come from LangChain's own run ids.
 """
 
+# LangChain gives by position what comes first and the rest by name, of which each would be compared with each
+# parameter's: so those that come first have none.
+# mypy: disable-error-code="override"
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -50,7 +54,7 @@ class SpanHandler(BaseCallbackHandler):
     """The callback handler; public methods are langchain-core's.
 
     Attributes:
-        active: spans are begun.
+        tracing: begins the spans, as long as it is not over.
         unsampled: the runs going on that are known not to be sampled, and the context of what is within.
     """
 
@@ -61,11 +65,11 @@ class SpanHandler(BaseCallbackHandler):
     ignore_retry = ignore_custom_event = True
 
     def __init__(self, tracing: Tracing) -> None:
-        self.active = True
-        self._tracing = tracing
-        self._runs: dict[UUID, RunRecord] = {}
-        self.unsampled: dict[UUID, Context] = {}
-        self._tokens: dict[UUID, Token[Context]] = {}
+        self.tracing = tracing
+        # By the number of a run's id, which is hashed at once: of the id itself that takes a call in Python.
+        self._runs: dict[int, RunRecord] = {}
+        self.unsampled: dict[int, Context] = {}
+        self._tokens: dict[int, Token[Context]] = {}
 
     def __deepcopy__(self, _memo: object) -> SpanHandler:
         """Itself: the host copies a run's configuration, in which its callbacks are."""
@@ -77,17 +81,19 @@ class SpanHandler(BaseCallbackHandler):
 
     @shielded("langchain.chain.start")
     def on_chain_start(
-        self, serialized: dict[str, Any] | None, inputs: Any, *, run_id: UUID, **given: Any
+        self, serialized: dict[str, Any] | None, inputs: Any, /, *, run_id: UUID, **given: Any
     ) -> None:
         """A graph, a node or any other runnable begins."""
         if self.unsampled and self._is_unsampled(run_id, given):
             return
         name = records.run_name(serialized, given, "chain")
-        parent = self._runs.get(given.get("parent_run_id"))  # type: ignore[arg-type]
+        above = given.get("parent_run_id")
+        parent = None if above is None else self._runs.get(above.int)
         if parent is not None and not parent.graph and _is_graph_task(given.get("tags")):
             self._promote(parent)
         agent = _is_root_graph(parent, given.get("metadata")) or name == "AgentExecutor"
-        record = self._open(run_id, name, AGENT if agent else CHAIN, given)
+        kind = AGENT if agent else CHAIN
+        record = self._open(run_id, name, kind, start_of(name, kind), given)
         if record is None:
             return
         record.graph, record.inputs = agent, inputs
@@ -97,7 +103,7 @@ class SpanHandler(BaseCallbackHandler):
                 records.describe_agent(content, name)
             records.describe_chain_input(content, inputs, agent=agent)
 
-    def on_chain_end(self, outputs: Any, *, run_id: UUID, **given: Any) -> None:
+    def on_chain_end(self, outputs: Any, /, *, run_id: UUID, **given: Any) -> None:
         """It has returned."""
         self._finish("langchain.chain.end", run_id, records.describe_chain_output, outputs)
 
@@ -105,6 +111,7 @@ class SpanHandler(BaseCallbackHandler):
         self,
         serialized: dict[str, Any] | None,
         messages: Sequence[Sequence[Any]],
+        /,
         *,
         run_id: UUID,
         **given: Any,
@@ -113,26 +120,26 @@ class SpanHandler(BaseCallbackHandler):
         self._start_model(run_id, serialized, given, messages, records.chat_messages)
 
     def on_llm_start(
-        self, serialized: dict[str, Any] | None, prompts: Sequence[str], *, run_id: UUID, **given: Any
+        self, serialized: dict[str, Any] | None, prompts: Sequence[str], /, *, run_id: UUID, **given: Any
     ) -> None:
         """A completion model is called."""
         self._start_model(run_id, serialized, given, prompts, records.prompt_messages)
 
-    def on_llm_end(self, response: Any, *, run_id: UUID, **given: Any) -> None:
+    def on_llm_end(self, response: Any, /, *, run_id: UUID, **given: Any) -> None:
         """The model has answered."""
         self._finish("langchain.model.end", run_id, records.describe_answer, response)
 
     def on_tool_start(
-        self, serialized: dict[str, Any] | None, input_str: str, *, run_id: UUID, **given: Any
+        self, serialized: dict[str, Any] | None, input_str: str, /, *, run_id: UUID, **given: Any
     ) -> None:
         """A tool is called; what happens within it belongs under its span."""
         try:
             if self.unsampled and self._is_unsampled(run_id, given):
                 # The application's own spans within the tool are not sampled either.
-                self._tokens[run_id] = attach(self.unsampled[run_id])
+                self._tokens[run_id.int] = attach(self.unsampled[run_id.int])
                 return
             name = records.run_name(serialized, given, "tool")
-            record = self._open(run_id, name, TOOL, given)
+            record = self._open(run_id, name, TOOL, tool_start(name), given)
             if record is not None:
                 record.token = attach(record.opened.context)
                 if record.opened.recording:
@@ -140,29 +147,30 @@ class SpanHandler(BaseCallbackHandler):
         except Exception as error:  # noqa: BLE001 - the host must not see it
             swallowed("langchain.tool.start", error)
 
-    def on_tool_end(self, output: Any, *, run_id: UUID, **given: Any) -> None:
+    def on_tool_end(self, output: Any, /, *, run_id: UUID, **given: Any) -> None:
         """The tool has returned."""
         self._finish("langchain.tool.end", run_id, records.describe_tool_result, output)
 
     @shielded("langchain.retriever.start")
     def on_retriever_start(
-        self, serialized: dict[str, Any] | None, query: str, *, run_id: UUID, **given: Any
+        self, serialized: dict[str, Any] | None, query: str, /, *, run_id: UUID, **given: Any
     ) -> None:
         """A retriever is asked."""
         if self.unsampled and self._is_unsampled(run_id, given):
             return
-        record = self._open(run_id, records.run_name(serialized, given, "retriever"), RETRIEVER, given)
+        name = records.run_name(serialized, given, "retriever")
+        record = self._open(run_id, name, RETRIEVER, start_of(name, RETRIEVER), given)
         if record is not None and record.opened.recording:
             record.opened.input(query)
 
-    def on_retriever_end(self, documents: Sequence[Any], *, run_id: UUID, **given: Any) -> None:
+    def on_retriever_end(self, documents: Sequence[Any], /, *, run_id: UUID, **given: Any) -> None:
         """The retriever has answered."""
         self._finish("langchain.retriever.end", run_id, records.describe_documents, documents)
 
     @shielded("langchain.error")
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **given: Any) -> None:
         """A runnable has raised, or was left."""
-        record = self._end(run_id)
+        record = self._end(run_id.int)
         if record is None:
             return
         try:
@@ -171,7 +179,7 @@ class SpanHandler(BaseCallbackHandler):
             elif _is_one_of(error, _GIVEN_UP):
                 self._give_up(record)
             elif not _is_one_of(error, _CONTROL_FLOW):
-                self._tracing.fail(record.opened.span, error)
+                self.tracing.fail(record.opened.span, error)
                 if record.kind == AGENT:
                     records.mark_failed_run(record.opened.span, error)
         finally:
@@ -196,7 +204,7 @@ class SpanHandler(BaseCallbackHandler):
     ) -> None:
         """End a run's span by what it has come to."""
         try:
-            record = self._end(run_id)
+            record = self._end(run_id.int)
             if record is None:
                 return
             try:
@@ -219,23 +227,27 @@ class SpanHandler(BaseCallbackHandler):
             if self.unsampled and self._is_unsampled(run_id, given):
                 return
             model = records.model_name(serialized, given)
-            record = self._open(run_id, model, LLM, given)
+            record = self._open(run_id, model, LLM, model_start(model), given)
             if record is not None and record.opened.recording:
                 records.describe_call(record, given, asked, read)
         except Exception as error:  # noqa: BLE001 - as above
             swallowed("langchain.model.start", error)
 
-    def _open(self, run_id: UUID, name: str, kind: str, given: dict[str, Any]) -> RunRecord | None:
-        if not self.active:
+    def _open(
+        self, run_id: UUID, name: str, kind: str, start: Start, given: dict[str, Any]
+    ) -> RunRecord | None:
+        tracing = self.tracing
+        if tracing.over:
             return None
-        parent = self._runs.get(given.get("parent_run_id"))  # type: ignore[arg-type]
-        opened = self._tracing.open(_start_of(kind, name), parent.opened.context if parent else None)
+        above = given.get("parent_run_id")
+        parent = None if above is None else self._runs.get(above.int)
+        opened = tracing.open(start, None if parent is None else parent.opened.context)
         if len(self._runs) >= _MAX_GOING_ON:
             self._forget_oldest()
-        history = parent.history if parent else History()
-        record = self._runs[run_id] = RunRecord(opened, name, kind, history, parent)
+        history = History() if parent is None else parent.history
+        record = self._runs[run_id.int] = RunRecord(opened, name, kind, history, parent)
         if not opened.recording:
-            self.unsampled[run_id] = opened.context
+            self.unsampled[run_id.int] = opened.context
         return record
 
     def _forget_oldest(self) -> None:
@@ -246,13 +258,14 @@ class SpanHandler(BaseCallbackHandler):
 
     def _is_unsampled(self, run_id: UUID, given: dict[str, Any]) -> bool:
         """Whether what begins is within a run that is not sampled: worth no span, or the time to make one."""
-        context = self.unsampled.get(given.get("parent_run_id"))  # type: ignore[arg-type]
-        if context is None or not self.active:
+        above = given.get("parent_run_id")
+        context = None if above is None else self.unsampled.get(above.int)
+        if context is None or self.tracing.over:
             return False
-        self.unsampled[run_id] = context
+        self.unsampled[run_id.int] = context
         return True
 
-    def _end(self, run_id: UUID) -> RunRecord | None:
+    def _end(self, run_id: int) -> RunRecord | None:
         """The record of what ends, None where there is none or it was not sampled."""
         context = self.unsampled.pop(run_id, None) if self.unsampled else None
         record = self._runs.pop(run_id, None)
@@ -273,14 +286,6 @@ class SpanHandler(BaseCallbackHandler):
         if record.opened.recording:
             records.describe_agent(record.opened, record.name)
             records.describe_chain_input(record.opened, record.inputs, agent=True)
-
-
-def _start_of(kind: str, name: str) -> Start:
-    if kind == LLM:
-        return model_start(name)
-    if kind == TOOL:
-        return tool_start(name)
-    return start_of(name, kind)
 
 
 def _is_root_graph(parent: RunRecord | None, metadata: Any) -> bool:

@@ -16,7 +16,7 @@ class LangChainInstrumentor:
 
     def __init__(self, tracing: Tracing) -> None:
         self._tracing = tracing
-        self._patches = Patches()
+        self._patches = Patches("langchain_core")
         self._handler: Any = None
 
     def instrument(self) -> None:
@@ -33,11 +33,10 @@ class LangChainInstrumentor:
         if self._handler is None:
             self._handler = SpanHandler(self._tracing)
         for kind in (manager.CallbackManager, manager.AsyncCallbackManager):
-            self._patches.replace(kind, "configure", partial(joined_by, self._handler), direct=True)
+            self._patches.replace(kind, "configure", partial(joined_by, self._handler))
 
     def uninstrument(self) -> None:
         """Take the handler out; runs that already hold it end their spans and begin no new ones."""
+        self._tracing.over = True
         self._patches.restore()
-        if self._handler is not None:
-            self._handler.active = False
         self._handler = None

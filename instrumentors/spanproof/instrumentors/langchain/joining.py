@@ -23,7 +23,7 @@ def joined_by(handler: SpanHandler, original: Method) -> Method:
 
     def configure(*args: Any, **kwargs: Any) -> Any:
         manager = original(*args, **kwargs)
-        if not handler.active:
+        if handler.tracing.over:
             return manager
         caller = args[1] if len(args) > 1 else kwargs.get("inheritable_callbacks")
         # Not read with more care: the original has read both by now.
@@ -44,7 +44,7 @@ def _join(manager: Any, handler: SpanHandler) -> None:
 @shielded("langchain.leave")
 def _leave(manager: Any, handler: SpanHandler) -> None:
     """Take the handler out of what begins within an unsampled run, in the context LangChain made for that."""
-    outer = handler.unsampled.get(manager.parent_run_id)
+    outer = handler.unsampled.get(manager.parent_run_id.int)
     within = member(var_child_runnable_config.get(), "callbacks")
     if outer is None or attribute(within, "parent_run_id") != manager.parent_run_id:
         return

@@ -49,6 +49,11 @@ _PARAMETERS = {
 
 def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], default: str) -> str:
     """A run's name as LangChain shows it."""
+    named = given.get("name")
+    if named is None and type(serialized) is dict:
+        named = serialized.get("name")
+    if type(named) is str and named:  # as most have
+        return named
     for named in (given.get("name"), member(serialized, "name")):
         if named is not None and (found := text_or_none(named)) is not None:
             return found
@@ -58,12 +63,9 @@ def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], def
 
 def model_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any]) -> str:
     """The model that is asked, the class's name where it has none."""
-    for where, name in (
-        ("invocation_params", "model"),
-        ("invocation_params", "model_name"),
-        ("metadata", "ls_model_name"),
-    ):
-        named = member(given.get(where), name)
+    asked, metadata = given.get("invocation_params"), given.get("metadata")
+    for where, name in ((asked, "model"), (asked, "model_name"), (metadata, "ls_model_name")):
+        named = where.get(name) if type(where) is dict else member(where, name)
         if named is not None and (found := text_or_none(named)) is not None:
             return found
     return run_name(serialized, {}, "model")
@@ -169,8 +171,11 @@ def describe_answer(record: RunRecord, response: Any) -> None:
 
 def describe_tool_call(content: Content, name: str, input_str: Any, given: Mapping[str, Any]) -> None:
     """Which tool is called with what."""
-    content.fact(genai.TOOL_CALL_ID, text_or_none(given.get("tool_call_id")))
-    arguments = _arguments(given.get("inputs"), input_str)
+    call_id = given.get("tool_call_id")
+    if call_id is not None:
+        content.fact(genai.TOOL_CALL_ID, text_or_none(call_id))
+    inputs = given.get("inputs")
+    arguments = inputs if type(inputs) is dict else _arguments(inputs, input_str)
     if content.visible:
         arguments = {key: conversation.plain(value) for key, value in arguments.items()}
     record_call(content, name, arguments)
@@ -206,8 +211,6 @@ def _mark_handled_failure(content: Opened, output: ToolMessage) -> None:
 
 def _arguments(inputs: Any, input_str: Any) -> Mapping[str, Any]:
     """By name; a tool of one nameless argument calls it `input`."""
-    if type(inputs) is dict:
-        return inputs
     if is_a(inputs, dict):
         return dict(items(inputs))
     try:

@@ -15,7 +15,7 @@ class OpenAIAgentsInstrumentor:
 
     def __init__(self, tracing: Tracing) -> None:
         self._tracing = tracing
-        self._patches = Patches()
+        self._patches = Patches("agents")
         self._processor: Any = None
         self._stood_in_for: list[Any] | None = None
 

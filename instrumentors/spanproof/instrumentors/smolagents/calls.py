@@ -43,7 +43,7 @@ def wrap_call(tracing: Tracing, told: Told, original: Method) -> Method:
     """A method that returns its answer."""
 
     def call(member: Any, *args: Any, **kwargs: Any) -> Any:
-        parent, place = located(member, original)
+        parent, place = located(tracing, member, original)
         if place is MUTED or (parent is None and not told.alone):
             return original(member, *args, **kwargs)
         opened = begin(tracing, told, parent, place, original, member, args, kwargs)
@@ -53,11 +53,11 @@ def wrap_call(tracing: Tracing, told: Told, original: Method) -> Method:
         try:
             answer = original(member, *args, **kwargs)
         except BaseException as error:
-            fail(tracing, told, opened, place.run, error)
+            fail(tracing, told, opened, place[0], error)
             raise
         finally:
             detach(token)
-        finish(told, opened, place.run, answer)
+        finish(told, opened, place[0], answer)
         return answer
 
     return call
@@ -78,11 +78,11 @@ def begin(
     try:
         name = attribute(member, told.name)
         if type(name) is not str or not name:  # as few are
-            name = name_of(told, member)
-        within = PLACE, Place(place.run, place.step, member, method)
-        opened = tracing.open(told.start(name), parent, within)
+            name = text_or_none(name) or type(member).__name__
+        run, step, _, _ = place
+        opened = tracing.open(told.start(name), parent, (PLACE, (run, step, member, method)))
         if opened.recording:
-            told.given(opened, place.run, member, args, kwargs)
+            told.given(opened, run, member, args, kwargs)
     except Exception as error:  # noqa: BLE001 - the host must not see it
         swallowed(f"{told.place}.begin", error)
     return opened  # also if what it is given could not be told

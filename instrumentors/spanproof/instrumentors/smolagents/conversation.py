@@ -53,12 +53,6 @@ def usage_of(answer: Any) -> tuple[int | None, int | None]:
     return given if type(given) is int else None, written if type(written) is int else None
 
 
-def model_of(answer: Any) -> str | None:
-    """The model that the provider says has answered."""
-    raw = attribute(answer, "raw")
-    return None if raw is None else text_or_none(attribute(raw, "model"))
-
-
 def finish_reason_of(answer: Any) -> str:
     """Why it stopped, in the words of the conventions."""
     choices = elements(attribute(attribute(answer, "raw"), "choices"))

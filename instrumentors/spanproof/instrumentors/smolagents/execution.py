@@ -15,7 +15,7 @@ from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.reading import attribute, member
 from spanproof.instrumentors.smolagents.causes import chain_of
-from spanproof.instrumentors.smolagents.state import Executed, RunState, current_run, current_step, place_of
+from spanproof.instrumentors.smolagents.state import Executed, RunState, place_of
 from spanproof.semconv import spanproof as ours
 
 _PRINTS = "_print_outputs"
@@ -25,7 +25,7 @@ def wrap_executor(original: Method) -> Method:
     """An executor's `__call__`, seen from outside: any executor, local or remote."""
 
     def execute(executor: Any, code: Any, *args: Any, **kwargs: Any) -> Any:
-        step = current_step()
+        _, step, _, _ = place_of(current())
         if step is None or step.executed is not None or not isinstance(code, str):
             return original(executor, code, *args, **kwargs)
         executed = step.executed = Executed(code, executor)
@@ -67,7 +67,7 @@ def wrap_timeout(original: Callable[..., Any]) -> Callable[..., Any]:
                 try:
                     return function(*args, **kwargs)
                 except Exception as error:
-                    step = place_of(context).step
+                    _, step, _, _ = place_of(context)
                     if step is not None and step.executed is not None:
                         _note_failure(step.executed, error)
                     raise
@@ -123,7 +123,7 @@ def _kind(executor: Any) -> str:
 @shielded("smolagents.executor.failure")
 def _note_failure(executed: Executed, error: BaseException) -> None:
     """Keep the longest view of what was raised: the executing thread sees more than the one that waits."""
-    run = current_run()
+    run, _, _, _ = place_of(current())
     chain = chain_of(error, run.handled if run else None)
     if len(chain) > len(executed.chain):
         executed.chain = chain

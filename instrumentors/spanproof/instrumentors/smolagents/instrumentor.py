@@ -25,7 +25,7 @@ class SmolagentsInstrumentor:
 
     def __init__(self, tracing: Tracing) -> None:
         self._tracing = tracing
-        self._patches = Patches()
+        self._patches = Patches("smolagents")
 
     def instrument(self) -> None:
         """Replace the framework's methods.
@@ -55,6 +55,7 @@ class SmolagentsInstrumentor:
 
     def uninstrument(self) -> None:
         """Put every original back."""
+        self._tracing.over = True
         self._patches.restore()
 
     @shielded("smolagents.adopt")

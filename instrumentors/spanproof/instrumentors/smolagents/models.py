@@ -6,6 +6,7 @@ A model that calls its parent's `generate` is one call; a model that asks anothe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import is_
 from types import GeneratorType
 from typing import Any
 
@@ -16,10 +17,10 @@ from spanproof.instrumentors.contexts import attach, current, detach
 from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.messages import record_input, record_output, record_usage
 from spanproof.instrumentors.patching import Method
-from spanproof.instrumentors.reading import attribute, elements, is_a, items, number_or_none
+from spanproof.instrumentors.reading import attribute, elements, is_a, items, number_or_none, text_or_none
 from spanproof.instrumentors.smolagents import conversation
 from spanproof.instrumentors.smolagents.calls import Told, begin, fail, finish
-from spanproof.instrumentors.smolagents.state import MUTED, PLACE, Place, RunState, located
+from spanproof.instrumentors.smolagents.state import MUTED, PLACE, RunState, located
 from spanproof.instrumentors.spans import Opened, Tracing
 from spanproof.instrumentors.starts import model_start
 from spanproof.instrumentors.streams import IteratorProxy, drive
@@ -47,11 +48,12 @@ def wrap_generate_stream(tracing: Tracing, original: Method) -> Method:
     """`generate_stream`, which answers in pieces; the span ends with the stream."""
 
     def generate_stream(model: Any, *args: Any, **kwargs: Any) -> Any:
-        _, place = located(model, original)
+        _, place = located(tracing, model, original)
         if place is MUTED:
             return original(model, *args, **kwargs)
         # A method that only passes its parent's stream on asks for it here, before the span begins.
-        token = attach(Context({**current(), PLACE: Place(place.run, place.step, model, original)}))
+        run, step, _, _ = place
+        token = attach(Context({**current(), PLACE: (run, step, model, original)}))
         try:
             stream = original(model, *args, **kwargs)
         finally:
@@ -72,7 +74,7 @@ def _streamed(
     kwargs: Mapping[str, Any],
     stream: Any,
 ) -> Any:
-    parent, place = located(model, original)
+    parent, place = located(tracing, model, original)
     opened = begin(tracing, TOLD, parent, place, original, model, args, kwargs)
     if opened is None:
         return (yield from stream)
@@ -80,9 +82,9 @@ def _streamed(
 
     def end(failure: BaseException | None) -> None:
         if failure is not None:
-            fail(tracing, TOLD, opened, place.run, failure)
+            fail(tracing, TOLD, opened, place[0], failure)
         else:
-            finish(TOLD, opened, place.run, _joined(pieces))
+            finish(TOLD, opened, place[0], _joined(pieces))
 
     return (yield from drive(stream, opened.context, pieces.append, end))
 
@@ -91,11 +93,17 @@ def _describe(
     opened: Opened, run: RunState | None, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> None:
     always = attribute(model, "kwargs")
-    if (issubclass(type(always), dict) and dict.__len__(always)) or not _PARAMETERS.keys().isdisjoint(kwargs):
+    none = always is None or (type(always) is dict and not always)
+    if not none or not _PARAMETERS.keys().isdisjoint(kwargs):
         _describe_parameters(opened, {**dict(items(always)), **kwargs})
-    _describe_stops(opened, run, kwargs.get("stop_sequences"))
+    stops = kwargs.get("stop_sequences")
+    known = run.stops if run is not None else ()
+    if type(stops) is not list or len(stops) != len(known) or not all(map(is_, stops, known)):
+        _describe_stops(opened, run, stops)
+    if not opened.visible:
+        return
     given = args[0] if args else kwargs.get("messages")
-    if opened.visible and is_a(given, list):
+    if is_a(given, list):
         messages = given if type(given) is list else elements(given)
         history = run.history if run else None
         record_input(opened, *conversation.new_messages(messages, history, opened.span))
@@ -128,9 +136,9 @@ def _record_answer(opened: Opened, run: RunState | None, answer: Any) -> None:
         return
     given, written = conversation.usage_of(answer)
     record_usage(opened, given, written)
-    answered_by = conversation.model_of(answer)
-    if answered_by is not None:
-        opened.fact(genai.RESPONSE_MODEL, answered_by)
+    raw = attribute(answer, "raw")
+    if raw is not None:
+        opened.fact(genai.RESPONSE_MODEL, text_or_none(attribute(raw, "model")))
     if opened.visible:
         message = conversation.message_of(answer)
         record_output(opened, message.document, conversation.finish_reason_of(answer))

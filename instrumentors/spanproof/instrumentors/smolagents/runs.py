@@ -32,6 +32,8 @@ def wrap_run(tracing: Tracing, adopt: Callable[[Any], object], original: Method)
     """`MultiStepAgent.run` within an AGENT span."""
 
     def run(agent: Any, *args: Any, **kwargs: Any) -> Any:
+        if tracing.over:
+            return original(agent, *args, **kwargs)
         adopt(agent)
         parent = current()
         call = _call_of(original, args, kwargs) or {}

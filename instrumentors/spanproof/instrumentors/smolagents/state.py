@@ -1,14 +1,14 @@
 """What one run and one step of it know while they are going on, and where in them a context is.
 
 A `Place` travels in the OpenTelemetry context, so a hook finds it in whatever thread that was carried to. It
-is one value under one key: each hook asks for it, and each span leaves another.
+is one value under one key, and a plain tuple: each hook asks for it, and each span leaves another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from opentelemetry import trace
 from opentelemetry.context import Context, create_key
@@ -17,7 +17,7 @@ from opentelemetry.util.types import AttributeValue
 from spanproof.instrumentors.contexts import current
 from spanproof.instrumentors.messages import History
 from spanproof.instrumentors.reading import attribute, items
-from spanproof.instrumentors.spans import Opened
+from spanproof.instrumentors.spans import Opened, Tracing
 
 PLACE: Final = create_key("spanproof-smolagents-place")
 """Under which a context holds its `Place`."""
@@ -120,26 +120,12 @@ def leave(state: RunState) -> None:
     _going_on.pop(id(state), None)
 
 
-@dataclass(slots=True)
-class Place:
-    """Where in a run a context is.
-
-    Attributes:
-        run: None outside of any.
-        step: None between steps.
-        instance: the model or tool that is being called, None outside of a call.
-        method: by which of its methods.
-    """
-
-    run: RunState | None = None
-    step: StepState | None = None
-    instance: Any = None
-    method: Any = None
-
-
-NOWHERE: Final = Place()
+Place: TypeAlias = tuple[RunState | None, StepState | None, Any, Any]
+"""Where in a run a context is: the run, None outside of any; its step, None between steps; the model or tool
+that is being called, None outside of a call; and by which of its methods."""
+NOWHERE: Final[Place] = (None, None, None, None)
 """Outside of any run and call."""
-MUTED: Final = Place()
+MUTED: Final[Place] = (None, None, "muted", None)
 """Where nothing is worth a span, or the time to make one: within a run that is not sampled, and where a call
 that has its span is handed on."""
 
@@ -150,7 +136,7 @@ def place_of(context: Context) -> Place:
     return place  # type: ignore[no-any-return]
 
 
-def located(member: Any, method: Any) -> tuple[Context | None, Place]:
+def located(tracing: Tracing, member: Any, method: Any) -> tuple[Context | None, Place]:
     """The context that a call of a tool or model belongs to, None when it belongs to nothing, and the place.
 
     That is the current one wherever there is a span. A raw thread begins without any: there a tool or model
@@ -161,10 +147,10 @@ def located(member: Any, method: Any) -> tuple[Context | None, Place]:
     """
     context = current()
     place: Any = context.get(PLACE, NOWHERE)  # not by `place_of`: in a run that is not sampled this is all
+    if tracing.over:
+        return context, MUTED
     if place is not NOWHERE:
-        if place.instance is member and place.method is not method:
-            return context, MUTED
-        return context, place
+        return context, MUTED if place[2] is member and place[3] is not method else place
     if trace.get_current_span(context).get_span_context().is_valid:
         return context, place
     owners = [state for state in list(_going_on.values()) if _has(state.agent, member)]
@@ -174,21 +160,16 @@ def located(member: Any, method: Any) -> tuple[Context | None, Place]:
     return context, place_of(context)
 
 
-def current_run() -> RunState | None:
-    """The run going on in the current context."""
+def run_of(tracing: Tracing, agent: Any) -> RunState | None:
+    """The run of this agent that is going on in the current context."""
     place: Any = current().get(PLACE, NOWHERE)
-    return place.run  # type: ignore[no-any-return]
-
-
-def current_step() -> StepState | None:
-    """The step going on in the current context."""
-    place: Any = current().get(PLACE, NOWHERE)
-    return place.step  # type: ignore[no-any-return]
+    run = place[0]
+    return run if run is not None and run.agent is agent and not tracing.over else None
 
 
 def with_run(state: RunState) -> Context:
     """The context within a run, outside of any step."""
-    place = Place(state) if state.opened.recording else MUTED
+    place: Place = (state, None, None, None) if state.opened.recording else MUTED
     return Context({**state.opened.context, PLACE: place})
 
 

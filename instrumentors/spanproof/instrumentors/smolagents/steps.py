@@ -15,7 +15,7 @@ from spanproof.instrumentors.contexts import attach, detach
 from spanproof.instrumentors.diagnostics import shielded, swallowed
 from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.smolagents import outcome
-from spanproof.instrumentors.smolagents.state import PLACE, Place, RunState, StepState, current_run
+from spanproof.instrumentors.smolagents.state import PLACE, RunState, StepState, run_of
 from spanproof.instrumentors.spans import Tracing
 from spanproof.instrumentors.starts import CHAIN, Start, start_of
 from spanproof.instrumentors.streams import drive
@@ -32,8 +32,8 @@ def wrap_step(tracing: Tracing, original: Method) -> Method:
 
     def step_stream(agent: Any, memory_step: Any, *args: Any, **kwargs: Any) -> Any:
         stream = original(agent, memory_step, *args, **kwargs)
-        run = current_run()
-        if run is None or run.agent is not agent or id(memory_step) in run.steps:
+        run = run_of(tracing, agent)
+        if run is None or id(memory_step) in run.steps:
             return stream
         state = _begin(tracing, run, ACTION, getattr(memory_step, "step_number", None))
         if state is None:
@@ -50,8 +50,8 @@ def wrap_planning(tracing: Tracing, original: Method) -> Method:
 
     def planning(agent: Any, *args: Any, **kwargs: Any) -> Any:
         stream = original(agent, *args, **kwargs)
-        run = current_run()
-        if run is None or run.agent is not agent:
+        run = run_of(tracing, agent)
+        if run is None:
             return stream
         state = _begin(tracing, run, PLANNING, getattr(agent, "step_number", None))
         return stream if state is None else _planned(tracing, run, state, stream)
@@ -63,8 +63,8 @@ def wrap_max_steps(tracing: Tracing, original: Method) -> Method:
     """The answer the model is forced to give after the last allowed step."""
 
     def handle_max_steps(agent: Any, *args: Any, **kwargs: Any) -> Any:
-        run = current_run()
-        if run is None or run.agent is not agent:
+        run = run_of(tracing, agent)
+        if run is None:
             return original(agent, *args, **kwargs)
         run.max_steps_reached = True
         state = _begin(tracing, run, FINAL_ANSWER, getattr(agent, "step_number", None))
@@ -114,7 +114,7 @@ def _begin(tracing: Tracing, run: RunState, kind: str, number: object) -> StepSt
     try:
         state = StepState()
         start = _start_of(kind, number if type(number) is int else None)
-        state.opened = tracing.open(start, None, (PLACE, Place(run, state)))
+        state.opened = tracing.open(start, None, (PLACE, (run, state, None, None)))
     except Exception as error:  # noqa: BLE001 - the host must not see it
         swallowed("smolagents.step.begin", error)
         return None
@@ -134,8 +134,8 @@ def _start_of(kind: str, number: int | None) -> Start:
 
 def _finish(tracing: Tracing, agent: Any, memory_step: Any) -> None:
     try:
-        run = current_run()
-        if run is None or run.agent is not agent:
+        run = run_of(tracing, agent)
+        if run is None:
             return
         state = run.steps.pop(id(memory_step), None)
         if state is None and type(memory_step).__name__ == "ActionStep":

@@ -54,7 +54,8 @@ def _record_arguments(
 
 def _record_result(content: Opened, _run: RunState | None, result: Any) -> None:
     content.result_type(result)
-    content.output_json(genai.TOOL_CALL_RESULT, result)
+    if content.visible:
+        content.output_json(genai.TOOL_CALL_RESULT, result)
 
 
 def _bound(tool: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
