@@ -93,8 +93,8 @@ def _describe(
     opened: Opened, run: RunState | None, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> None:
     always = attribute(model, "kwargs")
-    none = always is None or (type(always) is dict and not always)
-    if not none or not _PARAMETERS.keys().isdisjoint(kwargs):
+    nothing = always is None or (type(always) is dict and not always)
+    if not nothing or not _PARAMETERS.keys().isdisjoint(kwargs):
         _describe_parameters(opened, {**dict(items(always)), **kwargs})
     stops = kwargs.get("stop_sequences")
     known = run.stops if run is not None else ()
