@@ -25,12 +25,12 @@ from typing import Any, Final
 from opentelemetry import trace
 from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.context import Context
-from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor, Tracer
+from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor, SynchronousMultiSpanProcessor, Tracer
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON, Decision, ParentBased
 from opentelemetry.trace import Link, NonRecordingSpan, SpanContext, SpanKind, TraceFlags, TraceState
 
-from spanproof.instrumentors.light_spans import USUAL, LightSpan
+from spanproof.instrumentors.light_spans import LightSpan
 from spanproof.instrumentors.starts import Start
 
 Begin = Callable[..., trace.Span]
@@ -100,7 +100,9 @@ class _Lightly:
         span._end_time = None
         span._start_time = time_ns()
         processor = tracer.span_processor
-        for each in processor._span_processors if type(processor) is USUAL else (processor,):
+        # It tells one after the other, and nothing else: that is done here in its place.
+        usual = type(processor) is SynchronousMultiSpanProcessor
+        for each in processor._span_processors if usual else (processor,):
             each.on_start(span, parent_context=context)
         return span
 

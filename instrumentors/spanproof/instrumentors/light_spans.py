@@ -24,9 +24,6 @@ from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.starts import Start
 
-USUAL: Final = SynchronousMultiSpanProcessor
-"""By which a provider tells its processors unless it was given another: one after the other, which is done
-here in its place."""
 _ENDING: Final = hasattr(SpanProcessor, "_on_ending")
 """Whether this release tells processors that a span is about to end."""
 
@@ -140,7 +137,9 @@ class LightSpan(Span):
             self.end()
             return
         processor = self._tracer.span_processor
-        told = processor._span_processors if type(processor) is USUAL else (processor,)
+        # It tells one after the other, and nothing else: that is done here in its place.
+        usual = type(processor) is SynchronousMultiSpanProcessor
+        told = processor._span_processors if usual else (processor,)
         if _ENDING:
             for each in told:
                 each._on_ending(self)

@@ -49,12 +49,8 @@ _PARAMETERS = {
 
 def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], default: str) -> str:
     """A run's name as LangChain shows it."""
-    named = given.get("name")
-    if named is None and type(serialized) is dict:
-        named = serialized.get("name")
-    if type(named) is str and named:  # as most have
-        return named
-    for named in (given.get("name"), member(serialized, "name")):
+    own = serialized.get("name") if type(serialized) is dict else member(serialized, "name")
+    for named in (given.get("name"), own):
         if named is not None and (found := text_or_none(named)) is not None:
             return found
     path = elements(member(serialized, "id"))

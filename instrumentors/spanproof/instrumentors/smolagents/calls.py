@@ -78,7 +78,7 @@ def begin(
     try:
         name = attribute(member, told.name)
         if type(name) is not str or not name:  # as few are
-            name = text_or_none(name) or type(member).__name__
+            name = name_of(name, member)
         run, step, _, _ = place
         opened = tracing.open(told.start(name), parent, (PLACE, (run, step, member, method)))
         if opened.recording:
@@ -88,9 +88,9 @@ def begin(
     return opened  # also if what it is given could not be told
 
 
-def name_of(told: Told, member: Any) -> str:
-    """What a model or tool is called, its class's name where it has none."""
-    return text_or_none(attribute(member, told.name)) or type(member).__name__
+def name_of(own: object, member: Any) -> str:
+    """What a model or tool is called: by its own name, or by its class's where that is none."""
+    return text_or_none(own) or type(member).__name__
 
 
 def finish(told: Told, opened: Opened, run: RunState | None, answer: Any) -> None:

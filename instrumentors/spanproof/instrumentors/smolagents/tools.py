@@ -42,7 +42,7 @@ def _record_arguments(
     """Before the call, since the tool may change what it is given."""
     if not content.visible:
         return
-    name = name_of(TOLD, tool)
+    name = name_of(attribute(tool, TOLD.name), tool)
     if not args and _OWN_FLAGS.isdisjoint(kwargs):  # as code calls most tools
         record_call(content, name, kwargs)
         return
