@@ -61,16 +61,20 @@ class ToolCode(NamedTuple):
 
 def code_in(tool_name: str, arguments: object) -> ToolCode | None:
     """The program among a tool's arguments."""
-    named = list(arguments.items() if type(arguments) is dict else items(arguments))
-    for name, given in named:
-        meant = _meaning(tool_name, name) if type(name) is str else None
-        value = text_or_none(given) if meant is not None else None
-        if meant is None or value is None or value.isspace():
+    named = arguments if type(arguments) is dict else dict(items(arguments))
+    for name, given in named.items():
+        if type(name) is not str:
             continue
-        if meant.doubted is None or meant.doubted.match(value):
+        meant = _meaning(tool_name, name)
+        if meant is None:
+            continue
+        value = given if type(given) is str else text_or_none(given)
+        if not value or value.isspace():
+            continue
+        language, doubted = meant
+        if doubted is None or doubted.match(value):
             alone = len(named) == 1
-            declared = None if alone else _declared(arguments)
-            return ToolCode(value, declared or meant.language, name, alone)
+            return ToolCode(value, language if alone else _declared(named) or language, name, alone)
     return None
 
 

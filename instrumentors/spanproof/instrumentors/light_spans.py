@@ -116,7 +116,7 @@ class LightSpan(Span):
         """Set attributes as `put` does."""
         with self._lock:
             if self._given is not None and self._end_time is None:
-                self._given = (*self._given, attributes)
+                self._given += (attributes,)
                 return
         self.set_attributes(attributes)
 
@@ -127,7 +127,7 @@ class LightSpan(Span):
         try:
             taken = self._given is not None and self._end_time is None
             if taken:
-                self._given = (*self._given, attributes)  # type: ignore[misc]
+                self._given += (attributes,)  # type: ignore[operator]
                 self._end_time = time_ns()
         finally:
             lock.release()

@@ -141,11 +141,12 @@ def plain(value: Any, room: list[int] | None = None, depth: int = 0) -> Any:
     return [plain(item, left, depth + 1) for item in value]
 
 
-def usage_of(fields: Mapping[str, Any], llm_output: Any) -> tuple[int | None, int | None]:
-    """Input and output tokens, None where the model does not tell."""
+def usage_of(fields: Mapping[str, Any], response: Any) -> tuple[int | None, int | None]:
+    """Input and output tokens, by the answer's fields or else its response; None where neither tells."""
     usage = fields.get("usage_metadata")
     if usage is not None and is_a(usage, dict):
         return count_or_none(member(usage, "input_tokens")), count_or_none(member(usage, "output_tokens"))
+    llm_output = attribute(response, "llm_output")
     old = None if llm_output is None else member(llm_output, "token_usage")
     if old is None:
         return None, None

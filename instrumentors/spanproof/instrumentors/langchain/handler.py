@@ -6,7 +6,7 @@ need not come in the same task. Parents come from LangChain's own run ids.
 """
 
 # LangChain gives by position what comes first and the rest by name, of which each would be compared with each
-# parameter's: so those that come first have none.
+# parameter's: so those that come first have none, and the rest, the run's id among it, is one dictionary.
 # mypy: disable-error-code="override"
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from spanproof.instrumentors.diagnostics import shielded, swallowed
 from spanproof.instrumentors.langchain import records
 from spanproof.instrumentors.langchain.state import RunRecord
 from spanproof.instrumentors.messages import History, Message
-from spanproof.instrumentors.spans import Tracing
+from spanproof.instrumentors.spans import Tracing, blank
 from spanproof.instrumentors.starts import (
     AGENT,
     CHAIN,
@@ -80,11 +80,9 @@ class SpanHandler(BaseCallbackHandler):
         return BaseCallbackHandler, ()
 
     @shielded("langchain.chain.start")
-    def on_chain_start(
-        self, serialized: dict[str, Any] | None, inputs: Any, /, *, run_id: UUID, **given: Any
-    ) -> None:
+    def on_chain_start(self, serialized: dict[str, Any] | None, inputs: Any, /, **given: Any) -> None:
         """A graph, a node or any other runnable begins."""
-        if self.unsampled and self._is_unsampled(run_id, given):
+        if self.unsampled and self._is_unsampled(given):
             return
         name = records.run_name(serialized, given, "chain")
         above = given.get("parent_run_id")
@@ -93,79 +91,73 @@ class SpanHandler(BaseCallbackHandler):
             self._promote(parent)
         agent = _is_root_graph(parent, given.get("metadata")) or name == "AgentExecutor"
         kind = AGENT if agent else CHAIN
-        record = self._open(run_id, name, kind, start_of(name, kind), given)
+        record = self._open(name, kind, start_of(name, kind), given)
         if record is None:
             return
         record.graph, record.inputs = agent, inputs
-        if record.opened.recording:
-            content = record.opened
+        if record.recording:
             if agent:
-                records.describe_agent(content, name)
-            records.describe_chain_input(content, inputs, agent=agent)
+                records.describe_agent(record, name)
+            records.describe_chain_input(record, inputs, agent=agent)
 
-    def on_chain_end(self, outputs: Any, /, *, run_id: UUID, **given: Any) -> None:
+    def on_chain_end(self, outputs: Any, /, **given: Any) -> None:
         """It has returned."""
-        self._finish("langchain.chain.end", run_id, records.describe_chain_output, outputs)
+        self._finish("langchain.chain.end", given, records.describe_chain_output, outputs)
 
     def on_chat_model_start(
         self,
         serialized: dict[str, Any] | None,
         messages: Sequence[Sequence[Any]],
         /,
-        *,
-        run_id: UUID,
         **given: Any,
     ) -> None:
         """A chat model is called."""
-        self._start_model(run_id, serialized, given, messages, records.chat_messages)
+        self._start_model(serialized, given, messages, records.chat_messages)
 
     def on_llm_start(
-        self, serialized: dict[str, Any] | None, prompts: Sequence[str], /, *, run_id: UUID, **given: Any
+        self, serialized: dict[str, Any] | None, prompts: Sequence[str], /, **given: Any
     ) -> None:
         """A completion model is called."""
-        self._start_model(run_id, serialized, given, prompts, records.prompt_messages)
+        self._start_model(serialized, given, prompts, records.prompt_messages)
 
-    def on_llm_end(self, response: Any, /, *, run_id: UUID, **given: Any) -> None:
+    def on_llm_end(self, response: Any, /, **given: Any) -> None:
         """The model has answered."""
-        self._finish("langchain.model.end", run_id, records.describe_answer, response)
+        self._finish("langchain.model.end", given, records.describe_answer, response)
 
-    def on_tool_start(
-        self, serialized: dict[str, Any] | None, input_str: str, /, *, run_id: UUID, **given: Any
-    ) -> None:
+    def on_tool_start(self, serialized: dict[str, Any] | None, input_str: str, /, **given: Any) -> None:
         """A tool is called; what happens within it belongs under its span."""
         try:
-            if self.unsampled and self._is_unsampled(run_id, given):
+            if self.unsampled and self._is_unsampled(given):
                 # The application's own spans within the tool are not sampled either.
-                self._tokens[run_id.int] = attach(self.unsampled[run_id.int])
+                number = given["run_id"].int
+                self._tokens[number] = attach(self.unsampled[number])
                 return
             name = records.run_name(serialized, given, "tool")
-            record = self._open(run_id, name, TOOL, tool_start(name), given)
+            record = self._open(name, TOOL, tool_start(name), given)
             if record is not None:
-                record.token = attach(record.opened.context)
-                if record.opened.recording:
-                    records.describe_tool_call(record.opened, name, input_str, given)
+                record.token = attach(record.context)
+                if record.recording:
+                    records.describe_tool_call(record, name, input_str, given)
         except Exception as error:  # noqa: BLE001 - the host must not see it
             swallowed("langchain.tool.start", error)
 
-    def on_tool_end(self, output: Any, /, *, run_id: UUID, **given: Any) -> None:
+    def on_tool_end(self, output: Any, /, **given: Any) -> None:
         """The tool has returned."""
-        self._finish("langchain.tool.end", run_id, records.describe_tool_result, output)
+        self._finish("langchain.tool.end", given, records.describe_tool_result, output)
 
     @shielded("langchain.retriever.start")
-    def on_retriever_start(
-        self, serialized: dict[str, Any] | None, query: str, /, *, run_id: UUID, **given: Any
-    ) -> None:
+    def on_retriever_start(self, serialized: dict[str, Any] | None, query: str, /, **given: Any) -> None:
         """A retriever is asked."""
-        if self.unsampled and self._is_unsampled(run_id, given):
+        if self.unsampled and self._is_unsampled(given):
             return
         name = records.run_name(serialized, given, "retriever")
-        record = self._open(run_id, name, RETRIEVER, start_of(name, RETRIEVER), given)
-        if record is not None and record.opened.recording:
-            record.opened.input(query)
+        record = self._open(name, RETRIEVER, start_of(name, RETRIEVER), given)
+        if record is not None and record.recording:
+            record.input(query)
 
-    def on_retriever_end(self, documents: Sequence[Any], /, *, run_id: UUID, **given: Any) -> None:
+    def on_retriever_end(self, documents: Sequence[Any], /, **given: Any) -> None:
         """The retriever has answered."""
-        self._finish("langchain.retriever.end", run_id, records.describe_documents, documents)
+        self._finish("langchain.retriever.end", given, records.describe_documents, documents)
 
     @shielded("langchain.error")
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **given: Any) -> None:
@@ -179,11 +171,11 @@ class SpanHandler(BaseCallbackHandler):
             elif _is_one_of(error, _GIVEN_UP):
                 self._give_up(record)
             elif not _is_one_of(error, _CONTROL_FLOW):
-                self.tracing.fail(record.opened.span, error)
+                self.tracing.fail(record.span, error)
                 if record.kind == AGENT:
-                    records.mark_failed_run(record.opened.span, error)
+                    records.mark_failed_run(record.span, error)
         finally:
-            record.opened.close()
+            record.close()
 
     on_llm_error = on_chain_error
     on_tool_error = on_chain_error
@@ -197,72 +189,78 @@ class SpanHandler(BaseCallbackHandler):
                 above = above.parent
             if above is record:
                 self._end(run_id)
-                each.opened.close()
+                each.close()
 
     def _finish(
-        self, place: str, run_id: UUID, describe: Callable[[RunRecord, Any], object], result: Any
+        self,
+        place: str,
+        given: dict[str, Any],
+        describe: Callable[[RunRecord, Any], object],
+        result: Any,
     ) -> None:
         """End a run's span by what it has come to."""
         try:
-            record = self._end(run_id.int)
+            record = self._end(given["run_id"].int)
             if record is None:
                 return
             try:
-                if record.opened.recording:
+                if record.recording:
                     describe(record, result)
             finally:
-                record.opened.close()
+                record.close()
         except Exception as error:  # noqa: BLE001 - the host must not see it
             swallowed(place, error)
 
     def _start_model(
         self,
-        run_id: UUID,
         serialized: dict[str, Any] | None,
         given: dict[str, Any],
         asked: Any,
         read: Callable[[Any, History], Sequence[Message]],
     ) -> None:
         try:
-            if self.unsampled and self._is_unsampled(run_id, given):
+            if self.unsampled and self._is_unsampled(given):
                 return
             model = records.model_name(serialized, given)
-            record = self._open(run_id, model, LLM, model_start(model), given)
-            if record is not None and record.opened.recording:
+            record = self._open(model, LLM, model_start(model), given)
+            if record is not None and record.recording:
                 records.describe_call(record, given, asked, read)
         except Exception as error:  # noqa: BLE001 - as above
             swallowed("langchain.model.start", error)
 
-    def _open(
-        self, run_id: UUID, name: str, kind: str, start: Start, given: dict[str, Any]
-    ) -> RunRecord | None:
+    def _open(self, name: str, kind: str, start: Start, given: dict[str, Any]) -> RunRecord | None:
         tracing = self.tracing
         if tracing.over:
             return None
         above = given.get("parent_run_id")
         parent = None if above is None else self._runs.get(above.int)
-        opened = tracing.open(start, None if parent is None else parent.opened.context)
+        record = blank(RunRecord)
+        record.name, record.kind, record.parent = name, kind, parent
+        record.history = History() if parent is None else parent.history
+        record.graph = record.suspended = False
+        record.inputs = record.token = None
+        tracing.open(start, None if parent is None else parent.context, None, (), record)
         if len(self._runs) >= _MAX_GOING_ON:
             self._forget_oldest()
-        history = History() if parent is None else parent.history
-        record = self._runs[run_id.int] = RunRecord(opened, name, kind, history, parent)
-        if not opened.recording:
-            self.unsampled[run_id.int] = opened.context
+        number = given["run_id"].int
+        self._runs[number] = record
+        if not record.recording:
+            self.unsampled[number] = record.context
         return record
 
     def _forget_oldest(self) -> None:
         with suppress(StopIteration, RuntimeError):  # another thread's run has ended or begun meanwhile
             oldest = self._end(next(iter(self._runs)))
             if oldest is not None:
-                oldest.opened.close()
+                oldest.close()
 
-    def _is_unsampled(self, run_id: UUID, given: dict[str, Any]) -> bool:
+    def _is_unsampled(self, given: dict[str, Any]) -> bool:
         """Whether what begins is within a run that is not sampled: worth no span, or the time to make one."""
         above = given.get("parent_run_id")
         context = None if above is None else self.unsampled.get(above.int)
         if context is None or self.tracing.over:
             return False
-        self.unsampled[run_id.int] = context
+        self.unsampled[given["run_id"].int] = context
         return True
 
     def _end(self, run_id: int) -> RunRecord | None:
@@ -271,7 +269,7 @@ class SpanHandler(BaseCallbackHandler):
         record = self._runs.pop(run_id, None)
         token = record.token if record is not None else self._tokens.pop(run_id, None)
         # A callback may come in another task, where the context was never attached.
-        if token is not None and current() is (context if record is None else record.opened.context):
+        if token is not None and current() is (context if record is None else record.context):
             restore(token)
         return record
 
@@ -279,13 +277,13 @@ class SpanHandler(BaseCallbackHandler):
         """A runnable whose child is a task of a graph is a graph itself, whatever it is called."""
         record.graph = True
         record.kind = AGENT
-        span = record.opened.span
+        span = record.span
         span.set_attribute(openinference.SPAN_KIND, AGENT)
         span.set_attribute(genai.OPERATION_NAME, genai.OPERATION_INVOKE_AGENT)
         span.update_name(f"{genai.OPERATION_INVOKE_AGENT} {record.name}")
-        if record.opened.recording:
-            records.describe_agent(record.opened, record.name)
-            records.describe_chain_input(record.opened, record.inputs, agent=True)
+        if record.recording:
+            records.describe_agent(record, record.name)
+            records.describe_chain_input(record, record.inputs, agent=True)
 
 
 def _is_root_graph(parent: RunRecord | None, metadata: Any) -> bool:

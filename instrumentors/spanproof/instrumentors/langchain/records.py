@@ -24,6 +24,7 @@ from spanproof.instrumentors.messages import (
 from spanproof.instrumentors.reading import (
     attribute,
     elements,
+    first,
     is_a,
     items,
     member,
@@ -60,11 +61,12 @@ def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], def
 def model_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any]) -> str:
     """The model that is asked, the class's name where it has none."""
     asked, metadata = given.get("invocation_params"), given.get("metadata")
-    for where, name in ((asked, "model"), (asked, "model_name"), (metadata, "ls_model_name")):
-        named = where.get(name) if type(where) is dict else member(where, name)
-        if named is not None and (found := text_or_none(named)) is not None:
-            return found
-    return run_name(serialized, {}, "model")
+    found = None
+    if type(asked) is not dict or "model" in asked or "model_name" in asked:
+        found = text_or_none(member(asked, "model")) or text_or_none(member(asked, "model_name"))
+    if found is None and (type(metadata) is not dict or "ls_model_name" in metadata):
+        found = text_or_none(member(metadata, "ls_model_name"))
+    return found or run_name(serialized, {}, "model")
 
 
 def describe_agent(content: Content, name: str) -> None:
@@ -89,19 +91,19 @@ def describe_chain_input(content: Content, inputs: Any, *, agent: bool) -> None:
 
 def describe_chain_output(record: RunRecord, outputs: Any) -> None:
     """What a runnable returns; of a conversation an agent returns, its last answer."""
-    content, agent = record.opened, record.kind == AGENT
+    agent = record.kind == AGENT
     said = conversation.answer_in(outputs) if agent else None
     asks = said is not None and said.asks
     if agent and not record.suspended and not asks:
-        content.fact(ours.RUN_ENDING, "answered")
-    if not content.visible:
+        record.fact(ours.RUN_ENDING, "answered")
+    if not record.visible:
         return
     if said is not None:
-        content.output(said.text or said.message.document["parts"])
+        record.output(said.text or said.message.document["parts"])
         ended = {**said.message.document, "finish_reason": "tool_call" if asks else "stop"}
-        content.messages(genai.OUTPUT_MESSAGES, [ended])
+        record.messages(genai.OUTPUT_MESSAGES, [ended])
     else:
-        content.output(conversation.plain(outputs if not agent else conversation.newest(outputs)[0]))
+        record.output(conversation.plain(outputs if not agent else conversation.newest(outputs)[0]))
 
 
 def mark_failed_run(span: Span, error: BaseException) -> None:
@@ -128,41 +130,39 @@ def describe_call(
     read: Callable[[Any, History], Sequence[Message]],
 ) -> None:
     """What a model is asked."""
-    content, history = record.opened, record.history
-    for name, value in items(given.get("invocation_params")):
-        if type(name) is str and name in _PARAMETERS:
-            content.fact(_PARAMETERS[name], number_or_none(value))
-    if not content.visible:
+    parameters = given.get("invocation_params")
+    if type(parameters) is not dict or not _PARAMETERS.keys().isdisjoint(parameters):
+        for name, value in items(parameters):
+            if type(name) is str and name in _PARAMETERS:
+                record.fact(_PARAMETERS[name], number_or_none(value))
+    if not record.visible:
         return
-    messages = read(asked, history)
-    omitted, base = history.new(content.span, [message.key for message in messages])
-    record_input(content, [message.document for message in messages[omitted:]], omitted, base)
+    messages = read(asked, record.history)
+    omitted, base = record.history.new(record.span, [message.key for message in messages])
+    record_input(record, [message.document for message in messages[omitted:]], omitted, base)
 
 
 def describe_answer(record: RunRecord, response: Any) -> None:
     """What a model answered: the first generation, its tokens, its own name for itself."""
-    content = record.opened
-    batches = elements(attribute(response, "generations"))
-    generations = elements(batches[0]) if batches else []
-    if not generations:
+    generation = first(first(attribute(response, "generations")))
+    if generation is None:
         return
-    generation = generations[0]
     message = attribute(generation, "message")
     said = conversation.fields_of(message)
-    given, written = conversation.usage_of(said, attribute(response, "llm_output"))
-    record_usage(content, given, written)
+    given, written = conversation.usage_of(said, response)
+    record_usage(record, given, written)
     metadata = said.get("response_metadata")
     if type(metadata) is not dict or metadata:
-        content.fact(genai.RESPONSE_MODEL, text_or_none(member(metadata, "model_name")))
-    if not content.visible:
+        record.fact(genai.RESPONSE_MODEL, text_or_none(member(metadata, "model_name")))
+    if not record.visible:
         return
     if message is None:
         text = text_of(attribute(generation, "text", ""))
         answer = Message({"role": "assistant", "parts": [text_part(text)]}, text)
     else:
         answer = conversation.message_of(message)
-    record_output(content, answer.document, conversation.finish_reason(said))
-    record.history.answered(content.span, [answer.key])
+    record_output(record, answer.document, conversation.finish_reason(said))
+    record.history.answered(record.span, [answer.key])
 
 
 def describe_tool_call(content: Content, name: str, input_str: Any, given: Mapping[str, Any]) -> None:
@@ -179,23 +179,24 @@ def describe_tool_call(content: Content, name: str, input_str: Any, given: Mappi
 
 def describe_tool_result(record: RunRecord, output: Any) -> None:
     """What a tool returned."""
-    content, result, kind = record.opened, output, type(output)
-    if issubclass(kind, BaseMessage):
+    result = output
+    kinds = type(output).__mro__  # to ask the classes themselves takes a call in Python each
+    if BaseMessage in kinds:
         result = attribute(output, "content", output)
-    if issubclass(kind, ToolMessage):
-        if genai.TOOL_CALL_ID not in content.attributes:  # langchain-core 1.0 did not give it at the start
-            content.fact(genai.TOOL_CALL_ID, text_or_none(output.tool_call_id))
+    if ToolMessage in kinds:
+        if genai.TOOL_CALL_ID not in record.attributes:  # langchain-core 1.0 did not give it at the start
+            record.fact(genai.TOOL_CALL_ID, text_or_none(output.tool_call_id))
         if output.status == "error":
-            _mark_handled_failure(content, output)
-    content.result_type(result)
-    if content.visible:
-        content.output_json(genai.TOOL_CALL_RESULT, conversation.plain(result))
+            _mark_handled_failure(record, output)
+    record.result_type(result)
+    if record.visible:
+        record.output_json(genai.TOOL_CALL_RESULT, conversation.plain(result))
 
 
 def describe_documents(record: RunRecord, documents: Sequence[Any]) -> None:
     """What a retriever found."""
-    if record.opened.visible:
-        record.opened.output([text_of(attribute(each, "page_content", each)) for each in elements(documents)])
+    if record.visible:
+        record.output([text_of(attribute(each, "page_content", each)) for each in elements(documents)])
 
 
 def _mark_handled_failure(content: Opened, output: ToolMessage) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextvars import Token
-from dataclasses import dataclass, field
 from typing import Any
 
 from opentelemetry.context import Context
@@ -12,12 +11,10 @@ from spanproof.instrumentors.messages import History
 from spanproof.instrumentors.spans import Opened
 
 
-@dataclass(slots=True)
-class RunRecord:
-    """A LangChain run that has begun.
+class RunRecord(Opened):
+    """A LangChain run that has begun, and its span.
 
     Attributes:
-        opened: its span.
         name: as LangChain shows it.
         kind: of the span; a CHAIN becomes an AGENT when it turns out to be a graph.
         history: what the model calls of the whole run were given.
@@ -28,12 +25,12 @@ class RunRecord:
         token: of a tool's attached context.
     """
 
-    opened: Opened
+    __slots__ = ("graph", "history", "inputs", "kind", "name", "parent", "suspended", "token")
     name: str
     kind: str
     history: History
-    parent: RunRecord | None = None
-    graph: bool = False
-    suspended: bool = False
-    inputs: Any = None
-    token: Token[Context] | None = field(default=None, repr=False)
+    parent: RunRecord | None
+    graph: bool
+    suspended: bool
+    inputs: Any
+    token: Token[Context] | None

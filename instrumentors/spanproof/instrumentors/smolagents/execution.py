@@ -15,7 +15,7 @@ from spanproof.instrumentors.diagnostics import shielded
 from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.reading import attribute, member
 from spanproof.instrumentors.smolagents.causes import chain_of
-from spanproof.instrumentors.smolagents.state import Executed, RunState, place_of
+from spanproof.instrumentors.smolagents.state import RunState, StepState, place_of
 from spanproof.semconv import spanproof as ours
 
 _PRINTS = "_print_outputs"
@@ -26,21 +26,21 @@ def wrap_executor(original: Method) -> Method:
 
     def execute(executor: Any, code: Any, *args: Any, **kwargs: Any) -> Any:
         _, step, _, _ = place_of(current())
-        if step is None or step.executed is not None or not isinstance(code, str):
+        if step is None or step.code is not None or not isinstance(code, str):
             return original(executor, code, *args, **kwargs)
-        executed = step.executed = Executed(code, executor)
+        step.code, step.executor = code, executor
         before = _prints(executor) if step.opened.visible else None
         began = perf_counter()
         try:
-            executed.output = original(executor, code, *args, **kwargs)
+            returned = step.returned = original(executor, code, *args, **kwargs)
         except BaseException as error:
-            _note_failure(executed, error)
+            _note_failure(step, error)
             raise
         finally:
-            executed.duration_s = perf_counter() - began
+            step.duration_s = perf_counter() - began
             # The buffer is renewed once the code parses: the same one as before means that it never ran.
-            executed.printed = before is None or _prints(executor) is not before
-        return executed.output
+            step.printed = before is None or _prints(executor) is not before
+        return returned
 
     return execute
 
@@ -68,8 +68,8 @@ def wrap_timeout(original: Callable[..., Any]) -> Callable[..., Any]:
                     return function(*args, **kwargs)
                 except Exception as error:
                     _, step, _, _ = place_of(context)
-                    if step is not None and step.executed is not None:
-                        _note_failure(step.executed, error)
+                    if step is not None and step.code is not None:
+                        _note_failure(step, error)
                     raise
                 finally:
                     detach(token)
@@ -121,9 +121,9 @@ def _kind(executor: Any) -> str:
 
 
 @shielded("smolagents.executor.failure")
-def _note_failure(executed: Executed, error: BaseException) -> None:
+def _note_failure(step: StepState, error: BaseException) -> None:
     """Keep the longest view of what was raised: the executing thread sees more than the one that waits."""
     run, _, _, _ = place_of(current())
     chain = chain_of(error, run.handled if run else None)
-    if len(chain) > len(executed.chain):
-        executed.chain = chain
+    if len(chain) > len(step.chain):
+        step.chain = chain

@@ -32,6 +32,7 @@ _PARAMETERS = {
     "top_p": genai.REQUEST_TOP_P,
     "seed": genai.REQUEST_SEED,
 }
+_NAMES = frozenset(_PARAMETERS)
 
 
 def wrap_direct_call(adopt_model: Callable[[Any], object], original: Method) -> Method:
@@ -94,7 +95,7 @@ def _describe(
 ) -> None:
     always = attribute(model, "kwargs")
     nothing = always is None or (type(always) is dict and not always)
-    if not nothing or not _PARAMETERS.keys().isdisjoint(kwargs):
+    if not nothing or not _NAMES.isdisjoint(kwargs):
         _describe_parameters(opened, {**dict(items(always)), **kwargs})
     stops = kwargs.get("stop_sequences")
     known = run.stops if run is not None else ()

@@ -34,12 +34,12 @@ def record(tracing: Tracing, run: RunState, state: StepState, memory_step: Any) 
 
 
 def _record_action(content: Content, run: RunState, state: StepState, memory_step: Any) -> None:
-    executed = state.executed
-    if executed is None:
+    code, executor = state.code, state.executor
+    if code is not None:
+        content.attributes[ours.EXECUTION_DURATION] = state.duration_s
+    else:
         code = text_or_none(attribute(memory_step, "code_action"))
         executor = attribute(run.agent, "python_executor")
-    else:
-        code, executor = executed.code, executed.executor
     if code is not None:
         if run.executor is not executor:
             execution.look_at(run, executor)
@@ -47,30 +47,26 @@ def _record_action(content: Content, run: RunState, state: StepState, memory_ste
         if content.visible:
             content.code(code, None)
             content.input(code)
-    if executed is not None:
-        content.attributes[ours.EXECUTION_DURATION] = executed.duration_s
     is_final = bool(memory_step.is_final_answer)
     if is_final:
         content.attributes[ours.EXECUTION_IS_FINAL] = True
     if content.visible:
-        _record_output(content, memory_step, state, is_final=is_final)
+        _record_output(content, state, memory_step, is_final=is_final)
 
 
-def _record_output(content: Content, memory_step: Any, state: StepState, *, is_final: bool) -> None:
-    executed = state.executed
-    if memory_step.observations is not None and (executed is None or executed.printed):
+def _record_output(content: Content, state: StepState, memory_step: Any, *, is_final: bool) -> None:
+    if memory_step.observations is not None and state.printed:
         content.text(ours.EXECUTION_OBSERVATION, memory_step.observations)
     output = memory_step.action_output
     if output is None:
         output = attribute(state.answered, "output")
-    if executed is not None:
-        if executed.output is not None:
-            output = attribute(executed.output, "output", output)
-            content.text(ours.EXECUTION_LOGS, attribute(executed.output, "logs", ""))
-        elif executed.printed:
-            # Of code that raised, the framework keeps what it printed in the observation alone, if anything.
-            shown = text_of(memory_step.observations or "")
-            content.text(ours.EXECUTION_LOGS, shown.removeprefix("Execution logs:\n"))
+    if state.returned is not None:
+        output = attribute(state.returned, "output", output)
+        content.text(ours.EXECUTION_LOGS, attribute(state.returned, "logs", ""))
+    elif state.code is not None and state.printed:
+        # Of code that raised, the framework keeps what it printed in the observation alone, if anything.
+        shown = text_of(memory_step.observations or "")
+        content.text(ours.EXECUTION_LOGS, shown.removeprefix("Execution logs:\n"))
     if output is None and not is_final:
         return
     content.document(ours.EXECUTION_OUTPUT, ours.EXECUTION_OUTPUT_MIME_TYPE, output)
@@ -79,9 +75,9 @@ def _record_output(content: Content, memory_step: Any, state: StepState, *, is_f
 
 def _record_error(tracing: Tracing, run: RunState, state: StepState, error: BaseException) -> None:
     chain = causes.chain_of(error, run.handled)
-    if state.executed is not None and state.executed.chain and causes.is_execution_error(error):
+    if state.chain and causes.is_execution_error(error):
         # Raised again in this thread, the executor's exception lost what caused it; its thread saw it whole.
-        chain = (error, *state.executed.chain)
+        chain = (error, *state.chain)
     real = causes.real_cause(chain)
     tracing.fail(
         state.opened.span,
@@ -89,5 +85,5 @@ def _record_error(tracing: Tracing, run: RunState, state: StepState, error: Base
         error_type=type(real).__name__,
         message=text_of(error),
         chain=[type(each).__name__ for each in chain],
-        stack=state.executed is None,
+        stack=state.code is None,
     )

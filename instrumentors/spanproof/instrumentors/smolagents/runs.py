@@ -131,7 +131,7 @@ def _end(
     leave(state)
     try:
         for step in [*state.steps.values()]:
-            step.end()
+            step.opened.close()
             step.opened.recording = False
         if not content.span.is_recording():
             return

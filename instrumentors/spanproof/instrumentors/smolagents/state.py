@@ -21,42 +21,38 @@ from spanproof.instrumentors.spans import Opened, Tracing
 
 PLACE: Final = create_key("spanproof-smolagents-place")
 """Under which a context holds its `Place`."""
-_OVER: Final = Context()
 _going_on: dict[int, RunState] = {}
 
 
-@dataclass(slots=True)
-class Executed:
-    """One call of the executor.
-
-    Attributes:
-        code: as it was handed over.
-        executor: to which it was handed.
-        duration_s: wall time of the call.
-        output: the executor's answer, None when it raised.
-        printed: False when the code never started, so that what its print buffer holds is an earlier step's.
-        chain: the exceptions it raised, outermost first.
-    """
-
-    code: str
-    executor: Any
-    duration_s: float = 0.0
-    output: Any = None
-    printed: bool = True
-    chain: tuple[BaseException, ...] = ()
-
-
-@dataclass(slots=True)
 class StepState:
     """A step that has begun: its span, what the executor did within it, and what it answered.
 
-    `answered` is the framework's `ActionOutput`: a tool-calling step keeps its answer nowhere else.
+    Attributes:
+        opened: the CHAIN span.
+        code: the code that was handed to the executor; None before that, and what is told of it then holds
+            for nothing.
+        executor: to which it was handed.
+        duration_s: wall time of its call.
+        returned: the executor's answer, None when it raised.
+        printed: False when the code never started, so that what its print buffer holds is an earlier step's.
+        chain: the exceptions it raised, outermost first.
+        answered: the framework's `ActionOutput`: a tool-calling step keeps its answer nowhere else.
+        failure: what its stream has ended with.
     """
 
-    opened: Opened = field(init=False)
-    executed: Executed | None = None
-    answered: Any = None
-    failure: BaseException | None = None
+    __slots__ = (
+        *("opened", "code", "executor", "duration_s", "returned", "printed", "chain"),
+        *("answered", "failure"),
+    )
+    opened: Opened
+    code: str | None
+    executor: Any
+    duration_s: float
+    returned: Any
+    printed: bool
+    chain: tuple[BaseException, ...]
+    answered: Any
+    failure: BaseException | None
 
     def saw(self, item: Any) -> None:
         """It has yielded something."""
@@ -66,14 +62,6 @@ class StepState:
     def stopped(self, failure: BaseException | None) -> None:
         """It yields no more."""
         self.failure = failure
-
-    def end(self) -> None:
-        """End its span, and let go of the context, which holds this step and so the agent.
-
-        A circle of those would keep all of the agent's memory until the garbage collector comes by.
-        """
-        self.opened.close()
-        self.opened.context = _OVER
 
 
 @dataclass(slots=True)

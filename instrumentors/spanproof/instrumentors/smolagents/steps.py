@@ -16,7 +16,7 @@ from spanproof.instrumentors.diagnostics import shielded, swallowed
 from spanproof.instrumentors.patching import Method
 from spanproof.instrumentors.smolagents import outcome
 from spanproof.instrumentors.smolagents.state import PLACE, RunState, StepState, run_of
-from spanproof.instrumentors.spans import Tracing
+from spanproof.instrumentors.spans import Tracing, blank
 from spanproof.instrumentors.starts import CHAIN, Start, start_of
 from spanproof.instrumentors.streams import drive
 from spanproof.semconv import genai
@@ -112,7 +112,9 @@ def _planned(tracing: Tracing, run: RunState, state: StepState, stream: Any) -> 
 
 def _begin(tracing: Tracing, run: RunState, kind: str, number: object) -> StepState | None:
     try:
-        state = StepState()
+        state = blank(StepState)
+        state.code = state.executor = state.returned = state.answered = state.failure = None
+        state.duration_s, state.printed, state.chain = 0.0, True, ()
         start = _start_of(kind, number if type(number) is int else None)
         state.opened = tracing.open(start, None, (PLACE, (run, state, None, None)))
     except Exception as error:  # noqa: BLE001 - the host must not see it
@@ -146,7 +148,7 @@ def _finish(tracing: Tracing, agent: Any, memory_step: Any) -> None:
             if state.opened.recording:  # it has ended with its run where that was left
                 outcome.record(tracing, run, state, memory_step)
         finally:
-            state.end()
+            state.opened.close()
     except Exception as error:  # noqa: BLE001 - as above
         swallowed("smolagents.step.finish", error)
 
@@ -158,4 +160,4 @@ def _end_unfinished(tracing: Tracing, state: StepState) -> None:
     if span.is_recording():
         if state.failure is not None:
             tracing.fail(span, state.failure)
-        state.end()
+        state.opened.close()
