@@ -19,7 +19,7 @@ from opentelemetry.trace import Link, SpanContext, SpanKind, TraceState
 from spanproof.instrumentors.beginning import beginning_with
 from spanproof.instrumentors.light_spans import LightSpan
 
-from .lightly import ELSEWHERE, AlwaysRecording, Deciding, Provided, started_by
+from .lightly import ELSEWHERE, AlwaysRecording, Counting, Deciding, Provided, started_by
 
 
 def test_a_sampler_may_change_what_it_gave():
@@ -82,6 +82,15 @@ def test_a_generator_of_random_ids_that_was_taught_otherwise_is_asked(monkeypatc
     monkeypatch.setattr(RandomIdGenerator, "generate_span_id", lambda _: 5)
     provided = Provided(light=True, ids=RandomIdGenerator())
     assert provided.begin().get_span_context().span_id == 5
+
+
+def test_ids_come_from_whoever_makes_them_by_now():
+    provided = Provided(light=True, ids=RandomIdGenerator())
+    provided.tracer.id_generator = Counting()
+    assert provided.begin().get_span_context().span_id == Counting().generate_span_id()
+    taught = RandomIdGenerator()
+    taught.generate_span_id = lambda: 6
+    assert Provided(light=True, ids=taught).begin().get_span_context().span_id == 6
 
 
 def test_children_of_light_spans_are_light_too():

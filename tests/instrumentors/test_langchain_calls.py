@@ -1,6 +1,7 @@
 """LangChain and LangGraph: what the calls of models, tools and retrievers record."""
 
 import json
+from collections import UserDict
 from typing import ClassVar
 
 import pytest
@@ -148,6 +149,41 @@ def test_a_tool_that_takes_no_code_records_none(name, arguments):
     from spanproof.instrumentors.code_tools import code_in
 
     assert code_in(name, arguments) is None
+
+
+@pytest.mark.parametrize(
+    ("serialized", "given", "name"),
+    [
+        ({"name": "own"}, {"name": "shown"}, "shown"),
+        ({"name": "own"}, {}, "own"),
+        ({"name": "own"}, {"name": ""}, "own"),
+        ({"name": "own"}, {"name": 3}, "own"),
+        ({"name": None, "id": ["a", "B"]}, {}, "B"),
+        ({"id": []}, {"name": None}, "other"),
+        (None, {}, "other"),
+    ],
+)
+def test_a_run_goes_by_the_name_it_is_shown_by(serialized, given, name):
+    from spanproof.instrumentors.langchain.records import run_name
+
+    assert run_name(serialized, given, "other") == name
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ({"invocation_params": {"model": "m", "model_name": "n"}}, "m"),
+        ({"invocation_params": {"model_name": "n"}, "metadata": {"ls_model_name": "l"}}, "n"),
+        ({"invocation_params": {"model": None}, "metadata": {"ls_model_name": "l"}}, "l"),
+        ({"invocation_params": None, "metadata": {"ls_model_name": 3}}, "Class"),
+        ({"metadata": UserDict(ls_model_name="l"), "name": "run"}, "Class"),
+        ({}, "Class"),
+    ],
+)
+def test_a_call_goes_by_the_model_that_is_asked(given, name):
+    from spanproof.instrumentors.langchain.records import model_name
+
+    assert model_name({"name": "Class"}, given) == name
 
 
 def test_a_message_is_written_in_short_form_wherever_in_a_state_it_stands(recorded):

@@ -50,7 +50,7 @@ _RANDOM: Final = 0x02
 _ENABLED: Final = SimpleNamespace(is_enabled=True)
 """Of a release in which a tracer cannot be switched off."""
 _RANDOM_ID: Final = RandomIdGenerator.generate_span_id
-"""By which the SDK makes ids, unless it is told another way: 64 random bits, again if all of them are 0."""
+"""By which the SDK makes ids: 64 random bits, again if all of them are 0."""
 _new: Final = object.__new__
 _new_tuple: Final = tuple.__new__
 
@@ -64,12 +64,14 @@ def beginning_with(tracer: trace.Tracer) -> Begin:
 class _Lightly:
     """Begins a tracer's spans."""
 
-    __slots__ = ("_heavily", "_keeping", "_tracer")
+    __slots__ = ("_heavily", "_keeping", "_random", "_switched", "_tracer")
 
     def __init__(self, tracer: Any, heavily: Begin) -> None:
         self._tracer = tracer
         self._heavily = heavily
         self._keeping = tracer.sampler if _keeps_children(tracer.sampler) else None
+        self._random = tracer.id_generator if _is_random(tracer.id_generator) else None
+        self._switched = hasattr(tracer, "_tracer_config")
 
     def begin(self, begun: Start, context: Context, links: Sequence[Link] = ()) -> trace.Span:
         tracer = self._tracer
@@ -78,13 +80,15 @@ class _Lightly:
             return self._heavily(begun, context, links)
         above: Any = parent._context
         trace_id, _, _, flags, state, is_valid = above
-        if not is_valid or not getattr(tracer, "_tracer_config", _ENABLED).is_enabled:
+        # `getattr` takes three times as long as an attribute that is there.
+        switch = tracer._tracer_config if self._switched else getattr(tracer, "_tracer_config", _ENABLED)
+        if not is_valid or not switch.is_enabled:
             return self._heavily(begun, context, links)
         dropped = False
         if not flags & _SAMPLED or tracer.sampler is not self._keeping:
             begun, state, flags, dropped = _asked(tracer.sampler, begun, context, above)
         ids = tracer.id_generator
-        if type(ids).generate_span_id is _RANDOM_ID and (span_id := getrandbits(64)):
+        if ids is self._random and (span_id := getrandbits(64)):
             own = _new_tuple(SpanContext, (trace_id, span_id, False, flags, state, True))
         else:
             own = SpanContext(trace_id, ids.generate_span_id(), False, flags, state)  # noqa: FBT003
@@ -128,6 +132,11 @@ def _heavily(tracer: trace.Tracer) -> Begin:
         return tracer.start_span(name, context, kind, dict(attributes), links)
 
     return begin
+
+
+def _is_random(ids: Any) -> bool:
+    """Whether ids are what the SDK makes them unless it is told another way: random bits."""
+    return type(ids).generate_span_id is _RANDOM_ID and "generate_span_id" not in vars(ids)
 
 
 def _keeps_children(sampler: Any) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from spanproof.instrumentors.content import Content
 from spanproof.instrumentors.reading import items, member, text_or_none
@@ -44,19 +44,9 @@ _VAGUE_WORDS: Final = {*_COMMAND_WORDS, "query", "input", "source", "statement",
 _EXECUTING_WORDS: Final = {"repl", "interpreter", "exec", "execute", "executor", "run", "eval", "sandbox"}
 
 
-class ToolCode(NamedTuple):
-    """A program given to a tool.
-
-    Attributes:
-        language: None where neither the tool's name nor the argument's says it.
-        argument: in which it was given.
-        alone: the tool is given nothing else.
-    """
-
-    source: str
-    language: str | None
-    argument: str
-    alone: bool
+ToolCode: TypeAlias = tuple[str, str | None, str, bool]
+"""A program given to a tool: its source; its language, None where neither the tool's name nor the argument's
+says it; the argument in which it was given; and whether the tool is given nothing else."""
 
 
 def code_in(tool_name: str, arguments: object) -> ToolCode | None:
@@ -74,7 +64,7 @@ def code_in(tool_name: str, arguments: object) -> ToolCode | None:
         language, doubted = meant
         if doubted is None or doubted.match(value):
             alone = len(named) == 1
-            return ToolCode(value, language if alone else _declared(named) or language, name, alone)
+            return value, language if alone else _declared(named) or language, name, alone
     return None
 
 
@@ -85,21 +75,24 @@ def record_call(content: Content, tool_name: str, arguments: object) -> None:
     agent was shown of it is the tool's result.
     """
     code = code_in(tool_name, arguments)
-    if not content.visible:
-        content.fact(ours.CODE_LANGUAGE, None if code is None else code.language)
-        return
-    if code is None or not code.alone:
-        content.input_json(genai.TOOL_CALL_ARGUMENTS, arguments)
-    else:
-        content.json(genai.TOOL_CALL_ARGUMENTS, arguments)
-        content.input(code.source)
     if code is None:
+        content.input_json(genai.TOOL_CALL_ARGUMENTS, arguments)
         return
-    if content.holds(genai.TOOL_CALL_ARGUMENTS):
-        content.fact(ours.CODE_LANGUAGE, code.language)
-        content.fact(ours.CODE_ARGUMENT, code.argument)
+    source, language, argument, alone = code
+    if not content.visible:
+        if language is not None:
+            content.attributes[ours.CODE_LANGUAGE] = language
+        return
+    if alone:
+        content.json(genai.TOOL_CALL_ARGUMENTS, arguments)
+        content.input(source)
     else:
-        content.code(code.source, code.language)
+        content.input_json(genai.TOOL_CALL_ARGUMENTS, arguments)
+    if content.holds(genai.TOOL_CALL_ARGUMENTS):
+        content.fact(ours.CODE_LANGUAGE, language)
+        content.fact(ours.CODE_ARGUMENT, argument)
+    else:
+        content.code(source, language)
 
 
 class _Meaning(NamedTuple):

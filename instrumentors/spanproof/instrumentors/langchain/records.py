@@ -50,10 +50,14 @@ _PARAMETERS = {
 
 def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], default: str) -> str:
     """A run's name as LangChain shows it."""
-    own = serialized.get("name") if type(serialized) is dict else member(serialized, "name")
-    for named in (given.get("name"), own):
-        if named is not None and (found := text_or_none(named)) is not None:
-            return found
+    shown = given.get("name")
+    if shown is None:
+        shown = serialized.get("name") if type(serialized) is dict else member(serialized, "name")
+    if type(shown) is str and shown:  # as most are
+        return shown
+    found = text_or_none(shown) or text_or_none(member(serialized, "name"))
+    if found is not None:
+        return found
     path = elements(member(serialized, "id"))
     return (text_or_none(path[-1]) if path else None) or default
 

@@ -26,9 +26,10 @@ class Told:
         place: under which errors of ours are counted.
         name: the attribute of whoever is called that names it.
         start: what a span begins with, by that name.
-        given: puts down what a call is given.
+        given: puts down what a call is given; where content is hidden it is asked only if `facts`.
         answered: puts down what it has come to.
         alone: a call outside of any run gets a span too.
+        facts: not all that a call is given is content.
     """
 
     place: str
@@ -37,6 +38,7 @@ class Told:
     given: Callable[[Opened, RunState | None, Any, Sequence[Any], Mapping[str, Any]], object]
     answered: Callable[[Opened, RunState | None, Any], object]
     alone: bool
+    facts: bool
 
 
 def wrap_call(tracing: Tracing, told: Told, original: Method) -> Method:
@@ -81,7 +83,7 @@ def begin(
             name = name_of(name, member)
         run, step, _, _ = place
         opened = tracing.open(told.start(name), parent, (PLACE, (run, step, member, method)))
-        if opened.recording:
+        if opened.recording and (opened.visible or told.facts):
             told.given(opened, run, member, args, kwargs)
     except Exception as error:  # noqa: BLE001 - the host must not see it
         swallowed(f"{told.place}.begin", error)

@@ -25,7 +25,7 @@ def wrap_executor(original: Method) -> Method:
     """An executor's `__call__`, seen from outside: any executor, local or remote."""
 
     def execute(executor: Any, code: Any, *args: Any, **kwargs: Any) -> Any:
-        _, step, _, _ = place_of(current())
+        step = place_of(current())[1]
         if step is None or step.code is not None or not isinstance(code, str):
             return original(executor, code, *args, **kwargs)
         step.code, step.executor = code, executor
@@ -67,7 +67,7 @@ def wrap_timeout(original: Callable[..., Any]) -> Callable[..., Any]:
                 try:
                     return function(*args, **kwargs)
                 except Exception as error:
-                    _, step, _, _ = place_of(context)
+                    step = place_of(context)[1]
                     if step is not None and step.code is not None:
                         _note_failure(step, error)
                     raise
@@ -123,7 +123,7 @@ def _kind(executor: Any) -> str:
 @shielded("smolagents.executor.failure")
 def _note_failure(step: StepState, error: BaseException) -> None:
     """Keep the longest view of what was raised: the executing thread sees more than the one that waits."""
-    run, _, _, _ = place_of(current())
+    run = place_of(current())[0]
     chain = chain_of(error, run.handled if run else None)
     if len(chain) > len(step.chain):
         step.chain = chain

@@ -6,7 +6,6 @@ A model that calls its parent's `generate` is one call; a model that asks anothe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from operator import is_
 from types import GeneratorType
 from typing import Any
 
@@ -98,8 +97,13 @@ def _describe(
     if not nothing or not _NAMES.isdisjoint(kwargs):
         _describe_parameters(opened, {**dict(items(always)), **kwargs})
     stops = kwargs.get("stop_sequences")
-    known = run.stops if run is not None else ()
-    if type(stops) is not list or len(stops) != len(known) or not all(map(is_, stops, known)):
+    try:
+        told = run is not None and type(stops) is list and run.stops == stops
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - what is no text in it may raise anything
+        told = False
+    if not told:
         _describe_stops(opened, run, stops)
     if not opened.visible:
         return
@@ -122,12 +126,12 @@ def _describe_parameters(content: Content, parameters: Mapping[str, Any]) -> Non
 
 def _describe_stops(content: Content, run: RunState | None, given: Any) -> None:
     """What ends the model's answer: the framework's own words, so a run tells them only as they change."""
-    stops = tuple(given if type(given) is list else elements(given))
+    stops = elements(given)
     for stop in stops:
         if type(stop) is not str:
             return
-    if stops != (run.stops if run is not None else ()):
-        content.attributes[genai.REQUEST_STOP_SEQUENCES] = stops
+    if stops != (run.stops if run is not None else []):
+        content.attributes[genai.REQUEST_STOP_SEQUENCES] = tuple(stops)
         if run is not None:
             run.stops = stops
 
@@ -147,5 +151,5 @@ def _record_answer(opened: Opened, run: RunState | None, answer: Any) -> None:
             run.history.answered(opened.span, [message.key])
 
 
-TOLD = Told("smolagents.model", "model_id", model_start, _describe, _record_answer, alone=True)
+TOLD = Told("smolagents.model", "model_id", model_start, _describe, _record_answer, alone=True, facts=True)
 """What the span of a model's call tells."""

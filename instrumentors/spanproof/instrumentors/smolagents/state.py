@@ -59,10 +59,6 @@ class StepState:
         if type(item).__name__ == "ActionOutput":
             self.answered = item
 
-    def stopped(self, failure: BaseException | None) -> None:
-        """It yields no more."""
-        self.failure = failure
-
 
 @dataclass(slots=True)
 class RunState:
@@ -85,7 +81,7 @@ class RunState:
     agent: Any
     handled: BaseException | None
     history: History = field(default_factory=History)
-    stops: tuple[str, ...] = ()
+    stops: list[str] = field(default_factory=list)
     steps: dict[int, StepState] = field(default_factory=dict)
     forced: StepState | None = None
     max_steps_reached: bool = False

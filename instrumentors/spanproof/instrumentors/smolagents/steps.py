@@ -6,7 +6,7 @@ A step's span begins with `_step_stream` (or the planning generator, or the forc
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from opentelemetry.util.types import AttributeValue
@@ -40,7 +40,8 @@ def wrap_step(tracing: Tracing, original: Method) -> Method:
             return stream
         run.steps[id(memory_step)] = state
         opened = state.opened
-        return drive(stream, opened.context, state.saw if opened.visible else None, state.stopped)
+        failed = partial(setattr, state, "failure")
+        return drive(stream, opened.context, state.saw if opened.visible else None, failed)
 
     return step_stream
 

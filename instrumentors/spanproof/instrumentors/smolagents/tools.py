@@ -40,8 +40,6 @@ def _record_arguments(
     content: Opened, _run: RunState | None, tool: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> None:
     """Before the call, since the tool may change what it is given."""
-    if not content.visible:
-        return
     name = name_of(attribute(tool, TOLD.name), tool)
     if not args and _OWN_FLAGS.isdisjoint(kwargs):  # as code calls most tools
         record_call(content, name, kwargs)
@@ -73,7 +71,9 @@ def _bound(tool: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
     return bind(names, args, given)
 
 
-TOLD = Told("smolagents.tool", "name", tool_start, _record_arguments, _record_result, alone=False)
+TOLD = Told(
+    "smolagents.tool", "name", tool_start, _record_arguments, _record_result, alone=False, facts=False
+)
 """What the span of a tool's call tells; one without run or span around it would be noise."""
 TOLD_OF_AGENTS = replace(TOLD, start=partial(tool_start, tool_type="agent"))
 """The same of a managed agent, which its manager uses like a tool."""
