@@ -1,6 +1,7 @@
 """What instrumentation costs an agent: uninstrumented, with ours, and with OpenInference's, in one run.
 
-Usage: `python tests/bench/instrumentors.py [smolagents|langchain …] [--times N]`: three minutes for both.
+Usage: `python tests/bench/instrumentors.py [smolagents|langchain …] [--times N] [--way NAME]`: three minutes
+for all. A 99th percentile wants more runs, of fewer ways: `--way 'spanproof, no content' --times 8`.
 OpenInference's figures need `openinference-instrumentation-smolagents` and
 `openinference-instrumentation-langchain` beside Spanproof, in an environment of their own if they want other
 versions. Answers are scripted, so no figure holds a network, and export is left out, since it happens in the
@@ -46,6 +47,10 @@ SPANS_OF_A_STEP = {"smolagents": 3, "langchain": 2}
 OURS, THEIRS, NOTHING = "spanproof", "openinference", "nothing"
 FLOOR, LIGHT = "sdk alone", "light spans alone"
 UNSAMPLED, HIDDEN, EMPTY = ", unsampled", ", no content", ", empty"
+WAYS = [
+    *(FLOOR, FLOOR + EMPTY, LIGHT + EMPTY),
+    *(who + how for who in (OURS, THEIRS) for how in ("", HIDDEN, UNSAMPLED)),
+]
 PEERS = {
     "smolagents": ("openinference.instrumentation.smolagents", "SmolagentsInstrumentor"),
     "langchain": ("openinference.instrumentation.langchain", "LangChainInstrumentor"),
@@ -221,19 +226,18 @@ def sdk_in_a_loop() -> list[float]:
     return times
 
 
-def table(framework: str, turns_of_each: int) -> None:
+def table(framework: str, turns_of_each: int, chosen: list[str]) -> None:
     """Measure one framework and print it."""
-    ways = [NOTHING, FLOOR, FLOOR + EMPTY, LIGHT + EMPTY, OURS, OURS + HIDDEN, OURS + UNSAMPLED]
-    if _installed(PEERS[framework][0]):
-        ways += [THEIRS, THEIRS + HIDDEN, THEIRS + UNSAMPLED]
-    else:
+    if not _installed(PEERS[framework][0]):
         package = f"openinference-instrumentation-{framework}"
         print(f"{framework}: no peer to compare with; pip install {package}", file=sys.stderr)
+        chosen = [way for way in chosen if not way.startswith(THEIRS)]
+    ways = [NOTHING, *chosen]
     found, in_a_loop = measured(framework, ways, turns_of_each)
     plain = 1000 * statistics.median(
         run[0] for turns in found.values() for turn in turns for run in turn.plain
     )
-    runs = len(found[OURS]) * 2 * REPEATS
+    runs = len(found[NOTHING]) * 2 * REPEATS
     print(f"\n{framework}: {STEPS} steps, {plain:.2f} ms uninstrumented; {runs} runs of each way")
     print(f"{FLOOR}, in a tight loop: {in_a_loop:.1f} µs for a span of 16 attributes")
     print(f"{'':26}{'spans':>6}{'added µs/span: p50':>20}{'p99':>7}{'kB/run':>9}{'overhead %':>12}")
@@ -249,12 +253,14 @@ def table(framework: str, turns_of_each: int) -> None:
             f"{share:12.1f} [{least:.1f}, {most:.1f}]"
         )
     for how in ("", HIDDEN):
-        ours, theirs = found[OURS + how][-1], found.get(THEIRS + how)
+        ours, theirs = found.get(OURS + how), found.get(THEIRS + how)
+        if not ours:
+            continue
         of_loop = middle[OURS + how] / in_a_loop, rare[OURS + how] / in_a_loop
         said = f"{OURS + how}: {of_loop[0]:.2f} of the SDK's span in a tight loop (p99 {of_loop[1]:.1f})"
         if theirs:
-            ratio, size = middle[OURS + how] / middle[THEIRS + how], ours.bytes / theirs[-1].bytes
-            alone = sorted(ratios_of_fleets(found[OURS + how], theirs, SPANS_OF_A_STEP[framework]))
+            ratio, size = middle[OURS + how] / middle[THEIRS + how], ours[-1].bytes / theirs[-1].bytes
+            alone = sorted(ratios_of_fleets(ours, theirs, SPANS_OF_A_STEP[framework]))
             said += f"; to OpenInference's, time per span {ratio:.3f}"
             said += f" (of the fleets alone {alone[0]:.3f} to {alone[-1]:.3f}), bytes {size:.3f}"
         print(said)
@@ -272,9 +278,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("framework", nargs="*", choices=[*RUNS, []], help="all of them when not named")
     parser.add_argument("--times", type=int, default=1, help="measure N times as long")
+    parser.add_argument(
+        "--way", action="append", choices=WAYS, help="measure this, and `nothing`; again for another"
+    )
     arguments = parser.parse_args()
     for framework in arguments.framework or RUNS:
-        table(framework, arguments.times * TURNS[framework])
+        table(framework, arguments.times * TURNS[framework], arguments.way or WAYS)
 
 
 if __name__ == "__main__":
