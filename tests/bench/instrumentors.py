@@ -1,7 +1,7 @@
 """What instrumentation costs an agent: uninstrumented, with ours, and with OpenInference's, in one run.
 
-Usage: `python tests/bench/instrumentors.py [smolagents|langchain …] [--times N] [--way NAME]`: three minutes
-for all. A 99th percentile wants more runs, of fewer ways: `--way 'spanproof, no content' --times 8`.
+Usage: `python tests/bench/instrumentors.py [smolagents|langchain …] [--times N] [--way NAME]`: five minutes
+for all. A 99th percentile wants more runs, of fewer ways: `--way 'spanproof, no content' --times 4`.
 OpenInference's figures need `openinference-instrumentation-smolagents` and
 `openinference-instrumentation-langchain` beside Spanproof, in an environment of their own if they want other
 versions. Answers are scripted, so no figure holds a network, and export is left out, since it happens in the
@@ -15,7 +15,7 @@ What a span costs is told by the steps: by how much the time between two calls o
 without, in the median and in the 99th percentile, divided by the spans that lie between. `nothing`
 instruments nothing: it tells how far equal runs lie apart, and its 99th percentile is taken off the others'.
 `overhead` is of whole runs, with the interval that holds its median in 95 of 100 cases. Beside the ratio to
-OpenInference's time stand the least and the greatest of the fleets, the sets of processes, alone.
+OpenInference's time stand the least and the greatest of the measurement's quarters, alone.
 `sdk alone` opens and ends a span of 16 short attributes at the same places, by the OpenTelemetry SDK and
 nothing else. In a tight loop, between the turns, such a span costs less: within an agent's work nothing of it
 is in the processor's caches. `sdk alone, empty` is the same without any attribute, and `light spans alone,
@@ -33,16 +33,20 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 from scripted_agents import RUNS, STEPS
 from spans_alone import Bare
-from turns import FLEETS, Turn, added_per_span, high, overhead, ratios_of_fleets
+from turns import Turn, added_per_span, high, overhead, ratios_of_parts
 
 REPEATS = 4
 """Times that a turn instruments, each for two runs."""
-TURNS = {"smolagents": 8, "langchain": 20}
+FLEETS = 4
+"""Sets of processes, one after the other: where one's memory happens to lie makes it faster or slower."""
+TURNS = {"smolagents": 4, "langchain": 10}
+"""Turns of each process, after one that is not counted."""
 SPANS_OF_A_STEP = {"smolagents": 3, "langchain": 2}
 OURS, THEIRS, NOTHING = "spanproof", "openinference", "nothing"
 FLOOR, LIGHT = "sdk alone", "light spans alone"
@@ -133,8 +137,6 @@ class Way:
 
 def work(framework: str, name: str) -> None:
     """A worker: for each line that comes in, a turn goes out."""
-    from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
-
     marks: list[float] = []
     run, way = RUNS[framework](marks), Way(framework, name)
 
@@ -151,31 +153,39 @@ def work(framework: str, name: str) -> None:
     gc.freeze()  # the libraries' own objects are no part of what a run costs
     if hasattr(os, "sched_setaffinity"):  # threads that change their core make two equal runs differ most
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    one_turn(way, timed)  # the interpreter learns for some time: no agent in production is so young
     print(flush=True)
     for _ in sys.stdin:
-        timed()  # fills the caches that another process has emptied
-        turn = Turn(plain=[timed()])
-        for _ in range(REPEATS):
-            way.on()
-            timed()  # looks at what is looked at once
-            turn.instrumented += [timed(), timed()]
-            ended = list(way.kept.spans)
-            way.off()
-            timed()  # the interpreter has to learn anew what methods these are
-            turn.plain.append(timed())
-        turn.spans, turn.bytes = len(ended), encode_spans(ended).ByteSize()
-        print(json.dumps(vars(turn)), flush=True)
+        print(json.dumps(vars(one_turn(way, timed))), flush=True)
 
 
-def measured(framework: str, ways: list[str], turns: int) -> tuple[dict[str, list[Turn]], float]:
+def one_turn(way: Way, timed: Callable[[], list[float]]) -> Turn:
+    """The seconds of an agent's runs without and with instrumentation, `timed` one by one."""
+    from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+
+    timed()  # fills the caches that another process has emptied
+    turn = Turn(plain=[timed()])
+    for _ in range(REPEATS):
+        way.on()
+        timed()  # looks at what is looked at once
+        turn.instrumented += [timed(), timed()]
+        ended = list(way.kept.spans)
+        way.off()
+        timed()  # the interpreter has to learn anew what methods these are
+        turn.plain.append(timed())
+    turn.spans, turn.bytes = len(ended), encode_spans(ended).ByteSize()
+    return turn
+
+
+def measured(framework: str, ways: list[str], fleets: int) -> tuple[dict[str, list[Turn]], float]:
     """Turns of each way, whose order in a round is turned as well, and what an SDK's span took meanwhile."""
     found: dict[str, list[Turn]] = {way: [] for way in ways}
     in_a_loop: list[float] = []
-    for _ in range(FLEETS):
+    for _ in range(fleets):
         workers = {way: worker(framework, way) for way in ways}
         for each in workers.values():
             answer(each)  # it is warm
-        for number in range(turns // FLEETS):
+        for number in range(TURNS[framework]):
             in_a_loop += sdk_in_a_loop()
             for way in ways if number % 2 else reversed(ways):
                 found[way].append(Turn(**json.loads(asked(workers[way]))))
@@ -226,14 +236,14 @@ def sdk_in_a_loop() -> list[float]:
     return times
 
 
-def table(framework: str, turns_of_each: int, chosen: list[str]) -> None:
+def table(framework: str, fleets: int, chosen: list[str]) -> None:
     """Measure one framework and print it."""
     if not _installed(PEERS[framework][0]):
         package = f"openinference-instrumentation-{framework}"
         print(f"{framework}: no peer to compare with; pip install {package}", file=sys.stderr)
         chosen = [way for way in chosen if not way.startswith(THEIRS)]
     ways = [NOTHING, *chosen]
-    found, in_a_loop = measured(framework, ways, turns_of_each)
+    found, in_a_loop = measured(framework, ways, fleets)
     plain = 1000 * statistics.median(
         run[0] for turns in found.values() for turn in turns for run in turn.plain
     )
@@ -260,9 +270,9 @@ def table(framework: str, turns_of_each: int, chosen: list[str]) -> None:
         said = f"{OURS + how}: {of_loop[0]:.2f} of the SDK's span in a tight loop (p99 {of_loop[1]:.1f})"
         if theirs:
             ratio, size = middle[OURS + how] / middle[THEIRS + how], ours[-1].bytes / theirs[-1].bytes
-            alone = sorted(ratios_of_fleets(ours, theirs, SPANS_OF_A_STEP[framework]))
+            alone = sorted(ratios_of_parts(ours, theirs, SPANS_OF_A_STEP[framework]))
             said += f"; to OpenInference's, time per span {ratio:.3f}"
-            said += f" (of the fleets alone {alone[0]:.3f} to {alone[-1]:.3f}), bytes {size:.3f}"
+            said += f" (of the quarters alone {alone[0]:.3f} to {alone[-1]:.3f}), bytes {size:.3f}"
         print(said)
 
 
@@ -283,7 +293,7 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     for framework in arguments.framework or RUNS:
-        table(framework, arguments.times * TURNS[framework], arguments.way or WAYS)
+        table(framework, arguments.times * FLEETS, arguments.way or WAYS)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,6 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-FLEETS = 4
-"""Sets of processes, one after the other: where one's memory happens to lie makes it faster or slower."""
-
 
 @dataclass
 class Turn:
@@ -51,19 +48,18 @@ def high(added: list[float]) -> float:
     return statistics.quantiles(added, n=100)[98]
 
 
-def fleets_of(turns: list[Turn]) -> list[list[Turn]]:
-    """The turns of each set of processes."""
-    size = len(turns) // FLEETS
-    return [turns[at : at + size] for at in range(0, size * FLEETS, size)]
-
-
-def ratios_of_fleets(ours: list[Turn], theirs: list[Turn], spans_of_a_step: int) -> list[float]:
-    """What one way's spans take of another's, in each fleet: they tell how well the whole is known."""
+def ratios_of_parts(ours: list[Turn], theirs: list[Turn], spans_of_a_step: int) -> list[float]:
+    """What one way's spans take of another's, in each quarter of the turns: how well the whole is known."""
     both = [
-        [statistics.median(added_per_span(fleet, spans_of_a_step)) for fleet in fleets_of(turns)]
+        [statistics.median(added_per_span(part, spans_of_a_step)) for part in _quarters(turns)]
         for turns in (ours, theirs)
     ]
     return [one / other for one, other in zip(*both, strict=True)]
+
+
+def _quarters(turns: list[Turn]) -> list[list[Turn]]:
+    size = len(turns) // 4
+    return [turns[at : at + size] for at in range(0, 4 * size, size)]
 
 
 def overhead(turns: list[Turn]) -> tuple[float, float, float]:
