@@ -39,12 +39,12 @@ from typing import Any
 
 from scripted_agents import RUNS, STEPS
 from spans_alone import Bare
-from turns import Turn, added_per_span, high, overhead, ratios_of_parts
+from turns import Turn, added_per_span, high, overhead, ratios_of_quarters
 
 REPEATS = 4
 """Times that a turn instruments, each for two runs."""
 FLEETS = 4
-"""Sets of processes, one after the other: where one's memory happens to lie makes it faster or slower."""
+"""Sets of processes, one after the other, each time: where one's memory lies makes it faster or slower."""
 TURNS = {"smolagents": 4, "langchain": 10}
 """Turns of each process, after one that is not counted."""
 SPANS_OF_A_STEP = {"smolagents": 3, "langchain": 2}
@@ -270,7 +270,7 @@ def table(framework: str, fleets: int, chosen: list[str]) -> None:
         said = f"{OURS + how}: {of_loop[0]:.2f} of the SDK's span in a tight loop (p99 {of_loop[1]:.1f})"
         if theirs:
             ratio, size = middle[OURS + how] / middle[THEIRS + how], ours[-1].bytes / theirs[-1].bytes
-            alone = sorted(ratios_of_parts(ours, theirs, SPANS_OF_A_STEP[framework]))
+            alone = sorted(ratios_of_quarters(ours, theirs, SPANS_OF_A_STEP[framework]))
             said += f"; to OpenInference's, time per span {ratio:.3f}"
             said += f" (of the quarters alone {alone[0]:.3f} to {alone[-1]:.3f}), bytes {size:.3f}"
         print(said)

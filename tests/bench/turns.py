@@ -48,10 +48,10 @@ def high(added: list[float]) -> float:
     return statistics.quantiles(added, n=100)[98]
 
 
-def ratios_of_parts(ours: list[Turn], theirs: list[Turn], spans_of_a_step: int) -> list[float]:
+def ratios_of_quarters(ours: list[Turn], theirs: list[Turn], spans_of_a_step: int) -> list[float]:
     """What one way's spans take of another's, in each quarter of the turns: how well the whole is known."""
     both = [
-        [statistics.median(added_per_span(part, spans_of_a_step)) for part in _quarters(turns)]
+        [statistics.median(added_per_span(quarter, spans_of_a_step)) for quarter in _quarters(turns)]
         for turns in (ours, theirs)
     ]
     return [one / other for one, other in zip(*both, strict=True)]
