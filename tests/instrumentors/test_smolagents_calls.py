@@ -6,8 +6,9 @@ from decimal import Decimal
 from typing import ClassVar
 
 import pytest
+import wrapt
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
-from smolagents import ChatMessage, CodeAgent, MessageRole, Model, Tool
+from smolagents import ChatMessage, ChatMessageStreamDelta, CodeAgent, MessageRole, Model, Tool
 from smolagents.monitoring import LogLevel
 
 from .coders import Greeting, ScriptedModel, StreamingModel, cents_of, coder, echo, messages_of, written
@@ -209,6 +210,59 @@ def test_a_result_that_json_cannot_hold_is_marked_lossy(recorded):
     assert call["gen_ai.tool.call.result"] == '"45.00"'
     assert call["spanproof.tool.call.result.type"] == "decimal.Decimal"
     assert "gen_ai.tool.call.result" in call["spanproof.content.lossy"]
+
+
+class Named(Tool):
+    """Its inputs have the names of what our own hooks are given."""
+
+    name = "named"
+    description = "Adds up."
+    inputs: ClassVar = {
+        key: {"type": "integer", "description": "A number."}
+        for key in ("member", "original", "model", "tool")
+    }
+    output_type = "integer"
+
+    def forward(self, member: int, original: int, model: int, tool: int) -> int:
+        return member + original + model + tool
+
+
+def test_a_tools_inputs_may_have_any_names(recorded):
+    said = coder("final_answer(named(member=1, original=2, model=3, tool=4))", tools=(Named(),)).run("Go.")
+    assert said == 10
+    (call, _) = recorded.of_kind("TOOL")
+    assert json.loads(call.attributes["gen_ai.tool.call.arguments"])["member"] == 1
+
+
+class EchoingModel(StreamingModel):
+    """Answers with the options of its call."""
+
+    def generate(self, messages, **options):
+        return ChatMessage(role=MessageRole.ASSISTANT, content=json.dumps(options))
+
+    def generate_stream(self, messages, **options):
+        yield ChatMessageStreamDelta(content=json.dumps(options))
+
+
+class WrappedModel(EchoingModel):
+    """The same under another vendor's instrumentation."""
+
+    @wrapt.decorator
+    def vendor(wrapped, instance, args, kwargs):
+        return wrapped(*args, **kwargs)
+
+    generate = vendor(EchoingModel.generate)
+    generate_stream = vendor(EchoingModel.generate_stream)
+
+
+@pytest.mark.parametrize("kind", [EchoingModel, WrappedModel])
+def test_a_models_options_may_have_any_names(recorded, kind):
+    options = {"model": "another", "member": 1, "agent": 2, "original": 3, "instance": 4, "kind": 5}
+    model = kind([])
+    assert json.loads(model([], **options).content) == options
+    (piece,) = model.generate_stream([], **options)
+    assert json.loads(piece.content) == options
+    assert len(recorded.of_kind("LLM")) == 2
 
 
 def test_a_tool_that_raises_is_recorded_with_type_and_message(recorded):

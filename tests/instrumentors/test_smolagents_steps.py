@@ -220,6 +220,12 @@ class RemoteExecutor(PythonExecutor):
         return self._inner(code_action)
 
 
+def test_an_executor_takes_its_code_by_name_too(recorded):
+    agent = coder("final_answer(1)")
+    agent.run("Go.")
+    assert agent.python_executor(code_action="40 + 2").output == 42
+
+
 def test_an_executor_of_the_users_own_is_seen_as_well(recorded):
     coder("print(40 + 2)", "final_answer(1)", executor=RemoteExecutor()).run("Go.")
     step = recorded.named("step 1").attributes

@@ -135,13 +135,13 @@ def _callee(original: Any) -> Method:
     if isinstance(original, classmethod):
 
         @wraps(original.__func__)
-        def call_of_class(kind: type, *args: Any, **kwargs: Any) -> Any:
+        def call_of_class(kind: type, /, *args: Any, **kwargs: Any) -> Any:
             return original.__get__(None, kind)(*args, **kwargs)
 
         return call_of_class
 
     @wraps(original)
-    def call(instance: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(instance: Any, /, *args: Any, **kwargs: Any) -> Any:
         return original.__get__(instance, type(instance))(*args, **kwargs)
 
     return call

@@ -56,7 +56,7 @@ class OpenAIAgentsInstrumentor:
         self._processor, self._stood_in_for = None, None
 
     def _noting_cancel(self, original: Method) -> Method:
-        def cancel(result: Any, *args: Any, **kwargs: Any) -> Any:
+        def cancel(result: Any, /, *args: Any, **kwargs: Any) -> Any:
             if self._processor is not None:
                 self._processor.note_cancelled(result)
             return original(result, *args, **kwargs)

@@ -30,6 +30,8 @@ class Told:
         answered: puts down what it has come to.
         alone: a call outside of any run gets a span too.
         facts: not all that a call is given is content.
+
+    Its functions are fetched before they are called: in one, they would be looked for among its methods first.
     """
 
     place: str
@@ -44,7 +46,7 @@ class Told:
 def wrap_call(tracing: Tracing, told: Told, original: Method) -> Method:
     """A method that returns its answer."""
 
-    def call(member: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(member: Any, /, *args: Any, **kwargs: Any) -> Any:
         parent, place = located(tracing, member, original)
         if place is MUTED or (parent is None and not told.alone):
             return original(member, *args, **kwargs)
@@ -82,9 +84,11 @@ def begin(
         if type(name) is not str or not name:  # as few are
             name = name_of(name, member)
         run, step, _, _ = place
-        opened = tracing.open(told.start(name), parent, (PLACE, (run, step, member, method)))
+        start = told.start
+        opened = tracing.open(start(name), parent, (PLACE, (run, step, member, method)))
         if opened.recording and (opened.visible or told.facts):
-            told.given(opened, run, member, args, kwargs)
+            given = told.given
+            given(opened, run, member, args, kwargs)
     except Exception as error:  # noqa: BLE001 - the host must not see it
         swallowed(f"{told.place}.begin", error)
     return opened  # also if what it is given could not be told
@@ -100,7 +104,8 @@ def finish(told: Told, opened: Opened, run: RunState | None, answer: Any) -> Non
     try:
         try:
             if opened.recording:
-                told.answered(opened, run, answer)
+                answered = told.answered
+                answered(opened, run, answer)
         finally:
             opened.close()
     except Exception as error:  # noqa: BLE001 - as above

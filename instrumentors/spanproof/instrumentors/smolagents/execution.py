@@ -24,15 +24,16 @@ _PRINTS = "_print_outputs"
 def wrap_executor(original: Method) -> Method:
     """An executor's `__call__`, seen from outside: any executor, local or remote."""
 
-    def execute(executor: Any, code: Any, *args: Any, **kwargs: Any) -> Any:
+    def execute(executor: Any, /, *args: Any, **kwargs: Any) -> Any:
         step = place_of(current())[1]
+        code = args[0] if args else kwargs.get("code_action")
         if step is None or step.code is not None or not isinstance(code, str):
-            return original(executor, code, *args, **kwargs)
+            return original(executor, *args, **kwargs)
         step.code, step.executor = code, executor
         before = _prints(executor) if step.opened.visible else None
         began = perf_counter()
         try:
-            returned = step.returned = original(executor, code, *args, **kwargs)
+            returned = step.returned = original(executor, *args, **kwargs)
         except BaseException as error:
             _note_failure(step, error)
             raise

@@ -37,7 +37,7 @@ _NAMES = frozenset(_PARAMETERS)
 def wrap_direct_call(adopt_model: Callable[[Any], object], original: Method) -> Method:
     """`model(messages)`: the class may never have been part of an agent."""
 
-    def call(model: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(model: Any, /, *args: Any, **kwargs: Any) -> Any:
         adopt_model(model)
         return original(model, *args, **kwargs)
 
@@ -47,7 +47,7 @@ def wrap_direct_call(adopt_model: Callable[[Any], object], original: Method) -> 
 def wrap_generate_stream(tracing: Tracing, original: Method) -> Method:
     """`generate_stream`, which answers in pieces; the span ends with the stream."""
 
-    def generate_stream(model: Any, *args: Any, **kwargs: Any) -> Any:
+    def generate_stream(model: Any, /, *args: Any, **kwargs: Any) -> Any:
         _, place = located(tracing, model, original)
         if place is MUTED:
             return original(model, *args, **kwargs)

@@ -31,7 +31,7 @@ _FULL_RESULT: Final = "smolagents.agents.RunResult"
 def wrap_run(tracing: Tracing, adopt: Callable[[Any], object], original: Method) -> Method:
     """`MultiStepAgent.run` within an AGENT span."""
 
-    def run(agent: Any, *args: Any, **kwargs: Any) -> Any:
+    def run(agent: Any, /, *args: Any, **kwargs: Any) -> Any:
         if tracing.over:
             return original(agent, *args, **kwargs)
         adopt(agent)

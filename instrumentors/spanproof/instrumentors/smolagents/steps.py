@@ -30,7 +30,7 @@ FINAL_ANSWER = "final_answer"
 def wrap_step(tracing: Tracing, original: Method) -> Method:
     """`_step_stream` within a CHAIN span that stays open until the step is finalised."""
 
-    def step_stream(agent: Any, memory_step: Any, *args: Any, **kwargs: Any) -> Any:
+    def step_stream(agent: Any, /, memory_step: Any, *args: Any, **kwargs: Any) -> Any:
         stream = original(agent, memory_step, *args, **kwargs)
         run = run_of(tracing, agent)
         if run is None or id(memory_step) in run.steps:
@@ -49,7 +49,7 @@ def wrap_step(tracing: Tracing, original: Method) -> Method:
 def wrap_planning(tracing: Tracing, original: Method) -> Method:
     """`_generate_planning_step` within a CHAIN span; its last value is the step that gets finalised."""
 
-    def planning(agent: Any, *args: Any, **kwargs: Any) -> Any:
+    def planning(agent: Any, /, *args: Any, **kwargs: Any) -> Any:
         stream = original(agent, *args, **kwargs)
         run = run_of(tracing, agent)
         if run is None:
@@ -63,7 +63,7 @@ def wrap_planning(tracing: Tracing, original: Method) -> Method:
 def wrap_max_steps(tracing: Tracing, original: Method) -> Method:
     """The answer the model is forced to give after the last allowed step."""
 
-    def handle_max_steps(agent: Any, *args: Any, **kwargs: Any) -> Any:
+    def handle_max_steps(agent: Any, /, *args: Any, **kwargs: Any) -> Any:
         run = run_of(tracing, agent)
         if run is None:
             return original(agent, *args, **kwargs)
@@ -89,7 +89,7 @@ def wrap_max_steps(tracing: Tracing, original: Method) -> Method:
 def wrap_finalize(tracing: Tracing, original: Method) -> Method:
     """`_finalize_step`, after which a step's span is complete."""
 
-    def finalize(agent: Any, memory_step: Any, *args: Any, **kwargs: Any) -> Any:
+    def finalize(agent: Any, /, memory_step: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             return original(agent, memory_step, *args, **kwargs)
         finally:
