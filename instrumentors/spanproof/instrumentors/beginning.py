@@ -25,11 +25,12 @@ from typing import Any, Final
 from opentelemetry import trace
 from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.context import Context
-from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor, SynchronousMultiSpanProcessor, Tracer
+from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor, Tracer
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON, Decision, ParentBased
 from opentelemetry.trace import Link, NonRecordingSpan, SpanContext, SpanKind, TraceFlags, TraceState
 
+from spanproof.instrumentors.audience import Audience
 from spanproof.instrumentors.light_spans import LightSpan
 from spanproof.instrumentors.starts import Start
 
@@ -47,8 +48,7 @@ _TRACER: Final = {
 _SAMPLED: Final = 0x01
 _RANDOM: Final = 0x02
 """The flag of a trace whose id is random (W3C Trace Context, level 2): all of its spans have it."""
-_ENABLED: Final = SimpleNamespace(is_enabled=True)
-"""Of a release in which a tracer cannot be switched off."""
+_ALWAYS: Final = SimpleNamespace(is_enabled=True)
 _RANDOM_ID: Final = RandomIdGenerator.generate_span_id
 """By which the SDK makes ids: 64 random bits, again if all of them are 0."""
 _new: Final = object.__new__
@@ -58,57 +58,49 @@ _new_tuple: Final = tuple.__new__
 def beginning_with(tracer: trace.Tracer) -> Begin:
     """What to call in place of the tracer's `start_span`: light spans come of it where nobody can tell."""
     heavily = _heavily(tracer)
-    return _Lightly(tracer, heavily).begin if _may_be_light(tracer) else heavily
+    return _lightly(tracer, heavily) if _may_be_light(tracer) else heavily
 
 
-class _Lightly:
-    """Begins a tracer's spans."""
+def _lightly(tracer: Any, heavily: Begin) -> Begin:
+    """Begins a tracer's spans light where nobody can tell, and `heavily` elsewhere."""
+    audience = Audience(tracer)
+    keeping = tracer.sampler if _keeps_children(tracer.sampler) else None
+    random = tracer.id_generator if _is_random(tracer.id_generator) else None
+    if not hasattr(tracer, "_tracer_config"):
+        tracer._tracer_config = _ALWAYS  # of a release in which a tracer cannot be switched off
 
-    __slots__ = ("_heavily", "_keeping", "_random", "_switched", "_tracer")
-
-    def __init__(self, tracer: Any, heavily: Begin) -> None:
-        self._tracer = tracer
-        self._heavily = heavily
-        self._keeping = tracer.sampler if _keeps_children(tracer.sampler) else None
-        self._random = tracer.id_generator if _is_random(tracer.id_generator) else None
-        self._switched = hasattr(tracer, "_tracer_config")
-
-    def begin(self, begun: Start, context: Context, links: Sequence[Link] = ()) -> trace.Span:
-        tracer = self._tracer
+    def begin(begun: Start, context: Context, links: Sequence[Link] = ()) -> trace.Span:
         parent: Any = context.get(SPAN_KEY)
         if links or not (type(parent) is LightSpan or isinstance(parent, ReadableSpan)):
-            return self._heavily(begun, context, links)
+            return heavily(begun, context, links)
         above: Any = parent._context
         trace_id, _, _, flags, state, is_valid = above
-        # `getattr` takes three times as long as an attribute that is there.
-        switch = tracer._tracer_config if self._switched else getattr(tracer, "_tracer_config", _ENABLED)
-        if not is_valid or not switch.is_enabled:
-            return self._heavily(begun, context, links)
-        dropped = False
-        if not flags & _SAMPLED or tracer.sampler is not self._keeping:
-            begun, state, flags, dropped = _asked(tracer.sampler, begun, context, above)
+        if not is_valid or not tracer._tracer_config.is_enabled:
+            return heavily(begun, context, links)
         ids = tracer.id_generator
-        if ids is self._random and (span_id := getrandbits(64)):
+        if not flags & _SAMPLED or tracer.sampler is not keeping:
+            begun, state, flags, dropped = _asked(tracer.sampler, begun, context, above)
+            if dropped:
+                return NonRecordingSpan(_context_of(trace_id, ids.generate_span_id(), flags, state))
+        if ids is random and (span_id := getrandbits(64)):
             own = _new_tuple(SpanContext, (trace_id, span_id, False, flags, state, True))
         else:
-            own = SpanContext(trace_id, ids.generate_span_id(), False, flags, state)  # noqa: FBT003
-        if dropped:
-            return NonRecordingSpan(own)
+            own = _context_of(trace_id, ids.generate_span_id(), flags, state)
         span = _new(LightSpan)  # without a constructor, for the SDK's `__new__` would be in its way
-        span._tracer = tracer
+        span._audience = audience
         span._begun = begun
         span._parent = above
         span._context = own
         span._lock = Lock()
         span._given = ()
-        span._end_time = None
         span._start_time = time_ns()
-        processor = tracer.span_processor
-        # It tells one after the other, and nothing else: that is done here in its place.
-        usual = type(processor) is SynchronousMultiSpanProcessor
-        for each in processor._span_processors if usual else (processor,):
+        if audience.added._span_processors is not audience.known:
+            audience.look()
+        for each in audience.starting:
             each.on_start(span, parent_context=context)
         return span
+
+    return begin
 
 
 def _asked(
@@ -122,6 +114,10 @@ def _asked(
     # The sampler may change later what it gave.
     begun = Start(name, kind, BoundedAttributes(None, asked.attributes))
     return begun, asked.trace_state, flags, asked.decision is Decision.DROP
+
+
+def _context_of(trace_id: int, span_id: int, flags: TraceFlags, state: TraceState) -> SpanContext:
+    return SpanContext(trace_id, span_id, is_remote=False, trace_flags=flags, trace_state=state)
 
 
 def _heavily(tracer: trace.Tracer) -> Begin:
@@ -161,7 +157,7 @@ def _has_all(tracer: Any) -> bool:
     vars(apart).pop("_tracer_config", None)
     given = _new(LightSpan)
     Span.__init__(given, "", SpanContext(1, 1, is_remote=False), resource=tracer.resource)
-    begin = _Lightly(apart, _heavily(apart)).begin
+    begin = _lightly(apart, _heavily(apart))
     light = begin(Start("", SpanKind.INTERNAL, {}), Context({SPAN_KEY: given}))
     known = vars(light).keys() | vars(LightSpan).keys()
     return vars(given).keys() <= known and len(trace.INVALID_SPAN_CONTEXT) == 6

@@ -17,11 +17,12 @@ from typing import Any, Final
 
 from opentelemetry import trace
 from opentelemetry.attributes import BoundedAttributes
-from opentelemetry.sdk.trace import Event, ReadableSpan, Span, SpanProcessor, SynchronousMultiSpanProcessor
+from opentelemetry.sdk.trace import Event, ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.util import BoundedList
 from opentelemetry.trace import Link, Status
 from opentelemetry.util.types import AttributeValue
 
+from spanproof.instrumentors.audience import Audience
 from spanproof.instrumentors.starts import Start
 
 _ENDING: Final = hasattr(SpanProcessor, "_on_ending")
@@ -56,7 +57,7 @@ class _OfTracer:
         self._name = name
 
     def __get__(self, span: Any, owner: type) -> Any:
-        return getattr(span._tracer, self._name)
+        return getattr(span._audience.tracer, self._name)
 
 
 class _OfStart:
@@ -74,19 +75,21 @@ class _Gathered:
 
     def __get__(self, span: Any, owner: type) -> Any:
         with span._lock:
-            if span._given is not None:
-                given = (span._begun.attributes, *span._given)
+            given = span._left if span._given is None else span._given
+            if given is not None:
+                given = (span._begun.attributes, *given)
                 span._attributes = _together(given, span._limits.max_span_attributes)
-                span._given = None
+                span._given = span._left = None
         return vars(span)["_attributes"]
 
 
 class LightSpan(Span):
     """A span of the SDK's in all that is asked of it."""
 
-    _tracer: Any
+    _audience: Audience
     _begun: Start
     _given: tuple[Mapping[str, AttributeValue], ...] | None
+    _left: tuple[Mapping[str, AttributeValue], ...] | None = None
     _attributes: Any = _Gathered()
     _name: Any = _OfStart("name")
     _kind: Any = _OfStart("kind")
@@ -99,6 +102,7 @@ class LightSpan(Span):
     _limits: Any = _OfTracer("_span_limits")
     _span_processor: Any = _OfTracer("span_processor")
     _status = Status()
+    _end_time: int | None = None
     _trace_config = _record_end_metrics = None
     _record_exception = _set_status_on_exception = True
 
@@ -115,7 +119,7 @@ class LightSpan(Span):
     def take(self, attributes: Mapping[str, AttributeValue]) -> None:
         """Set attributes as `put` does."""
         with self._lock:
-            if self._given is not None and self._end_time is None:
+            if self._given is not None:
                 self._given += (attributes,)
                 return
         self.set_attributes(attributes)
@@ -125,25 +129,24 @@ class LightSpan(Span):
         lock = self._lock
         lock.acquire()  # `with` would look for two methods first, which takes as long as both
         try:
-            taken = self._given is not None and self._end_time is None
-            if taken:
-                self._given += (attributes,)  # type: ignore[operator]
+            given = self._given
+            if given is not None:
+                self._given = None
+                self._left = given + (attributes,)  # noqa: RUF005 - a list would be made first
                 self._end_time = time_ns()
         finally:
             lock.release()
-        if not taken:
+        if given is None:
             if attributes:
                 self.set_attributes(attributes)
             self.end()
             return
-        processor = self._tracer.span_processor
-        # It tells one after the other, and nothing else: that is done here in its place.
-        usual = type(processor) is SynchronousMultiSpanProcessor
-        told = processor._span_processors if usual else (processor,)
-        if _ENDING:
-            for each in told:
-                each._on_ending(self)
-        for each in told:
+        audience = self._audience
+        if audience.added._span_processors is not audience.known:
+            audience.look()
+        for each in audience.ending:
+            each._on_ending(self)
+        for each in audience.ended:
             each.on_end(self)
 
     def set_attributes(self, attributes: Mapping[str, Any]) -> None:
@@ -161,11 +164,12 @@ class LightSpan(Span):
         with self._lock:
             going_on = self._end_time is None
             if going_on:
+                self._left, self._given = self._given, None
                 self._end_time = time_ns() if end_time is None else end_time
         if not going_on:
             super().end()  # which says so
             return
-        processor = self._tracer.span_processor
+        processor = self._span_processor
         if _ENDING:
             processor._on_ending(self)
         processor.on_end(self)

@@ -134,7 +134,8 @@ class Tracing:
         opened.attributes = {}
         opened.policy = policy
         opened._marks = opened._json_shown = ()  # noqa: SLF001 - as `Content` begins, without a call
-        span = opened.span = self._begin(start, context, links)
+        begin = self._begin  # in one with the call, it would be looked for among the methods first
+        span = opened.span = begin(start, context, links)
         inside = context.copy()
         inside[SPAN_KEY] = span
         if within is not None:

@@ -1,0 +1,102 @@
+"""Processors hear of light spans what they hear of the SDK's, and those that do nothing are not called."""
+
+import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace import (
+    ConcurrentMultiSpanProcessor,
+    SpanProcessor,
+    SynchronousMultiSpanProcessor,
+    TracerProvider,
+)
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from spanproof.instrumentors.audience import Audience
+from spanproof.instrumentors.light_spans import LightSpan
+
+from .lightly import Provided
+
+ENDING = hasattr(SpanProcessor, "_on_ending")
+
+
+class Noting(SpanProcessor):
+    """Notes down what it hears."""
+
+    def __init__(self):
+        self.heard = []
+
+    def on_start(self, span, parent_context=None):
+        above = trace.get_current_span(parent_context)
+        self.heard.append(("start", span.name, span.end_time is None, getattr(above, "name", None)))
+
+    def _on_ending(self, span):
+        self.heard.append(("ending", span.name))
+
+    def on_end(self, span):
+        self.heard.append(("end", span.name, span.end_time is None))
+
+
+class OfEnds(SpanProcessor):
+    """Hears of ends alone, like one that exports."""
+
+    def __init__(self):
+        self.heard = []
+
+    def on_end(self, span):
+        self.heard.append(span.name)
+
+
+def taught():
+    """One of the SDK's own that a test or an application has taught to listen."""
+    processor = SpanProcessor()
+    processor.heard = []
+    processor.on_start = lambda span, parent_context=None: processor.heard.append(span.name)
+    return processor
+
+
+def finished(span):
+    if type(span) is LightSpan:
+        span.finish({"b": 2})
+    else:
+        span.set_attributes({"b": 2})
+        span.end()
+
+
+@pytest.mark.parametrize("end", [finished, lambda span: span.end()])
+@pytest.mark.parametrize("telling", [SynchronousMultiSpanProcessor, ConcurrentMultiSpanProcessor])
+def test_all_that_listen_hear_the_same_of_both_kinds_of_spans(telling, end):
+    found = []
+    for light in (True, False):
+        listening = [Noting(), OfEnds(), taught()]
+        provided = Provided(light=light, telling=telling(), processors=listening)
+        first = provided.begin("first")
+        late = Noting()
+        provided.provider.add_span_processor(late)
+        end(first)
+        end(provided.begin("second"))
+        found.append([each.heard for each in (*listening, late)])
+    assert found[0] == found[1]
+    assert ("start", "second", True, "root") in found[0][3]
+    assert (("ending", "first") in found[0][3]) is ENDING
+
+
+def test_one_that_is_added_before_a_span_ends_hears_of_its_end():
+    provided = Provided(light=True)
+    span = provided.begin("span")
+    late = Noting()
+    provided.provider.add_span_processor(late)
+    span.finish({})
+    assert [each[0] for each in late.heard] == [*["ending"] * ENDING, "end"]
+
+
+def test_who_does_nothing_on_being_told_is_not_called():
+    exporter = InMemorySpanExporter()
+    batch, simple, noting = BatchSpanProcessor(exporter), SimpleSpanProcessor(exporter), Noting()
+    provider = TracerProvider(shutdown_on_exit=False)
+    for each in (batch, simple, noting, SpanProcessor()):
+        provider.add_span_processor(each)
+    audience = Audience(provider.get_tracer("scope"))
+    assert audience.starting == (noting,)
+    assert audience.ending == (noting,) * ENDING
+    assert audience.ended == (batch, simple, noting)
+    batch.shutdown()
