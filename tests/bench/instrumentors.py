@@ -34,13 +34,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 from opentelemetry.sdk.trace import SpanProcessor
 from scripted_agents import RUNS, STEPS
 from spans_alone import Bare
-from turns import Turn, added_per_span, high, overhead, ratios_of_quarters
+from stopwatch import Stopwatch, Times
+from turns import Turn, added_per_span, high, overhead, ratios_of_quarters, share_known, whole
 
 REPEATS = 4
 """Times that a turn instruments, each for two runs."""
@@ -125,17 +125,13 @@ class Way:
 
 def work(framework: str, name: str) -> None:
     """A worker: for each line that comes in, a turn goes out."""
-    marks: list[float] = []
-    run, way = RUNS[framework](marks), Way(framework, name)
+    stopwatch = Stopwatch()
+    run, way = RUNS[framework](stopwatch.mark), Way(framework, name)
 
-    def timed() -> list[float]:
+    def timed() -> Times:
         way.kept.spans.clear()
         gc.collect()
-        marks.clear()
-        began = time.process_time()
-        run()
-        spent = time.process_time() - began
-        return [spent, *(later - earlier for earlier, later in pairwise(marks))]
+        return stopwatch.timed(run)
 
     timed()
     gc.freeze()  # the libraries' own objects are no part of what a run costs
@@ -147,7 +143,7 @@ def work(framework: str, name: str) -> None:
         print(json.dumps(vars(one_turn(way, timed))), flush=True)
 
 
-def one_turn(way: Way, timed: Callable[[], list[float]]) -> Turn:
+def one_turn(way: Way, timed: Callable[[], Times]) -> Turn:
     """The seconds of an agent's runs without and with instrumentation, `timed` one by one."""
     from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 
@@ -232,11 +228,11 @@ def table(framework: str, fleets: int, chosen: list[str]) -> None:
         chosen = [way for way in chosen if not way.startswith(THEIRS)]
     ways = [NOTHING, *chosen]
     found, in_a_loop = measured(framework, ways, fleets)
-    plain = 1000 * statistics.median(
-        run[0] for turns in found.values() for turn in turns for run in turn.plain
-    )
+    every = [turn for turns in found.values() for turn in turns]
+    plain = 1000 * statistics.median(seconds for turn in every for seconds in whole(turn.plain))
     runs = len(found[NOTHING]) * 2 * REPEATS
     print(f"\n{framework}: {STEPS} steps, {plain:.2f} ms uninstrumented; {runs} runs of each way")
+    print(f"steps during which nobody else was seen on the core: {share_known(every):.0f} %")
     print(f"{FLOOR}, in a tight loop: {in_a_loop:.1f} µs for a span of 16 attributes")
     print(f"{'':26}{'spans':>6}{'added µs/span: p50':>20}{'p99':>7}{'kB/run':>9}{'overhead %':>12}")
     middle, rare = dict[str, float](), dict[str, float]()

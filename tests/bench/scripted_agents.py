@@ -1,13 +1,12 @@
 """The scripted agents that `instrumentors.py` measures, one per framework.
 
 Each is a run of `STEPS` steps with one call of a tool in each but the last. Whenever its model is called, it
-puts the process's CPU time into the list it was made with, so that what a step costs can be told.
+calls what it was made with, so that what a step costs can be told.
 """
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -36,7 +35,7 @@ def lines_of(order_id: str) -> list[dict[str, Any]]:
     ]
 
 
-def smolagents_run(marks: list[float]) -> Run:
+def smolagents_run(mark: Callable[[], object]) -> Run:
     """A CodeAgent with one tool call per step."""
     import smolagents
     from smolagents import ChatMessage, CodeAgent, MessageRole, Model, tool
@@ -48,7 +47,7 @@ def smolagents_run(marks: list[float]) -> Run:
         turn = 0
 
         def generate(self, messages: Any, **options: Any) -> ChatMessage:
-            marks.append(time.process_time())
+            mark()
             self.turn += 1
             code = code_of(self.turn) if self.turn < STEPS else "final_answer('Refunded: $45.00.')"
             text = f"Thought: I go on with order {self.turn}.\n<code>\n{code}\n</code>"
@@ -72,7 +71,7 @@ def smolagents_run(marks: list[float]) -> Run:
     return run
 
 
-def langchain_run(marks: list[float]) -> Run:
+def langchain_run(mark: Callable[[], object]) -> Run:
     """A loop of model and tool within one runnable, through langchain-core alone."""
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage, HumanMessage
@@ -88,7 +87,7 @@ def langchain_run(marks: list[float]) -> Run:
         def _generate(
             self, messages: Any, stop: Any = None, run_manager: Any = None, **rest: Any
         ) -> ChatResult:
-            marks.append(time.process_time())
+            mark()
             turn = len(messages) // 2 + 1
             call = {"name": "run_python", "args": {"code": code_of(turn)}, "id": f"call_{turn}"}
             answer = AIMessage(f"I go on with order {turn}.", tool_calls=[call] if turn < STEPS else [])

@@ -7,25 +7,23 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from stopwatch import Times
+
 
 @dataclass
 class Turn:
-    """Seconds of runs: one without instrumentation, then two with and one without, and so on.
+    """Seconds of runs: one without instrumentation, then two with and one without, and so on."""
 
-    Each run's are the whole run's and then its steps'.
-    """
-
-    plain: list[list[float]] = field(default_factory=list)
-    instrumented: list[list[float]] = field(default_factory=list)
+    plain: list[Times] = field(default_factory=list)
+    instrumented: list[Times] = field(default_factory=list)
     spans: int = 0
     bytes: int = 0
 
-    def compared(self) -> Iterator[tuple[list[float], list[float]]]:
+    def compared(self) -> Iterator[tuple[Times, Times]]:
         """Each instrumented run beside the plain run before it, and beside the one after.
 
-        Other load comes and goes within a second, and makes some runs take half as long again. Not beside the
-        mean of both: times have a long tail on one side, so the mean of two lies above the median of one, and
-        what costs nothing would seem to save some 2 µs per span.
+        Not beside the mean of both: times have a long tail on one side, so the mean of two lies above the
+        median of one, and what costs nothing would seem to save some 2 µs per span.
         """
         for number, run in enumerate(self.instrumented):
             yield run, self.plain[number // 2]
@@ -40,7 +38,19 @@ def added_per_span(turns: list[Turn], spans_of_a_step: int) -> list[float]:
         for run, plain in turn.compared()
         # Later steps take longer: each is compared with the same one.
         for time, base in list(zip(run, plain, strict=True))[1:]
+        if time is not None and base is not None
     ]
+
+
+def share_known(turns: list[Turn]) -> float:
+    """Of the steps of all runs, per cent of which it is known what they took."""
+    steps = [time for turn in turns for run in (*turn.plain, *turn.instrumented) for time in run[1:]]
+    return 100 * sum(time is not None for time in steps) / len(steps)
+
+
+def whole(runs: list[Times]) -> list[float]:
+    """Seconds of whole runs, where they are known."""
+    return [run[0] for run in runs if run[0] is not None]
 
 
 def high(added: list[float]) -> float:
@@ -64,9 +74,11 @@ def _quarters(turns: list[Turn]) -> list[list[Turn]]:
 
 def overhead(turns: list[Turn]) -> tuple[float, float, float]:
     """Per cent that a run takes longer: the median of the turns, and the interval that holds it."""
-    shares = [
-        100 * (statistics.median(run[0] / plain[0] for run, plain in turn.compared()) - 1) for turn in turns
-    ]
+    shares = [100 * (statistics.median(ratios) - 1) for turn in turns if (ratios := _ratios(turn))]
     draw = random.Random(0)
     medians = sorted(statistics.median(draw.choices(shares, k=len(shares))) for _ in range(1000))
     return statistics.median(shares), medians[25], medians[975]
+
+
+def _ratios(turn: Turn) -> list[float]:
+    return [run[0] / plain[0] for run, plain in turn.compared() if run[0] and plain[0]]
