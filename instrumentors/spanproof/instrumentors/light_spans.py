@@ -88,6 +88,7 @@ class LightSpan(Span):
 
     _audience: Audience
     _begun: Start
+    # What was put onto it while it goes on, then once it has ended, until somebody asks for its attributes.
     _given: tuple[Mapping[str, AttributeValue], ...] | None
     _left: tuple[Mapping[str, AttributeValue], ...] | None = None
     _attributes: Any = _Gathered()
@@ -131,8 +132,8 @@ class LightSpan(Span):
         try:
             given = self._given
             if given is not None:
-                self._given = None
                 self._left = given + (attributes,)  # noqa: RUF005 - a list would be made first
+                self._given = None
                 self._end_time = time_ns()
         finally:
             lock.release()

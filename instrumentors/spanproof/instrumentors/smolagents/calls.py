@@ -31,7 +31,7 @@ class Told:
         alone: a call outside of any run gets a span too.
         facts: not all that a call is given is content.
 
-    Its functions are fetched before they are called: in one, they would first be looked for among the methods.
+    Its functions are fetched, then called: done in one, they would first be looked for among the methods.
     """
 
     place: str
