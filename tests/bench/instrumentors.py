@@ -1,6 +1,6 @@
 """What instrumentation costs an agent: uninstrumented, with ours, and with OpenInference's, in one run.
 
-Usage: `python tests/bench/instrumentors.py [smolagents|langchain …] [--times N] [--way NAME]`: five minutes
+Usage: `python tests/bench/instrumentors.py [smolagents|langchain …] [--times N] [--way NAME]`: ten minutes
 for all. A 99th percentile wants more runs, of fewer ways: `--way 'spanproof, no content' --times 4`.
 OpenInference's figures need `openinference-instrumentation-smolagents` and
 `openinference-instrumentation-langchain` beside Spanproof, in an environment of their own if they want other
@@ -15,8 +15,8 @@ faster. Measured is CPU time, of the steps during which nobody else was on the p
 What a span costs is told by the steps: by how much the time between two calls of the model is more than
 without, in the median and in the 99th percentile, divided by the spans that lie between. `nothing`
 instruments nothing: it tells how far equal runs lie apart, and its 99th percentile is taken off the others'.
-`overhead` is of whole runs, with the interval that holds its median in 95 of 100 cases. Beside the ratio to
-OpenInference's time stand the least and the greatest of the measurement's quarters, alone.
+`overhead` is of runs, with their begin and end, and the interval that holds its median in 95 of 100 cases.
+Beside the ratio to OpenInference's time stand the least and the greatest of the measurement's quarters.
 `sdk alone` opens and ends a span of 16 short attributes at the same places, by the OpenTelemetry SDK and
 nothing else. In a tight loop, between the turns, such a span costs less: within an agent's work nothing of it
 is in the processor's caches. `sdk alone, empty` is the same without any attribute, and `light spans alone,
@@ -41,7 +41,7 @@ from opentelemetry.sdk.trace import SpanProcessor
 from scripted_agents import RUNS, STEPS
 from spans_alone import Bare
 from stopwatch import Stopwatch, Times
-from turns import Turn, added_per_span, high, overhead, ratios_of_quarters, share_known, whole
+from turns import Turn, added_per_span, high, overhead, ratios_of_quarters, seconds, share_known
 
 REPEATS = 4
 """Times that a turn instruments, each for two runs."""
@@ -230,7 +230,7 @@ def table(framework: str, fleets: int, chosen: list[str]) -> None:
     ways = [NOTHING, *chosen]
     found, in_a_loop = measured(framework, ways, fleets)
     every = [turn for turns in found.values() for turn in turns]
-    plain = 1000 * statistics.median(seconds for turn in every for seconds in whole(turn.plain))
+    plain = 1000 * seconds([run for turn in every for run in turn.plain])
     runs = len(found[NOTHING]) * 2 * REPEATS
     print(f"\n{framework}: {STEPS} steps, {plain:.2f} ms uninstrumented; {runs} runs of each way")
     print(f"steps during which nobody else was seen on the core: {share_known(every):.0f} %")

@@ -1,4 +1,4 @@
-"""CPU time of an agent's run and of its steps, where the processor's core was this process's own.
+"""CPU time of an agent's run, step by step, where the processor's core was this process's own.
 
 A core's second thread may belong to another guest of the machine. While it works, all that happens here
 takes half as long again, for some ten milliseconds or a second. A sum, which needs no memory, tells it: it
@@ -13,7 +13,7 @@ from itertools import pairwise
 from time import monotonic, process_time, sleep
 
 Times = list[float | None]
-"""Seconds of a run and of its steps, None where they are not known."""
+"""Seconds of a run up to its first mark, from there to the next, and so on to its end; None if not known."""
 
 _ADDENDS = 1_500
 _SLOW = 1.2
@@ -37,10 +37,7 @@ class Stopwatch:
         self._marks.append((stopped, process_time()))
 
     def timed(self, run: Callable[[], object]) -> Times:
-        """What a run took, then each of its steps, which lie between two marks of its own.
-
-        It begins when the core is this process's own, or after some time all the same.
-        """
+        """What a run took; it begins when the core is this process's own, or after some time all the same."""
         self._marks.clear()
         self._sums.clear()
         self._wait()
@@ -50,8 +47,7 @@ class Stopwatch:
         self._fastest = min(self._fastest, statistics.median(self._sums))
         slow = [seconds > _SLOW * self._fastest for seconds in self._sums]
         spent = [later[0] - earlier[1] for earlier, later in pairwise(self._marks)]
-        known = [None if any(beside) else time for time, beside in zip(spent, pairwise(slow), strict=True)]
-        return [None if any(slow) else sum(spent), *known[1:-1]]
+        return [None if any(beside) else time for time, beside in zip(spent, pairwise(slow), strict=True)]
 
     def _wait(self) -> None:
         until = monotonic() + _PATIENCE_S

@@ -31,26 +31,34 @@ class Turn:
 
 
 def added_per_span(turns: list[Turn], spans_of_a_step: int) -> list[float]:
-    """Microseconds that each step of each instrumented run took longer, per span of a step."""
+    """Microseconds that each step of each instrumented run took longer, per span of a step.
+
+    A step lies between two calls of the model: neither what comes before the first nor after the last is one.
+    """
     return [
         1e6 * (time - base) / spans_of_a_step
         for turn in turns
         for run, plain in turn.compared()
-        # Later steps take longer: each is compared with the same one.
-        for time, base in list(zip(run, plain, strict=True))[1:]
-        if time is not None and base is not None
+        for time, base in _both_known(run[1:-1], plain[1:-1])
     ]
+
+
+def _both_known(run: Times, plain: Times) -> list[tuple[float, float]]:
+    """Later steps take longer: each beside the same one."""
+    pairs = zip(run, plain, strict=True)
+    return [(time, base) for time, base in pairs if time is not None and base is not None]
 
 
 def share_known(turns: list[Turn]) -> float:
     """Of the steps of all runs, per cent of which it is known what they took."""
-    steps = [time for turn in turns for run in (*turn.plain, *turn.instrumented) for time in run[1:]]
+    steps = [time for turn in turns for run in (*turn.plain, *turn.instrumented) for time in run]
     return 100 * sum(time is not None for time in steps) / len(steps)
 
 
-def whole(runs: list[Times]) -> list[float]:
-    """Seconds of whole runs, where they are known."""
-    return [run[0] for run in runs if run[0] is not None]
+def seconds(runs: list[Times]) -> float:
+    """Of a run, each of whose steps takes what it does in the median."""
+    known = [[time for time in step if time is not None] for step in zip(*runs, strict=True)]
+    return sum(map(statistics.median, known))
 
 
 def high(added: list[float]) -> float:
@@ -81,4 +89,10 @@ def overhead(turns: list[Turn]) -> tuple[float, float, float]:
 
 
 def _ratios(turn: Turn) -> list[float]:
-    return [run[0] / plain[0] for run, plain in turn.compared() if run[0] and plain[0]]
+    """Of each instrumented run to a plain one, by what is known of both, if that is more than half of it."""
+    ratios = []
+    for run, plain in turn.compared():
+        known = _both_known(run, plain)
+        if 2 * len(known) > len(run):
+            ratios.append(sum(time for time, _ in known) / sum(base for _, base in known))
+    return ratios
