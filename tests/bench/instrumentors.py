@@ -11,7 +11,7 @@ Each way of being instrumented has a process of its own, and the ways take turns
 machine falls on all of them alike. Within a turn a process runs the agent without and with instrumentation
 by turns, and a run is compared with those right before and after it: of two processes one is always a little
 faster. Measured is CPU time, of the steps during which nobody else was on the processor's core
-(`stopwatch.py`): how many of all they were is told, and where they are few, each run waits for half a second.
+(`stopwatch.py`): how many of all they were is told, and where they are few, runs wait for a moment.
 What a span costs is told by the steps: by how much the time between two calls of the model is more than
 without, in the median and in the 99th percentile, divided by the spans that lie between. `nothing`
 instruments nothing: it tells how far equal runs lie apart, and its 99th percentile is taken off the others'.

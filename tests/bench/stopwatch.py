@@ -18,7 +18,7 @@ Times = list[float | None]
 _ADDENDS = 1_500
 _SLOW = 1.2
 """Of the fastest sum: alone on its core it is seldom slower by a tenth, beside another guest by half."""
-_PATIENCE_S = 0.5
+_PATIENCE_S = 0.1
 
 
 class Stopwatch:
