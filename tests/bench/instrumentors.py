@@ -278,7 +278,13 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     for framework in arguments.framework or RUNS:
-        table(framework, arguments.times * FLEETS, arguments.way or WAYS)
+        try:
+            table(framework, arguments.times * FLEETS, arguments.way or WAYS)
+        except statistics.StatisticsError:
+            sys.exit(
+                f"{framework}: somebody else was on the core in all but a few steps;"
+                " measure again when the machine is quieter, or longer: --times N"
+            )
 
 
 if __name__ == "__main__":

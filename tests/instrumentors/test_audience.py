@@ -89,6 +89,27 @@ def test_one_that_is_added_before_a_span_ends_hears_of_its_end():
     assert [each[0] for each in late.heard] == [*["ending"] * ENDING, "end"]
 
 
+class Standing:
+    """Stands in for another processor, as a proxy does: its class has none of the methods."""
+
+    def __init__(self, processor):
+        self._processor = processor
+
+    def __getattr__(self, name):
+        return getattr(self._processor, name)
+
+
+def test_one_that_another_stands_in_for_hears_of_spans():
+    noting = Noting()
+    provided = Provided(light=True, processors=[Standing(noting)])
+    provided.begin("span").finish({})
+    assert [each[:2] for each in noting.heard if each[1] == "span"] == [
+        ("start", "span"),
+        *[("ending", "span")] * ENDING,
+        ("end", "span"),
+    ]
+
+
 def test_who_does_nothing_on_being_told_is_not_called():
     exporter = InMemorySpanExporter()
     batch, simple, noting = BatchSpanProcessor(exporter), SimpleSpanProcessor(exporter), Noting()

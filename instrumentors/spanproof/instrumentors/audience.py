@@ -18,8 +18,8 @@ _ENDING: Final = "_on_ending"
 _TOLD: Final = ("on_start", _ENDING, "on_end") if hasattr(SpanProcessor, _ENDING) else ("on_start", "on_end")
 """By what this release tells processors of a span."""
 _DEAF: Final = {
-    *(vars(SpanProcessor).get(name) for name in _TOLD),
-    *(vars(kind).get(name) for kind in (BatchSpanProcessor, SimpleSpanProcessor) for name in _TOLD[:-1]),
+    *(getattr(SpanProcessor, name) for name in _TOLD),
+    *(getattr(kind, name) for kind in (BatchSpanProcessor, SimpleSpanProcessor) for name in _TOLD[:-1]),
 }
 """Methods of the SDK's that do nothing."""
 
@@ -62,4 +62,5 @@ def _hearing(members: tuple[Any, ...], name: str) -> tuple[Any, ...]:
 
 
 def _hears(processor: Any, name: str) -> bool:
-    return name in getattr(processor, "__dict__", ()) or getattr(type(processor), name) not in _DEAF
+    """Also by a method that only the object has, as one does that stands in for another."""
+    return name in getattr(processor, "__dict__", ()) or getattr(type(processor), name, None) not in _DEAF
