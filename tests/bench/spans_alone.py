@@ -14,8 +14,8 @@ class Bare:
         from opentelemetry.context import Context
         from opentelemetry.trace import SpanKind, set_span_in_context
 
-        from spanproof.instrumentors.beginning import beginning_with
-        from spanproof.instrumentors.starts import Start
+        from spanproof.instrumentors.spans.span_factory import beginning_with
+        from spanproof.instrumentors.spans.starts import Start
 
         self._framework = framework
         # Light spans have a parent; that it is the same one for all changes nothing about their cost.

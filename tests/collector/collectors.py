@@ -13,9 +13,9 @@ from pathlib import Path
 
 import httpx
 
-from spanproof.cli.serve import collector_for
-from spanproof.collector.config import load_config
+from spanproof.cli.commands.serve import collector_for
 from spanproof.collector.service import Collector
+from spanproof.config.model import load_config
 from spanproof.trace.otlp import any_value
 
 SETTINGS = {

@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from spanproof.collector.config import Limits, Receivers
-from spanproof.collector.dialects import normalise
 from spanproof.collector.receive.accept import Accepted, Acceptor
 from spanproof.collector.receive.admission import Admission, Backlog
 from spanproof.collector.receive.server import Endpoints, Receiver
 from spanproof.collector.telemetry import Telemetry
-from spanproof.collector.wal import Wal
+from spanproof.collector.wal.log import Wal
+from spanproof.config.model import Limits, Receivers
 from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.trace import (
     Cohort,
@@ -32,6 +31,7 @@ from spanproof.trace import (
     score_id,
     trace_of,
 )
+from spanproof.trace.dialects import normalise
 
 MakeRequest = Callable[..., ExportTraceServiceRequest]
 

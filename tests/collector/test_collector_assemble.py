@@ -6,9 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from spanproof.collector.assemble import Assembler, CompleteTrace, Why
-from spanproof.collector.config import Assembly
-from spanproof.collector.fragments import Fragment, split
+from spanproof.collector.stages.assemble import Assembler, CompleteTrace, Why
+from spanproof.collector.stages.fragments import Fragment, split
+from spanproof.config.model import Assembly
 
 RULES = Assembly(quiet_s=6, orphan_quiet_s=35, max_wait_s=300, reopen_s=600)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from spanproof.collector.attach import (
+from spanproof.collector.stages.attach import (
     EVALUATOR_SCOPE,
     annotate,
     evaluation_events,
@@ -13,8 +13,8 @@ from spanproof.collector.attach import (
     evaluator_spans,
     remove_annotations,
 )
-from spanproof.collector.dialects import normalise
 from spanproof.trace import SpanKind
+from spanproof.trace.dialects import normalise
 from spanproof.trace.otlp import attributes_of
 
 NOW = 1_770_000_000_000_000_000

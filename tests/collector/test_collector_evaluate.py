@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.collector.assemble import CompleteTrace, Why
-from spanproof.collector.dialects import normalise
-from spanproof.collector.evaluate import Evaluated, Evaluators, merged
+from spanproof.collector.stages.assemble import CompleteTrace, Why
+from spanproof.collector.stages.evaluate import Evaluated, Evaluators, merged
 from spanproof.collector.telemetry import Telemetry
 from spanproof.evaluators.engine import Engine
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import StoreError, StoreUnavailable
 from spanproof.trace import Span
+from spanproof.trace.dialects import normalise
 
 
 def state(bodies: list[bytes], fresh_from: int, records: set[int], generation: int) -> CompleteTrace:
@@ -72,7 +72,7 @@ def two_spans(make_request) -> CompleteTrace:
 def test_a_part_waits_for_a_store_that_is_down_instead_of_passing_for_the_whole(
     two_spans, monkeypatch
 ) -> None:
-    monkeypatch.setattr("spanproof.collector.evaluate._STORE_PAUSE_S", 0.05)
+    monkeypatch.setattr("spanproof.collector.stages.evaluate._STORE_PAUSE_S", 0.05)
     rig = Rig([StoreUnavailable("down"), StoreUnavailable("down"), ()])
     rig.evaluators.submit(two_spans)
     until = time.monotonic() + 60

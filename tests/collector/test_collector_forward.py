@@ -11,12 +11,12 @@ import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from spanproof.collector.assemble import CompleteTrace, Why
-from spanproof.collector.attach import EVALUATOR_SCOPE
-from spanproof.collector.config import Forward
-from spanproof.collector.evaluate import Evaluated
-from spanproof.collector.forward import Forwarder
+from spanproof.collector.stages.assemble import CompleteTrace, Why
+from spanproof.collector.stages.attach import EVALUATOR_SCOPE
+from spanproof.collector.stages.evaluate import Evaluated
+from spanproof.collector.stages.forward import Forwarder
 from spanproof.collector.telemetry import Telemetry
+from spanproof.config.model import Forward
 
 
 @dataclass

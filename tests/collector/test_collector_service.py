@@ -10,11 +10,11 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-from spanproof.collector.config import load_config
-from spanproof.collector.dialects import normalise
 from spanproof.collector.service import Collector
+from spanproof.config.model import load_config
 from spanproof.evaluators.engine import Engine
 from spanproof.trace import Layer
+from spanproof.trace.dialects import normalise
 from spanproof.trace.otlp import read_file
 
 from .collectors import AGENT, LLM, agent_request, metrics, post, running, settings_of, wait_until

@@ -10,9 +10,9 @@ import sys
 import httpx
 import pytest
 
-from spanproof.cli.serve import collector_for
-from spanproof.collector.config import load_config
+from spanproof.cli.commands.serve import collector_for
 from spanproof.collector.receive.server import PortTaken
+from spanproof.config.model import load_config
 
 from .collectors import PROTOBUF, flags_of, running, settings_of
 

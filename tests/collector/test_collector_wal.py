@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spanproof.collector import wal_file
-from spanproof.collector.wal import Wal, WalClosed, WalInUse
-from spanproof.collector.wal_file import Encoding
+from spanproof.collector.wal import file as wal_file
+from spanproof.collector.wal.file import Encoding
+from spanproof.collector.wal.log import Wal, WalClosed, WalInUse
 
 
 def open_wal(directory: Path, segment_bytes: int = 1 << 20) -> Wal:
@@ -126,8 +126,8 @@ def test_a_disk_that_fails_is_told_to_who_waits_and_the_next_request_may_succeed
 _KILLED = """
 import os, signal, sys, threading
 from pathlib import Path
-from spanproof.collector.wal import Wal
-from spanproof.collector.wal_file import Encoding
+from spanproof.collector.wal.log import Wal
+from spanproof.collector.wal.file import Encoding
 wal = Wal(Path(sys.argv[1]), segment_bytes=1 << 16)
 def client(name):
     for n in range(10_000):

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.collector.assemble import CompleteTrace, Why
-from spanproof.collector.config import Evaluation
-from spanproof.collector.evaluate import Evaluated
-from spanproof.collector.ledger import Ledger
-from spanproof.collector.set_aside import SetAside
+from spanproof.collector.stages.assemble import CompleteTrace, Why
+from spanproof.collector.stages.evaluate import Evaluated
+from spanproof.collector.stages.write import Writer
 from spanproof.collector.telemetry import Telemetry
-from spanproof.collector.wal import Wal
-from spanproof.collector.wal_file import Encoding
-from spanproof.collector.write import Writer
+from spanproof.collector.wal.file import Encoding
+from spanproof.collector.wal.ledger import Ledger
+from spanproof.collector.wal.log import Wal
+from spanproof.collector.wal.set_aside import SetAside
+from spanproof.config.model import Evaluation
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import Store, StoreError, StoreUnavailable, open_store
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from spanproof.collector.config import load_config
 from spanproof.collector.telemetry import Telemetry
+from spanproof.config.model import load_config
 
 ROOT = Path(__file__).parents[2]
 OTELCOL = sorted((ROOT / "deploy" / "otelcol").glob("*.yaml"))

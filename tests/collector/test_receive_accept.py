@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.collector.config import Limits
 from spanproof.collector.receive.accept import Accepted, Acceptor
 from spanproof.collector.receive.admission import Admission, Backlog
 from spanproof.collector.receive.refused import Reason, Refused
 from spanproof.collector.telemetry import Telemetry
-from spanproof.collector.wal import Wal
-from spanproof.collector.wal_file import Encoding
+from spanproof.collector.wal.file import Encoding
+from spanproof.collector.wal.log import Wal
+from spanproof.config.model import Limits
 
 
 async def test_a_request_whose_client_gave_up_while_it_was_written_is_handed_on_all_the_same(

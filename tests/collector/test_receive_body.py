@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from spanproof.collector.fragments import reject_bad_ids, split
 from spanproof.collector.receive.body import decode, decode_stored, form_of, stored_form, unpack
 from spanproof.collector.receive.refused import Reason, Refused
-from spanproof.collector.wal_file import Encoding
+from spanproof.collector.stages.fragments import reject_bad_ids, split
+from spanproof.collector.wal.file import Encoding
 
 ENCODINGS = ["", "identity", "gzip", "deflate", "GZIP "]
 

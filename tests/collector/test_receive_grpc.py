@@ -14,7 +14,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
-from spanproof.collector.config import Limits
+from spanproof.config.model import Limits
 
 EXPORT = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 

@@ -16,9 +16,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
-from spanproof.collector.config import Limits
 from spanproof.collector.receive.server import PortTaken
-from spanproof.collector.wal import Wal
+from spanproof.collector.wal.log import Wal
+from spanproof.config.model import Limits
 from spanproof.trace.otlp import encode_json
 
 PROTOBUF = {"content-type": "application/x-protobuf"}

@@ -11,7 +11,7 @@ import stat
 import sys
 from pathlib import Path
 
-from spanproof.sandbox.jail import kernel
+from spanproof.sandbox.backends.jail import kernel
 
 NOBODY = 65534
 

@@ -13,20 +13,15 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from spanproof.collector.config import Limits, Receivers
 from spanproof.collector.receive.accept import Accepted, Acceptor
 from spanproof.collector.receive.admission import Admission, Backlog
 from spanproof.collector.receive.server import Endpoints, Receiver
 from spanproof.collector.telemetry import Telemetry
-from spanproof.collector.wal import Wal
-from spanproof.instrumentors import (
-    diagnostics,
-    instrument_langchain,
-    instrument_smolagents,
-    trace,
-    uninstrument,
-)
-from spanproof.instrumentors.diagnostics import reset_diagnostics
+from spanproof.collector.wal.log import Wal
+from spanproof.config.model import Limits, Receivers
+from spanproof.instrumentors import instrument_langchain, instrument_smolagents, trace, uninstrument
+from spanproof.instrumentors.frameworks import diagnostics
+from spanproof.instrumentors.frameworks.diagnostics import reset_diagnostics
 from spanproof.semconv import attributes
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "instrumentors"

@@ -21,8 +21,8 @@ from opentelemetry.sdk.trace.sampling import (
 )
 from opentelemetry.trace import SpanContext, SpanKind, TraceFlags
 
-from spanproof.instrumentors.beginning import beginning_with
-from spanproof.instrumentors.starts import Start
+from spanproof.instrumentors.spans.span_factory import beginning_with
+from spanproof.instrumentors.spans.starts import Start
 
 ELSEWHERE = SpanContext(7, 7, is_remote=True, trace_flags=TraceFlags(1))
 
@@ -76,7 +76,7 @@ def started_by(begin):
     """As the API's `start_span`, which can be told the time."""
 
     def start(name, context, kind, attributes, links=(), start_time=None):
-        clocks = ("opentelemetry.sdk.trace.time_ns", "spanproof.instrumentors.beginning.time_ns")
+        clocks = ("opentelemetry.sdk.trace.time_ns", "spanproof.instrumentors.spans.span_factory.time_ns")
         with ExitStack() as stopped:
             for clock in clocks if start_time is not None else ():
                 stopped.enter_context(patch(clock, lambda: start_time))

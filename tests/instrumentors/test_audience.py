@@ -11,8 +11,8 @@ from opentelemetry.sdk.trace import (
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from spanproof.instrumentors.audience import Audience
-from spanproof.instrumentors.light_spans import LightSpan
+from spanproof.instrumentors.spans.light_spans import LightSpan
+from spanproof.instrumentors.spans.processors import Audience
 
 from .lightly import Provided
 

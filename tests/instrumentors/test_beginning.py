@@ -16,8 +16,8 @@ from opentelemetry.sdk.trace.sampling import (
 )
 from opentelemetry.trace import Link, SpanContext, SpanKind, TraceState
 
-from spanproof.instrumentors.beginning import beginning_with
-from spanproof.instrumentors.light_spans import LightSpan
+from spanproof.instrumentors.spans.light_spans import LightSpan
+from spanproof.instrumentors.spans.span_factory import beginning_with
 
 from .lightly import ELSEWHERE, AlwaysRecording, Counting, Deciding, Provided, started_by
 
@@ -71,7 +71,7 @@ def test_random_ids_are_drawn_as_the_sdk_draws_them(monkeypatch, drawn):
         provided.root._context = ELSEWHERE
         left = [*drawn]
         with monkeypatch.context() as drawing:
-            for module in ("random", "spanproof.instrumentors.beginning"):
+            for module in ("random", "spanproof.instrumentors.spans.span_factory"):
                 drawing.setattr(f"{module}.getrandbits", lambda bits, left=left: left.pop(0))
             found.append((tuple(provided.begin().get_span_context()), left))
     assert found[0] == found[1]

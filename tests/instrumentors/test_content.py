@@ -15,17 +15,17 @@ from langchain_core.tools import tool
 from spanproof.instrumentors import (
     ContentPolicy,
     Redaction,
-    diagnostics,
     instrument_langchain,
     instrument_smolagents,
     uninstrument,
 )
-from spanproof.instrumentors.content import Content, policy_from
-from spanproof.instrumentors.diagnostics import reset_diagnostics
-from spanproof.instrumentors.plain_json import plain_json
-from spanproof.instrumentors.redaction import redactor_of
-from spanproof.instrumentors.serialise import Encoded, encode
-from spanproof.instrumentors.texts import clip, well_formed
+from spanproof.instrumentors.content.capture import Content, policy_from
+from spanproof.instrumentors.content.plain_json import plain_json
+from spanproof.instrumentors.content.redaction import redactor_of
+from spanproof.instrumentors.content.serialise import Encoded, encode
+from spanproof.instrumentors.content.texts import clip, well_formed
+from spanproof.instrumentors.frameworks import diagnostics
+from spanproof.instrumentors.frameworks.diagnostics import reset_diagnostics
 
 from .coders import coder
 

@@ -7,7 +7,7 @@ from threading import Thread
 from opentelemetry import context as api
 from opentelemetry.context import Context
 
-from spanproof.instrumentors import contexts
+from spanproof.instrumentors.spans import contexts
 
 
 def test_what_one_attaches_the_other_has_and_may_detach():

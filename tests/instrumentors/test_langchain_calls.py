@@ -146,7 +146,7 @@ def test_a_tool_that_takes_code_records_it(recorded, name, arguments, code, lang
     ],
 )
 def test_a_tool_that_takes_no_code_records_none(name, arguments):
-    from spanproof.instrumentors.code_tools import code_in
+    from spanproof.instrumentors.content.code_tools import code_in
 
     assert code_in(name, arguments) is None
 
@@ -164,7 +164,7 @@ def test_a_tool_that_takes_no_code_records_none(name, arguments):
     ],
 )
 def test_a_run_goes_by_the_name_it_is_shown_by(serialized, given, name):
-    from spanproof.instrumentors.langchain.records import run_name
+    from spanproof.instrumentors.frameworks.langchain.records import run_name
 
     assert run_name(serialized, given, "other") == name
 
@@ -181,7 +181,7 @@ def test_a_run_goes_by_the_name_it_is_shown_by(serialized, given, name):
     ],
 )
 def test_a_call_goes_by_the_model_that_is_asked(given, name):
-    from spanproof.instrumentors.langchain.records import model_name
+    from spanproof.instrumentors.frameworks.langchain.records import model_name
 
     assert model_name({"name": "Class"}, given) == name
 

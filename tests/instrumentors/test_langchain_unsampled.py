@@ -63,7 +63,7 @@ def test_the_applications_own_trace_goes_on_through_an_unsampled_run(unsampled):
 
 
 def test_runs_within_an_unsampled_one_are_let_alone(unsampled, monkeypatch):
-    from spanproof.instrumentors.langchain.handler import SpanHandler
+    from spanproof.instrumentors.frameworks.langchain.handler import SpanHandler
 
     seen = []
     original = SpanHandler.on_chain_start

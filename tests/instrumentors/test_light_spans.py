@@ -21,8 +21,8 @@ from opentelemetry.sdk.trace import (
 )
 from opentelemetry.trace import Status, StatusCode
 
-from spanproof.instrumentors import light_spans
-from spanproof.instrumentors.light_spans import LightSpan
+from spanproof.instrumentors.spans import light_spans
+from spanproof.instrumentors.spans.light_spans import LightSpan
 
 from .lightly import ELSEWHERE, Provided
 

@@ -20,7 +20,7 @@ from agents.tracing import generation_span, response_span
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 
 from spanproof.instrumentors import instrument_openai_agents, uninstrument
-from spanproof.instrumentors.openai_agents.instrumentor import _processors
+from spanproof.instrumentors.frameworks.openai_agents.instrumentor import _processors
 
 from .agents_sdk import Scripted, ScriptedResponses, calls, chat_completions, response_of, says
 from .coders import messages_of

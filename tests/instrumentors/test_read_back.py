@@ -3,8 +3,8 @@
 from langchain_core.tools import tool
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 
-from spanproof.collector.dialects import normalise
 from spanproof.trace import SpanKind
+from spanproof.trace.dialects import normalise
 
 from .coders import coder
 

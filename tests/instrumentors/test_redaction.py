@@ -14,10 +14,10 @@ from spanproof.instrumentors import (
     instrument_smolagents,
     uninstrument,
 )
-from spanproof.instrumentors.content import Content
-from spanproof.instrumentors.json_paths import parse
-from spanproof.instrumentors.redaction import redactor_of
-from spanproof.instrumentors.serialise import encode
+from spanproof.instrumentors.content.capture import Content
+from spanproof.instrumentors.content.json_paths import parse
+from spanproof.instrumentors.content.redaction import redactor_of
+from spanproof.instrumentors.content.serialise import encode
 
 from .coders import ScriptedChatModel, coder
 from .graphs import calls

@@ -97,7 +97,8 @@ def test_a_child_forked_while_every_lock_is_held_runs_and_exports_on_its_own(rec
 import os, threading
 from spanproof.instrumentors import diagnostics, register
 from spanproof.instrumentors import diagnostics as _, registration
-import spanproof.instrumentors.diagnostics as counting, spanproof.instrumentors.patching as patching
+import spanproof.instrumentors.frameworks.diagnostics as counting
+import spanproof.instrumentors.frameworks.patching as patching
 provider = register(endpoint={receiving.http!r}, instrument=("smolagents",))
 """
         + _FORKING
@@ -160,7 +161,7 @@ _FORKING = """
 held, forked = threading.Event(), threading.Event()
 def hold():
     import sys
-    counting = sys.modules["spanproof.instrumentors.diagnostics"]
+    counting = sys.modules["spanproof.instrumentors.frameworks.diagnostics"]
     with counting._lock, registration._lock, list(patching._all)[0]._lock:
         held.set()
         forked.wait(30)

@@ -14,7 +14,7 @@ _BLOCKED = "import sys\nsys.modules['orjson'] = None\n"
 
 _VALUES = """
 import json, random
-from spanproof.instrumentors.content import Content, ContentPolicy
+from spanproof.instrumentors.content.capture import Content, ContentPolicy
 from spanproof.instrumentors import plain_json
 chance = random.Random(7)
 texts = ["", "plain", 'q"uo\\\\te', "\\x00\\x1f\\x7f", "\\u2028 é 😀", "lone \\ud800", "x" * 300]

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.instrumentors import diagnostics, instrumented, releases, uninstrument
-from spanproof.instrumentors.diagnostics import reset_diagnostics
+from spanproof.instrumentors import instrumented, uninstrument
+from spanproof.instrumentors.frameworks import diagnostics
+from spanproof.instrumentors.frameworks.diagnostics import reset_diagnostics
+from spanproof.instrumentors.provider import releases
 from spanproof.instrumentors.zero_code import LangChain, OpenAIAgents, Smolagents
 
 from .conftest import AGENT_PROGRAM, RUN_KINDS, run_program

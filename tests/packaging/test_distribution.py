@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGES = {
     "semconv", "instrumentors", "sandbox", "trace", "evaluators", "gate", "suites", "collector", "store",
-    "alerts", "cli",
+    "alerts", "cli", "config",
 }  # fmt: skip
 USE = (
     "from spanproof.instrumentors import register; from spanproof.trace import Span; import sys;"

@@ -14,11 +14,11 @@ from typing import Any
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 
-from spanproof.collector.dialects import normalise
 from spanproof.semconv import genai
 from spanproof.semconv import openinference as oi
 from spanproof.semconv import spanproof as ours
 from spanproof.trace import Trace, trace_of
+from spanproof.trace.dialects import normalise
 from spanproof.trace.otlp import any_value
 
 TRACE_ID = "5b8efff798038103d269b633813fc60c"

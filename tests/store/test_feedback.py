@@ -9,12 +9,12 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from spanproof.cli.app import run
-from spanproof.collector.dialects import normalise
 from spanproof.evaluators.engine import Engine
 from spanproof.instrumentors import feedback, trace
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.store import open_store
 from spanproof.trace import trace_of
+from spanproof.trace.dialects import normalise
 
 
 @pytest.fixture

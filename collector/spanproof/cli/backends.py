@@ -9,7 +9,7 @@ import click
 
 from spanproof.cli.builds import show_builds
 from spanproof.cli.console import UsageProblem
-from spanproof.collector.config import Config
+from spanproof.config.model import Config
 from spanproof.sandbox import BadSetting, Sandbox, SandboxUnavailable
 from spanproof.sandbox.registry import backend_names, open_sandbox
 

@@ -13,11 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from spanproof.cli import EXIT_MISUSE, EXIT_PASS
+from spanproof.cli.commands.evaluate import opened_engine, traces_in
 from spanproof.cli.console import console, print_json
 from spanproof.cli.detail import left_the_record
-from spanproof.cli.evaluate import opened_engine, traces_in
 from spanproof.cli.report import plain
-from spanproof.collector.config import Config
+from spanproof.config.model import Config
 from spanproof.evaluators.layers.common import first_to_leave, number_in
 from spanproof.evaluators.model import NoReplay, RunEvaluation
 from spanproof.evaluators.replay.record import class_beside, record_of

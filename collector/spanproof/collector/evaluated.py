@@ -10,7 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from spanproof.collector.evaluate import Evaluated
+from spanproof.collector.stages.evaluate import Evaluated
 from spanproof.evaluators.model import TraceEvaluation
 
 log = logging.getLogger(__name__)

@@ -13,20 +13,20 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from spanproof.collector.assemble import Assembler, CompleteTrace
-from spanproof.collector.config import Config
-from spanproof.collector.evaluate import Evaluated, Evaluates, Evaluators
-from spanproof.collector.fragments import reject_bad_ids, split
-from spanproof.collector.ledger import Ledger
 from spanproof.collector.receive.accept import Accepted
 from spanproof.collector.receive.admission import Backlog
 from spanproof.collector.receive.body import decode_stored
 from spanproof.collector.receive.refused import Refused
-from spanproof.collector.set_aside import SetAside
+from spanproof.collector.stages.assemble import Assembler, CompleteTrace
+from spanproof.collector.stages.evaluate import Evaluated, Evaluates, Evaluators
+from spanproof.collector.stages.fragments import reject_bad_ids, split
+from spanproof.collector.stages.write import Writer
 from spanproof.collector.telemetry import Telemetry
-from spanproof.collector.wal import Wal
-from spanproof.collector.wal_file import Record
-from spanproof.collector.write import Writer
+from spanproof.collector.wal.file import Record
+from spanproof.collector.wal.ledger import Ledger
+from spanproof.collector.wal.log import Wal
+from spanproof.collector.wal.set_aside import SetAside
+from spanproof.config.model import Config
 from spanproof.store import Store
 from spanproof.trace import Span
 

@@ -14,17 +14,17 @@ from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
 from typing import Self
 
-from spanproof.collector.config import Config
-from spanproof.collector.engine import open_engine
 from spanproof.collector.evaluated import EvaluationLog
-from spanproof.collector.forward import Forwarder
 from spanproof.collector.pipeline import Pipeline
 from spanproof.collector.receive.accept import Acceptor
 from spanproof.collector.receive.admission import Admission, Backlog
 from spanproof.collector.receive.server import Endpoints, Receiver
+from spanproof.collector.stages.forward import Forwarder
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.ticker import Ticker, Watcher
-from spanproof.collector.wal import Wal
+from spanproof.collector.wal.log import Wal
+from spanproof.config.engine import open_engine
+from spanproof.config.model import Config
 from spanproof.store import Store, open_store
 
 log = logging.getLogger(__name__)

@@ -9,11 +9,10 @@
 What goes wrong in here never reaches the host; `diagnostics()` counts it.
 """
 
-from spanproof.instrumentors import environment as _environment  # noqa: F401 - first: it imports the SDK with care
-from spanproof.instrumentors.cohort import set_cohort
-from spanproof.instrumentors.content import ContentPolicy
-from spanproof.instrumentors.diagnostics import Diagnostics, diagnostics
-from spanproof.instrumentors.redaction import Redaction
+from spanproof.instrumentors.content.capture import ContentPolicy
+from spanproof.instrumentors.content.redaction import Redaction
+from spanproof.instrumentors.frameworks.diagnostics import Diagnostics, diagnostics
+from spanproof.instrumentors.provider import environment as _environment  # noqa: F401 - first: it imports the SDK with care
 from spanproof.instrumentors.registration import (
     instrument_langchain,
     instrument_openai_agents,
@@ -22,6 +21,7 @@ from spanproof.instrumentors.registration import (
     register,
     uninstrument,
 )
+from spanproof.instrumentors.spans.cohort import set_cohort
 from spanproof.instrumentors.user_feedback import feedback
 
 __all__ = [

@@ -13,14 +13,14 @@ from typing import Any, Final
 
 from opentelemetry import trace as otel
 
-from spanproof.instrumentors.arguments import Parameters, parameters_of
-from spanproof.instrumentors.content import Content, ContentPolicy
-from spanproof.instrumentors.contexts import attach, restore
-from spanproof.instrumentors.diagnostics import shielded
-from spanproof.instrumentors.spans import GIVEN_UP, Opened, Tracing
-from spanproof.instrumentors.starts import AGENT, TOOL, start_of
-from spanproof.instrumentors.streams import drive
-from spanproof.instrumentors.texts import text_of
+from spanproof.instrumentors.content.arguments import Parameters, parameters_of
+from spanproof.instrumentors.content.capture import Content, ContentPolicy
+from spanproof.instrumentors.content.texts import text_of
+from spanproof.instrumentors.frameworks.diagnostics import shielded
+from spanproof.instrumentors.spans.contexts import attach, restore
+from spanproof.instrumentors.spans.starts import AGENT, TOOL, start_of
+from spanproof.instrumentors.spans.streams import drive
+from spanproof.instrumentors.spans.tracing import GIVEN_UP, Opened, Tracing
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import wrapt
 from opentelemetry import trace
 
-from spanproof.instrumentors.arguments import arguments_named, parameters_of
-from spanproof.instrumentors.cohort import cohort_attributes
+from spanproof.instrumentors.content.arguments import arguments_named, parameters_of
+from spanproof.instrumentors.spans.cohort import cohort_attributes
 from spanproof.semconv import spanproof as ours
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Guard:
 
     def smolagents(self, agent: Any) -> Any:
         """Guard a smolagents agent, in place, and every agent that it manages; gives it back."""
-        from spanproof.instrumentors.smolagents.guarding import guard_agent
+        from spanproof.instrumentors.frameworks.smolagents.guarding import guard_agent
 
         return guard_agent(self, agent)
 
@@ -124,7 +124,7 @@ class Guard:
         Raises:
             ValueError: the tool has no such argument.
         """
-        from spanproof.instrumentors.langchain.guarding import guarded
+        from spanproof.instrumentors.frameworks.langchain.guarding import guarded
 
         return guarded(self, tool, argument, language)
 
@@ -139,7 +139,7 @@ class Guard:
         Raises:
             ValueError: the tool has no such argument.
         """
-        from spanproof.instrumentors.openai_agents.guarding import guarded
+        from spanproof.instrumentors.frameworks.openai_agents.guarding import guarded
 
         return guarded(self, tool, argument, language)
 

@@ -22,16 +22,16 @@ from opentelemetry import trace
 from opentelemetry.sdk.resources import SERVICE_NAME
 from opentelemetry.sdk.trace import TracerProvider
 
-from spanproof.instrumentors.cohort import CohortProcessor
-from spanproof.instrumentors.content import ContentPolicy
+from spanproof.instrumentors.content.capture import ContentPolicy
 from spanproof.instrumentors.decorating import configure
-from spanproof.instrumentors.diagnostics import swallowed
-from spanproof.instrumentors.environment import apply_log_level, understood
-from spanproof.instrumentors.exporting import add_exporters
-from spanproof.instrumentors.otlp import protocol_of
-from spanproof.instrumentors.providing import is_disabled, provider_for
-from spanproof.instrumentors.releases import check_release
-from spanproof.instrumentors.spans import Tracing
+from spanproof.instrumentors.frameworks.diagnostics import swallowed
+from spanproof.instrumentors.provider.environment import apply_log_level, understood
+from spanproof.instrumentors.provider.exporting import add_exporters
+from spanproof.instrumentors.provider.otlp import protocol_of
+from spanproof.instrumentors.provider.providing import is_disabled, provider_for
+from spanproof.instrumentors.provider.releases import check_release
+from spanproof.instrumentors.spans.cohort import CohortProcessor
+from spanproof.instrumentors.spans.tracing import Tracing
 from spanproof.semconv import openinference
 
 FRAMEWORKS = ("smolagents", "langchain")
@@ -239,19 +239,19 @@ def _is_switched_off(framework: str) -> bool:
 
 
 def _smolagents(tracing: Tracing) -> _Instrumentor:
-    from spanproof.instrumentors.smolagents import SmolagentsInstrumentor
+    from spanproof.instrumentors.frameworks.smolagents import SmolagentsInstrumentor
 
     return SmolagentsInstrumentor(tracing)
 
 
 def _langchain(tracing: Tracing) -> _Instrumentor:
-    from spanproof.instrumentors.langchain import LangChainInstrumentor
+    from spanproof.instrumentors.frameworks.langchain import LangChainInstrumentor
 
     return LangChainInstrumentor(tracing)
 
 
 def _openai_agents(tracing: Tracing) -> _Instrumentor:
-    from spanproof.instrumentors.openai_agents import OpenAIAgentsInstrumentor
+    from spanproof.instrumentors.frameworks.openai_agents import OpenAIAgentsInstrumentor
 
     return OpenAIAgentsInstrumentor(tracing)
 

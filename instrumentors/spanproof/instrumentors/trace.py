@@ -26,7 +26,7 @@ from typing import Any, Self, TypeVar, overload
 from opentelemetry import trace as otel
 from opentelemetry.context import Context
 
-from spanproof.instrumentors.contexts import attach, current, restore
+from spanproof.instrumentors.content.texts import text_of
 from spanproof.instrumentors.decorating import (
     close_span,
     configure,
@@ -35,11 +35,11 @@ from spanproof.instrumentors.decorating import (
     describe,
     open_span,
 )
-from spanproof.instrumentors.diagnostics import shielded
-from spanproof.instrumentors.light_spans import put
-from spanproof.instrumentors.spans import Opened
-from spanproof.instrumentors.starts import AGENT, CHAIN, TOOL
-from spanproof.instrumentors.texts import text_of
+from spanproof.instrumentors.frameworks.diagnostics import shielded
+from spanproof.instrumentors.spans.contexts import attach, current, restore
+from spanproof.instrumentors.spans.light_spans import put
+from spanproof.instrumentors.spans.starts import AGENT, CHAIN, TOOL
+from spanproof.instrumentors.spans.tracing import Opened
 from spanproof.semconv import spanproof as ours
 
 __all__ = ["Block", "agent", "configure", "record_execution", "step", "tool"]

@@ -18,8 +18,8 @@ from opentelemetry.trace import (
 )
 
 from spanproof.instrumentors.decorating import current_tracing
-from spanproof.instrumentors.diagnostics import shielded
-from spanproof.instrumentors.starts import start_of
+from spanproof.instrumentors.frameworks.diagnostics import shielded
+from spanproof.instrumentors.spans.starts import start_of
 from spanproof.semconv import spanproof as ours
 
 FEEDBACK_KINDS: Final = ("thumbs_up", "thumbs_down", "rerun", "revert", "escalation")

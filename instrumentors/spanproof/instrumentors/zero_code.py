@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError
 from typing import ClassVar
 
+from spanproof.instrumentors.provider.releases import check_release
 from spanproof.instrumentors.registration import (
     instrument_langchain,
     instrument_openai_agents,
@@ -16,7 +17,6 @@ from spanproof.instrumentors.registration import (
     told,
     uninstrument,
 )
-from spanproof.instrumentors.releases import check_release
 
 
 class _EntryPoint:

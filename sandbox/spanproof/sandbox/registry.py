@@ -15,7 +15,7 @@ from spanproof.sandbox.errors import BadSetting, SandboxUnavailable
 
 GROUP = "spanproof.sandboxes"
 _OURS = {
-    "jail": "spanproof.sandbox.jail.backend:JailSandbox",
+    "jail": "spanproof.sandbox.backends.jail.backend:JailSandbox",
     "docker": "spanproof.sandbox.backends.docker.backend:DockerSandbox",
     "e2b": "spanproof.sandbox.backends.e2b.backend:E2BSandbox",
 }

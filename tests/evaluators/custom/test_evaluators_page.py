@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from spanproof.collector.config import load_config
-from spanproof.collector.engine import evaluators_of
+from spanproof.config.engine import evaluators_of
+from spanproof.config.model import load_config
 from spanproof.evaluators.custom import Call, Function, evaluate
 from spanproof.evaluators.evaluator import installed
 

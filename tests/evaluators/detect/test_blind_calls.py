@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from spanproof.collector.dialects.decode import decoded
 from spanproof.evaluators.detect.arguments import code_in_call
 from spanproof.trace import ToolCall
+from spanproof.trace.dialects.decode import decoded
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "detection" / "blind-calls.yaml"
 CALLS = yaml.safe_load(GOLDEN.read_text("utf-8"))

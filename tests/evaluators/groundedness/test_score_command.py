@@ -8,8 +8,8 @@ import json
 import pytest
 
 from spanproof.cli.app import run
+from spanproof.cli.commands.score import score_groundedness, score_trajectory
 from spanproof.cli.jsonl import run_jsonl
-from spanproof.cli.score import score_groundedness, score_trajectory
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
 

@@ -10,7 +10,7 @@ import yaml
 from tests.evaluators.judge.conftest import Endpoint, endpoint
 
 from spanproof.cli.app import run
-from spanproof.collector.config import load_config
+from spanproof.config.model import load_config
 from spanproof.evaluators.judge import errors, load_rubrics
 from spanproof.evaluators.judge.agreement import agreement
 

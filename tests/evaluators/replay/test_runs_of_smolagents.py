@@ -12,15 +12,15 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from smolagents import ChatMessage, CodeAgent, MessageRole, Model, tool
 from smolagents.monitoring import LogLevel
 
-from spanproof.collector.dialects import normalise
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.replay import FixtureBook, FixtureSet, parameters_in
 from spanproof.instrumentors import instrument_smolagents, uninstrument
 from spanproof.sandbox import Ecosystem, FailureClass, PackageSet
+from spanproof.sandbox.backends.jail.backend import JailSandbox
 from spanproof.sandbox.errors import EnvironmentUnavailable
-from spanproof.sandbox.jail.backend import JailSandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import trace_of
+from spanproof.trace.dialects import normalise
 
 PRICES = {"hat": 4500, "cap": 900}
 

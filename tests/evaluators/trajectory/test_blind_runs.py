@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from spanproof.cli.score import score_trajectory
+from spanproof.cli.commands.score import score_trajectory
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "trajectory"

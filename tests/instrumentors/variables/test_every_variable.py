@@ -7,7 +7,7 @@ import opentelemetry.environment_variables
 import opentelemetry.instrumentation.environment_variables
 import opentelemetry.sdk.environment_variables
 
-from spanproof.instrumentors.variables import READERS
+from spanproof.instrumentors.provider.variables import READERS
 
 from . import test_exporters, test_recording, test_tracing, test_trust
 from .programs import honoured

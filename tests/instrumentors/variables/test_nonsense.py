@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from spanproof.instrumentors.variables import reading
+from spanproof.instrumentors.provider.variables import reading
 
 from .otlp_sinks import http_sink
 from .programs import ran

@@ -20,7 +20,7 @@ from urllib.parse import unquote
 import pytest
 
 from spanproof.sandbox import Sandbox
-from spanproof.sandbox.jail import workshop
+from spanproof.sandbox.backends.jail import build_sandbox as workshop
 from spanproof.sandbox.model import Tier
 from spanproof.sandbox.registry import open_sandbox
 

@@ -23,8 +23,8 @@ from spanproof.sandbox import (
     ToolAnswer,
     UnsupportedFixtures,
 )
+from spanproof.sandbox.backends.docker.build_sandbox import check_fits
 from spanproof.sandbox.backends.docker.container import Container
-from spanproof.sandbox.backends.docker.workshop import check_fits
 from spanproof.sandbox.model import Ecosystem
 from spanproof.sandbox.registry import open_sandbox
 

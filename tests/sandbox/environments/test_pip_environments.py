@@ -129,7 +129,7 @@ def test_sessions_have_environments_too(sandbox: Sandbox, wheels: Wheels) -> Non
 def test_interpreters_of_sets_make_room_for_each_other(
     sandbox: Sandbox, wheels: Wheels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spanproof.sandbox.jail.pool._ENVIRONMENTS", 1)
+    monkeypatch.setattr("spanproof.sandbox.backends.jail.pool._ENVIRONMENTS", 1)
     for number in (1, 2):
         wheels.add("alpha", f"{number}.0", package("alpha", str(number)))
     for number in (1, 2, 1):

@@ -18,19 +18,19 @@ import orjson
 from rich.rule import Rule
 from rich.text import Text
 
-from spanproof.cli.config import read_config
+from spanproof.cli.commands.config import read_config
+from spanproof.cli.commands.evaluate import opened_engine
+from spanproof.cli.commands.gate import print_report as print_gate
+from spanproof.cli.commands.promote import print_case
+from spanproof.cli.commands.serve import collector_for
+from spanproof.cli.commands.suite import print_report as print_suite
 from spanproof.cli.console import UsageProblem, console, print_json
 from spanproof.cli.demo.fleet import AgentRun, AgentsFailed, run_agents
 from spanproof.cli.demo.listener import WebhookListener
 from spanproof.cli.detail import run_detail
-from spanproof.cli.evaluate import opened_engine
-from spanproof.cli.gate import print_report as print_gate
-from spanproof.cli.promote import print_case
 from spanproof.cli.report import layer_scores, plain, runs_table
-from spanproof.cli.serve import collector_for
-from spanproof.cli.suite import print_report as print_suite
-from spanproof.collector.config import Config
 from spanproof.collector.service import Collector
+from spanproof.config.model import Config
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.gate import GateReport, check, parse
 from spanproof.suites import Case, SuiteReport, promote, run_suite

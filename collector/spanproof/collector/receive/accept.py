@@ -18,13 +18,13 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
-from spanproof.collector.fragments import reject_bad_ids, span_count
 from spanproof.collector.receive import body as bodies
 from spanproof.collector.receive.admission import Admission, Entry
 from spanproof.collector.receive.refused import Reason, Refused
+from spanproof.collector.stages.fragments import reject_bad_ids, span_count
 from spanproof.collector.telemetry import Sparingly, Telemetry
-from spanproof.collector.wal import Wal, WalClosed
-from spanproof.collector.wal_file import Encoding
+from spanproof.collector.wal.file import Encoding
+from spanproof.collector.wal.log import Wal, WalClosed
 
 log = logging.getLogger(__name__)
 

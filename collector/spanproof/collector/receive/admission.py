@@ -11,8 +11,8 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from spanproof.collector.config import Limits
 from spanproof.collector.receive.refused import Reason, Refused
+from spanproof.config.model import Limits
 
 _HOLD_S = 1.0
 _LOOK_EVERY_S = 0.02

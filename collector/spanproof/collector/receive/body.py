@@ -11,7 +11,7 @@ from isal import isal_zlib
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.collector.receive.refused import Reason, Refused
-from spanproof.collector.wal_file import Encoding
+from spanproof.collector.wal.file import Encoding
 from spanproof.trace.otlp import MalformedOtlp, decode_json, decode_protobuf
 
 _DAMAGED: tuple[type[Exception], ...] = (isal_zlib.error, EOFError)  # type: ignore[assignment]

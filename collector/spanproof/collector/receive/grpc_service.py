@@ -13,7 +13,7 @@ import grpc
 from spanproof.collector.receive.accept import Acceptor
 from spanproof.collector.receive.refused import Reason, Refused
 from spanproof.collector.telemetry import log
-from spanproof.collector.wal_file import Encoding
+from spanproof.collector.wal.file import Encoding
 
 _SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService"
 _PROTOCOL = "grpc"

@@ -21,7 +21,7 @@ from spanproof.collector.receive.admission import Entry
 from spanproof.collector.receive.body import form_of, too_large
 from spanproof.collector.receive.refused import Reason, Refused
 from spanproof.collector.telemetry import METRICS_CONTENT_TYPE, Telemetry, log
-from spanproof.collector.wal_file import Encoding
+from spanproof.collector.wal.file import Encoding
 
 _PROTOCOL = "http"
 _PROTOBUF = "application/x-protobuf"

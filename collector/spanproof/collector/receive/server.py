@@ -18,11 +18,11 @@ import uvicorn
 import uvloop
 from starlette.applications import Starlette
 
-from spanproof.collector.config import GrpcReceiver, HttpReceiver, Receivers
 from spanproof.collector.receive.accept import Acceptor
 from spanproof.collector.receive.grpc_service import grpc_server
 from spanproof.collector.receive.http_app import http_app
 from spanproof.collector.telemetry import Telemetry
+from spanproof.config.model import GrpcReceiver, HttpReceiver, Receivers
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from spanproof.evaluators.casetests.inputs import Shape
-from spanproof.sandbox.jail.guest.testing import plan_tests
+from spanproof.sandbox.guest.testing import plan_tests
 
 
 class TestsError(ValueError):

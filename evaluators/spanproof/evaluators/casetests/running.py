@@ -30,7 +30,7 @@ from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
 from spanproof.evaluators.replay.plan import plan_of
 from spanproof.evaluators.replay.tape import DIVERGED
 from spanproof.sandbox import Execution, FailureClass, Limits, Program, Sandbox, SessionSpec
-from spanproof.sandbox.jail.guest.testing import plan_tests
+from spanproof.sandbox.guest.testing import plan_tests
 from spanproof.trace import Run
 
 _STOPPED = frozenset(

@@ -13,20 +13,20 @@ from typing import ClassVar
 
 from spanproof.sandbox.backend import AnswerTool, Availability, Evidence, Sandbox, Session
 from spanproof.sandbox.backends.docker import probe
+from spanproof.sandbox.backends.docker.build_sandbox import build_in
 from spanproof.sandbox.backends.docker.container import Container, ContainerEnded
 from spanproof.sandbox.backends.docker.daemon import Settings, Shape
 from spanproof.sandbox.backends.docker.job import check_fixtures
 from spanproof.sandbox.backends.docker.pool import Pool
-from spanproof.sandbox.backends.docker.workshop import build_in
+from spanproof.sandbox.backends.jail.namespaces.host_paths import may_lie_here
+from spanproof.sandbox.backends.jail.namespaces.root import ENVIRONMENT, Bind
+from spanproof.sandbox.backends.jail.run.job import check_database_made, job_of
+from spanproof.sandbox.backends.jail.run.session import JailSession, Loan, job_of_session
 from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.environments import Environments, Leases
 from spanproof.sandbox.errors import BadSetting, UnsupportedFixtures, UnsupportedLanguage
-from spanproof.sandbox.jail.job import check_database_made, job_of
-from spanproof.sandbox.jail.outcome import execution_of
-from spanproof.sandbox.jail.outside import may_lie_here
-from spanproof.sandbox.jail.root import ENVIRONMENT, Bind
-from spanproof.sandbox.jail.session import JailSession, Loan, job_of_session
-from spanproof.sandbox.jail.wire import Frame, Header
+from spanproof.sandbox.guest.outcome import execution_of
+from spanproof.sandbox.guest.wire import Frame, Header
 from spanproof.sandbox.model import (
     Execution,
     FailureClass,

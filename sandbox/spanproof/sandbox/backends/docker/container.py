@@ -16,10 +16,10 @@ from typing import Any
 from spanproof.sandbox.backend import Evidence
 from spanproof.sandbox.backends.docker.daemon import Daemon, Shape
 from spanproof.sandbox.backends.docker.source import parcel
+from spanproof.sandbox.backends.jail.node import Node
+from spanproof.sandbox.backends.jail.run.job import Runtimes
 from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
-from spanproof.sandbox.jail.job import Runtimes
-from spanproof.sandbox.jail.node import Node
-from spanproof.sandbox.jail.wire import FROM_SLOT, BadFrame, Decoder, Frame, Header, encode
+from spanproof.sandbox.guest.wire import FROM_SLOT, BadFrame, Decoder, Frame, Header, encode
 
 _START_S = 60.0
 _CLEAN_S = 20.0
@@ -41,7 +41,7 @@ class ContainerEnded(SandboxBroken):
 
 
 class Container:
-    """A container that has said hello; see `spanproof.sandbox.jail.host.SlotLink`, whose part it plays."""
+    """A container that has said hello; it plays the part of the jail's `host.SlotLink`."""
 
     def __init__(self, daemon: Daemon, shape: Shape) -> None:
         """Make it and start it.

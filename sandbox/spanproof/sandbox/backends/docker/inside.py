@@ -22,22 +22,24 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from spanproof.sandbox.backends.docker.unwatched import Deaf, Led, OneUser, Untold, User, Waited, settle
-from spanproof.sandbox.jail import cgroup, kernel, root, tree
-from spanproof.sandbox.jail.arch import Arch, this_arch
-from spanproof.sandbox.jail.arming import Arming, Forked
-from spanproof.sandbox.jail.ear import Ear
-from spanproof.sandbox.jail.filter import SEEDED, compile_filter, compile_untold
-from spanproof.sandbox.jail.fixed.surroundings import own_image
-from spanproof.sandbox.jail.network import Resolver as Names
-from spanproof.sandbox.jail.node import find_node
-from spanproof.sandbox.jail.paths import Boundary
-from spanproof.sandbox.jail.place import Armed, Place
-from spanproof.sandbox.jail.reduced.arming import Passed
-from spanproof.sandbox.jail.reduced.box import empty
-from spanproof.sandbox.jail.slot import Slot, tell
-from spanproof.sandbox.jail.stand_in import BringingWatcher
-from spanproof.sandbox.jail.warm import preload, use_packages_of
-from spanproof.sandbox.jail.wire import Frame, encode
+from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox.backends.jail.forkserver.arming import Arming, Forked
+from spanproof.sandbox.backends.jail.forkserver.supervisor import Slot, tell
+from spanproof.sandbox.backends.jail.forkserver.warm import preload, use_packages_of
+from spanproof.sandbox.backends.jail.isolation import Armed, Place
+from spanproof.sandbox.backends.jail.namespaces import cgroup, root
+from spanproof.sandbox.backends.jail.namespaces import process_tree as tree
+from spanproof.sandbox.backends.jail.namespaces.dns_stub import Ear
+from spanproof.sandbox.backends.jail.namespaces.network import Resolver as Names
+from spanproof.sandbox.backends.jail.node import find_node
+from spanproof.sandbox.backends.jail.reduced.arming import Passed
+from spanproof.sandbox.backends.jail.reduced.box import empty
+from spanproof.sandbox.backends.jail.run.proxied_sockets import BringingWatcher
+from spanproof.sandbox.backends.jail.seccomp.filter import SEEDED, compile_filter, compile_untold
+from spanproof.sandbox.backends.jail.seccomp.paths import Boundary
+from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch, this_arch
+from spanproof.sandbox.fixed.run_fixtures import own_image
+from spanproof.sandbox.guest.wire import Frame, encode
 
 TMPFS = (root.BOX, "/tmp", "/dev/shm")  # noqa: S108 - the container's
 """All that can be written to in the container; each is root's, so a program changes only what is in it."""

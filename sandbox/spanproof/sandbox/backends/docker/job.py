@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from spanproof.sandbox.backends.docker.build_sandbox import check_fits
 from spanproof.sandbox.backends.docker.container import Container
-from spanproof.sandbox.backends.docker.workshop import check_fits
 from spanproof.sandbox.errors import UnsupportedFixtures
 from spanproof.sandbox.model import Fixtures
 

@@ -15,6 +15,8 @@ from pathlib import Path
 _PACKAGE = "spanproof.sandbox.backends.docker"
 ENTRY = f"{_PACKAGE}.inside"
 _SANDBOX = Path(__file__).parents[2]
+_SENT = ("guest", "tape", "fixed", "backends/jail")
+"""The rooms whose modules run in a container, beside a few that all share."""
 
 BOOT = (
     '''
@@ -54,7 +56,7 @@ def parcel() -> bytes:
         sources[f"spanproof.sandbox.{name}"] = (_SANDBOX / f"{name}.py").read_text("utf-8")
     for path in (Path(__file__).with_name(f"{name}.py") for name in ("inside", "unwatched")):
         sources[f"{_PACKAGE}.{path.stem}"] = path.read_text("utf-8")
-    for path in sorted((_SANDBOX / "jail").rglob("*.py")):
+    for path in sorted(path for room in _SENT for path in (_SANDBOX / room).rglob("*.py")):
         parts = path.relative_to(_SANDBOX).with_suffix("").parts
         name = ".".join(("spanproof", "sandbox", *(part for part in parts if part != "__init__")))
         sources[name] = path.read_text("utf-8")

@@ -15,9 +15,11 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from spanproof.sandbox.jail import kernel, network, tree
-from spanproof.sandbox.jail.arming import Forked
-from spanproof.sandbox.jail.tape.routes import lead_no_more
+from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox.backends.jail.forkserver.arming import Forked
+from spanproof.sandbox.backends.jail.namespaces import network
+from spanproof.sandbox.backends.jail.namespaces import process_tree as tree
+from spanproof.sandbox.tape.routes import lead_no_more
 
 _GVISOR = Path("/proc/sentry-meminfo")
 """gVisor's own, in no other kernel's `/proc`."""

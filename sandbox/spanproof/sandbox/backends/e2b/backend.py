@@ -28,8 +28,8 @@ from spanproof.sandbox.errors import (
     UnsupportedFixtures,
     UnsupportedLanguage,
 )
-from spanproof.sandbox.jail.outcome import execution_of
-from spanproof.sandbox.jail.wire import Header
+from spanproof.sandbox.guest.outcome import execution_of
+from spanproof.sandbox.guest.wire import Header
 from spanproof.sandbox.model import Execution, FailureClass, Program, SessionSpec
 
 _LOG = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from spanproof.sandbox.errors import SandboxBroken
-from spanproof.sandbox.jail.wire import Header
+from spanproof.sandbox.guest.wire import Header
 
 _ERROR_CHARACTERS = 2000
 _SMALLEST_BUDGET = 32 * 1024 * 1024

@@ -9,8 +9,8 @@ import base64
 from dataclasses import asdict
 
 from spanproof.sandbox.errors import UnsupportedFixtures
-from spanproof.sandbox.jail.fixed.job import tape_of
-from spanproof.sandbox.jail.wire import Header
+from spanproof.sandbox.fixed.job import tape_of
+from spanproof.sandbox.guest.wire import Header
 from spanproof.sandbox.model import Database, Fixtures, Program, SessionSpec
 
 

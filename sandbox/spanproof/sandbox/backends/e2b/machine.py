@@ -23,7 +23,7 @@ from spanproof.sandbox.backends.e2b.conversation import Conversation
 from spanproof.sandbox.backends.e2b.service import error_of, make_remote
 from spanproof.sandbox.backends.e2b.settings import Settings
 from spanproof.sandbox.errors import SandboxBroken
-from spanproof.sandbox.jail.wire import Header
+from spanproof.sandbox.guest.wire import Header
 
 if TYPE_CHECKING:
     from e2b import Sandbox as Remote
@@ -158,7 +158,12 @@ def guest_archive() -> bytes:
     package = Path(__file__).parents[2]
     sources = [
         *package.glob("*.py"),
-        *(path for path in (package / "jail").rglob("*") if path.suffix in (".py", ".cjs")),
+        *(
+            path
+            for room in ("guest", "tape", "fixed", "backends/jail")
+            for path in (package / room).rglob("*")
+            if path.suffix in (".py", ".cjs")
+        ),
         *(package / "backends" / name for name in ("__init__.py", "pinned.py")),
         *(package / "backends/e2b").glob("__init__.py"),
         *(package / "backends/e2b/guest").glob("*.py"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 
-from spanproof.sandbox.jail.wire import Header
+from spanproof.sandbox.guest.wire import Header
 
 
 def output_of(said: Header) -> list[bytes]:

@@ -16,7 +16,7 @@ from spanproof.sandbox.backends.e2b.machine import Machine
 from spanproof.sandbox.backends.e2b.output import output_of
 from spanproof.sandbox.calls import answer_call
 from spanproof.sandbox.errors import SandboxBroken
-from spanproof.sandbox.jail.outcome import execution_of
+from spanproof.sandbox.guest.outcome import execution_of
 from spanproof.sandbox.model import Execution, FailureClass, SessionSpec
 
 _START_S = 30.0

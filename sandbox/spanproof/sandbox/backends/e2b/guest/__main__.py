@@ -12,14 +12,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from spanproof.sandbox import guest
 from spanproof.sandbox.backends.e2b.guest.lines import Lines
 from spanproof.sandbox.backends.e2b.guest.place import make_place, separate
 from spanproof.sandbox.backends.e2b.guest.served import Served
 from spanproof.sandbox.backends.e2b.guest.start import start
 from spanproof.sandbox.backends.e2b.guest.steps import SessionRun
 from spanproof.sandbox.backends.e2b.guest.watch import Run
-from spanproof.sandbox.jail import guest, kernel
-from spanproof.sandbox.jail.node import find_node
+from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox.backends.jail.node import find_node
 from spanproof.sandbox.model import Limits
 
 _NODE = {"javascript": "main.js", "typescript": "main.ts"}
@@ -37,7 +38,7 @@ def main(job_file: str) -> None:
         return
     code = _code(job)  # before what lies in /tmp is covered, our own source too
     if job["language"] == "sql":
-        import_module("spanproof.sandbox.jail.guest.sql_sqlite")
+        import_module("spanproof.sandbox.guest.sql_sqlite")
     tests = _hold(f"{job_file}.tests") if job["has_tests"] else None
     tape = _hold(f"{job_file}.tape") if job["has_tape"] else None
     separated = separate(job["limits"]["disk_bytes"])

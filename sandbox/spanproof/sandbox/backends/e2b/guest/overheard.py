@@ -10,7 +10,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 
-from spanproof.sandbox.jail.addresses import Target, parse
+from spanproof.sandbox.backends.jail.seccomp.addresses import Target, parse
 
 _EVERY_PROTOCOL = 0x0003
 _TCP, _UDP = 6, 17

@@ -10,10 +10,10 @@ import select
 from pathlib import Path
 
 from spanproof.sandbox.backends.e2b.guest.overheard import Overheard
-from spanproof.sandbox.jail import kernel
-from spanproof.sandbox.jail.network import Loopback
-from spanproof.sandbox.jail.record import Record
-from spanproof.sandbox.jail.tape.tape import Tape
+from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox.backends.jail.namespaces.network import Loopback
+from spanproof.sandbox.backends.jail.seccomp.attempts import Record
+from spanproof.sandbox.tape.tape import Tape
 
 _NAME_SERVICES = {
     "/etc/resolv.conf": "nameserver 127.0.0.1\n",

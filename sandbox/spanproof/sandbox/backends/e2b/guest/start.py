@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from spanproof.sandbox.backends.e2b.guest.place import Place
+from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox.backends.jail.isolation import Descriptors
 from spanproof.sandbox.backends.pinned import fix_random_bytes, shift_clock
-from spanproof.sandbox.jail import kernel
-from spanproof.sandbox.jail.guest.main import begin_alone, guest_main
-from spanproof.sandbox.jail.place import Descriptors
+from spanproof.sandbox.guest.main import begin_alone, guest_main
 
 _SLACK_BYTES = 256 * 1024 * 1024
 """Of address space over the memory limit: stacks and arenas are mapped long before they are used."""

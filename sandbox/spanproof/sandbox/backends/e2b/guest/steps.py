@@ -13,8 +13,8 @@ import time
 
 from spanproof.sandbox.backends.e2b.guest import tree
 from spanproof.sandbox.backends.e2b.guest.watch import Run
-from spanproof.sandbox.jail import memory
-from spanproof.sandbox.jail.wire import Header
+from spanproof.sandbox.backends.jail.namespaces import memory
+from spanproof.sandbox.guest.wire import Header
 
 _CALLS_A_STEP = 10_000
 """Tool calls: their time is not the step's, so their number must be bounded."""

@@ -21,10 +21,10 @@ from spanproof.sandbox.backends.e2b.guest.lines import Lines
 from spanproof.sandbox.backends.e2b.guest.place import Place
 from spanproof.sandbox.backends.e2b.guest.served import Served
 from spanproof.sandbox.backends.e2b.guest.start import Started
-from spanproof.sandbox.jail.guest.inbox import message
-from spanproof.sandbox.jail.output import Stream
-from spanproof.sandbox.jail.tree import reap_strays
-from spanproof.sandbox.jail.wire import FROM_GUEST, BadFrame, Decoder, Header
+from spanproof.sandbox.backends.jail.namespaces.process_tree import reap_strays
+from spanproof.sandbox.backends.jail.run.output import Stream
+from spanproof.sandbox.guest.inbox import message
+from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Header
 
 _TICK_S = 0.05
 _FOR_THE_GUEST = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database")

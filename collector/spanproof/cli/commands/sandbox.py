@@ -1,0 +1,296 @@
+"""`spanproof sandbox`: run programs in a sandbox, one file for people or JSON Lines for other programs.
+
+In: a file, or lines `{"id","language","source","timeout_s"?,"tests"?,"files"?,"entry_point"?,"http"?,"seed"?,
+"clock"?,"packages"?,"database"?}`. Out: what became of each. A line whose program fails is answered like any
+other; for one file the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.backends import backend_options, opened
+from spanproof.cli.commands.database import LaidDatabase, database_in, database_options
+from spanproof.cli.commands.environment import command as environment
+from spanproof.cli.commands.environment import have, wanted_in
+from spanproof.cli.commands.fixtures import fixture_options, fixtures_in
+from spanproof.cli.console import UsageProblem, console, print_json
+from spanproof.cli.hostile import visible
+from spanproof.cli.jsonl import BadRow, Row, answer_lines, text_field
+from spanproof.sandbox import (
+    Execution,
+    FailureClass,
+    Fixtures,
+    Limits,
+    Program,
+    Sandbox,
+    SandboxError,
+    SandboxUnavailable,
+    UnsupportedFixtures,
+    UnsupportedLanguage,
+)
+from spanproof.sandbox.backends.promises import Finding
+from spanproof.sandbox.backends.promises import check as check_promises
+from spanproof.sandbox.scanners.source import canonical_language
+
+_LANGUAGES = {
+    ".py": "python",
+    ".sh": "bash",
+    ".bash": "bash",
+    ".sql": "sql",
+    **dict.fromkeys((".js", ".mjs", ".cjs"), "javascript"),
+    **dict.fromkeys((".ts", ".mts"), "typescript"),
+}
+_LONGEST_S = 3600.0
+
+
+@click.group()
+def command() -> None:
+    """Run programs in the sandbox."""
+
+
+command.add_command(environment, "environment")
+
+
+@command.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--jsonl", is_flag=True, help="Read programs as JSON Lines from stdin, answer with JSON Lines.")
+@backend_options
+@click.option(
+    "--workers", default=1, show_default=True, type=click.IntRange(1, 256), help="How many run at once."
+)
+@click.option("--language", help="Of FILE; told by its suffix when not given.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    default=10.0,
+    show_default=True,
+    type=click.FloatRange(0.01, _LONGEST_S),
+    help="Seconds it may take; a line's own timeout_s beats it.",
+)
+@fixture_options
+@database_options
+@click.option(
+    "--packages",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Packages it finds: a requirements.txt with exact pins, or a package-lock.json.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print FILE's result as one JSON line.")
+def run(
+    file: Path | None,
+    jsonl: bool,
+    backend: str,
+    settings: dict[str, str],
+    workers: int,
+    language: str | None,
+    timeout_s: float,
+    fixtures: Fixtures,
+    database: LaidDatabase,
+    packages: Path | None,
+    as_json: bool,
+) -> int:
+    """Run a program and tell what became of it.
+
+    FILE is a source file, `-` is stdin; with --jsonl, each line of stdin is a program. Exit code 1 when FILE
+    ran and failed.
+    """
+    if jsonl == (file is not None):
+        raise UsageProblem("give either FILE or --jsonl", "spanproof sandbox run program.py")
+    if math.isnan(timeout_s):
+        raise UsageProblem("--timeout is not a number", "give seconds: --timeout 10")
+    wanted = wanted_in(packages) if packages is not None else None
+    with opened(backend, settings, workers) as sandbox:
+        if wanted is not None:
+            have(wanted, sandbox).close()
+            fixtures = replace(fixtures, packages=wanted.packages)
+        if jsonl:
+            _require(sandbox)
+            return answer_lines(lambda row: _answer(sandbox, row, timeout_s, fixtures, database), workers)
+        assert file is not None
+        program = database.under(replace(_program_of(file, language, timeout_s), fixtures=fixtures))
+        try:
+            execution = sandbox.run(program)
+        except (SandboxUnavailable, UnsupportedLanguage, UnsupportedFixtures) as problem:
+            raise UsageProblem(str(problem), "spanproof doctor") from problem
+    if as_json:
+        rows = {"result": execution.result} if program.language == "sql" else {}
+        print_json(_row(str(file), execution) | rows)
+    else:
+        _show(execution)
+    return EXIT_PASS if execution.failure_class is FailureClass.OK else EXIT_GATE_FAILED
+
+
+@command.command()
+@backend_options
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON line.")
+def check(backend: str, settings: dict[str, str], as_json: bool) -> int:
+    """Check each promise a backend makes; exit code 1 when one is not kept."""
+    with opened(backend, settings, 2) as sandbox:
+        _require(sandbox)
+        findings = list(check_promises(sandbox))
+    broken = [finding for finding in findings if finding.outcome == "broken"]
+    if as_json:
+        print_json({"backend": backend, "kept": not broken, "promises": [asdict(one) for one in findings]})
+    else:
+        _show_findings(findings)
+    return EXIT_GATE_FAILED if broken else EXIT_PASS
+
+
+def _show_findings(findings: list[Finding]) -> None:
+    styles = {"kept": "green", "broken": "bold red", "not_applicable": "dim"}
+    table = Table("promise", "outcome", "what", box=None, pad_edge=False)
+    for finding in findings:
+        outcome = Text(finding.outcome.replace("_", " "), style=styles[finding.outcome])
+        table.add_row(Text(finding.name), outcome, Text(finding.detail or finding.text))
+    console.print(table)
+
+
+def _require(sandbox: Sandbox) -> None:
+    """Start it before the first line: a machine that cannot run it says so once, not on every line."""
+    try:
+        sandbox.run(Program("python", "pass"))
+    except SandboxUnavailable as problem:
+        raise UsageProblem(str(problem), "spanproof doctor") from problem
+
+
+def _program_of(file: Path, language: str | None, timeout_s: float) -> Program:
+    if file.is_dir():
+        raise UsageProblem(f"{file} cannot be read: it is a directory", "name a file")
+    kind = canonical_language(language) if language else _LANGUAGES.get(file.suffix.lower())
+    if kind is None:
+        raise UsageProblem(f"the language of {file} is not told by its name", "give it: --language python")
+    data = _read(file)
+    limits = Limits(wall_s=timeout_s, cpu_s=timeout_s)
+    return Program(kind, data.decode("utf-8", "surrogateescape"), limits=limits)
+
+
+def _read(file: Path) -> bytes:
+    if str(file) == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return file.read_bytes()
+    except OSError as problem:
+        raise UsageProblem(f"{file} cannot be read: {problem.strerror}", "name a readable file") from problem
+
+
+def _answer(
+    sandbox: Sandbox, row: Row, default_timeout_s: float, fixtures: Fixtures, database: LaidDatabase
+) -> Row:
+    program = replace(_program_in(row, default_timeout_s), fixtures=fixtures_in(row, fixtures))
+    if row.get("database") is None:
+        program = database.under(program)
+    else:
+        program = LaidDatabase(database_in(row["database"]), None).under(program)
+    try:
+        execution = sandbox.run(program)
+    except SandboxError as problem:
+        raise BadRow(str(problem)) from problem
+    answer = _row(row.get("id"), execution)
+    return {**answer, "result": execution.result} if program.language == "sql" else answer
+
+
+def _program_in(row: Row, default_timeout_s: float) -> Program:
+    timeout_s = row.get("timeout_s")
+    if timeout_s is None:
+        timeout_s = default_timeout_s
+    if (
+        isinstance(timeout_s, bool)
+        or not isinstance(timeout_s, int | float)
+        or not 0 < timeout_s <= _LONGEST_S
+    ):
+        raise BadRow(
+            f"field 'timeout_s' must be a number of seconds up to {_LONGEST_S:.0f}, got {timeout_s!r}"
+        )
+    return Program(
+        language=canonical_language(text_field(row, "language")),
+        source=text_field(row, "source"),
+        tests=_optional_text(row, "tests"),
+        entry_point=_optional_text(row, "entry_point"),
+        files=_files(row.get("files")),
+        stdin=(_optional_text(row, "stdin") or "").encode("utf-8", "surrogatepass"),
+        limits=Limits(wall_s=float(timeout_s), cpu_s=float(timeout_s)),
+    )
+
+
+def _optional_text(row: Row, name: str) -> str | None:
+    return None if row.get(name) is None else text_field(row, name)
+
+
+def _files(value: object) -> dict[str, bytes]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise BadRow(f"field 'files' must be an object of contents by path, got {type(value).__name__}")
+    return {str(name): _content(str(name), content) for name, content in value.items()}
+
+
+def _content(name: str, content: object) -> bytes:
+    if isinstance(content, str):
+        return content.encode("utf-8", "surrogatepass")
+    if isinstance(content, Mapping) and isinstance(content.get("base64"), str):
+        try:
+            return base64.b64decode(content["base64"], validate=True)
+        except binascii.Error as problem:
+            raise BadRow(f"file {name!r}: not base64: {problem}") from problem
+    raise BadRow(f'file {name!r}: must be text or {{"base64": …}}')
+
+
+def _row(row_id: object, execution: Execution) -> dict[str, Any]:
+    return {
+        "id": row_id,
+        "failure_class": execution.failure_class.value,
+        "exit_code": execution.exit_code,
+        "signal": execution.signal,
+        "stdout": execution.stdout,
+        "stderr": execution.stderr,
+        "wall_s": round(execution.wall_s, 6),
+        "cpu_s": round(execution.cpu_s, 6),
+        "peak_memory_bytes": execution.peak_memory_bytes,
+        "attempts": [
+            {"kind": attempt.kind.value, "target": attempt.target, "allowed": attempt.allowed}
+            for attempt in execution.attempts
+        ],
+        "tests_passed": execution.tests_passed,
+        "tests_total": execution.tests_total,
+    }
+
+
+def _show(execution: Execution) -> None:
+    style = "green" if execution.failure_class is FailureClass.OK else "red"
+    facts = Table.grid(padding=(0, 2))
+    facts.add_row("outcome", Text(execution.failure_class.value, style=f"bold {style}"))
+    facts.add_row("exit", _exit_text(execution))
+    if execution.tests_total is not None:
+        facts.add_row("tests", f"{execution.tests_passed} of {execution.tests_total} passed")
+    facts.add_row("time", f"{execution.wall_s * 1000:.1f} ms wall, {execution.cpu_s * 1000:.1f} ms CPU")
+    facts.add_row("memory", f"{execution.peak_memory_bytes / 2**20:.1f} MiB at most")
+    for attempt in execution.attempts:
+        told = "allowed" if attempt.allowed else "refused"
+        facts.add_row("attempt", Text(visible(f"{attempt.kind.value} {attempt.target} ({told})")))
+    for name, size in execution.files.items():
+        facts.add_row("left", Text(visible(f"{name} ({size} bytes)")))
+    for title, text in (("stdout", execution.stdout), ("stderr", execution.stderr)):
+        if text:
+            console.rule(title, align="left")
+            console.print(visible(text.rstrip("\n")), markup=False, soft_wrap=True)
+    console.rule(align="left")
+    console.print(facts)
+
+
+def _exit_text(execution: Execution) -> str:
+    if execution.signal is not None:
+        return f"signal {execution.signal}"
+    return "went on" if execution.exit_code is None else f"code {execution.exit_code}"

@@ -1,0 +1,233 @@
+"""`spanproof score`: the scores that need no trace, over JSON Lines.
+
+In: answers with their outputs, or trajectories as steps. Out: one line per line with the verdict and what it
+rests on. Nothing is executed and nothing stored; the rules are those of the layers.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from spanproof.cli.backends import backend_options, opened
+from spanproof.cli.console import UsageProblem, json_line
+from spanproof.cli.jsonl import BadRow, Row, answer_lines, json_name, text_field
+from spanproof.config.engine import function_of
+from spanproof.config.model import OwnEvaluator
+from spanproof.evaluators.custom import Call, EvaluatorError, Function, evaluate
+from spanproof.evaluators.layers.groundedness import Claim, ground
+from spanproof.evaluators.layers.trajectory.ending import Completion
+from spanproof.evaluators.layers.trajectory.loops import find_loop
+from spanproof.evaluators.layers.trajectory.metrics import measure, wasted
+from spanproof.evaluators.layers.trajectory.recovery import failures, recovered
+from spanproof.evaluators.layers.trajectory.steps import of_steps
+from spanproof.sandbox import Sandbox
+from spanproof.trace import Scored
+
+if TYPE_CHECKING:
+    from spanproof.sandbox.scanners.pipeline import Pipeline
+
+
+Synonyms: TypeAlias = dict[str, tuple[str, ...]]
+
+_jsonl_option = click.option(
+    "--jsonl", "--json", "jsonl", is_flag=True, help="Read JSON Lines from stdin, write one line per line."
+)
+
+
+@click.group("score")
+def command() -> None:
+    """Score answers and trajectories without a trace."""
+
+
+@command.command("groundedness")
+@_jsonl_option
+@click.option(
+    "--synonyms",
+    "synonyms_file",
+    type=click.Path(path_type=Path),
+    help="YAML with your own words for states, as `evaluation.synonyms` has them: shipped: [on the truck].",
+)
+def groundedness(*, jsonl: bool, synonyms_file: Path | None) -> int:
+    """Hold answers against outputs.
+
+    In: {"id", "task"?, "outputs": […], "answer", "now"?}; "now" is when the answer was given, as ISO 8601
+    with its zone, for words such as "yesterday". Out: {"id", "verdict", "value", "claims"}.
+    """
+    _require_jsonl(jsonl, "groundedness")
+    synonyms = read_synonyms(synonyms_file) if synonyms_file else {}
+    return answer_lines(lambda row: score_groundedness(row, synonyms))
+
+
+@command.command("trajectory")
+@_jsonl_option
+def trajectory(*, jsonl: bool) -> int:
+    """Measure trajectories.
+
+    In: {"id", "task", "steps": [{"code", "observation", "error"}], "final_answer"}.
+    Out: {"id", "recovered", "loop", "steps_wasted", "execution_failures", "scores"}.
+    """
+    _require_jsonl(jsonl, "trajectory")
+    from spanproof.sandbox.scanners.pipeline import Pipeline  # loads parsers: only where they are needed
+
+    pipeline = Pipeline()
+    return answer_lines(lambda row: score_trajectory(row, pipeline))
+
+
+@command.command("custom")
+@click.argument("file", type=click.Path(path_type=Path))
+@_jsonl_option
+@click.option("--package", "packages", multiple=True, help="What it imports: name==1.2.3, or name@1.2.3.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    default=5.0,
+    show_default=True,
+    type=click.FloatRange(0.01, 3600),
+    help="Seconds.",
+)
+@backend_options
+def custom(
+    file: Path,
+    *,
+    jsonl: bool,
+    packages: tuple[str, ...],
+    timeout_s: float,
+    backend: str,
+    settings: dict[str, str],
+) -> int:
+    """Try an evaluator of your own.
+
+    FILE is a .py, .ts or .js file with `main`; it runs in the sandbox. In: {"id", "completion", "target"?,
+    "variables"?}. Out: {"id", "score", "explanation", "skipped"?, "error"?}.
+    """
+    _require_jsonl(jsonl, f"custom {file}")
+    choice = OwnEvaluator(name="custom", file=file, packages=packages, timeout_s=timeout_s)
+    try:
+        function = function_of(choice)
+        function.check()
+    except EvaluatorError as problem:
+        raise UsageProblem(str(problem), "docs/evaluators.md shows the form of an evaluator") from problem
+    with opened(backend, settings) as sandbox:
+        return answer_lines(lambda row: score_custom(row, function, sandbox))
+
+
+def score_custom(row: Row, function: Function, sandbox: Sandbox) -> Row:
+    """The answer to one line of `score custom`."""
+    variables = row.get("variables", {})
+    if not isinstance(variables, dict):
+        raise BadRow(f"field 'variables' must be an object, got {json_name(variables)}")
+    call = Call(row.get("completion"), row.get("target"), variables)
+    (returned,) = evaluate(function, [call], sandbox)
+    if returned.skipped:
+        return {"id": row.get("id"), "score": None, "skipped": returned.skipped}
+    if returned.score is None:
+        raise BadRow(f"{returned.error_type}: {returned.message}")
+    return {"id": row.get("id"), "score": returned.score, "explanation": returned.explanation}
+
+
+def read_synonyms(file: Path) -> Synonyms:
+    """A user's own words for states, by the state's usual name.
+
+    Raises:
+        UsageProblem: the file cannot be read, or holds anything but lists of words by state.
+    """
+    remedy = "write one state a line: `shipped: [on the truck, left the house]`"
+    try:
+        return TypeAdapter(Synonyms).validate_python(yaml.safe_load(file.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as problem:
+        raise UsageProblem(f"{file} cannot be read: {problem}", remedy) from problem
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise UsageProblem(f"{file}: {place}: {first['msg']}", remedy) from problem
+
+
+def score_groundedness(row: Row, synonyms: Synonyms | None = None) -> Row:
+    """The answer to one line of `score groundedness`."""
+    outputs = row.get("outputs")
+    if not isinstance(outputs, list):
+        raise BadRow(f"field 'outputs' must be a list, got {json_name(outputs)}")
+    task = row.get("task")
+    if task is not None and not isinstance(task, str):
+        raise BadRow(f"field 'task' must be a string, got {json_name(task)}")
+    texts = [_as_text(output) for output in outputs]
+    grounding = ground(texts, text_field(row, "answer"), task, synonyms, _moment(row))
+    return {
+        "id": row.get("id"),
+        "verdict": grounding.verdict.value,
+        "value": round(grounding.value, 4),
+        "claims": [_claim(claim) for claim in grounding.claims],
+    }
+
+
+def score_trajectory(row: Row, pipeline: Pipeline) -> Row:
+    """The answer to one line of `score trajectory`."""
+    steps = row.get("steps")
+    if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
+        raise BadRow("field 'steps' must be a list of objects with 'code', 'observation' and 'error'")
+    scans = [
+        pipeline.scan("python", step["code"]) if isinstance(step.get("code"), str) else None for step in steps
+    ]
+    actions = of_steps(steps, scans)
+    answer = row.get("final_answer")
+    written = "" if answer is None else str(answer).strip()
+    task = row.get("task")
+    task = task if isinstance(task, str) else ""
+    outcomes = measure(actions, Completion(bool(written)), written, task)
+    return {
+        "id": row.get("id"),
+        "recovered": recovered(actions, task),
+        "loop": find_loop(actions) is not None,
+        "steps_wasted": len(wasted(actions)),
+        "execution_failures": len(failures(actions)),
+        "scores": {
+            name: round(outcome.value, 4) for name, outcome in outcomes.items() if isinstance(outcome, Scored)
+        },
+    }
+
+
+def _claim(claim: Claim) -> Row:
+    evidence: Row | None = None
+    if claim.evidence is not None:
+        evidence = {
+            "output": claim.evidence.output,
+            "text": claim.evidence.text,
+            "derivation": claim.evidence.derivation,
+        }
+    return {
+        "text": claim.text,
+        "start": claim.start,
+        "end": claim.end,
+        "kind": claim.kind.value,
+        "verdict": claim.verdict.value,
+        "reason": claim.reason,
+        "evidence": evidence,
+    }
+
+
+def _moment(row: Row) -> datetime | None:
+    now = row.get("now")
+    if now is None:
+        return None
+    try:
+        return datetime.fromisoformat(now)
+    except (TypeError, ValueError) as problem:
+        raise BadRow(f"field 'now' must be a date and time as ISO 8601, got {now!r:.60}") from problem
+
+
+def _as_text(output: Any) -> str:
+    return output if isinstance(output, str) else json_line(output).decode().rstrip()
+
+
+def _require_jsonl(jsonl: bool, name: str) -> None:
+    if not jsonl:
+        raise UsageProblem(
+            f"score {name} reads JSON Lines from stdin and was not told to",
+            f"spanproof score {name} --jsonl < rows.jsonl",
+        )

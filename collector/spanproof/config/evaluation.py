@@ -1,0 +1,198 @@
+"""The sections of the configuration that say how traces are evaluated: what is judged, by whom, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from math import inf
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, field_validator, model_validator
+
+from spanproof.config.section import Seconds, Section
+from spanproof.evaluators.sampling import SampleBy
+from spanproof.trace import Cohort, Layer, SpanKind
+
+
+def _known_dimensions(cohort: Mapping[str, str]) -> Mapping[str, str]:
+    known = [dimension.name for dimension in fields(Cohort)]
+    if unknown := sorted(cohort.keys() - set(known)):
+        raise ValueError(f"no dimension of a cohort is named {unknown[0]!r}; known: {', '.join(known)}")
+    return cohort
+
+
+def _known_price(price: Any) -> Any:
+    """A price as it is written, or the form it should have."""
+    numbers = price if isinstance(price, list | tuple) and len(price) == 2 else ()
+    if not numbers or not all(isinstance(each, int | float) and 0 <= each < inf for each in numbers):
+        got = "" if isinstance(price, str | int | float) else f", got {price!r}"
+        form = "a price is two numbers, US dollars per million tokens in and out, as in [0.4, 1.6]"
+        raise ValueError(f"{form}{got}")
+    return price
+
+
+ModelPrice = Annotated[tuple[float, float], BeforeValidator(_known_price)]
+ModelName = Annotated[str, BeforeValidator(str)]
+Cohorted = Annotated[Mapping[str, str], AfterValidator(_known_dimensions)]
+
+
+class Sample(Section):
+    """A share of the runs that are judged; the first entry that concerns a layer of a run decides."""
+
+    share: float = Field(ge=0, le=1, description="From 0 (nothing) to 1 (all).")
+    layer: Layer | None = Field(default=None, description="Only this layer; none means all.")
+    cohort: Cohorted = Field(
+        default={}, description="Only runs with these values, by dimension of the cohort."
+    )
+    by: SampleBy = Field(
+        default=SampleBy.TRACE,
+        description="`trace` draws whole traces, `layer` each layer of a trace for itself.",
+    )
+
+
+class Evaluation(Section):
+    """How traces are evaluated and their results written."""
+
+    workers: int = Field(default=2, ge=1, le=256, description="Traces evaluated at once.")
+    replay: bool = Field(
+        default=True,
+        description="Whether to run snippets again in the sandbox; without it they are scanned only.",
+    )
+    fixtures: Path | None = Field(
+        default=None,
+        description="A YAML file of what replays find, by cohort: files, a database, recorded HTTP, packages,"
+        " seed, clock; see docs/replay.md.",
+    )
+    repeat_share: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Share of the traces that are replayed again under another seed and clock, to find flaky"
+        " snippets; where a step disagrees with its record, that is done in any case.",
+    )
+    without_code: tuple[Cohorted, ...] = Field(
+        default=(),
+        description="Cohorts that should hold no code, by dimension: their runs get `boundary.no_code`.",
+    )
+    lint: bool = Field(
+        default=False, description="Whether ruff's findings on Python snippets are told, as advice."
+    )
+    layers: tuple[Layer, ...] = Field(default=tuple(Layer), description="Layers that are judged.")
+    sampling: tuple[Sample, ...] = Field(
+        default=(), description="Which runs are judged, where judging all of them costs too much."
+    )
+    synonyms: Mapping[str, tuple[str, ...]] = Field(
+        default={},
+        description="Your own words for a state, by its usual name: `{shipped: [on the truck]}`; answers and"
+        " outputs that use either are held to mean the same.",
+    )
+    store_batch: int = Field(default=256, ge=1, description="Most traces written to the store in one batch.")
+    store_every_s: Seconds = Field(
+        default=0.5, description="Longest time an evaluated trace waits for its batch."
+    )
+
+
+class SandboxChoice(Section):
+    """Where snippets run again."""
+
+    backend: str = Field(
+        default="jail",
+        min_length=1,
+        description="A backend's name; `spanproof doctor` says which can run here.",
+    )
+    workers: int = Field(default=2, ge=1, le=256, description="Programs run at once.")
+    settings: dict[str, str] = Field(
+        default={}, description="The backend's own settings by name; docs/sandbox.md lists them."
+    )
+
+
+class JudgeChoice(Section):
+    """A model that is asked where the rules cannot tell; `OPENAI_BASE_URL` and `OPENAI_API_KEY` say where."""
+
+    model: str = Field(
+        default="",
+        description="A dated snapshot of a model, `gpt-4.1-mini-2025-04-14`; empty: no judge.",
+    )
+    rubrics: Path | None = Field(
+        default=None,
+        description="Directory of rubrics (`*.md`) beside the shipped ones, or in their place by name.",
+    )
+    timeout_s: Seconds = Field(default=30.0, description="Longest wait for one reply.")
+    at_once: int = Field(default=4, ge=1, le=256, description="Questions at once.")
+    per_minute: int | None = Field(default=None, ge=1, description="Most questions a minute; none: no limit.")
+    dollars_per_hour: float | None = Field(default=None, ge=0, description="Budget; none means no limit.")
+    dollars_per_hour_and_cohort: float | None = Field(
+        default=None, ge=0, description="Budget of one agent of one project; none means no limit."
+    )
+    prices: Mapping[ModelName, ModelPrice] = Field(
+        default={},
+        description="US dollars per million tokens, by model, in and out (`{NAME: [0.4, 1.6]}`): of the"
+        " judge, and of the agents for the score `cost`.",
+    )
+    recordings: Path | None = Field(
+        default=None, description="Directory that keeps replies by the content of their question."
+    )
+    beside_share: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Share of runs that execution settled on which the judge is asked too, as advice, for"
+        " `spanproof report judge-vs-execution`.",
+    )
+
+
+class AttachRule(Section):
+    """Which spans an evaluator judges; what is left out fits every span."""
+
+    kind: SpanKind | None = Field(
+        default=SpanKind.AGENT, description="Kind of the span; `AGENT` is the run itself. None: any."
+    )
+    name: str = Field(
+        default="*",
+        description="Name of the span, or of the agent or tool it is; `*` and `?` as in file names.",
+    )
+    attributes: Mapping[str, str] = Field(
+        default={}, description="What attributes must be, by key; `*` and `?` as in file names."
+    )
+    cohort: Cohorted = Field(default={}, description="Only runs with these values, by dimension.")
+    share: float = Field(default=1.0, ge=0, le=1, description="Share of the traces that fit.")
+
+
+class OwnEvaluator(Section):
+    """A function of your own that scores; see docs/evaluators.md."""
+
+    name: str = Field(
+        pattern=r"^[a-z][a-z0-9_]{0,63}$", description="Name of its score: lower case, digits and `_`."
+    )
+    file: Path | None = Field(default=None, description="A `.py`, `.ts` or `.js` file with `main`.")
+    source: str = Field(default="", description="The code itself, instead of a file.")
+    language: str = Field(
+        default="", description="`python`, `typescript` or `javascript`; follows from the file's suffix."
+    )
+    packages: tuple[str, ...] = Field(
+        default=(), description="What it imports: `name==1.2.3` from pip, `name@1.2.3` from npm."
+    )
+    layer: Layer = Field(default=Layer.CORRECTNESS, description="Layer its score belongs to.")
+    attach: AttachRule = Field(default=AttachRule(), description="Which spans it judges.")
+    target: JsonValue = Field(
+        default=None, description="What is handed in as `target`; `attribute:KEY` takes it from the span."
+    )
+    variables: Mapping[str, JsonValue] = Field(default={}, description="Further keyword arguments.")
+    pass_at: float | None = Field(
+        default=None, ge=0, le=1, description="Lowest score that passes; none gives advice."
+    )
+    timeout_s: Seconds = Field(default=5.0, description="Longest time for one span.")
+
+    @field_validator("variables")
+    @classmethod
+    def _are_further_ones(cls, variables: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+        if twice := sorted(variables.keys() & {"completion", "target"}):
+            raise ValueError(f"{twice[0]} is given apart: it is no further variable")
+        return variables
+
+    @model_validator(mode="after")
+    def _has_one_source(self) -> Self:
+        if (self.file is None) == (not self.source):
+            raise ValueError("give either `file` or `source`")
+        return self

@@ -1,0 +1,316 @@
+"""The collector's configuration: one typed tree, and nothing read that it does not know.
+
+Comes in: what `config_load` gathered from a YAML file, the environment and the command line. Goes out: a
+frozen `Config`. Every field says what it is for, because docs/configuration.md is made from these words.
+Nothing here opens a file, a socket or a store.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated, Any, Self
+from urllib.parse import urlsplit
+
+from pydantic import (
+    BaseModel,
+    Field,
+    SecretStr,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
+
+from spanproof.config.evaluation import Evaluation, JudgeChoice, OwnEvaluator, SandboxChoice
+from spanproof.config.load import ConfigError, Problem, gather, problems_of
+from spanproof.config.section import Seconds, Section
+
+__all__ = [
+    "Assembly",
+    "Config",
+    "ConfigError",
+    "Evaluation",
+    "Forward",
+    "GrpcReceiver",
+    "HttpReceiver",
+    "JudgeChoice",
+    "Limits",
+    "OwnEvaluator",
+    "Problem",
+    "Receivers",
+    "SandboxChoice",
+    "Store",
+    "Wal",
+    "load_config",
+]
+
+_MIB = 1024 * 1024
+_PASSWORD = re.compile(r"(://[^:/@\s]*):[^@/\s]*@")
+
+Port = Annotated[int, Field(ge=0, le=65535)]
+
+
+class GrpcReceiver(Section):
+    """OTLP over gRPC."""
+
+    enabled: bool = Field(default=True, description="Whether to listen for OTLP over gRPC.")
+    host: str = Field(
+        default="127.0.0.1",
+        min_length=1,
+        description="Address to listen on. Anything but loopback is reachable by others: set `tokens` too.",
+    )
+    port: Port = Field(default=4317, description="Port to listen on; 0 takes any free one.")
+
+
+class HttpReceiver(Section):
+    """OTLP over HTTP: `POST /v1/traces`, and `GET /healthz` and `GET /metrics` beside it."""
+
+    enabled: bool = Field(default=True, description="Whether to listen for OTLP over HTTP.")
+    host: str = Field(
+        default="127.0.0.1",
+        min_length=1,
+        description="Address to listen on. Anything but loopback is reachable by others: set `tokens` too.",
+    )
+    port: Port = Field(default=4318, description="Port to listen on; 0 takes any free one.")
+
+
+class Receivers(Section):
+    """Where spans come in."""
+
+    grpc: GrpcReceiver = Field(default=GrpcReceiver(), description="OTLP over gRPC.")
+    http: HttpReceiver = Field(default=HttpReceiver(), description="OTLP over HTTP, protobuf and JSON.")
+    fallback_port: bool = Field(
+        default=True,
+        description="When a port is taken: listen on a free one and say so, instead of refusing to start.",
+    )
+
+    @model_validator(mode="after")
+    def _something_listens(self) -> Self:
+        if not (self.grpc.enabled or self.http.enabled):
+            raise ValueError("every receiver is disabled; enable `grpc` or `http`")
+        return self
+
+
+class Limits(Section):
+    """How much is taken in at once. Beyond it, clients are told to come again later."""
+
+    max_body_bytes: int = Field(
+        default=64 * _MIB,
+        gt=0,
+        le=1024 * _MIB,
+        description="Largest request body, measured after decompression; a larger one is refused for good.",
+    )
+    max_in_flight_requests: int = Field(
+        default=256, gt=0, description="Requests being received at once, both protocols together."
+    )
+    max_in_flight_bytes: int = Field(
+        default=256 * _MIB,
+        gt=0,
+        description="Bytes of those requests, packed and unpacked; at least twice `max_body_bytes`.",
+    )
+    max_backlog_bytes: int = Field(
+        default=256 * _MIB,
+        gt=0,
+        description="Acknowledged bytes on their way to the store, traces still assembling not counted.",
+    )
+
+    @model_validator(mode="after")
+    def _the_largest_body_fits(self) -> Self:
+        if self.max_in_flight_bytes < 2 * self.max_body_bytes:
+            raise ValueError(
+                "max_in_flight_bytes must be at least twice max_body_bytes, or the largest body could never "
+                f"be taken, got {self.max_in_flight_bytes} and {self.max_body_bytes}"
+            )
+        return self
+
+
+class Wal(Section):
+    """The write-ahead log: what was acknowledged survives a crash."""
+
+    directory: Path = Field(
+        default=Path(".spanproof/wal"),
+        description="Where acknowledged requests lie until their scores are stored.",
+    )
+    segment_bytes: int = Field(
+        default=64 * _MIB, ge=4096, description="A new segment file is begun once one has grown to this size."
+    )
+    fsync: bool = Field(
+        default=True,
+        description="Wait for the disk before acknowledging. Without it a crash of the machine, though not "
+        "of the process, may lose acknowledged spans.",
+    )
+
+
+class Assembly(Section):
+    """When a trace counts as complete. Spans that come later re-open it."""
+
+    quiet_s: Seconds = Field(
+        default=6.0, description="Its root has ended, no parent is missing, and nothing came for this long."
+    )
+    orphan_quiet_s: Seconds = Field(
+        default=35.0, description="The root or a parent is missing, and nothing came for this long."
+    )
+    max_wait_s: Seconds = Field(
+        default=300.0,
+        description="Longest time from a trace's first span to its evaluation, whatever still comes.",
+    )
+    reopen_s: Seconds = Field(
+        default=600.0, description="How long an evaluated trace is kept at hand for spans that come late."
+    )
+    max_bytes: int = Field(
+        default=256 * _MIB,
+        gt=0,
+        description="Most bytes of spans held in memory; beyond it late-span copies go first, then the "
+        "traces that have been quiet the longest are evaluated before their time.",
+    )
+
+    @model_validator(mode="after")
+    def _waits_are_ordered(self) -> Self:
+        if not self.quiet_s <= self.orphan_quiet_s <= self.max_wait_s:
+            raise ValueError(
+                "quiet_s ≤ orphan_quiet_s ≤ max_wait_s must hold, got "
+                f"{self.quiet_s:g}, {self.orphan_quiet_s:g}, {self.max_wait_s:g}"
+            )
+        return self
+
+
+class Store(Section):
+    """Where spans, scores and replays are kept."""
+
+    location: str = Field(
+        default=".spanproof/store",
+        min_length=1,
+        description="A directory for the embedded ClickHouse, or the DSN of a server "
+        "(`clickhouse://user:password@host:port/database`).",
+    )
+
+    @field_serializer("location", when_used="json")
+    def _without_password(self, location: str) -> str:
+        return _PASSWORD.sub(r"\1:**********@", location)
+
+
+class Forward(Section):
+    """An OTLP/HTTP endpoint that gets the spans with their scores, and the evaluation events."""
+
+    endpoint: str = Field(
+        description="Base URL, as in OTEL_EXPORTER_OTLP_ENDPOINT; `/v1/traces` and `/v1/logs` are appended."
+    )
+    headers: Mapping[str, SecretStr] = Field(
+        default_factory=dict, description="Headers sent with every request, such as an API key."
+    )
+    traces: bool = Field(default=True, description="Whether spans, evaluator spans among them, are sent.")
+    logs: bool = Field(default=True, description="Whether `gen_ai.evaluation.result` events are sent.")
+    timeout_s: Seconds = Field(default=10.0, description="Longest wait for an answer to one request.")
+    retry_for_s: Seconds = Field(
+        default=60.0, description="How long a failing request is repeated before it is dropped and counted."
+    )
+    queue_bytes: int = Field(
+        default=64 * _MIB,
+        gt=0,
+        description="Most bytes waiting for this endpoint; beyond it the newest are dropped.",
+    )
+
+    @field_validator("endpoint")
+    @classmethod
+    def _is_http_url(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ValueError("an endpoint is an http:// or https:// URL with a host")
+        return value.rstrip("/")
+
+
+class Config(Section):
+    """Everything the collector can be told."""
+
+    project: str = Field(
+        default="default", min_length=1, description="Project of traces that do not name one themselves."
+    )
+    receivers: Receivers = Field(default=Receivers(), description="Where spans come in.")
+    tokens: tuple[SecretStr, ...] = Field(
+        default=(), description="Bearer tokens, one of which every request must carry; none means no check."
+    )
+    limits: Limits = Field(default=Limits(), description="How much is taken in at once.")
+    wal: Wal = Field(default=Wal(), description="The write-ahead log.")
+    assembly: Assembly = Field(default=Assembly(), description="When a trace counts as complete.")
+    evaluation: Evaluation = Field(default=Evaluation(), description="How traces are evaluated.")
+    sandbox: SandboxChoice = Field(default=SandboxChoice(), description="Where snippets run again.")
+    policy: Path | None = Field(
+        default=None,
+        description="File with the boundary agents are held to; none means the built-in default.",
+    )
+    judge: JudgeChoice = Field(
+        default=JudgeChoice(), description="A model that is asked where the rules cannot tell."
+    )
+    evaluators: tuple[OwnEvaluator, ...] = Field(
+        default=(), description="Functions of your own that score; docs/evaluators.md shows some."
+    )
+    store: Store = Field(default=Store(), description="Where results are kept.")
+    forward: tuple[Forward, ...] = Field(default=(), description="Where spans and scores are sent on to.")
+    alerts: tuple[Mapping[str, Any], ...] = Field(
+        default=(), description="Alert rules: see docs/alerts.md for their keys."
+    )
+
+    @field_validator("tokens")
+    @classmethod
+    def _tokens_are_not_blank(cls, tokens: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
+        if any(not token.get_secret_value().strip() for token in tokens):
+            raise ValueError("a token must not be blank")
+        return tokens
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is allowed but worth a second look, as sentences."""
+        listening: dict[str, GrpcReceiver | HttpReceiver] = {
+            "grpc": self.receivers.grpc,
+            "http": self.receivers.http,
+        }
+        reachable = [
+            f"receivers.{name}.host is {receiver.host}, which others can reach, and `tokens` is empty"
+            for name, receiver in listening.items()
+            if receiver.enabled and not self.tokens and not _is_loopback(receiver.host)
+        ]
+        # Prices serve the agents' cost as well.
+        idle = [] if self.judge.model else sorted(self.judge.model_fields_set - {"model", "prices"})
+        without_model = [f"judge.{key} is set and judge.model is not: no judge is asked" for key in idle[:1]]
+        return (*reachable, *without_model)
+
+
+def load_config(
+    path: Path | None,
+    environ: Mapping[str, str],
+    overrides: Mapping[str, str] | None = None,
+    *,
+    alert_rule: type[BaseModel] | None = None,
+) -> Config:
+    """Read the configuration: defaults, then the file, then the environment, then the flags.
+
+    Args:
+        path: a YAML file, None for none.
+        environ: variables named `SPANPROOF_…`, with `__` between the levels, are read; others are not.
+        overrides: values by dotted key (`assembly.quiet_s`), as the command line gives them.
+        alert_rule: what an entry of `alerts` must be; they are left unchecked where it is None. It is
+            handed in because alerting lies above the collector.
+
+    Raises:
+        ConfigError: lists every problem, each with its place and, for unknown keys, the nearest known one.
+    """
+    gathered = gather(Config, path, environ, overrides or {})
+    problems = list(gathered.problems)
+    config, found = problems_of(Config, gathered.tree, gathered)
+    problems += found
+    rules = gathered.tree.get("alerts")
+    for position, rule in enumerate(rules if isinstance(rules, list) else ()):
+        if alert_rule is not None and isinstance(rule, dict):
+            problems += problems_of(alert_rule, rule, gathered, f"alerts.{position}")[1]
+    if problems or config is None:
+        raise ConfigError(problems)
+    return config
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

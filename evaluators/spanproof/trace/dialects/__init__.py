@@ -1,0 +1,38 @@
+"""Any dialect of agent telemetry to spans of our model.
+
+An OTLP request comes in, a list of `Span`s in its order goes out, one per OTLP span, whatever it holds: a
+span whose attributes break its convention becomes kind OTHER with the error and the raw attributes.
+Dialects read one span at a time; what can be told only beside other spans of the request is put right
+afterwards.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from spanproof.trace import Span
+from spanproof.trace.dialects.generic import DIALECT as GENERIC
+from spanproof.trace.dialects.raw import RawSpan, raw_spans
+from spanproof.trace.dialects.reading import Reading, span_of
+from spanproof.trace.dialects.registry import DIALECTS, dialect_of
+from spanproof.trace.dialects.siblings import put_right
+from spanproof.trace.otlp import ExportTraceServiceRequest
+
+__all__ = ["DIALECTS", "normalise"]
+
+_log = logging.getLogger(__name__)
+
+
+def normalise(request: ExportTraceServiceRequest) -> list[Span]:
+    """The spans of this request in our vocabulary; never raises on what a span holds."""
+    return put_right([_span(raw) for raw in raw_spans(request)])
+
+
+def _span(raw: RawSpan) -> Span:
+    dialect = dialect_of(raw)
+    for reader in (dialect, GENERIC):
+        try:
+            return span_of(raw, reader.read(raw), dialect.name)
+        except Exception:  # noqa: BLE001 - attributes may be anything: one span must not cost the others
+            _log.warning("span %s could not be read as %s", raw.span_id, reader.name, exc_info=True)
+    return span_of(raw, Reading(), dialect.name)

@@ -1,0 +1,109 @@
+"""Why a span failed: from exception events, the status, `error.type` or a dialect's own fields.
+
+The same exception may stand on a span twice (some producers record it in two places): it is told once. What
+lies behind it is read from the stack trace, where Python writes every exception of the chain.
+"""
+
+from __future__ import annotations
+
+import re
+
+from spanproof.semconv import genai
+from spanproof.trace import Event, SpanError
+from spanproof.trace.dialects.decode import NotDecoded, python_literal
+from spanproof.trace.dialects.raw import RawSpan
+
+_EXCEPTION_EVENT = "exception"
+_UNKNOWN_TYPES = frozenset({"_OTHER", "Exception", ""})
+"""`_OTHER` is OTel's word for "not known"; a bare `Exception` says as little."""
+
+_CONTROL_FLOW = frozenset({"GeneratorExit", "GraphInterrupt", "NodeInterrupt", "GraphBubbleUp"})
+"""Exceptions by which a closed stream or a paused graph ends: no failure."""
+
+_TYPED_MESSAGE = re.compile(r"(?P<type>[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Timeout|Warning)): ")
+_CAUSE = re.compile(r"(?:due to:?|: )\s*(?P<type>[A-Z]\w*(?:Error|Exception|Exit|Interrupt)): ")
+_RAISED_LINE = re.compile(r"^(?P<type>[A-Za-z_][\w.]*)(?::.*)?$")
+
+
+def error_of(raw: RawSpan) -> SpanError | None:
+    """The error of this span, None where it did not fail."""
+    event = next((event for event in reversed(raw.events) if event.name == _EXCEPTION_EVENT), None)
+    if event is not None and (raw.failed or _text(event, "exception.escaped") != "False"):
+        return _from_event(event)
+    declared = raw.text(genai.ERROR_TYPE)
+    if raw.failed or declared is not None:
+        return from_text(raw.status_message, declared)
+    return None
+
+
+def from_text(message: str, declared_type: str | None = None) -> SpanError | None:
+    """The error that a status message tells; None where it is only control flow."""
+    message = _plain(message)
+    typed = _TYPED_MESSAGE.match(message)
+    name = declared_type if declared_type not in _UNKNOWN_TYPES else None
+    if typed is not None and (name is None or _short(typed["type"]) == _short(name)):
+        name, message = typed["type"], message[typed.end() :]
+    return _error(_short(name) if name else None, message, ())
+
+
+def _from_event(event: Event) -> SpanError | None:
+    name = _short(_text(event, "exception.type"))
+    chain = _raised(_text(event, "exception.stacktrace"))
+    return _error(name or None, _text(event, "exception.message"), chain)
+
+
+def _error(name: str | None, message: str, chain: tuple[str, ...]) -> SpanError | None:
+    if name in _CONTROL_FLOW:
+        return None
+    cause = _CAUSE.search(message)
+    if cause is not None and cause["type"] not in chain:
+        # Frameworks put the cause into their own message, even where the stack trace was cut or lost.
+        chain = (*(chain or ((name,) if name else ())), cause["type"])
+    return SpanError(name, message, chain)
+
+
+def _raised(stacktrace: str) -> tuple[str, ...]:
+    """Names of the exceptions of a printed chain, the outermost first (Python prints it last)."""
+    names: list[str] = []
+    after_frame = False
+    for line in stacktrace.splitlines():
+        if line.startswith((" ", "\t")):
+            after_frame = True
+            continue
+        raised = _RAISED_LINE.match(line) if after_frame else None
+        if raised is not None:
+            name = _short(raised["type"])
+            if not names or names[-1] != name:
+                names.append(name)
+        after_frame = False
+    return tuple(reversed(names))
+
+
+def _plain(message: str) -> str:
+    """Some producers write a dictionary's repr into the status: its texts are the message."""
+    if not message.startswith("{"):
+        return message
+    try:
+        value = python_literal(message)
+    except NotDecoded:
+        return message
+    texts = list(_texts(value))
+    return ": ".join(texts) if texts else message
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        inner = [value[key] for key in ("message", "error", "data") if key in value]
+        return [text for item in inner for text in _texts(item)]
+    return []
+
+
+def _text(event: Event, key: str) -> str:
+    value = event.attributes.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _short(name: str) -> str:
+    return name.rpartition(".")[2]

@@ -1,0 +1,84 @@
+"""Messages that a producer flattened into one attribute per field.
+
+`llm.input_messages.3.message.tool_calls.0.tool_call.function.name` and its likes: the indices and names in
+the attribute's name are a path. The tree is built again and read as any other message. Indices may be
+missing, where the producer's limits dropped the oldest attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from spanproof.trace import AttributeValue, JsonValue, Message
+from spanproof.trace.dialects.decode import decoded
+from spanproof.trace.dialects.messages import messages
+
+_Tree: TypeAlias = "dict[str, _Tree | AttributeValue]"
+
+_WRAPPERS = frozenset({"message", "message_content", "tool_call"})
+"""Names that stand between an index and its fields and say nothing."""
+
+_MAX_LEVELS = 16
+
+
+def flattened_messages(
+    attributes: Mapping[str, AttributeValue], prefix: str, role: str
+) -> tuple[Message, ...]:
+    """The messages below this prefix, in order of their index.
+
+    Args:
+        attributes: of a span.
+        prefix: without the last dot, as `llm.input_messages`.
+        role: of messages whose role is not there.
+    """
+    by_index = flattened_by_index(attributes, prefix, role)
+    return tuple(message for index in sorted(by_index) for message in by_index[index])
+
+
+def flattened_by_index(
+    attributes: Mapping[str, AttributeValue], prefix: str, role: str
+) -> dict[int, tuple[Message, ...]]:
+    """The messages below this prefix by the index they were written under."""
+    tree: _Tree = {}
+    start = prefix + "."
+    for name, value in attributes.items():
+        if name.startswith(start):
+            _plant(tree, name[len(start) :].split("."), value)
+    found: dict[int, tuple[Message, ...]] = {}
+    for index, branch in tree.items():
+        if index.isdecimal() and isinstance(branch, dict):
+            found[int(index)] = messages(_one_text(_json(branch)), role)
+    return found
+
+
+def _plant(tree: _Tree, path: list[str], value: AttributeValue) -> None:
+    if len(path) > _MAX_LEVELS:
+        return
+    for name in path[:-1]:
+        branch = tree.get(name)
+        if not isinstance(branch, dict):
+            branch = tree[name] = {}
+        tree = branch
+    if not isinstance(tree.get(path[-1]), dict):
+        tree[path[-1]] = value
+
+
+def _json(branch: _Tree | AttributeValue) -> JsonValue:
+    """Branches whose names are indices become lists, wrappers fall away."""
+    if not isinstance(branch, dict):
+        return branch if isinstance(branch, str) else decoded(branch)
+    if len(branch) == 1 and next(iter(branch)) in _WRAPPERS:
+        return _json(next(iter(branch.values())))
+    if branch and all(name.isdecimal() for name in branch):
+        return [_json(branch[name]) for name in sorted(branch, key=int)]
+    return {name: _json(inner) for name, inner in branch.items()}
+
+
+def _one_text(message: JsonValue) -> JsonValue:
+    """OpenInference writes a text as `content`, as `contents`, or as both: it is read once."""
+    if not isinstance(message, dict) or "contents" not in message:
+        return message
+    contents = message["contents"]
+    rest = {name: value for name, value in message.items() if name != "contents"}
+    return rest if rest.get("content") else {**rest, "content": contents}

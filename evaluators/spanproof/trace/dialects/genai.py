@@ -1,0 +1,111 @@
+"""OTel GenAI: `gen_ai.operation.name` for the kind, one JSON attribute per list of messages.
+
+Content may stand on the span or on its events, depending on how capture was switched on.
+"""
+
+from __future__ import annotations
+
+from spanproof.semconv import genai
+from spanproof.trace import AttributeValue, Message, Payload, SpanKind
+from spanproof.trace.dialects.decode import decoded, payload
+from spanproof.trace.dialects.failures import error_of
+from spanproof.trace.dialects.frameworks import call_of, tool_arguments, tool_result
+from spanproof.trace.dialects.messages import messages
+from spanproof.trace.dialects.openinference import usage_of
+from spanproof.trace.dialects.raw import RawSpan
+from spanproof.trace.dialects.reading import Dialect, Reading
+
+OPERATIONS = {
+    "chat": SpanKind.LLM,
+    "generate_content": SpanKind.LLM,
+    "text_completion": SpanKind.LLM,
+    "invoke_agent": SpanKind.AGENT,
+    "execute_tool": SpanKind.TOOL,
+    "retrieval": SpanKind.RETRIEVER,
+    "create_agent": SpanKind.CHAIN,
+    "invoke_workflow": SpanKind.CHAIN,
+    "plan": SpanKind.CHAIN,
+    "execute_task": SpanKind.CHAIN,
+    "handoff": SpanKind.CHAIN,
+    "guardrail": SpanKind.GUARDRAIL,
+}
+_MESSAGE_EVENTS = {
+    "gen_ai.system.message": "system",
+    "gen_ai.user.message": "user",
+    "gen_ai.assistant.message": "assistant",
+    "gen_ai.tool.message": "tool",
+}
+
+
+def read(raw: RawSpan) -> Reading:
+    """The content of a span written after OTel GenAI."""
+    kind = OPERATIONS.get(raw.text(genai.OPERATION_NAME) or "", SpanKind.OTHER)
+    return read_as(raw, kind)
+
+
+def read_as(raw: RawSpan, kind: SpanKind) -> Reading:
+    """The content of a span whose kind another dialect has told."""
+    asked, said = conversation(raw)
+    if kind is SpanKind.TOOL:
+        given = raw.first(genai.TOOL_CALL_ARGUMENTS)
+        result, failed = tool_result(payload(raw.first(genai.TOOL_CALL_RESULT)))
+        return Reading(
+            kind,
+            payload(given),
+            result,
+            tool=call_of(raw, raw.text(genai.TOOL_NAME), tool_arguments(given)),
+            agent=raw.text(genai.AGENT_NAME),
+            error=error_of(raw) or failed,
+        )
+    return Reading(
+        kind,
+        text_payload(asked, "user") if kind is not SpanKind.LLM else None,
+        text_payload(said, "assistant") if kind is not SpanKind.LLM else None,
+        asked,
+        said,
+        usage=usage_of(raw.integer(genai.USAGE_INPUT_TOKENS), raw.integer(genai.USAGE_OUTPUT_TOKENS)),
+        model=raw.text(genai.RESPONSE_MODEL, genai.REQUEST_MODEL),
+        agent=raw.text(genai.AGENT_NAME),
+        error=error_of(raw),
+    )
+
+
+def conversation(raw: RawSpan) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+    """Messages to and from the model, from the span or from its events."""
+    asked = messages(decoded(_held(raw, genai.INPUT_MESSAGES)), "user")
+    said = messages(decoded(_held(raw, genai.OUTPUT_MESSAGES)), "assistant")
+    if not asked:
+        asked = tuple(
+            message
+            for event in raw.events
+            if event.name in _MESSAGE_EVENTS
+            for message in messages(decoded(dict(event.attributes)), _MESSAGE_EVENTS[event.name])
+        )
+    if not said:
+        said = tuple(
+            message
+            for event in raw.events
+            if event.name == "gen_ai.choice"
+            for message in messages(
+                {key: decoded(value) for key, value in event.attributes.items()}, "assistant"
+            )
+        )
+    return asked, said
+
+
+def text_payload(spoken: tuple[Message, ...], role: str) -> Payload | None:
+    """The last text of this role as a payload: what an agent was asked, or answered."""
+    for message in reversed(spoken):
+        if message.role == role and message.text:
+            return Payload(message.text, message.text)
+    return None
+
+
+def _held(raw: RawSpan, key: str) -> AttributeValue:
+    value = raw.first(key)
+    if value is not None:
+        return value
+    return next((event.attributes[key] for event in raw.events if key in event.attributes), None)
+
+
+DIALECT = Dialect("otel_genai", ("opentelemetry.instrumentation.genai.",), ("gen_ai.",), read)

@@ -1,0 +1,282 @@
+"""Chat messages in every shape producers write them.
+
+OTel GenAI parts, OpenAI chat and responses items, Anthropic and Gemini blocks, LangChain (serialised,
+dumped, or printed), Vercel, Pydantic AI. What comes in is decoded JSON of unknown shape; what goes out are
+messages with their text joined, the tool calls in them decoded, and the results of tools as `tool` messages.
+What is no message is passed over; nothing raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spanproof.trace import JsonValue, Message, ToolCall
+from spanproof.trace.dialects.decode import NotDecoded, as_text, decoded, python_literal
+from spanproof.trace.dialects.printed import printed_fields
+
+HOSTED_INTERPRETER = "code_interpreter"
+"""The name given to interpreters that run at the model's provider."""
+
+_ROLES = {
+    "human": "user",
+    "ai": "assistant",
+    "model": "assistant",
+    "AIMessageChunk": "assistant",
+    "developer": "system",
+    "function": "tool",
+    "tool-response": "tool",
+    "tool-call": "assistant",
+}
+_CALLS_PREFIX = "Calling tools:"
+"""How smolagents writes the calls it made into its own history."""
+
+_MAX_DEPTH = 12
+
+
+def messages(value: JsonValue, role: str = "user") -> tuple[Message, ...]:
+    """The messages in this document.
+
+    Args:
+        value: a list of messages, one message, or a document that holds them under a usual name.
+        role: of texts that stand where a message is expected.
+    """
+    return tuple(_messages(value, role, 0))
+
+
+def tool_call(name: JsonValue, arguments: JsonValue, call_id: JsonValue = None) -> ToolCall:
+    """A tool call with its arguments decoded, also where they are JSON within JSON or a Python literal."""
+    return ToolCall(
+        name=name if isinstance(name, str) else "",
+        arguments=decoded(arguments),
+        call_id=call_id if isinstance(call_id, str) else None,
+    )
+
+
+def _messages(value: JsonValue, role: str, depth: int) -> Iterator[Message]:
+    if depth > _MAX_DEPTH:
+        return
+    if isinstance(value, list):
+        for item in value:
+            # In a printed conversation only a model's messages show what they are.
+            spoken = "user" if isinstance(item, str) and len(value) > 1 else role
+            yield from _messages(item, spoken, depth + 1)
+    elif isinstance(value, str):
+        fields = printed_fields(value)
+        if fields is not None:
+            yield from _message({"role": _printed_role(fields, role), **fields}, role)
+        elif value:
+            yield Message(role, value)
+    elif isinstance(value, dict):
+        yield from _from_object(value, role, depth)
+
+
+def _from_object(value: dict[str, JsonValue], role: str, depth: int) -> Iterator[Message]:
+    for name in ("messages", "generations", "choices", "candidates"):
+        inner = value.get(name)
+        if isinstance(inner, list | dict):
+            yield from _messages(inner, "assistant" if name != "messages" else role, depth + 1)
+            return
+    message = value.get("message")
+    if isinstance(message, dict):
+        yield from _messages(message, role, depth + 1)
+        return
+    for envelope in ("kwargs", "data"):
+        inner = value.get(envelope)
+        if isinstance(inner, dict) and ("content" in inner or "type" in inner):
+            yield from _message(inner, role)
+            return
+    if isinstance(value.get("output"), list) and "role" not in value:
+        yield from _messages(value["output"], "assistant", depth + 1)
+        return
+    yield from _message(value, role)
+
+
+def _message(value: dict[str, JsonValue], role: str) -> Iterator[Message]:
+    item = _response_item(value)
+    if item is not None:
+        yield from item
+        return
+    named = value.get("role") or value.get("type") or value.get("kind")
+    spoken = _ROLES.get(named, named) if isinstance(named, str) and named not in _PART_TYPES else role
+    if not any(key in value for key in ("content", "parts", "text", "tool_calls", "function_call")):
+        return
+    collected = _Collected()
+    for key in ("parts", "content", "text"):
+        if value.get(key) is not None:
+            collected.add(value[key])
+            break
+    collected.add_calls(value.get("tool_calls"))
+    if isinstance(value.get("function_call"), dict):
+        collected.add_calls([value["function_call"]])
+    answers = value.get("tool_call_id") or value.get("toolCallId")
+    yield from collected.as_messages(str(spoken), answers if isinstance(answers, str) else None)
+
+
+class _Collected:
+    """The texts, calls and tool results of one message, gathered part by part."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.calls: list[ToolCall] = []
+        self.results: list[Message] = []
+
+    def as_messages(self, role: str, answers: str | None) -> Iterator[Message]:
+        text = "\n".join(self.texts)
+        if text.startswith(_CALLS_PREFIX) and role == "assistant" and not self.calls:
+            text = self._take_printed_calls(text)
+        if text or self.calls or not self.results:
+            yield Message(role, text, tuple(self.calls), answers)
+        yield from self.results
+
+    def _take_printed_calls(self, text: str) -> str:
+        try:
+            calls = python_literal(text.removeprefix(_CALLS_PREFIX))
+        except NotDecoded:
+            return text
+        self.add_calls(calls)
+        return "" if self.calls else text
+
+    def add_calls(self, calls: JsonValue) -> None:
+        for call in calls if isinstance(calls, list) else ():
+            if not isinstance(call, dict):
+                continue
+            inner = call.get("function")
+            source = inner if isinstance(inner, dict) else call
+            name = source.get("name") or source.get("toolName") or source.get("tool_name")
+            self.calls.append(tool_call(name, _arguments(source), _call_id(call)))
+
+    def add(self, content: JsonValue) -> None:
+        if isinstance(content, str):
+            self.texts.append(content)
+        elif isinstance(content, list):
+            for part in content:
+                self.add(part)
+        elif isinstance(content, dict):
+            self._add_part(content)
+
+    def _add_part(self, part: dict[str, JsonValue]) -> None:
+        kind = part.get("type") or part.get("part_kind")
+        kind = kind.replace("-", "_") if isinstance(kind, str) else ""
+        if kind in _CALL_PARTS or "function_call" in part or "functionCall" in part:
+            self._add_call_part(part)
+        elif kind in _RESULT_PARTS or kind.endswith("_tool_result"):
+            self._add_result(part)
+        elif kind == "executable_code" or isinstance(part.get("executable_code"), dict):
+            self._add_gemini_code(part)
+        elif kind == "code_execution_result" or isinstance(part.get("code_execution_result"), dict):
+            self._add_gemini_result(part)
+        elif kind in _SILENT_PARTS:
+            return
+        else:
+            text = part.get("text", part.get("content"))
+            if isinstance(text, str):
+                self.texts.append(text)
+
+    def _add_call_part(self, part: dict[str, JsonValue]) -> None:
+        inner = part.get("function_call") or part.get("functionCall") or part.get("server_tool_call")
+        source = {**part, **inner} if isinstance(inner, dict) else part
+        name = source.get("name") or source.get("toolName") or source.get("tool_name")
+        self.calls.append(tool_call(name, _arguments(source), _call_id(source)))
+
+    def _add_result(self, part: dict[str, JsonValue]) -> None:
+        inner = part.get("server_tool_call_response")
+        source = {**part, **inner} if isinstance(inner, dict) else part
+        value = next(
+            (
+                source[key]
+                for key in ("response", "result", "output", "content")
+                if source.get(key) is not None
+            ),
+            None,
+        )
+        answers = source.get("tool_use_id") or _call_id(source)
+        self.results.append(
+            Message("tool", result_text(value), (), answers if isinstance(answers, str) else None)
+        )
+
+    def _add_gemini_code(self, part: dict[str, JsonValue]) -> None:
+        inner = part.get("executable_code")
+        source = inner if isinstance(inner, dict) else part
+        self.calls.append(ToolCall(HOSTED_INTERPRETER, {"code": source.get("code")}, self._gemini_id()))
+
+    def _add_gemini_result(self, part: dict[str, JsonValue]) -> None:
+        inner = part.get("code_execution_result")
+        source = inner if isinstance(inner, dict) else part
+        answered = self.calls[-1].call_id if self.calls else None
+        self.results.append(Message("tool", result_text(source.get("output")), (), answered))
+
+    def _gemini_id(self) -> str:
+        """Gemini gives its hosted calls no ids: they are answered in order."""
+        return f"executable_code_{len(self.calls)}"
+
+
+_CALL_PARTS = frozenset({"tool_call", "tool_use", "server_tool_use", "server_tool_call", "mcp_tool_use"})
+_RESULT_PARTS = frozenset(
+    {"tool_call_response", "tool_result", "tool_return", "server_tool_call_response", "retry_prompt"}
+)
+_SILENT_PARTS = frozenset({"reasoning", "thinking", "redacted_thinking", "blob", "file", "uri", "image"})
+_PART_TYPES = _CALL_PARTS | _RESULT_PARTS | _SILENT_PARTS | {"text", "message", "input_text", "output_text"}
+
+
+def result_text(value: JsonValue) -> str:
+    """A tool's result as its text, taken out of the blocks providers wrap it in."""
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        texts = [item.get("text") for item in value if isinstance(item, dict)]
+        if all(isinstance(text, str) for text in texts):
+            return "\n".join(str(text) for text in texts)
+    if isinstance(value, dict):
+        if "stdout" in value or "stderr" in value:
+            shown = (value.get("stdout"), value.get("stderr"))
+            return "\n".join(text for text in shown if isinstance(text, str) and text)
+        if isinstance(value.get("value"), str) and isinstance(value.get("type"), str):
+            return str(value["value"])
+    return "" if value is None else as_text(value)
+
+
+def _response_item(value: dict[str, JsonValue]) -> Iterator[Message] | None:
+    """Items of OpenAI's responses API; None where the object is none of them."""
+    match value.get("type"):
+        case "function_call" | "custom_tool_call" | "mcp_call":
+            call = tool_call(value.get("name"), _arguments(value), _call_id(value))
+            return iter([Message("assistant", "", (call,))])
+        case "function_call_output" | "custom_tool_call_output" | "local_shell_call_output":
+            answers = _call_id(value)
+            text = result_text(value.get("output"))
+            return iter([Message("tool", text, (), answers if isinstance(answers, str) else None)])
+        case "code_interpreter_call":
+            return _interpreter_call(value)
+        case "local_shell_call" | "shell_call":
+            call = tool_call("shell", value.get("action"), _call_id(value))
+            return iter([Message("assistant", "", (call,))])
+    return None
+
+
+def _interpreter_call(value: dict[str, JsonValue]) -> Iterator[Message]:
+    call_id = value.get("id") or value.get("call_id") or HOSTED_INTERPRETER
+    call = ToolCall(HOSTED_INTERPRETER, {"code": value.get("code")}, str(call_id))
+    yield Message("assistant", "", (call,))
+    outputs = value.get("outputs")
+    if isinstance(outputs, list):
+        logs = [item.get("logs") for item in outputs if isinstance(item, dict)]
+        yield Message("tool", "\n".join(log for log in logs if isinstance(log, str)), (), str(call_id))
+
+
+def _arguments(source: dict[str, JsonValue]) -> JsonValue:
+    for name in ("arguments", "args", "input", "parameters"):
+        if source.get(name) is not None:
+            return source[name]
+    return None
+
+
+def _call_id(source: dict[str, JsonValue]) -> JsonValue:
+    for name in ("call_id", "toolCallId", "tool_call_id", "id"):
+        if isinstance(source.get(name), str):
+            return source[name]
+    return None
+
+
+def _printed_role(fields: dict[str, JsonValue], role: str) -> str:
+    if "tool_call_id" in fields:
+        return "tool"
+    marks = ("tool_calls", "usage_metadata", "response_metadata")
+    return "assistant" if any(fields.get(mark) for mark in marks) or "tool_calls" in fields else role

@@ -1,0 +1,136 @@
+"""OpenInference: kinds as `openinference.span.kind`, content as `input.value` and flattened messages.
+
+Also reads smolagents' steps in it: they are CHAIN spans named `Step N` whose output is the observation.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from spanproof.semconv import openinference as oi
+from spanproof.trace import Payload, SpanKind, Usage
+from spanproof.trace.dialects.decode import is_cut, payload
+from spanproof.trace.dialects.failures import error_of
+from spanproof.trace.dialects.flattened import flattened_messages
+from spanproof.trace.dialects.frameworks import (
+    call_messages,
+    call_of,
+    node_not_agent,
+    smolagents_step,
+    smolagents_task,
+    state_messages,
+    tool_arguments,
+    tool_result,
+    workflow_not_agent,
+)
+from spanproof.trace.dialects.raw import RawSpan
+from spanproof.trace.dialects.reading import Dialect, Reading
+
+_KINDS = {
+    "AGENT": SpanKind.AGENT,
+    "CHAIN": SpanKind.CHAIN,
+    "LLM": SpanKind.LLM,
+    "TOOL": SpanKind.TOOL,
+    "RETRIEVER": SpanKind.RETRIEVER,
+    "RERANKER": SpanKind.RETRIEVER,
+    "GUARDRAIL": SpanKind.GUARDRAIL,
+    "EVALUATOR": SpanKind.EVALUATOR,
+}
+_STREAM = re.compile(r"<(?:async_)?generator object \S+ at 0x[0-9a-f]+>")
+"""What is printed of a stream that the producer could not read: no output."""
+
+_REDACTED = "__REDACTED__"
+"""What OpenInference writes in place of content it was told to hide."""
+
+
+def read(raw: RawSpan) -> Reading:
+    """The content of a span written after OpenInference."""
+    kind = kind_of(raw.text(oi.SPAN_KIND))
+    given = payload(raw.first(oi.INPUT_VALUE), raw.text(oi.INPUT_MIME_TYPE))
+    result = payload(raw.first(oi.OUTPUT_VALUE), raw.text(oi.OUTPUT_MIME_TYPE))
+    reading = read_content(raw, kind, given, result, "llm.input_messages", "llm.output_messages")
+    prompt, completion = raw.integer(oi.LLM_TOKEN_COUNT_PROMPT), raw.integer(oi.LLM_TOKEN_COUNT_COMPLETION)
+    return with_facts(raw, reading, usage_of(prompt, completion), raw.text(oi.LLM_MODEL_NAME))
+
+
+def kind_of(name: str | None) -> SpanKind:
+    """The kind by OpenInference's name for it."""
+    return _KINDS.get((name or "").upper(), SpanKind.OTHER)
+
+
+def usage_of(prompt: int | None, completion: int | None) -> Usage | None:
+    """Usage from two counts, None where neither is there."""
+    return None if prompt is None and completion is None else Usage(prompt or 0, completion or 0)
+
+
+def read_content(
+    raw: RawSpan,
+    kind: SpanKind,
+    given: Payload | None,
+    result: Payload | None,
+    input_prefix: str,
+    output_prefix: str,
+) -> Reading:
+    """The content of a span with values and flattened messages, which traceAI writes under other names."""
+    error = error_of(raw)
+    if result is not None and _STREAM.fullmatch(result.text):
+        result = None
+    if kind is SpanKind.LLM:
+        asked = flattened_messages(raw.attributes, input_prefix, "user")
+        said = flattened_messages(raw.attributes, output_prefix, "assistant")
+        return Reading(
+            kind,
+            given,
+            result,
+            input_messages=call_messages(asked, given, "user"),
+            output_messages=call_messages(said, result, "assistant"),
+            error=error,
+        )
+    if kind is SpanKind.TOOL:
+        value, failed = tool_result(result)
+        name = raw.text(oi.TOOL_NAME, "gen_ai.tool.name")
+        arguments = tool_arguments(given.value) if given is not None else None
+        return Reading(kind, given, value, tool=call_of(raw, name, arguments), error=error or failed)
+    task = smolagents_task(given.value) if kind is SpanKind.AGENT and given is not None else None
+    step = smolagents_step(raw.name) if kind is SpanKind.CHAIN and "smolagents" in raw.scope else None
+    return Reading(
+        kind,
+        Payload(task, task, typed=True) if task is not None else given,
+        result,
+        input_messages=state_messages(given),
+        output_messages=state_messages(result, "assistant"),
+        observation=result.text if step is not None and result is not None else None,
+        step=step,
+        error=error,
+    )
+
+
+def with_facts(raw: RawSpan, reading: Reading, usage: Usage | None, model: str | None) -> Reading:
+    """The reading with usage, model and agent, the marks of hiding and clipping, and the kind put right."""
+    agent = raw.text(oi.AGENT_NAME, "gen_ai.agent.name", "graph.node.id")
+    if agent is None and reading.kind is SpanKind.AGENT:
+        agent = raw.name.removesuffix(".run")
+    values = [reading.input, reading.output]
+    hidden = any(value is not None and value.text == _REDACTED for value in values)
+    truncated = any(
+        is_cut(raw.text(value) or "", raw.text(mime))
+        for value, mime in ((oi.INPUT_VALUE, oi.INPUT_MIME_TYPE), (oi.OUTPUT_VALUE, oi.OUTPUT_MIME_TYPE))
+    )
+    reading = replace(
+        reading,
+        usage=usage,
+        model=model,
+        agent=agent,
+        truncated=truncated,
+        hidden=hidden or _messages_hidden(reading),
+    )
+    return workflow_not_agent(raw, node_not_agent(raw, reading))
+
+
+def _messages_hidden(reading: Reading) -> bool:
+    shown = (*reading.input_messages, *reading.output_messages)
+    return any(message.text == _REDACTED for message in shown)
+
+
+DIALECT = Dialect("openinference", ("openinference.",), (oi.SPAN_KIND,), read)

@@ -1,0 +1,117 @@
+"""Pydantic AI and Logfire: OTel GenAI with the run's messages on the agent span, old names included.
+
+The agent span repeats the sum of its calls' usage; only the calls count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from spanproof.semconv import genai
+from spanproof.trace import JsonValue, Message, SpanKind, Usage
+from spanproof.trace.dialects.decode import decoded, payload
+from spanproof.trace.dialects.failures import error_of
+from spanproof.trace.dialects.frameworks import call_of, tool_arguments, tool_result
+from spanproof.trace.dialects.genai import OPERATIONS, read_as, text_payload
+from spanproof.trace.dialects.messages import messages
+from spanproof.trace.dialects.openinference import usage_of
+from spanproof.trace.dialects.raw import RawSpan
+from spanproof.trace.dialects.reading import Dialect, Reading
+
+_ALL_MESSAGES = ("pydantic_ai.all_messages", "all_messages_events")
+_ARGUMENTS = (genai.TOOL_CALL_ARGUMENTS, "tool_arguments")
+_RESULT = (genai.TOOL_CALL_RESULT, "tool_response")
+
+
+def read(raw: RawSpan) -> Reading:
+    """The content of a span written by Pydantic AI or by Logfire's own integrations."""
+    kind = _kind(raw)
+    if kind is SpanKind.TOOL:
+        return _tool(raw)
+    reading = read_as(raw, kind)
+    if kind is SpanKind.AGENT:
+        return _agent(raw, reading)
+    if kind is SpanKind.LLM and not reading.output_messages:
+        return _old_call(raw, reading)
+    return reading
+
+
+def _kind(raw: RawSpan) -> SpanKind:
+    operation = raw.text(genai.OPERATION_NAME)
+    if operation in OPERATIONS:
+        return OPERATIONS[operation]
+    if raw.first(*_ALL_MESSAGES, "final_result") is not None or raw.name == "agent run":
+        return SpanKind.AGENT
+    if raw.first("tool_arguments", "tool_response") is not None or raw.name == "running tool":
+        return SpanKind.TOOL
+    if raw.first("request_data", "events") is not None:
+        return SpanKind.LLM
+    return SpanKind.CHAIN if raw.name.startswith("running ") else SpanKind.OTHER
+
+
+def _agent(raw: RawSpan, reading: Reading) -> Reading:
+    history = messages(decoded(raw.first(*_ALL_MESSAGES)))
+    return replace(
+        reading,
+        input=text_payload(history, "user") or reading.input,
+        output=payload(raw.first("final_result")) or text_payload(history, "assistant") or reading.output,
+        agent=raw.text(genai.AGENT_NAME, "agent_name"),
+    )
+
+
+def _old_call(raw: RawSpan, reading: Reading) -> Reading:
+    """A call by its `events`, or by the bodies that Logfire's OpenAI integration keeps."""
+    events = decoded(raw.first("events"))
+    request, response = decoded(raw.first("request_data")), decoded(raw.first("response_data"))
+    if isinstance(events, list):
+        asked, said = _split(events)
+    else:
+        asked, said = messages(request), messages(response, "assistant")
+    return replace(
+        reading,
+        input_messages=asked,
+        output_messages=said,
+        usage=reading.usage or _body_usage(response),
+        model=reading.model or _body_model(request),
+    )
+
+
+def _split(events: list[JsonValue]) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+    choices = [event for event in events if isinstance(event, dict) and "message" in event]
+    asked = [event for event in events if event not in choices]
+    return messages(asked), messages(list(choices), "assistant")
+
+
+def _body_usage(response: JsonValue) -> Usage | None:
+    usage = response.get("usage") if isinstance(response, dict) else None
+    if not isinstance(usage, dict):
+        return None
+    counts = [usage.get("prompt_tokens", usage.get("input_tokens"))]
+    counts.append(usage.get("completion_tokens", usage.get("output_tokens")))
+    prompt, completion = (count if isinstance(count, int) else None for count in counts)
+    return usage_of(prompt, completion)
+
+
+def _body_model(request: JsonValue) -> str | None:
+    model = request.get("model") if isinstance(request, dict) else None
+    return model if isinstance(model, str) else None
+
+
+def _tool(raw: RawSpan) -> Reading:
+    given = raw.first(*_ARGUMENTS)
+    result, failed = tool_result(payload(raw.first(*_RESULT)))
+    return Reading(
+        SpanKind.TOOL,
+        payload(given),
+        result,
+        tool=call_of(raw, raw.text(genai.TOOL_NAME, "tool_name"), tool_arguments(given)),
+        error=error_of(raw) or failed,
+    )
+
+
+DIALECT = Dialect(
+    "pydantic_ai",
+    ("pydantic-ai", "pydantic_ai", "logfire"),
+    ("pydantic_ai.", "all_messages_events", "logfire."),
+    read,
+)

@@ -1,0 +1,46 @@
+"""Which dialect a span is written in.
+
+Told by the scope's name first: it is the producer's own. A scope that says nothing (an application's, or one
+that several producers share) leaves it to the attributes, in the order below: the most particular names come
+first, `gen_ai.*`, which many write beside their own, last.
+"""
+
+from __future__ import annotations
+
+from spanproof.trace.dialects import (
+    genai,
+    generic,
+    langfuse,
+    mlflow,
+    openinference,
+    pydantic_ai,
+    spanproof,
+    traceai,
+    traceloop,
+    vercel,
+)
+from spanproof.trace.dialects.raw import RawSpan
+from spanproof.trace.dialects.reading import Dialect
+
+DIALECTS: tuple[Dialect, ...] = (
+    spanproof.DIALECT,
+    openinference.DIALECT,
+    langfuse.DIALECT,
+    traceloop.DIALECT,
+    traceai.DIALECT,
+    vercel.DIALECT,
+    mlflow.DIALECT,
+    pydantic_ai.DIALECT,
+    genai.DIALECT,
+)
+
+
+def dialect_of(raw: RawSpan) -> Dialect:
+    """The dialect this span is written in; the generic one where none is recognised."""
+    for dialect in DIALECTS:
+        if dialect.owns_scope(raw):
+            return dialect
+    for dialect in DIALECTS:
+        if dialect.owns_attributes(raw):
+            return dialect
+    return generic.DIALECT

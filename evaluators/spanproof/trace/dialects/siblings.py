@@ -1,0 +1,78 @@
+"""What only the other spans of a request can tell: usage counted once, dropped messages put back.
+
+Takes spans that were read one by one; returns them in the same order. A parent outside the request leaves a
+span as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from spanproof.trace import Message, Span, SpanKind
+from spanproof.trace.dialects.flattened import flattened_by_index
+
+_FLATTENED = {"openinference": "llm.input_messages", "traceai": "gen_ai.input.messages"}
+"""Dialects whose producers drop the oldest messages first, when a span has more attributes than allowed."""
+
+
+def put_right(spans: Sequence[Span]) -> list[Span]:
+    """The spans with usage on the innermost model call only, and with dropped messages put back."""
+    by_id = {(span.trace_id, span.span_id): span for span in spans}
+    callers = {
+        key
+        for span in spans
+        if span.kind is SpanKind.LLM and span.usage is not None
+        for key in _model_calls_above(span, by_id)
+    }
+    found: list[Span] = []
+    for span in spans:
+        if (span.trace_id, span.span_id) in callers and span.usage is not None:
+            span = replace(span, usage=None)
+        if span.dropped_attributes and span.kind is SpanKind.LLM and span.dialect in _FLATTENED:
+            span = _with_dropped_messages(span, spans)
+        found.append(span)
+    return found
+
+
+def _model_calls_above(span: Span, by_id: Mapping[tuple[str, str], Span]) -> list[tuple[str, str]]:
+    """Model calls this one is part of: a framework's call around the client's."""
+    above: list[tuple[str, str]] = []
+    seen: set[str] = set()
+    parent = span.parent_id
+    while parent is not None and parent not in seen:
+        seen.add(parent)
+        outer = by_id.get((span.trace_id, parent))
+        if outer is None:
+            break
+        if outer.kind is SpanKind.LLM:
+            above.append((outer.trace_id, outer.span_id))
+        parent = outer.parent_id
+    return above
+
+
+def _with_dropped_messages(span: Span, spans: Sequence[Span]) -> Span:
+    """The call with the messages its limits dropped, from a call of the same conversation that has them.
+
+    A conversation only grows: where two calls agree on every message both still have, one's missing messages
+    are the other's.
+    """
+    prefix = _FLATTENED[span.dialect]
+    own = flattened_by_index(span.attributes, prefix, "user")
+    if not own:
+        return span
+    missing = [index for index in range(max(own)) if index not in own]
+    for other in spans:
+        if other is span or other.trace_id != span.trace_id or other.kind is not SpanKind.LLM:
+            continue
+        known = flattened_by_index(other.attributes, prefix, "user")
+        if missing and any(index in known for index in missing) and _agree(own, known):
+            own |= {index: known[index] for index in missing if index in known}
+            missing = [index for index in missing if index not in own]
+    restored = tuple(message for index in sorted(own) for message in own[index])
+    return replace(span, input_messages=restored) if len(restored) > len(span.input_messages) else span
+
+
+def _agree(own: Mapping[int, tuple[Message, ...]], known: Mapping[int, tuple[Message, ...]]) -> bool:
+    shared = own.keys() & known.keys()
+    return bool(shared) and all(own[index] == known[index] for index in shared)

@@ -1,0 +1,299 @@
+"""What of the host's content goes onto a span, and in which size.
+
+`Content` collects the attributes of one span: text, code and JSON values go in; out comes one mapping for one
+`set_attributes` call, together with the marks that tell a reader what is clipped, lossy or hidden. With
+capture off nothing of the content goes in at all. Never raises for any value.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, Final
+
+from opentelemetry.util.types import AttributeValue
+
+from spanproof.instrumentors.content.plain_json import is_plain, json_or_none, plain_json
+from spanproof.instrumentors.content.redaction import Redaction, Redactor, redactor_of
+from spanproof.instrumentors.content.serialise import encode, redacted_text
+from spanproof.instrumentors.content.texts import clip, text_of, type_name, well_formed
+from spanproof.instrumentors.provider.environment import tell
+from spanproof.instrumentors.provider.variables import CAPTURE, CAPTURING, reading
+from spanproof.semconv import genai, openinference
+from spanproof.semconv import spanproof as ours
+
+_FOREIGN: Final = {"tool_call": "arguments", "tool_call_response": "response"}
+"""Where in a message's part a value of the host's stands."""
+_SHOWN_CHARS: Final = 120
+"""Of an input that stands whole elsewhere on its span."""
+_MARK_CHARS: Final = 160
+"""The SDK cuts what is over its limit and says nothing: our cut, its mark included, has to be under it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContentPolicy:
+    """What may be recorded.
+
+    Attributes:
+        capture: inputs, outputs, messages, code and exception messages are recorded.
+        max_value_chars: longer values keep head and tail.
+        max_code_chars: the same for code, which is evaluated only when whole.
+        redaction: what is kept back of it; several where fields differ in that.
+        room: characters of a text that is put down as it is; -1 where parts may have to be kept back.
+    """
+
+    capture: bool = True
+    max_value_chars: int = 65_536
+    max_code_chars: int = 1_048_576
+    redaction: Redaction | Sequence[Redaction] | None = None
+    room: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        room = self.max_value_chars if self.capture and self.redaction is None else -1
+        object.__setattr__(self, "room", room)
+
+    def redactor(self, name: str) -> Redactor | None:
+        """What keeps parts of an attribute back, None when nothing does."""
+        return redactor_of(self.redaction, name)
+
+    def said(self, text: str, max_chars: int, name: str = genai.EXCEPTION_MESSAGE) -> str | None:
+        """What may be told of a message or stack trace, None when nothing may."""
+        if not self.capture:
+            return None
+        text, redactor = well_formed(text), self.redactor(name)
+        most = min(max_chars, self.max_value_chars)
+        return clip(text if redactor is None else redacted_text(text, redactor), most)
+
+
+def policy_from(environ: Mapping[str, str] = os.environ) -> ContentPolicy:
+    """The policy the environment asks for.
+
+    Capture is on unless switched off: an evaluation needs the content. `NO_CONTENT` hides it, and so does
+    `EVENT_ONLY`, because nothing but spans is written. An unknown value hides as well: whoever sets the
+    variable means to limit something.
+    """
+    capture = reading(CAPTURE, environ)
+    if capture.remedy is not None:
+        tell(CAPTURE, environ[CAPTURE], capture.remedy)
+    limit = (
+        reading("OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT", environ).value
+        or reading("OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT", environ).value
+    )
+    ceiling = max(int(limit) - _MARK_CHARS, 1) if limit else 1 << 62
+    return ContentPolicy(
+        capture=capture.value.lower() in CAPTURING,
+        max_value_chars=min(_chars(environ, "SPANPROOF_MAX_VALUE_CHARS", 65_536), ceiling),
+        max_code_chars=min(_chars(environ, "SPANPROOF_MAX_CODE_CHARS", 1_048_576), ceiling),
+    )
+
+
+class Content:
+    """The attributes of one span in the making.
+
+    Attributes:
+        attributes: gathered since the last time they were written; facts may be put in as they are.
+        visible: whether content is recorded at all; ask before preparing much.
+        policy: what of it.
+    """
+
+    __slots__ = ("_json_shown", "_marks", "attributes", "policy", "visible")
+
+    def __init__(self, policy: ContentPolicy) -> None:
+        self.visible = policy.capture
+        self.attributes: dict[str, AttributeValue] = {}
+        self.policy = policy
+        self._marks: tuple[tuple[str, str], ...] = ()
+        self._json_shown: tuple[str, ...] = ()
+
+    def fact(self, name: str, value: AttributeValue | None) -> None:
+        """Something that is no content: a name, a count, a version."""
+        if type(value) is str:
+            self.attributes[name] = value if value.isascii() else well_formed(value)
+        elif value is not None:
+            self.attributes[name] = value
+
+    def text(self, name: str, value: object) -> None:
+        """A text, or what another value says of itself."""
+        if not self.visible:
+            return
+        text = value if type(value) is str else text_of(value)
+        if len(text) <= self.policy.room:
+            self.attributes[name] = text if text.isascii() else well_formed(text)
+        else:
+            self._put(name, text, self.policy.max_value_chars)
+
+    def code(self, source: str, language: str | None) -> None:
+        """Code that ran, with its digest where it does not stand there whole."""
+        if language is not None:
+            self.attributes[ours.CODE_LANGUAGE] = language
+        if not self.visible:
+            return
+        if self.policy.room >= 0 and len(source) <= self.policy.max_code_chars:
+            self.attributes[ours.CODE_SOURCE] = source if source.isascii() else well_formed(source)
+            return
+        self._put(ours.CODE_SOURCE, source, self.policy.max_code_chars)
+        redacted = self._is_marked(ours.CODE_SOURCE, ours.CONTENT_REDACTED)  # its digest could be guessed at
+        if not redacted and self._is_marked(ours.CODE_SOURCE, ours.CONTENT_TRUNCATED):
+            self.attributes[ours.CODE_SHA256] = sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def json(self, name: str, value: object) -> None:
+        """A value as JSON with its true type: the string `42` is `"42"`."""
+        if self.visible:
+            self._json(name, value)
+
+    def document(self, name: str, mime_name: str, value: object) -> None:
+        """A value as its backend shows it: a string as text, everything else as JSON, and which it is."""
+        if not self.visible:
+            return
+        if issubclass(type(value), str):  # `isinstance` would ask a lazy proxy for its `__class__`
+            self.text(name, value)
+            self.attributes[mime_name] = openinference.MIME_TEXT
+        else:
+            self._json(name, value)
+            self.attributes[mime_name] = openinference.MIME_JSON
+
+    def messages(self, name: str, documents: list[dict[str, Any]]) -> None:
+        """Messages as JSON; of those that `messages` made, only arguments and results are foreign values."""
+        if not self.visible:
+            return
+        room = self.policy.room
+        for document in documents:
+            for part in document["parts"]:
+                kind = part["type"]
+                if kind == "text":
+                    room -= len(part["content"])
+                elif kind not in _FOREIGN or not is_plain(part[_FOREIGN[kind]], room):
+                    room = -1
+        text = json_or_none(documents, self.policy.room) if room >= 0 else None
+        if text is not None:
+            self.attributes[name] = text
+        else:
+            self._json(name, documents)
+
+    def input(self, value: object) -> None:
+        """What went in, in OpenInference's words."""
+        if type(value) is str and len(value) <= self.policy.room and not self._json_shown:
+            self.attributes[openinference.INPUT_VALUE] = value if value.isascii() else well_formed(value)
+        else:
+            self._show(openinference.INPUT_VALUE, openinference.INPUT_MIME_TYPE, value)
+
+    def output(self, value: object) -> None:
+        """What came out, in OpenInference's words."""
+        if type(value) is str and len(value) <= self.policy.room and not self._json_shown:
+            self.attributes[openinference.OUTPUT_VALUE] = value if value.isascii() else well_formed(value)
+        else:
+            self._show(openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
+
+    def beginning(self, value: str) -> None:
+        """What went in where the span's messages hold it whole: as much of it as a list shows."""
+        more = f" … [{len(value)} characters]"
+        # Of a secret that is cut in two a pattern would see neither half.
+        cut = len(value) > _SHOWN_CHARS + len(more) and self.policy.redaction is None
+        self.input(value[:_SHOWN_CHARS] + more if cut else value)
+
+    def holds(self, name: str) -> bool:
+        """Whether an attribute is there, and whole."""
+        if not self._marks:
+            return name in self.attributes
+        marked = self._is_marked(name, ours.CONTENT_TRUNCATED) or self._is_marked(name, ours.CONTENT_REDACTED)
+        return name in self.attributes and not marked
+
+    def input_json(self, name: str, value: object) -> None:
+        """A JSON value under its own name and as the span's input, encoded once."""
+        if self.visible:
+            self._twice(name, openinference.INPUT_VALUE, openinference.INPUT_MIME_TYPE, value)
+
+    def output_json(self, name: str, value: object) -> None:
+        """A JSON value under its own name and as the span's output, encoded once."""
+        if self.visible:
+            self._twice(name, openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
+
+    def result_type(self, value: object) -> None:
+        """The Python type of a tool's result, where JSON does not tell it."""
+        kind = type(value)
+        if kind is str or kind is dict or kind is int or kind is list or kind is float or kind is bool:
+            return  # one by one: to look for it in a set would ask its metaclass for a hash
+        if value is not None:
+            self.attributes[ours.TOOL_RESULT_TYPE] = type_name(value)
+
+    def finished(self) -> dict[str, AttributeValue]:
+        """The attributes gathered since the last time, with the marks of all that is not whole."""
+        gathered, self.attributes = self.attributes, {}
+        if self._marks:
+            gathered.update(self._marked())
+        return gathered
+
+    def _marked(self) -> dict[str, AttributeValue]:
+        by_mark: dict[str, list[str]] = {}
+        for mark, name in self._marks:
+            by_mark.setdefault(mark, []).append(name)
+        redacted = by_mark.get(ours.CONTENT_REDACTED, [])
+        if redacted:  # what knows of nothing kept back has to see that it is not whole
+            by_mark[ours.CONTENT_TRUNCATED] = [*by_mark.get(ours.CONTENT_TRUNCATED, []), *redacted]
+        return {**by_mark}
+
+    def _is_marked(self, name: str, mark: str) -> bool:
+        return (mark, name) in self._marks
+
+    def _show(self, name: str, mime_name: str, value: object) -> None:
+        """As `document`; what names no MIME type is text in OpenInference."""
+        if mime_name in self._json_shown or not issubclass(type(value), str):
+            self._json_shown = (*self._json_shown, mime_name)
+            self.document(name, mime_name, value)
+        else:
+            self.text(name, value)
+
+    def _twice(self, name: str, shown: str, mime_name: str, value: object) -> None:
+        self._json(name, value)
+        if issubclass(type(value), str):
+            self._show(shown, mime_name, value)
+            return
+        self.attributes[shown] = self.attributes[name]
+        self.attributes[mime_name] = openinference.MIME_JSON
+        self._json_shown = (*self._json_shown, mime_name)
+        if self._marks:
+            self._marks += tuple((mark, shown) for mark, marked in self._marks if marked == name)
+
+    def _json(self, name: str, value: object) -> None:
+        plain = plain_json(value, self.policy.room)
+        if plain is not None:
+            self.attributes[name] = plain
+            return
+        policy = self.policy
+        encoded = encode(value, policy.max_value_chars, policy.redactor(name))
+        self.attributes[name] = encoded.text
+        for mark, holds in (
+            (ours.CONTENT_TRUNCATED, encoded.truncated),
+            (ours.CONTENT_REDACTED, encoded.redacted),
+            (ours.CONTENT_LOSSY, encoded.lossy),
+        ):
+            if holds:
+                self._marks += ((mark, name),)
+
+    def _put(self, name: str, value: str, limit: int) -> None:
+        if not value.isascii():
+            value = well_formed(value)
+        if self.policy.redaction is None and len(value) <= limit:
+            self.attributes[name] = value
+            return
+        redactor = self.policy.redactor(name)
+        if redactor is not None:
+            kept = redacted_text(value, redactor)
+            if kept != value:
+                self._marks += ((ours.CONTENT_REDACTED, name),)
+                value = kept
+        if len(value) > limit:
+            self._marks += ((ours.CONTENT_TRUNCATED, name),)
+            value = clip(value, limit)
+        self.attributes[name] = value
+
+
+def _chars(environ: Mapping[str, str], name: str, default: int) -> int:
+    raw = environ.get(name, "").strip()
+    if raw.isascii() and raw.isdigit() and int(raw) > 0:
+        return int(raw)
+    if raw:
+        tell(name, raw, f"is no whole number above 0, so {default} holds; write one")
+    return default

@@ -1,0 +1,144 @@
+"""Tools whose argument is a program: `run_python(code=…)`, `query_database(sql=…)`, `bash(command=…)`.
+
+In come a tool's name and its bound arguments; out comes the program and its language, or nothing. Names
+decide: `python_code` can only be a program; `query` is one in a tool that executes Python, or where it reads
+as SQL in a tool about databases; `country_code` never is.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeAlias
+
+from spanproof.instrumentors.content.capture import Content
+from spanproof.instrumentors.content.reading import items, member, text_or_none
+from spanproof.semconv import genai
+from spanproof.semconv import spanproof as ours
+
+_WORDS: Final = re.compile(r"[a-z0-9]+")
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_SQL: Final = re.compile(
+    r"(?:\s|\(|--[^\n]*\n|/\*.*?\*/)*(?:select|with|insert|update|delete|create|drop|alter|merge|truncate|pragma"
+    r"|explain|show|describe|grant|revoke|copy|attach|vacuum)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_CODE_PUNCTUATION: Final = re.compile(r"[^\n()=\[;]*[\n()=\[;]")
+
+_LANGUAGE_WORDS: Final[dict[str, str]] = {
+    "python": "python", "python3": "python", "py": "python", "ipython": "python", "jupyter": "python",
+    "bash": "bash", "sh": "bash", "shell": "bash", "terminal": "bash", "zsh": "bash",
+    "sql": "sql", "sqlite": "sql", "postgres": "sql", "postgresql": "sql", "mysql": "sql", "duckdb": "sql",
+    "bigquery": "sql", "snowflake": "sql", "database": "sql", "db": "sql",
+    "javascript": "javascript", "js": "javascript", "node": "javascript",
+    "typescript": "typescript", "ts": "typescript",
+}  # fmt: skip
+_PLACES: Final = {"db", "database", "node", "terminal"}
+"""Words that tell a language in a tool's name, but alone as an argument's name tell where, not what."""
+_CODE_WORDS: Final = {"code", "snippet", "script", "program"}
+_AROUND_CODE: Final = {"source", "to", "run", "execute", "block", "text", "body", "cell", "input"}
+"""What `code` may be joined with and still mean a program: `source_code`, `code_to_run`, not `zip_code`."""
+_WITH_CODE: Final = _CODE_WORDS | _AROUND_CODE | _LANGUAGE_WORDS.keys()
+_COMMAND_WORDS: Final = {"command", "commands", "cmd"}
+_VAGUE_WORDS: Final = {*_COMMAND_WORDS, "query", "input", "source", "statement", "expression"}
+_EXECUTING_WORDS: Final = {"repl", "interpreter", "exec", "execute", "executor", "run", "eval", "sandbox"}
+
+
+ToolCode: TypeAlias = tuple[str, str | None, str, bool]
+"""A program given to a tool: its source; its language, None where neither the tool's name nor the argument's
+says it; the argument in which it was given; and whether the tool is given nothing else."""
+
+
+def code_in(tool_name: str, arguments: object) -> ToolCode | None:
+    """The program among a tool's arguments."""
+    named = arguments if type(arguments) is dict else dict(items(arguments))
+    for name, given in named.items():
+        if type(name) is not str:
+            continue
+        meant = _meaning(tool_name, name)
+        if meant is None:
+            continue
+        value = given if type(given) is str else text_or_none(given)
+        if not value or value.isspace():
+            continue
+        language, doubted = meant
+        if doubted is None or doubted.match(value):
+            alone = len(named) == 1
+            return value, language if alone else _declared(named) or language, name, alone
+    return None
+
+
+def record_call(content: Content, tool_name: str, arguments: object) -> None:
+    """Put a tool call's arguments onto its span, and say which of them is a program.
+
+    The program stands there once more, by its own limit, where the arguments are cut or redacted. What the
+    agent was shown of it is the tool's result.
+    """
+    code = code_in(tool_name, arguments)
+    if code is None:
+        content.input_json(genai.TOOL_CALL_ARGUMENTS, arguments)
+        return
+    source, language, argument, alone = code
+    if not content.visible:
+        if language is not None:
+            content.attributes[ours.CODE_LANGUAGE] = language
+        return
+    if alone:
+        content.json(genai.TOOL_CALL_ARGUMENTS, arguments)
+        content.input(source)
+    else:
+        content.input_json(genai.TOOL_CALL_ARGUMENTS, arguments)
+    if content.holds(genai.TOOL_CALL_ARGUMENTS):
+        content.fact(ours.CODE_LANGUAGE, language)
+        content.fact(ours.CODE_ARGUMENT, argument)
+    else:
+        content.code(source, language)
+
+
+class _Meaning(NamedTuple):
+    """What an argument of this name means in a tool of that name: a program.
+
+    Attributes:
+        language: None where neither name says it.
+        doubted: what a value holds that is one; None where each is.
+    """
+
+    language: str | None
+    doubted: re.Pattern[str] | None = None
+
+
+@lru_cache(maxsize=4096)
+def _meaning(tool_name: str, name: str) -> _Meaning | None:
+    """None where no program stands under this name in such a tool."""
+    argument, tool = _words(name), _words(tool_name)
+    language = _language(argument) or _language(tool)
+    if argument <= _LANGUAGE_WORDS.keys() and not argument <= _PLACES:
+        return _Meaning(language)
+    if argument & _CODE_WORDS and argument <= _WITH_CODE:
+        certain = len(argument) > 1 or tool & _EXECUTING_WORDS or _language(tool)
+        return _Meaning(language, None if certain else _CODE_PUNCTUATION)
+    return _vague_meaning(argument, tool) if argument <= _VAGUE_WORDS else None
+
+
+def _vague_meaning(argument: frozenset[str], tool: frozenset[str]) -> _Meaning | None:
+    """Of a `command`, `query` or `input` of this tool."""
+    language = _language(tool)
+    if argument & _COMMAND_WORDS:
+        language = language or ("bash" if tool & (_EXECUTING_WORDS | _COMMAND_WORDS) else None)
+        return _Meaning(language) if language else None
+    if language == "sql":
+        return _Meaning(language, _SQL)
+    return _Meaning(language) if language and tool & _EXECUTING_WORDS else None
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(_WORDS.findall(_CAMEL.sub(" ", name).lower()))
+
+
+def _language(words: frozenset[str]) -> str | None:
+    return next((language for word, language in _LANGUAGE_WORDS.items() if word in words), None)
+
+
+def _declared(arguments: object) -> str | None:
+    declared = text_or_none(member(arguments, "language")) or text_or_none(member(arguments, "lang"))
+    return _LANGUAGE_WORDS.get(declared.strip().lower()) if declared else None

@@ -1,0 +1,101 @@
+"""Keeping parts of the content back: by pattern, by key, by JSON path, or by a function of the user's.
+
+In comes one text (a whole value, or a string inside a document) or a place in a document; out comes what to
+record. It fails closed: what a pattern or function breaks on is replaced as a whole and the error counted,
+and an object whose members cannot be seen is not written out where keys or paths are to be kept back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from spanproof.instrumentors.content.json_paths import Path, parse
+from spanproof.instrumentors.content.texts import well_formed
+from spanproof.instrumentors.frameworks.diagnostics import swallowed
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """What must not leave the process.
+
+    It is applied to every input, output, message, argument, result, code, observation, exception message,
+    stack trace and status text, unless `fields` names some of them.
+
+    Attributes:
+        patterns: regular expressions; each match is replaced.
+        keys: names in documents whose values are replaced whole, upper or lower case alike.
+        paths: JSON paths (`$.order.card`, `$.orders[*].iban`, `$..iban`) whose values are replaced whole.
+            `$` is the field's document, and so is each call's arguments and result in a message.
+        function: given each text after the patterns, returns what to record.
+        fields: attributes it is applied to, `gen_ai.tool.call.arguments`, `exception.message` (which is the
+            status text, too); all when empty.
+        replacement: stands in the place of what is kept back.
+
+    Raises:
+        ValueError: a path that is none.
+        re.error: a pattern that is none.
+    """
+
+    patterns: Sequence[str | re.Pattern[str]] = ()
+    keys: Sequence[str] = ()
+    paths: Sequence[str] = ()
+    function: Callable[[str], str] | None = None
+    fields: Sequence[str] = ()
+    replacement: str = "[redacted]"
+    parsed: tuple[Path, ...] = field(init=False, repr=False, default=())
+    _compiled: tuple[re.Pattern[str], ...] = field(init=False, repr=False, default=())
+    _keys: frozenset[str] = field(init=False, repr=False, default=frozenset())
+
+    def __post_init__(self) -> None:
+        for name, value in (("patterns", self.patterns), ("keys", self.keys), ("paths", self.paths)):
+            if isinstance(value, str):  # its characters would be taken one by one
+                raise TypeError(f"{name}={value!r}: give a sequence, [{value!r}]")
+        object.__setattr__(self, "_compiled", tuple(re.compile(pattern) for pattern in self.patterns))
+        object.__setattr__(self, "_keys", frozenset(key.lower() for key in self.keys))
+        object.__setattr__(self, "parsed", tuple(parse(path) for path in self.paths))
+
+    def text(self, value: str) -> str:
+        """The text without what must be kept back."""
+        try:
+            for pattern in self._compiled:
+                value = pattern.sub(lambda _: self.replacement, value)
+            return value if self.function is None else well_formed(str.__str__(self.function(value)))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the text must not go out
+            swallowed("redaction", error)
+            return self.replacement
+
+    def hides_key(self, key: str) -> bool:
+        """Whether the values of a key are kept back."""
+        return key.lower() in self._keys
+
+
+class Redactor:
+    """The redactions that apply to one attribute, as one."""
+
+    def __init__(self, redactions: Sequence[Redaction]) -> None:
+        self._redactions = redactions
+        self.paths = [path for each in redactions for path in each.parsed if path]
+        self.hides_all = any(not path for each in redactions for path in each.parsed)
+        self.sees_members = bool(self.paths) or any(each.keys for each in redactions)
+        self.replacement = redactions[0].replacement
+
+    def text(self, value: str) -> str:
+        """The text without what must be kept back."""
+        for each in self._redactions:
+            value = each.text(value)
+        return value
+
+    def hides_key(self, key: str) -> bool:
+        """Whether the values of a key are kept back."""
+        return any(each.hides_key(key) for each in self._redactions)
+
+
+def redactor_of(redactions: Redaction | Sequence[Redaction] | None, name: str) -> Redactor | None:
+    """What is applied to an attribute, None when nothing is."""
+    if redactions is None:
+        return None
+    given = (redactions,) if isinstance(redactions, Redaction) else redactions
+    applying = [each for each in given if not each.fields or name in each.fields]
+    return Redactor(applying) if applying else None

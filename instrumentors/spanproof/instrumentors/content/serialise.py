@@ -1,0 +1,272 @@
+"""Any Python value as JSON text, whatever it does to stop that.
+
+In comes a value of the host's; out goes JSON with what was lost on the way named. Containers are read with
+the built-in types' own methods, so that an overridden `__iter__` or `items` does not run; of foreign code
+`repr` is called, and what it raises is kept. Never consumes an iterator, never recurses without end, never
+raises (but `KeyboardInterrupt`, which is the user's).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import decimal
+import enum
+import json
+import math
+import pathlib
+import sys
+import uuid
+from array import array
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from spanproof.instrumentors.content.json_paths import Path, below
+from spanproof.instrumentors.content.plain_json import encode_json
+from spanproof.instrumentors.content.texts import clip, cuts_bytes, text_of, type_name, well_formed
+
+_MAX_DEPTH = 32
+_MAX_NODES = 20_000
+_MAX_DIGITS = 4_000
+"""Python refuses to print integers of more than 4,300 digits."""
+_MAX_ARRAY = 10_000
+"""Elements up to which a numpy array is written out."""
+_CUT_CHARS = 64
+"""What is kept of a string at least, whatever room is left."""
+_CHARS_OF_A_NODE = 4
+"""A rough measure of a number, a bracket or a comma."""
+_SEQUENCES: tuple[Any, ...] = (deque, array, type({}.keys()), type({}.values()), type({}.items()))
+"""Of these the text would be made in full, however long they are."""
+_OF_THE_HOST = frozenset({"arguments", "response", "content", "args"})
+"""Names under which values of the host's stand in messages: a path begins anew there, or it would have to be
+written once for a tool's span and once more for every message that repeats the call."""
+
+
+class Redacting(Protocol):
+    """What keeps parts of the content back."""
+
+    replacement: str
+    """Stands in the place of what is kept back."""
+    hides_all: bool
+    """Whether whole documents are kept back."""
+    sees_members: bool
+    """Whether it has to see the members of documents, and what shows none is kept back."""
+    paths: list[Path]
+    """Places in a document that are kept back."""
+
+    def text(self, value: str) -> str:
+        """The text without what must be kept back."""
+
+    def hides_key(self, key: str) -> bool:
+        """Whether the values of a key are kept back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """JSON text of a value.
+
+    Attributes:
+        text: valid JSON, no lone surrogates.
+        lossy: an object JSON cannot hold stands in it as text.
+        truncated: a string or container was cut.
+        redacted: something was kept back.
+    """
+
+    text: str
+    lossy: bool = False
+    truncated: bool = False
+    redacted: bool = False
+
+
+def encode(value: object, max_chars: int, redaction: Redacting | None = None) -> Encoded:
+    """The value as JSON whose texts are no longer than `max_chars` in all.
+
+    What is over that is cut inside the document, so that what remains is still JSON.
+    """
+    if redaction is not None and redaction.hides_all:
+        return Encoded(encode_json(redaction.replacement), redacted=True)
+    walk = _Walk(max_chars, redaction)
+    text = well_formed(encode_json(walk.plain(value, 0, walk.paths)))
+    return Encoded(text, walk.lossy, walk.truncated, walk.redacted)
+
+
+def redacted_text(value: str, redaction: Redacting) -> str:
+    """A text without what must be kept back; one that is a JSON document is looked into."""
+    if redaction.hides_all:
+        return redaction.replacement
+    if redaction.sees_members and value.lstrip()[:1] in ("{", "["):
+        try:
+            document = json.loads(value)
+        except ValueError:
+            document = None
+        except RecursionError:  # it is one, and cannot be looked into
+            return redaction.replacement
+        walk = _Walk(len(value), redaction)
+        shown = walk.plain(document, 0, walk.paths)
+        if walk.redacted:
+            value = encode_json(shown)
+    return redaction.text(value)
+
+
+class _Walk:
+    """One pass over a value, turning it into what `json` takes, until its room is used up."""
+
+    __slots__ = ("_nodes", "_open", "_redaction", "_room", "lossy", "paths", "redacted", "truncated")
+
+    def __init__(self, room: int, redaction: Redacting | None) -> None:
+        self._room = room
+        self._redaction = redaction
+        self.paths: Sequence[Path] = () if redaction is None else redaction.paths
+        self.redacted = False
+        self._nodes = 0
+        self._open: set[int] = set()
+        self.lossy = False
+        self.truncated = False
+
+    def plain(self, value: Any, depth: int, paths: Sequence[Path]) -> Any:
+        kind = type(value)
+        if kind is str:
+            return self._string(value)
+        if kind is bool or value is None:
+            return value
+        if kind is int:
+            return self._integer(value)
+        if kind is float:
+            return self._float(value)
+        try:
+            return self._composite(value, depth, paths)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - properties and metaclasses may raise anything
+            self.lossy = True
+            return f"<{type_name(value)}: unreadable, {type(error).__name__}>"
+
+    def _composite(self, value: Any, depth: int, paths: Sequence[Path]) -> Any:
+        self._nodes += 1
+        if depth > _MAX_DEPTH or self._nodes > _MAX_NODES:
+            self.truncated = True
+            return "[…]"
+        if id(value) in self._open:
+            self.lossy = True
+            return f"<{type_name(value)}: contains itself>"
+        self._open.add(id(value))
+        try:
+            return self._container(value, depth + 1, paths)
+        finally:
+            self._open.discard(id(value))
+
+    def _container(self, value: Any, depth: int, paths: Sequence[Path]) -> Any:
+        # By the real type: `isinstance` would ask `__class__`, which a proxy answers with side effects.
+        kind = type(value)
+        if issubclass(kind, dict):
+            return dict(self._item(key, item, depth, paths) for key, item in self._some(dict.items(value)))
+        if issubclass(kind, list):
+            return self._members(list.__iter__(value), depth, paths)
+        if issubclass(kind, tuple):
+            return self._members(tuple.__iter__(value), depth, paths)
+        if issubclass(kind, set | frozenset):
+            self.lossy = True
+            base = set if issubclass(kind, set) else frozenset
+            return self._members(base.__iter__(value), depth, paths)
+        for sequence in _SEQUENCES:
+            if issubclass(kind, sequence):
+                self.lossy = True
+                return self._members(sequence.__iter__(value), depth, paths)
+        if dataclasses.is_dataclass(kind):
+            names = [each.name for each in dataclasses.fields(kind)]
+            return dict(self._item(name, getattr(value, name), depth, paths) for name in names)
+        return self._scalar(value, kind, depth, paths)
+
+    def _scalar(self, value: Any, kind: type, depth: int, paths: Sequence[Path]) -> Any:
+        if issubclass(kind, enum.Enum):
+            return self.plain(value.value, depth, paths)
+        if issubclass(kind, str):
+            return self._string(str.__str__(value))
+        if issubclass(kind, int):
+            return self._integer(int.__int__(value))
+        if issubclass(kind, float):
+            return self._float(float.__float__(value))
+        if kind.__module__ == "numpy" and hasattr(kind, "tolist") and value.size <= _MAX_ARRAY:
+            return self.plain(value.tolist(), depth, paths)
+        self.lossy = True
+        # One by one: to look for it among several would ask its metaclass whether it is equal.
+        if kind is datetime.datetime or kind is datetime.date or kind is datetime.time:
+            return value.isoformat()
+        if kind is decimal.Decimal or kind is uuid.UUID or issubclass(kind, pathlib.PurePath):
+            return str(value)
+        model_fields = getattr(kind, "__pydantic_fields__", None)
+        if isinstance(model_fields, dict):
+            return dict(self._item(name, value.__dict__.get(name), depth, paths) for name in model_fields)
+        if self._redaction is not None and self._redaction.sees_members:
+            return self._kept_back()
+        if self._redaction is not None:  # of a secret that is cut in two a pattern would see neither half
+            return self._string(text_of(value, sys.maxsize))
+        if (kind is bytes or kind is bytearray) and cuts_bytes(value):
+            self.truncated = True
+        return self._string(text_of(value))
+
+    def _kept_back(self) -> str:
+        assert self._redaction is not None
+        self.redacted = True
+        return self._redaction.replacement
+
+    def _members(self, items: Any, depth: int, paths: Sequence[Path]) -> list[Any]:
+        if not paths:
+            return [self.plain(item, depth, paths) for item in self._some(items)]
+        return [self._member(number, item, depth, paths) for number, item in enumerate(self._some(items))]
+
+    def _member(self, name: str | int, item: Any, depth: int, paths: Sequence[Path]) -> Any:
+        left, arrived = below(paths, name)
+        if arrived:
+            return self._kept_back()
+        return self.plain(item, depth, [*left, *self.paths] if name in _OF_THE_HOST else left)
+
+    def _some(self, items: Any) -> Any:
+        for item in items:
+            if self._nodes > _MAX_NODES or self._room <= 0:
+                self.truncated = True
+                return
+            self._nodes += 1
+            self._room -= _CHARS_OF_A_NODE
+            yield item
+
+    def _item(self, key: object, item: Any, depth: int, paths: Sequence[Path]) -> tuple[str, Any]:
+        written = self._key(key)
+        if self._redaction is None:
+            return written, self.plain(item, depth, paths)
+        name = text_of(key)  # what is written may have been redacted itself
+        if self._redaction.hides_key(name):
+            return written, self._kept_back()
+        return written, self._member(name, item, depth, paths)
+
+    def _key(self, key: object) -> str:
+        if type(key) is str:
+            return self._string(key)
+        self.lossy = True
+        return self._string(text_of(key))
+
+    def _string(self, value: str) -> str:
+        if self._redaction is not None:
+            kept = redacted_text(value, self._redaction)
+            self.redacted = self.redacted or kept != value
+            value = kept
+        if len(value) > self._room:
+            self.truncated = True
+            # Half of what is left: the members that come after it want to be seen too.
+            value = clip(value, max(self._room // 2, _CUT_CHARS))
+        self._room -= len(value)
+        return value
+
+    def _integer(self, value: int) -> int | str:
+        if value.bit_length() < _MAX_DIGITS * 3:
+            return value
+        self.lossy = True
+        return f"<int of {value.bit_length()} bits>"
+
+    def _float(self, value: float) -> float | str:
+        if math.isfinite(value):
+            return value
+        self.lossy = True
+        return repr(value)

@@ -1,0 +1,104 @@
+"""The errors of ours that never reached the host, counted.
+
+Every hook runs its own work behind `shielded` or reports to `swallowed`; what is lost that way is told here
+and as an event on the current span. This module must never raise, and never log above debug: an agent's
+console is the agent's.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from opentelemetry import trace
+
+from spanproof.instrumentors.content.texts import text_of
+from spanproof.semconv import genai
+from spanproof.semconv import spanproof as ours
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+_logger = logging.getLogger(__name__)
+_lock = threading.Lock()
+_counts: dict[str, int] = {}
+_last: dict[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostics:
+    """What went wrong inside the instrumentation.
+
+    Attributes:
+        errors: place to number of swallowed errors; empty when all is well.
+        last: place to the last error's type and message there.
+    """
+
+    errors: Mapping[str, int]
+    last: Mapping[str, str]
+
+    @property
+    def total(self) -> int:
+        """How many errors were swallowed in all."""
+        return sum(self.errors.values())
+
+
+def diagnostics() -> Diagnostics:
+    """The errors swallowed in this process so far."""
+    with _lock:
+        return Diagnostics(dict(_counts), dict(_last))
+
+
+def reset_diagnostics() -> None:
+    """Start counting anew."""
+    with _lock:
+        _counts.clear()
+        _last.clear()
+
+
+def swallowed(place: str, error: BaseException) -> None:
+    """Count an error that is kept from the host, and mark the current span with it."""
+    described = f"{type(error).__name__}: {text_of(error)}"
+    with _lock:
+        _counts[place] = _counts.get(place, 0) + 1
+        _last[place] = described
+    try:
+        _logger.debug("swallowed at %s: %s", place, described)
+        span = trace.get_current_span()
+        if span.is_recording():
+            attributes = {ours.INSTRUMENTOR_ERROR_PLACE: place, genai.ERROR_TYPE: type(error).__name__}
+            span.add_event(ours.INSTRUMENTOR_ERROR_EVENT, attributes)
+    except Exception:  # noqa: BLE001, S110 - it is counted; a foreign log handler or span may fail as it likes
+        pass
+
+
+def shielded(place: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T | None]]:
+    """Make a function of ours harmless: it returns None where it would raise, and the error is counted."""
+
+    def decorate(function: Callable[_P, _T]) -> Callable[_P, _T | None]:
+        @wraps(function)
+        def call(*args: _P.args, **kwargs: _P.kwargs) -> _T | None:
+            try:
+                return function(*args, **kwargs)
+            except Exception as error:  # noqa: BLE001 - the host must not see it
+                swallowed(place, error)
+                return None
+
+        return call
+
+    return decorate
+
+
+def _unlock_in_child() -> None:
+    """A fork may happen while another thread holds the lock, which nobody would release in the child."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock_in_child)

@@ -1,0 +1,50 @@
+"""LangChain tools under guard: a refusal is a `ToolException`, which the tool answers as a message.
+
+Where a tool does not say how it handles errors, the guarded one hands them to the model: without that,
+LangChain would end the run.
+"""
+
+# ruff: noqa: SLF001 - `_run` and `_arun` are what a tool defines
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.tools import BaseTool, ToolException
+
+from spanproof.instrumentors.content.arguments import bind
+from spanproof.instrumentors.guard import CodeRefused, has_argument, texts_in
+
+if TYPE_CHECKING:
+    from spanproof.instrumentors.guard import Guard
+
+
+def guarded(guard: Guard, tool: BaseTool, argument: str, language: str) -> BaseTool:
+    """A copy of the tool that scans one of its arguments before it runs."""
+    has_argument(tool.args, tool.name, argument)
+
+    def check(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        for code in texts_in(bind(tuple(tool.args), args, kwargs).named.get(argument)):
+            try:
+                guard.check(code, language, tool=tool.name)
+            except CodeRefused as refused:
+                raise ToolException(str(refused)) from refused
+
+    kind = type(tool)
+
+    @wraps(kind._run)
+    def _run(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
+        check(args, kwargs)
+        return kind._run(self, *args, **kwargs)
+
+    @wraps(kind._arun)
+    async def _arun(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
+        check(args, kwargs)
+        return await kind._arun(self, *args, **kwargs)
+
+    copy = tool.model_copy(update={"handle_tool_error": tool.handle_tool_error or True})
+    copy.__class__ = type(
+        kind.__name__, (kind,), {"_run": _run, "_arun": _arun, "__module__": kind.__module__}
+    )
+    return copy

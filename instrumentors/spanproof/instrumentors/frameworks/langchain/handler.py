@@ -1,0 +1,314 @@
+"""LangChain's callbacks, turned into spans.
+
+One handler serves all runs of the process. It is called inline, in the thread and task of the run, so that a
+context attached when a tool starts is the tool's; in other callbacks none is attached, since start and end
+need not come in the same task. Parents come from LangChain's own run ids.
+"""
+
+# LangChain gives by position what comes first and the rest by name, of which each would be compared with each
+# parameter's: so those that come first have none, and the rest, the run's id among it, is one dictionary.
+# mypy: disable-error-code="override"
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from contextvars import Token
+from typing import Any
+from uuid import UUID
+
+from langchain_core.callbacks import BaseCallbackHandler
+from opentelemetry.context import Context
+
+from spanproof.instrumentors.content.messages import History, Message
+from spanproof.instrumentors.frameworks.diagnostics import shielded, swallowed
+from spanproof.instrumentors.frameworks.langchain import records
+from spanproof.instrumentors.frameworks.langchain.state import RunRecord
+from spanproof.instrumentors.spans.contexts import attach, current, restore
+from spanproof.instrumentors.spans.starts import (
+    AGENT,
+    CHAIN,
+    LLM,
+    RETRIEVER,
+    TOOL,
+    Start,
+    model_start,
+    start_of,
+    tool_start,
+)
+from spanproof.instrumentors.spans.tracing import Tracing, blank
+from spanproof.semconv import genai, openinference
+
+_INTERRUPTS = frozenset({"GraphInterrupt", "NodeInterrupt"})
+"""Exceptions by which a run is suspended until somebody answers."""
+_GIVEN_UP = frozenset({"GeneratorExit", "CancelledError"})
+"""Exceptions by which a run is given up, with all that is going on within it."""
+_CONTROL_FLOW = frozenset({"GraphBubbleUp", "ParentCommand"})
+"""Exceptions by which a run is left. None of these, nor of the above, is a failure."""
+_MAX_GOING_ON = 10_000
+"""Runs that are remembered at once: LangChain does not tell of the end of each (not of events that are closed
+before the second one), and what such a run was given would stay in memory for good."""
+
+
+class SpanHandler(BaseCallbackHandler):
+    """The callback handler; public methods are langchain-core's.
+
+    Attributes:
+        tracing: begins the spans, as long as it is not over.
+        unsampled: the runs going on that are known not to be sampled, and the context of what is within.
+    """
+
+    run_inline = True
+    raise_error = False
+    # Asked before each event; the framework's own are properties, a call each.
+    ignore_llm = ignore_chat_model = ignore_chain = ignore_agent = ignore_retriever = False
+    ignore_retry = ignore_custom_event = True
+
+    def __init__(self, tracing: Tracing) -> None:
+        self.tracing = tracing
+        # By the number of a run's id, which is hashed at once: of the id itself that takes a call in Python.
+        self._runs: dict[int, RunRecord] = {}
+        self.unsampled: dict[int, Context] = {}
+        self._tokens: dict[int, Token[Context]] = {}
+
+    def __deepcopy__(self, _memo: object) -> SpanHandler:
+        """Itself: the host copies a run's configuration, in which its callbacks are."""
+        return self
+
+    def __reduce__(self) -> tuple[type[BaseCallbackHandler], tuple[()]]:
+        """Nothing of ours goes into another process, which may not have this package."""
+        return BaseCallbackHandler, ()
+
+    @shielded("langchain.chain.start")
+    def on_chain_start(self, serialized: dict[str, Any] | None, inputs: Any, /, **given: Any) -> None:
+        """A graph, a node or any other runnable begins."""
+        if self.unsampled and self._is_unsampled(given):
+            return
+        name = records.run_name(serialized, given, "chain")
+        above = given.get("parent_run_id")
+        parent = None if above is None else self._runs.get(above.int)
+        if parent is not None and not parent.graph and _is_graph_task(given.get("tags")):
+            self._promote(parent)
+        agent = _is_root_graph(parent, given.get("metadata")) or name == "AgentExecutor"
+        kind = AGENT if agent else CHAIN
+        record = self._open(name, kind, start_of(name, kind), given)
+        if record is None:
+            return
+        record.graph, record.inputs = agent, inputs
+        if record.recording:
+            if agent:
+                records.describe_agent(record, name)
+            records.describe_chain_input(record, inputs, agent=agent)
+
+    def on_chain_end(self, outputs: Any, /, **given: Any) -> None:
+        """It has returned."""
+        self._finish("langchain.chain.end", given, records.describe_chain_output, outputs)
+
+    def on_chat_model_start(
+        self,
+        serialized: dict[str, Any] | None,
+        messages: Sequence[Sequence[Any]],
+        /,
+        **given: Any,
+    ) -> None:
+        """A chat model is called."""
+        self._start_model(serialized, given, messages, records.chat_messages)
+
+    def on_llm_start(
+        self, serialized: dict[str, Any] | None, prompts: Sequence[str], /, **given: Any
+    ) -> None:
+        """A completion model is called."""
+        self._start_model(serialized, given, prompts, records.prompt_messages)
+
+    def on_llm_end(self, response: Any, /, **given: Any) -> None:
+        """The model has answered."""
+        self._finish("langchain.model.end", given, records.describe_answer, response)
+
+    def on_tool_start(self, serialized: dict[str, Any] | None, input_str: str, /, **given: Any) -> None:
+        """A tool is called; what happens within it belongs under its span."""
+        try:
+            if self.unsampled and self._is_unsampled(given):
+                # The application's own spans within the tool are not sampled either.
+                number = given["run_id"].int
+                self._tokens[number] = attach(self.unsampled[number])
+                return
+            name = records.run_name(serialized, given, "tool")
+            record = self._open(name, TOOL, tool_start(name), given)
+            if record is not None:
+                record.token = attach(record.context)
+                if record.recording:
+                    records.describe_tool_call(record, name, input_str, given)
+        except Exception as error:  # noqa: BLE001 - the host must not see it
+            swallowed("langchain.tool.start", error)
+
+    def on_tool_end(self, output: Any, /, **given: Any) -> None:
+        """The tool has returned."""
+        self._finish("langchain.tool.end", given, records.describe_tool_result, output)
+
+    @shielded("langchain.retriever.start")
+    def on_retriever_start(self, serialized: dict[str, Any] | None, query: str, /, **given: Any) -> None:
+        """A retriever is asked."""
+        if self.unsampled and self._is_unsampled(given):
+            return
+        name = records.run_name(serialized, given, "retriever")
+        record = self._open(name, RETRIEVER, start_of(name, RETRIEVER), given)
+        if record is not None and record.recording:
+            record.input(query)
+
+    def on_retriever_end(self, documents: Sequence[Any], /, **given: Any) -> None:
+        """The retriever has answered."""
+        self._finish("langchain.retriever.end", given, records.describe_documents, documents)
+
+    @shielded("langchain.error")
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **given: Any) -> None:
+        """A runnable has raised, or was left."""
+        record = self._end(run_id.int)
+        if record is None:
+            return
+        try:
+            if _is_one_of(error, _INTERRUPTS):
+                _suspend(record)
+            elif _is_one_of(error, _GIVEN_UP):
+                self._give_up(record)
+            elif not _is_one_of(error, _CONTROL_FLOW):
+                self.tracing.fail(record.span, error)
+                if record.kind == AGENT:
+                    records.mark_failed_run(record.span, error)
+        finally:
+            record.close()
+
+    on_llm_error = on_chain_error
+    on_tool_error = on_chain_error
+    on_retriever_error = on_chain_error
+
+    def _give_up(self, record: RunRecord) -> None:
+        """End what is going on within a run that is given up, of which LangChain does not tell in full."""
+        for run_id, each in [*self._runs.items()]:
+            above = each.parent
+            while above is not None and above is not record:
+                above = above.parent
+            if above is record:
+                self._end(run_id)
+                each.close()
+
+    def _finish(
+        self,
+        place: str,
+        given: dict[str, Any],
+        describe: Callable[[RunRecord, Any], object],
+        result: Any,
+    ) -> None:
+        """End a run's span by what it has come to."""
+        try:
+            record = self._end(given["run_id"].int)
+            if record is None:
+                return
+            try:
+                if record.recording:
+                    describe(record, result)
+            finally:
+                record.close()
+        except Exception as error:  # noqa: BLE001 - the host must not see it
+            swallowed(place, error)
+
+    def _start_model(
+        self,
+        serialized: dict[str, Any] | None,
+        given: dict[str, Any],
+        asked: Any,
+        read: Callable[[Any, History], Sequence[Message]],
+    ) -> None:
+        try:
+            if self.unsampled and self._is_unsampled(given):
+                return
+            model = records.model_name(serialized, given)
+            record = self._open(model, LLM, model_start(model), given)
+            if record is not None and record.recording:
+                records.describe_call(record, given, asked, read)
+        except Exception as error:  # noqa: BLE001 - as above
+            swallowed("langchain.model.start", error)
+
+    def _open(self, name: str, kind: str, start: Start, given: dict[str, Any]) -> RunRecord | None:
+        tracing = self.tracing
+        if tracing.over:
+            return None
+        above = given.get("parent_run_id")
+        parent = None if above is None else self._runs.get(above.int)
+        record = blank(RunRecord)
+        record.name, record.kind, record.parent = name, kind, parent
+        record.history = History() if parent is None else parent.history
+        record.graph = record.suspended = False
+        record.inputs = record.token = None
+        tracing.open(start, None if parent is None else parent.context, None, (), record)
+        if len(self._runs) >= _MAX_GOING_ON:
+            self._forget_oldest()
+        number = given["run_id"].int
+        self._runs[number] = record
+        if not record.recording:
+            self.unsampled[number] = record.context
+        return record
+
+    def _forget_oldest(self) -> None:
+        with suppress(StopIteration, RuntimeError):  # another thread's run has ended or begun meanwhile
+            oldest = self._end(next(iter(self._runs)))
+            if oldest is not None:
+                oldest.close()
+
+    def _is_unsampled(self, given: dict[str, Any]) -> bool:
+        """Whether what begins is within a run that is not sampled: worth no span, or the time to make one."""
+        above = given.get("parent_run_id")
+        context = None if above is None else self.unsampled.get(above.int)
+        if context is None or self.tracing.over:
+            return False
+        self.unsampled[given["run_id"].int] = context
+        return True
+
+    def _end(self, run_id: int) -> RunRecord | None:
+        """The record of what ends, None where there is none or it was not sampled."""
+        context = self.unsampled.pop(run_id, None) if self.unsampled else None
+        record = self._runs.pop(run_id, None)
+        token = record.token if record is not None else self._tokens.pop(run_id, None)
+        # A callback may come in another task, where the context was never attached.
+        if token is not None and current() is (context if record is None else record.context):
+            restore(token)
+        return record
+
+    def _promote(self, record: RunRecord) -> None:
+        """A runnable whose child is a task of a graph is a graph itself, whatever it is called."""
+        record.graph = True
+        record.kind = AGENT
+        span = record.span
+        span.set_attribute(openinference.SPAN_KIND, AGENT)
+        span.set_attribute(genai.OPERATION_NAME, genai.OPERATION_INVOKE_AGENT)
+        span.update_name(f"{genai.OPERATION_INVOKE_AGENT} {record.name}")
+        if record.recording:
+            records.describe_agent(record, record.name)
+            records.describe_chain_input(record, record.inputs, agent=True)
+
+
+def _is_root_graph(parent: RunRecord | None, metadata: Any) -> bool:
+    """A graph's own run carries langgraph's mark and no node's; a nested one is told by its tasks."""
+    return (
+        parent is None
+        and isinstance(metadata, dict)
+        and metadata.get("ls_integration") == "langgraph"
+        and "langgraph_node" not in metadata
+    )
+
+
+def _is_graph_task(tags: Any) -> bool:
+    return isinstance(tags, list) and any(
+        isinstance(tag, str) and tag.startswith("graph:step:") for tag in tags
+    )
+
+
+def _is_one_of(error: BaseException, names: frozenset[str]) -> bool:
+    return any(kind.__name__ in names for kind in type(error).__mro__)
+
+
+def _suspend(record: RunRecord) -> None:
+    """What is above an interrupted run ends in order, but has not answered."""
+    above = record.parent
+    while above is not None:
+        above.suspended = True
+        above = above.parent

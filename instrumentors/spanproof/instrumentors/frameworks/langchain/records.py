@@ -1,0 +1,221 @@
+"""What LangChain's callbacks are given, as attributes: names, messages, tool calls, answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from langchain_core.messages import BaseMessage, ToolMessage
+from opentelemetry.trace import Span, Status, StatusCode
+
+from spanproof.instrumentors.content.capture import Content
+from spanproof.instrumentors.content.code_tools import record_call
+from spanproof.instrumentors.content.messages import (
+    History,
+    Message,
+    record_input,
+    record_output,
+    record_usage,
+    text_part,
+)
+from spanproof.instrumentors.content.reading import (
+    attribute,
+    elements,
+    first,
+    is_a,
+    items,
+    member,
+    number_or_none,
+    text_or_none,
+)
+from spanproof.instrumentors.content.texts import text_of
+from spanproof.instrumentors.frameworks.langchain import conversation
+from spanproof.instrumentors.frameworks.langchain.state import RunRecord
+from spanproof.instrumentors.spans.starts import AGENT
+from spanproof.instrumentors.spans.tracing import Opened
+from spanproof.semconv import genai, openinference
+from spanproof.semconv import spanproof as ours
+
+_HANDLED_FAILURE = "tool_error"
+"""`error.type` of a tool whose exception was made into its answer; LangChain does not say which it was."""
+_MAX_STATUS_CHARS = 4_096
+_PARAMETERS = {
+    "temperature": genai.REQUEST_TEMPERATURE,
+    "max_tokens": genai.REQUEST_MAX_TOKENS,
+    "top_p": genai.REQUEST_TOP_P,
+    "seed": genai.REQUEST_SEED,
+}
+
+
+def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], default: str) -> str:
+    """A run's name as LangChain shows it."""
+    shown = given.get("name")
+    if shown is None:
+        shown = serialized.get("name") if type(serialized) is dict else member(serialized, "name")
+    if type(shown) is str and shown:  # as most are
+        return shown
+    found = text_or_none(shown) or text_or_none(member(serialized, "name"))
+    if found is not None:
+        return found
+    path = elements(member(serialized, "id"))
+    return (text_or_none(path[-1]) if path else None) or default
+
+
+def model_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any]) -> str:
+    """The model that is asked, the class's name where it has none."""
+    asked, metadata = given.get("invocation_params"), given.get("metadata")
+    found = None
+    if type(asked) is not dict or "model" in asked or "model_name" in asked:
+        found = text_or_none(member(asked, "model")) or text_or_none(member(asked, "model_name"))
+    if found is None and (type(metadata) is not dict or "ls_model_name" in metadata):
+        found = text_or_none(member(metadata, "ls_model_name"))
+    return found or run_name(serialized, {}, "model")
+
+
+def describe_agent(content: Content, name: str) -> None:
+    """Name a graph's run."""
+    content.fact(genai.AGENT_NAME, name)
+    content.fact(openinference.AGENT_NAME, name)
+
+
+def describe_chain_input(content: Content, inputs: Any, *, agent: bool) -> None:
+    """What a runnable is given; of a conversation handed to an agent, the last thing the user said."""
+    if not content.visible:
+        return
+    said = conversation.last_of(inputs, "user") if agent else None
+    if said is not None:
+        content.input(said.text)
+        content.messages(genai.INPUT_MESSAGES, [said.message.document])
+    else:
+        state, omitted = conversation.newest(inputs)
+        content.input(conversation.plain(state))
+        content.fact(ours.MESSAGES_OMITTED, omitted or None)
+
+
+def describe_chain_output(record: RunRecord, outputs: Any) -> None:
+    """What a runnable returns; of a conversation an agent returns, its last answer."""
+    agent = record.kind == AGENT
+    said = conversation.answer_in(outputs) if agent else None
+    asks = said is not None and said.asks
+    if agent and not record.suspended and not asks:
+        record.fact(ours.RUN_ENDING, "answered")
+    if not record.visible:
+        return
+    if said is not None:
+        record.output(said.text or said.message.document["parts"])
+        ended = {**said.message.document, "finish_reason": "tool_call" if asks else "stop"}
+        record.messages(genai.OUTPUT_MESSAGES, [ended])
+    else:
+        record.output(conversation.plain(outputs if not agent else conversation.newest(outputs)[0]))
+
+
+def mark_failed_run(span: Span, error: BaseException) -> None:
+    """Say how an agent's run ended that raised."""
+    limit = type(error).__name__ == "GraphRecursionError"
+    span.set_attribute(ours.RUN_ENDING, "max_steps" if limit else "failed")
+
+
+def chat_messages(batches: Sequence[Sequence[Any]], history: History) -> list[Message]:
+    """The conversation of a chat model's call (callbacks get one conversation per run)."""
+    return [each for batch in batches for each in history.known(batch, conversation.message_of)]
+
+
+def prompt_messages(prompts: Sequence[str], _history: History) -> list[Message]:
+    """The prompts of a completion model's call."""
+    said = [*map(text_of, prompts)]
+    return [Message({"role": "user", "parts": [text_part(text)]}, ("user", text)) for text in said]
+
+
+def describe_call(
+    record: RunRecord,
+    given: Mapping[str, Any],
+    asked: Any,
+    read: Callable[[Any, History], Sequence[Message]],
+) -> None:
+    """What a model is asked."""
+    parameters = given.get("invocation_params")
+    if type(parameters) is not dict or not _PARAMETERS.keys().isdisjoint(parameters):
+        for name, value in items(parameters):
+            if type(name) is str and name in _PARAMETERS:
+                record.fact(_PARAMETERS[name], number_or_none(value))
+    if not record.visible:
+        return
+    messages = read(asked, record.history)
+    omitted, base = record.history.new(record.span, [message.key for message in messages])
+    record_input(record, [message.document for message in messages[omitted:]], omitted, base)
+
+
+def describe_answer(record: RunRecord, response: Any) -> None:
+    """What a model answered: the first generation, its tokens, its own name for itself."""
+    generation = first(first(attribute(response, "generations")))
+    if generation is None:
+        return
+    message = attribute(generation, "message")
+    said = conversation.fields_of(message)
+    given, written = conversation.usage_of(said, response)
+    record_usage(record, given, written)
+    metadata = said.get("response_metadata")
+    if type(metadata) is not dict or metadata:
+        record.fact(genai.RESPONSE_MODEL, text_or_none(member(metadata, "model_name")))
+    if not record.visible:
+        return
+    if message is None:
+        text = text_of(attribute(generation, "text", ""))
+        answer = Message({"role": "assistant", "parts": [text_part(text)]}, text)
+    else:
+        answer = conversation.message_of(message)
+    record_output(record, answer.document, conversation.finish_reason(said))
+    record.history.answered(record.span, [answer.key])
+
+
+def describe_tool_call(content: Content, name: str, input_str: Any, given: Mapping[str, Any]) -> None:
+    """Which tool is called with what."""
+    call_id = given.get("tool_call_id")
+    if call_id is not None:
+        content.fact(genai.TOOL_CALL_ID, text_or_none(call_id))
+    inputs = given.get("inputs")
+    arguments = inputs if type(inputs) is dict else _arguments(inputs, input_str)
+    if content.visible:
+        arguments = {key: conversation.plain(value) for key, value in arguments.items()}
+    record_call(content, name, arguments)
+
+
+def describe_tool_result(record: RunRecord, output: Any) -> None:
+    """What a tool returned."""
+    result = output
+    kinds = type(output).__mro__  # to ask the classes themselves takes a call in Python each
+    if BaseMessage in kinds:
+        result = attribute(output, "content", output)
+    if ToolMessage in kinds:
+        if genai.TOOL_CALL_ID not in record.attributes:  # langchain-core 1.0 did not give it at the start
+            record.fact(genai.TOOL_CALL_ID, text_or_none(output.tool_call_id))
+        if output.status == "error":
+            _mark_handled_failure(record, output)
+    record.result_type(result)
+    if record.visible:
+        record.output_json(genai.TOOL_CALL_RESULT, conversation.plain(result))
+
+
+def describe_documents(record: RunRecord, documents: Sequence[Any]) -> None:
+    """What a retriever found."""
+    if record.visible:
+        record.output([text_of(attribute(each, "page_content", each)) for each in elements(documents)])
+
+
+def _mark_handled_failure(content: Opened, output: ToolMessage) -> None:
+    """A tool whose exception became its answer has failed all the same."""
+    said = content.policy.said(text_of(output.content), _MAX_STATUS_CHARS)
+    content.span.set_attribute(genai.ERROR_TYPE, _HANDLED_FAILURE)
+    content.span.set_status(Status(StatusCode.ERROR, said))
+
+
+def _arguments(inputs: Any, input_str: Any) -> Mapping[str, Any]:
+    """By name; a tool of one nameless argument calls it `input`."""
+    if is_a(inputs, dict):
+        return dict(items(inputs))
+    try:
+        decoded = json.loads(input_str)
+    except (TypeError, ValueError, RecursionError):
+        decoded = None
+    return decoded if type(decoded) is dict else {"input": input_str}

@@ -1,0 +1,72 @@
+"""Adding our processor to the SDK's, or putting it in their place, and taking it out again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spanproof.instrumentors.frameworks.patching import Method, Patches
+from spanproof.instrumentors.spans.tracing import Tracing
+
+
+class OpenAIAgentsInstrumentor:
+    """The OpenAI Agents SDK under instrumentation, from `instrument` to `uninstrument`."""
+
+    name = "openai-agents"
+
+    def __init__(self, tracing: Tracing) -> None:
+        self._tracing = tracing
+        self._patches = Patches("agents")
+        self._processor: Any = None
+        self._stood_in_for: list[Any] | None = None
+
+    def instrument(self) -> None:
+        """Register the processor beside the SDK's own upload, again where it is no longer there.
+
+        Raises:
+            ImportError: openai-agents is not installed.
+        """
+        from agents.result import RunResultStreaming
+        from agents.tracing import add_trace_processor
+
+        if self._processor is not None and self._processor in _processors():
+            return
+        from spanproof.instrumentors.frameworks.openai_agents.processor import SpanProcessor
+
+        self._processor = SpanProcessor(self._tracing)
+        self._patches.replace(RunResultStreaming, "cancel", self._noting_cancel)
+        add_trace_processor(self._processor)
+
+    def take_over(self) -> None:
+        """Stand in for the processors that are there, among them the SDK's own upload."""
+        from agents.tracing import set_trace_processors
+
+        if self._stood_in_for is None:
+            self._stood_in_for = [each for each in _processors() if each is not self._processor]
+            set_trace_processors([self._processor])
+
+    def uninstrument(self) -> None:
+        """Take the processor out, and bring back those it stood in for; what is going on ends here."""
+        from agents.tracing import set_trace_processors
+
+        self._patches.restore()
+        if self._processor is not None:
+            self._processor.end_all()
+        left = [each for each in _processors() if each is not self._processor]
+        set_trace_processors([*(self._stood_in_for or ()), *left])
+        self._processor, self._stood_in_for = None, None
+
+    def _noting_cancel(self, original: Method) -> Method:
+        def cancel(result: Any, /, *args: Any, **kwargs: Any) -> Any:
+            if self._processor is not None:
+                self._processor.note_cancelled(result)
+            return original(result, *args, **kwargs)
+
+        return cancel
+
+
+def _processors() -> list[Any]:
+    """The processors registered now; the SDK has no public way to ask."""
+    from agents.tracing.setup import get_trace_provider
+
+    multi = getattr(get_trace_provider(), "_multi_processor", None)
+    return list(getattr(multi, "_processors", ()))

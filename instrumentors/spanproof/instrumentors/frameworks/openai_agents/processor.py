@@ -1,0 +1,216 @@
+"""The SDK's traces and spans, turned into ours as they begin and end.
+
+A trace becomes a CHAIN, an agent an AGENT, a turn a step, a generation or response an LLM call, a function a
+TOOL call. Spans that only group (`task`) are left out, and their children hang on what is above. An agent's
+input and output, which the SDK does not record, are its first call's question and its last call's answer;
+that it failed is told by its own error or by its last turn's.
+"""
+
+from __future__ import annotations
+
+from contextvars import Token
+from dataclasses import dataclass, field
+from typing import Any
+
+from agents.tracing import TracingProcessor, get_current_trace
+from opentelemetry.context import Context
+
+from spanproof.instrumentors.content.messages import History
+from spanproof.instrumentors.content.reading import member, text_or_none
+from spanproof.instrumentors.frameworks.diagnostics import shielded
+from spanproof.instrumentors.frameworks.openai_agents import records
+from spanproof.instrumentors.spans.contexts import attach, current, restore
+from spanproof.instrumentors.spans.starts import AGENT, CHAIN, LLM, TOOL, start_of
+from spanproof.instrumentors.spans.tracing import GIVEN_UP, Opened, Tracing, handled_by_host
+from spanproof.semconv import genai
+
+_KINDS = {
+    "agent": AGENT,
+    "turn": CHAIN,
+    "generation": LLM,
+    "response": LLM,
+    "function": TOOL,
+    "handoff": CHAIN,
+    "guardrail": "GUARDRAIL",
+    "custom": CHAIN,
+    "mcp_tools": CHAIN,
+    "transcription": CHAIN,
+    "speech": CHAIN,
+    "speech_group": CHAIN,
+}
+
+
+@dataclass(slots=True)
+class Record:
+    """A trace or span of the SDK's that has begun.
+
+    Attributes:
+        handled: the exception that was being handled when it began: not what ended it.
+        workflow: for an agent no other one called, what it is a part of.
+        asked, answered: for an agent or workflow, what the calls showed so far.
+        failure: for an agent, the message of its last turn's error.
+        handed_over: for an agent, another one has taken its place.
+    """
+
+    opened: Opened
+    kind: str
+    handled: BaseException | None
+    history: History
+    agent: Record | None = None
+    workflow: Record | None = None
+    asked: str | None = None
+    answered: str | None = None
+    failure: str | None = None
+    handed_over: bool = False
+    token: Token[Context] | None = field(default=None, repr=False)
+
+    def end(self) -> None:
+        """End its span; an agent, which is its own, is not left to the garbage collector for that."""
+        self.opened.close()
+        if self.agent is self:
+            self.agent = None
+
+
+class SpanProcessor(TracingProcessor):
+    """The tracing processor; methods are the SDK's, but `note_cancelled`."""
+
+    def __init__(self, tracing: Tracing) -> None:
+        self._tracing = tracing
+        self._records: dict[str, Record] = {}
+        self._cancelled: dict[str, Any] = {}
+
+    @shielded("openai_agents.trace.start")
+    def on_trace_start(self, trace: Any) -> None:
+        """A workflow begins."""
+        opened = self._tracing.open(start_of(trace.name, CHAIN))
+        self._records[trace.trace_id] = Record(opened, CHAIN, handled_by_host(), History())
+
+    @shielded("openai_agents.trace.end")
+    def on_trace_end(self, trace: Any) -> None:
+        """A workflow is over."""
+        record = self._records.pop(trace.trace_id, None)
+        self._cancelled.pop(trace.trace_id, None)
+        if record is None:
+            return
+        try:
+            if record.opened.recording:
+                records.describe_workflow(record.opened, record.asked, record.answered)
+        finally:
+            self._close(record, None)
+
+    @shielded("openai_agents.span.start")
+    def on_span_start(self, span: Any) -> None:
+        """A part of it begins."""
+        data = span.span_data
+        parent = self._records.get(span.parent_id or span.trace_id) or self._records.get(span.trace_id)
+        kind = _KINDS.get(data.type)
+        if kind is None:
+            if parent is not None:
+                self._records[span.span_id] = parent
+            return
+        opened = self._tracing.open(
+            start_of(records.name_of(data), kind), parent.opened.context if parent else None
+        )
+        record = self._records[span.span_id] = Record(
+            opened,
+            kind,
+            handled_by_host(),
+            parent.history if parent and kind != AGENT else History(),
+            parent.agent if parent else None,
+        )
+        if kind == AGENT:
+            record.workflow = parent if record.agent is None else None
+            record.agent = record
+        if kind == TOOL:
+            record.token = attach(opened.context)
+
+    @shielded("openai_agents.span.end")
+    def on_span_end(self, span: Any) -> None:
+        """A part of it is over, with everything that is known of it."""
+        record = self._records.pop(span.span_id, None)
+        if record is None or span.span_data.type not in _KINDS:
+            return
+        if record.token is not None and current() is record.opened.context:
+            restore(record.token)
+        if span.span_data.type == "handoff" and record.agent is not None and span.error is None:
+            record.agent.handed_over = True
+        try:
+            if record.opened.recording:
+                self._describe(record, span.span_data, failed=_raised(record) is not None or bool(span.error))
+        finally:
+            stopped = record.kind == AGENT and self._is_stopped(record, span.trace_id)
+            self._close(record, span.error, is_turn=span.span_data.type == "turn", stopped=stopped)
+
+    @shielded("openai_agents.cancel")
+    def note_cancelled(self, result: Any) -> None:
+        """A streamed run is cancelled: one that stops after its turn ends like one that has answered."""
+        trace = result.trace or get_current_trace()  # none of its own within a trace of the application's
+        if trace is not None and trace.trace_id in self._records:
+            self._cancelled[trace.trace_id] = result
+
+    def shutdown(self) -> None:
+        """Nothing of ours to shut down: the provider is the application's."""
+
+    def force_flush(self) -> None:
+        """Nothing is held back here."""
+
+    def end_all(self) -> None:
+        """End what is going on: nothing more will be told of it."""
+        while self._records:
+            _, record = self._records.popitem()
+            if record.token is not None and current() is record.opened.context:
+                restore(record.token)
+            if record.opened.span.is_recording():  # what only groups has the record of what is above
+                record.end()
+
+    def _describe(self, record: Record, data: Any, *, failed: bool) -> None:
+        content = record.opened
+        if record.kind == LLM:
+            asked, answered = records.describe_call(content, data, record.history)
+            records.mark_hidden(content, data, failed=failed)
+            if record.agent is not None:
+                record.agent.asked = record.agent.asked or asked
+                record.agent.answered = answered
+        elif record.kind == TOOL:
+            records.describe_tool(content, data, failed=failed)
+        elif record.kind == AGENT:
+            records.describe_agent(content, data, record.asked, record.answered)
+            if record.workflow is not None:
+                record.workflow.asked = record.workflow.asked or record.asked
+                record.workflow.answered = record.answered
+        else:
+            records.describe_other(content, data)
+        record.opened.write()
+        if data.type == "response":  # which model answers is not known before it has
+            record.opened.span.update_name(f"{genai.OPERATION_CHAT} {records.name_of(data)}")
+            records.record_hosted_code(self._tracing, record.opened, data)
+
+    def _is_stopped(self, record: Record, trace_id: str) -> bool:
+        """Whether the caller stopped the run before this agent, or a tool in its place, had answered."""
+        result = self._cancelled.get(trace_id)
+        return result is not None and result.final_output is None and record.answered is None
+
+    def _close(self, record: Record, error: Any, *, is_turn: bool = False, stopped: bool = False) -> None:
+        raised = _raised(record)
+        given_up = isinstance(raised, GIVEN_UP)
+        if given_up:
+            raised = None
+        message = records.error_message(error) or (record.failure if record.kind == AGENT else None)
+        if raised is not None:
+            records.fail(self._tracing, record.opened.span, raised)
+        elif message is not None:
+            # The SDK keeps a message and loses the type, where it handled the exception itself.
+            self._tracing.fail_untyped(record.opened.span, message)
+        if is_turn and record.agent is not None:
+            record.agent.failure = message
+        failed = raised is not None or message is not None
+        if record.kind == AGENT and (failed or not (given_up or stopped or record.handed_over)):
+            limit = text_or_none(member(error, "message")) == "Max turns exceeded"
+            records.describe_ending(record.opened.span, failed=failed, limit=limit)
+        record.end()
+
+
+def _raised(record: Record) -> BaseException | None:
+    """What is being raised through a span as it ends."""
+    raised = handled_by_host()
+    return None if raised is record.handled else raised

@@ -1,0 +1,267 @@
+"""What the SDK's spans hold, as attributes: conversations, calls, errors, hosted code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable
+from typing import Any
+
+from opentelemetry.trace import Span
+
+from spanproof.instrumentors.content.capture import Content
+from spanproof.instrumentors.content.code_tools import record_call
+from spanproof.instrumentors.content.messages import (
+    History,
+    Message,
+    record_input,
+    record_output,
+    text_in,
+    text_part,
+    tool_call_part,
+    tool_response_part,
+)
+from spanproof.instrumentors.content.reading import (
+    attribute,
+    count_or_none,
+    elements,
+    is_a,
+    member,
+    text_or_none,
+)
+from spanproof.instrumentors.content.texts import text_of
+from spanproof.instrumentors.spans.starts import tool_start
+from spanproof.instrumentors.spans.tracing import Opened, Tracing
+from spanproof.semconv import genai, openinference
+from spanproof.semconv import spanproof as ours
+
+
+def name_of(data: Any) -> str:
+    """A span's name: the agent's, the tool's, the model's, the turn's number."""
+    if data.type == "turn":
+        return f"step {data.turn}"
+    if data.type == "response":
+        return text_or_none(attribute(attribute(data, "response"), "model")) or "response"
+    if data.type == "handoff":
+        return f"handoff from {text_of(data.from_agent)}"
+    return text_or_none(attribute(data, "name")) or text_or_none(attribute(data, "model")) or str(data.type)
+
+
+def describe_agent(content: Content, data: Any, asked: str | None, answered: str | None) -> None:
+    """Who it is, what it may use, and what its calls showed it was asked and answered."""
+    content.fact(genai.AGENT_NAME, text_or_none(data.name))
+    content.fact(openinference.AGENT_NAME, text_or_none(data.name))
+    names = [name for name in elements(data.tools) if is_a(name, str)]
+    if names and content.visible:
+        content.json(genai.TOOL_DEFINITIONS, [{"type": "function", "name": name} for name in names])
+    describe_workflow(content, asked, answered)
+
+
+def describe_workflow(content: Content, asked: str | None, answered: str | None) -> None:
+    """What the workflow's first agent was asked and its last one answered."""
+    if asked is not None:
+        content.input(asked)
+    if answered is not None:
+        content.output(answered)
+
+
+def describe_ending(span: Span, *, failed: bool, limit: bool) -> None:
+    """How an agent's run ended."""
+    span.set_attribute(ours.RUN_ENDING, "max_steps" if limit else "failed" if failed else "answered")
+
+
+def describe_call(content: Opened, data: Any, history: History) -> tuple[str | None, str | None]:
+    """A generation's or response's conversation; returns the last question and the answer, if it is one."""
+    response = attribute(data, "response")
+    model = text_or_none(attribute(data, "model")) or text_or_none(attribute(response, "model"))
+    content.fact(genai.REQUEST_MODEL, model)
+    content.fact(openinference.LLM_MODEL_NAME, model)
+    usage = attribute(data, "usage")
+    for name, other, key in (
+        (genai.USAGE_INPUT_TOKENS, openinference.LLM_TOKEN_COUNT_PROMPT, "input_tokens"),
+        (genai.USAGE_OUTPUT_TOKENS, openinference.LLM_TOKEN_COUNT_COMPLETION, "output_tokens"),
+    ):
+        count = count_or_none(member(usage, key))
+        if count is None:
+            count = count_or_none(attribute(attribute(response, "usage"), key))
+        content.fact(name, count)
+        content.fact(other, count)
+    if not content.visible:
+        return None, None
+    given = attribute(data, "input")
+    asked = [message_of(each) for each in elements(given)] or (
+        [_text_message("user", text_of(given))] if is_a(given, str) else []
+    )
+    omitted, base = history.new(content.span, [message.key for message in asked])
+    record_input(content, [message.document for message in asked[omitted:]], omitted, base)
+    said = elements(attribute(response, "output")) or elements(attribute(data, "output"))
+    answers = [message_of(each) for each in said]
+    parts = [part for each in answers for part in each.document["parts"]]
+    calls = any(part["type"] == "tool_call" for part in parts)
+    answer = _message("assistant", parts, ())
+    if said:
+        record_output(content, answer.document, "tool_call" if calls else "stop")
+        history.answered(content.span, [each.key for each in answers])
+    documents = (each.document for each in reversed(asked))
+    question = next((text_in(each) for each in documents if each["role"] == "user"), None)
+    return question, None if calls or not parts else text_in(answer.document)
+
+
+def describe_tool(content: Content, data: Any, *, failed: bool) -> None:
+    """A function tool's call, with the code where its argument is a program."""
+    name = text_or_none(data.name) or "tool"
+    content.fact(genai.TOOL_NAME, name)
+    content.fact(openinference.TOOL_NAME, name)
+    content.fact(genai.TOOL_TYPE, "extension" if data.mcp_data else "function")
+    if data.input is None and data.output is None:
+        mark_hidden(content, data, failed=False)
+        return
+    record_call(content, name, _decoded(data.input))
+    if data.output is not None or not failed:
+        content.result_type(data.output)
+        content.output_json(genai.TOOL_CALL_RESULT, data.output)
+
+
+def mark_hidden(content: Content, data: Any, *, failed: bool) -> None:
+    """Say that a call's content is not told, as with `trace_include_sensitive_data=False` it is not to us."""
+    told = (attribute(data, name) for name in ("input", "output", "response"))
+    if not failed and all(each is None for each in told):
+        content.attributes[ours.CONTENT_HIDDEN] = True
+
+
+def describe_other(content: Content, data: Any) -> None:
+    """Turns, handoffs, guardrails, and what the application records itself."""
+    if data.type == "turn":
+        content.fact(ours.STEP_NUMBER, count_or_none(data.turn))
+        content.fact(ours.STEP_KIND, "action")
+        usage = attribute(data, "usage")
+        content.fact(ours.STEP_INPUT_TOKENS, count_or_none(member(usage, "input_tokens")))
+        content.fact(ours.STEP_OUTPUT_TOKENS, count_or_none(member(usage, "output_tokens")))
+    elif data.type == "guardrail":
+        content.output({"triggered": bool(data.triggered)})
+    elif data.type == "handoff":
+        content.output({"from": data.from_agent, "to": data.to_agent})
+    elif data.type == "custom" and content.visible:
+        content.input(data.data)
+
+
+def record_hosted_code(tracing: Tracing, opened: Opened, data: Any) -> None:
+    """The hosted interpreter ran within the model's call: each program as a TOOL span of its own."""
+    for item in elements(attribute(attribute(data, "response"), "output")):
+        if attribute(item, "type") != "code_interpreter_call" or not is_a(attribute(item, "code"), str):
+            continue
+        run = tracing.open(tool_start("code_interpreter", "extension"), opened.context)
+        run.fact(genai.TOOL_CALL_ID, text_or_none(attribute(item, "id")))
+        run.fact(ours.EXECUTOR_TYPE, "openai")
+        run.code(item.code, "python")
+        run.input_json(genai.TOOL_CALL_ARGUMENTS, {"code": item.code})
+        _describe_outputs(run, attribute(item, "outputs"))
+        if attribute(item, "status") == "failed":
+            tracing.fail_untyped(run.span, "the hosted interpreter failed")
+        run.close()
+
+
+def _describe_outputs(content: Content, outputs: Any) -> None:
+    """What hosted code printed and showed; the API does not tell it unless the application asks for it."""
+    if not is_a(outputs, list):
+        return
+    logs, shown = [], []
+    for each in elements(outputs):
+        printed = text_or_none(attribute(each, "logs"))
+        if printed is not None:
+            logs.append(printed)
+        # Images are large and no evaluator reads them: that one was there is what is told.
+        shown.append(printed if printed is not None else f"[{text_of(attribute(each, 'type'))}]\n")
+    content.text(ours.EXECUTION_LOGS, "".join(logs))
+    content.text(ours.EXECUTION_OBSERVATION, "".join(shown))
+    content.output("".join(shown))
+
+
+def error_message(error: Any) -> str | None:
+    """A span's error as the SDK keeps it: a message, and details that say more."""
+    message = text_or_none(member(error, "message"))
+    if message is None:
+        return None
+    details = text_or_none(member(member(error, "data"), "error"))
+    return f"{message}: {details}" if details else message
+
+
+def fail(tracing: Tracing, span: Span, error: BaseException) -> None:
+    """Mark a span failed by the exception that was raised, which the SDK wraps where a tool has raised it."""
+    cause = error.__cause__
+    if cause is None or type(error).__name__ != "UserError" or type(error).__module__ != "agents.exceptions":
+        tracing.fail(span, error)
+        return
+    chain = [type(each).__name__ for each in (error, cause)]
+    tracing.fail(span, error, error_type=type(cause).__name__, chain=chain)
+
+
+def message_of(item: Any) -> Message:
+    """An item of the Responses API or a chat message, as a dictionary or an object."""
+    kind = _field(item, "type")
+    if kind == "function_call":
+        name, call_id = text_of(_field(item, "name")), text_or_none(_field(item, "call_id"))
+        part = tool_call_part(name, _decoded(_field(item, "arguments")), call_id)
+        return _message("assistant", [part], ("call", name, call_id, text_of(_field(item, "arguments"))))
+    if kind == "function_call_output":
+        call_id, output = text_or_none(_field(item, "call_id")), _field(item, "output")
+        return _message("tool", [tool_response_part(output, call_id)], ("output", call_id, text_of(output)))
+    if _field(item, "object") == "response":
+        return _whole_answer(elements(_field(item, "output")))
+    role = text_or_none(_field(item, "role")) or "assistant"
+    text = _text(_field(item, "content"))
+    call_id = text_or_none(_field(item, "tool_call_id"))
+    if role == "tool" and call_id is not None:
+        return _message(role, [tool_response_part(text, call_id)], ("output", call_id, text))
+    calls = [_chat_call(each) for each in elements(_field(item, "tool_calls"))]
+    return _spoken(role, text, calls)
+
+
+def _whole_answer(items: list[Any]) -> Message:
+    """A streamed chat completion as the message it is; the SDK keeps it as a response of several items."""
+    calls = [
+        (text_of(_field(each, "name")), text_or_none(_field(each, "call_id")), _field(each, "arguments"))
+        for each in items
+        if _field(each, "type") == "function_call"
+    ]
+    texts = [_text(_field(each, "content")) for each in items if _field(each, "type") == "message"]
+    return _spoken("assistant", "\n".join(text for text in texts if text), calls)
+
+
+def _chat_call(call: Any) -> tuple[str, str | None, Any]:
+    function = _field(call, "function")
+    return text_of(_field(function, "name")), text_or_none(_field(call, "id")), _field(function, "arguments")
+
+
+def _text(content: Any) -> str:
+    if is_a(content, str):
+        return text_of(content)
+    texts = [text_or_none(_field(part, "text")) for part in elements(content)]
+    return "\n".join(text for text in texts if text)
+
+
+def _text_message(role: str, text: str) -> Message:
+    return _spoken(role, text, [])
+
+
+def _spoken(role: str, text: str, calls: list[tuple[str, str | None, Any]]) -> Message:
+    """What somebody says, with the calls they ask for by name, id and arguments."""
+    parts = [text_part(text)] if text else []
+    parts += [tool_call_part(name, _decoded(arguments), call_id) for name, call_id, arguments in calls]
+    return _message(role, parts, (role, text, *((name, call_id) for name, call_id, _ in calls)))
+
+
+def _message(role: str, parts: list[dict[str, Any]], key: Hashable) -> Message:
+    return Message({"role": role, "parts": parts}, key)
+
+
+def _field(item: Any, name: str) -> Any:
+    return member(item, name) if is_a(item, dict) else attribute(item, name)
+
+
+def _decoded(arguments: Any) -> Any:
+    if not is_a(arguments, str):
+        return arguments
+    try:
+        return json.loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments

@@ -1,0 +1,159 @@
+"""The AGENT span: one per `run()`, also when it streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import GeneratorType
+from typing import Any, Final
+
+from opentelemetry.context import Context
+
+from spanproof.instrumentors.content.arguments import bind, parameter_names
+from spanproof.instrumentors.content.capture import Content
+from spanproof.instrumentors.content.messages import text_part
+from spanproof.instrumentors.content.reading import attribute, count_or_none, is_a, text_or_none
+from spanproof.instrumentors.content.texts import text_of, type_name
+from spanproof.instrumentors.frameworks.diagnostics import shielded
+from spanproof.instrumentors.frameworks.patching import Method
+from spanproof.instrumentors.frameworks.smolagents.state import RunState, enter, leave, with_run
+from spanproof.instrumentors.frameworks.smolagents.tools import definitions
+from spanproof.instrumentors.spans.contexts import attach, current, detach
+from spanproof.instrumentors.spans.starts import AGENT, start_of
+from spanproof.instrumentors.spans.streams import drive
+from spanproof.instrumentors.spans.tracing import Tracing, handled_by_host
+from spanproof.semconv import genai, openinference
+from spanproof.semconv import spanproof as ours
+
+_FULL_RESULT: Final = "smolagents.agents.RunResult"
+"""What `run(return_full_result=True)` returns; by name, since a reload of the module makes another class."""
+
+
+def wrap_run(tracing: Tracing, adopt: Callable[[Any], object], original: Method) -> Method:
+    """`MultiStepAgent.run` within an AGENT span."""
+
+    def run(agent: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if tracing.over:
+            return original(agent, *args, **kwargs)
+        adopt(agent)
+        parent = current()
+        call = _call_of(original, args, kwargs) or {}
+        if call.get("stream"):
+            # The span begins with the first `next()`: a stream that nobody reads does nothing either.
+            stream = original(agent, *args, **kwargs)
+            return _streamed(tracing, agent, call, parent, stream) if _is_stream(stream) else stream
+        state = _begin(tracing, agent, call, parent)
+        if state is None:
+            return original(agent, *args, **kwargs)
+        token = attach(with_run(state))
+        try:
+            result = original(agent, *args, **kwargs)
+        except BaseException as error:
+            _end(tracing, state, None, error)
+            raise
+        finally:
+            detach(token)
+        _end(tracing, state, result, None)
+        return result
+
+    return run
+
+
+def agent_name(agent: Any) -> str:
+    """The agent's own name, else its class's."""
+    return text_or_none(attribute(agent, "name")) or type(agent).__name__
+
+
+def _is_stream(value: object) -> bool:
+    return isinstance(value, GeneratorType)
+
+
+def _streamed(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Context, stream: Any) -> Any:
+    state = _begin(tracing, agent, call, parent)
+    if state is None:
+        return (yield from stream)
+    last: list[Any] = [None]
+
+    def remember(item: Any) -> None:
+        if type(item).__name__ == "FinalAnswerStep":
+            last[0] = item
+
+    def end(failure: BaseException | None) -> None:
+        answer = getattr(last[0], "output", None)
+        _end(tracing, state, answer, failure, answered=last[0] is not None)
+
+    return (yield from drive(stream, with_run(state), remember, end))
+
+
+@shielded("smolagents.run.arguments")
+def _call_of(original: Method, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+    return bind(parameter_names(original), args, kwargs).named
+
+
+@shielded("smolagents.run.begin")
+def _begin(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Context) -> RunState | None:
+    name = agent_name(agent)
+    opened = tracing.open(start_of(name, AGENT), parent)
+    state = RunState(opened, agent, handled_by_host())
+    enter(state)
+    if opened.recording:
+        _describe(state, name, call)
+    return state
+
+
+@shielded("smolagents.run.describe")
+def _describe(state: RunState, name: str, call: Mapping[str, Any]) -> None:
+    agent, content = state.agent, state.opened
+    content.fact(genai.AGENT_NAME, name)
+    content.fact(openinference.AGENT_NAME, name)
+    content.fact(genai.AGENT_DESCRIPTION, text_or_none(attribute(agent, "description")))
+    content.fact(genai.REQUEST_MODEL, text_or_none(attribute(agent.model, "model_id")))
+    content.fact(ours.RUN_MAX_STEPS, count_or_none(call.get("max_steps") or agent.max_steps))
+    if content.visible:
+        _describe_task(content, agent, call)
+    content.write()
+
+
+def _describe_task(content: Content, agent: Any, call: Mapping[str, Any]) -> None:
+    task = text_of(call.get("task", ""))
+    content.input(task)
+    content.messages(genai.INPUT_MESSAGES, [{"role": "user", "parts": [text_part(task)]}])
+    content.json(genai.TOOL_DEFINITIONS, definitions(agent))
+    variables = call.get("additional_args")
+    if variables is not None:
+        content.json(ours.RUN_VARIABLES, variables)
+
+
+@shielded("smolagents.run.end")
+def _end(
+    tracing: Tracing, state: RunState, result: Any, error: BaseException | None, *, answered: bool = True
+) -> None:
+    content = state.opened
+    leave(state)
+    try:
+        for step in [*state.steps.values()]:
+            step.opened.close()
+            step.opened.recording = False
+        if not content.span.is_recording():
+            return
+        content.fact(ours.RUN_ENDING, _ending(state, error, answered=answered))
+        if error is None and answered and content.visible:
+            _record_answer(content, result)
+        if error is not None:
+            tracing.fail(content.span, error)
+    finally:
+        content.close()
+
+
+def _ending(state: RunState, error: BaseException | None, *, answered: bool) -> str | None:
+    if error is not None:
+        return "failed"
+    if state.max_steps_reached:
+        return "max_steps"
+    return "answered" if answered else None
+
+
+def _record_answer(content: Content, result: Any) -> None:
+    output = result.output if type_name(result) == _FULL_RESULT else result
+    content.output(output)
+    part = text_part(text_of(output)) if is_a(output, str) else {"type": "json", "content": output}
+    content.json(genai.OUTPUT_MESSAGES, [{"role": "assistant", "parts": [part], "finish_reason": "stop"}])

@@ -1,5 +1,0 @@
-"""The OpenAI Agents SDK, through a tracing processor of its own kind."""
-
-from spanproof.instrumentors.openai_agents.instrumentor import OpenAIAgentsInstrumentor
-
-__all__ = ["OpenAIAgentsInstrumentor"]

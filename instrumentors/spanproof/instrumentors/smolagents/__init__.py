@@ -1,5 +1,0 @@
-"""smolagents, 1.24 to 1.26: runs, steps, model calls, tool calls and executed code as spans."""
-
-from spanproof.instrumentors.smolagents.instrumentor import SmolagentsInstrumentor
-
-__all__ = ["SmolagentsInstrumentor"]

@@ -1,0 +1,101 @@
+"""The cohort a run belongs to: which prompt version, task, release, fixture set and project.
+
+`set_cohort` puts the dimensions into the OpenTelemetry context, so that they go wherever the context goes;
+our spans take them from there, and `CohortProcessor` gives them to the application's own spans. Out of this
+come `spanproof.cohort.*` attributes and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+from opentelemetry.context import Context, create_key, set_value
+from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
+
+from spanproof.instrumentors.content.texts import text_of, well_formed
+from spanproof.instrumentors.frameworks.diagnostics import shielded
+from spanproof.instrumentors.spans.contexts import attach, current, restore
+from spanproof.instrumentors.spans.light_spans import put
+from spanproof.semconv.spanproof import COHORT_PREFIX, SCOPE_PREFIX
+
+COHORT_KEY: Final = create_key("spanproof-cohort")
+"""Under which a context holds its cohort."""
+_NOTHING: Final[Mapping[str, str]] = {}
+
+
+@contextmanager
+def set_cohort(
+    *,
+    prompt_version: str | None = None,
+    task: str | None = None,
+    release: str | None = None,
+    fixture_set: str | None = None,
+    project: str | None = None,
+) -> Iterator[None]:
+    """Put `spanproof.cohort.*` on every span that begins within the block; nested blocks add up.
+
+    Args:
+        prompt_version: of the prompt the agent runs with.
+        task: what kind of task this is, the same for all runs that should be compared.
+        release: of the application.
+        fixture_set: the set of recorded data the run works on.
+        project: the project its scores belong to.
+    """
+    given = {
+        "prompt_version": prompt_version,
+        "task": task,
+        "release": release,
+        "fixture_set": fixture_set,
+        "project": project,
+    }
+    attributes = {COHORT_PREFIX + name: _text(value) for name, value in given.items() if value is not None}
+    token = attach(set_value(COHORT_KEY, {**cohort_attributes(), **attributes}))
+    try:
+        yield
+    finally:
+        restore(token)
+
+
+def cohort_attributes(context: Context | None = None) -> Mapping[str, str]:
+    """The cohort attributes of a context (the current one when None)."""
+    value = (current() if context is None else context).get(COHORT_KEY)
+    return value if isinstance(value, dict) else _NOTHING
+
+
+class CohortProcessor(SpanProcessor):
+    """Gives the cohort to spans that are not ours, and the defaults to all."""
+
+    def __init__(self) -> None:
+        self._defaults: dict[str, str] = {}
+
+    def set_default(self, dimension: str, value: str) -> None:
+        """A dimension's value where no cohort names another."""
+        self._defaults = {**self._defaults, COHORT_PREFIX + dimension: _text(value)}
+
+    @shielded("cohort.on_start")
+    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+        """Set what the span does not carry yet."""
+        cohort = cohort_attributes(parent_context)
+        if self._defaults:
+            cohort = {**self._defaults, **cohort}
+        elif not cohort or _is_ours(span):
+            return
+        put(span, cohort)
+
+    def on_end(self, span: ReadableSpan) -> None:
+        """Nothing to do."""
+
+
+def _text(value: object) -> str:
+    """A dimension's value as OTLP may carry it; a number is taken as it is printed."""
+    try:
+        return well_formed(str.__str__(str(value)))
+    except Exception:  # noqa: BLE001 - the host's own value
+        return text_of(value)
+
+
+def _is_ours(span: Span) -> bool:
+    scope = span.instrumentation_scope
+    return scope is not None and scope.name.startswith(SCOPE_PREFIX)

@@ -1,0 +1,110 @@
+"""The `jail` backend: programs in namespaces of their own, on this machine, with nothing but Python.
+
+In: a `Program` or a `SessionSpec`. Out: `Execution`s. Slots are kept warm and handed to one caller at a time;
+one that breaks is dropped and replaced. See docs/sandbox.md for what the wall holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from queue import SimpleQueue
+from typing import ClassVar
+
+from spanproof.sandbox.backend import AnswerTool, Availability, Sandbox, Session
+from spanproof.sandbox.backends.jail import probe
+from spanproof.sandbox.backends.jail.build_sandbox import run_in_workshop
+from spanproof.sandbox.backends.jail.namespaces.host_paths import may_lie_here
+from spanproof.sandbox.backends.jail.pool import Kind, Pool, kind_for, kind_for_session, kind_of_environment
+from spanproof.sandbox.backends.jail.run.job import check_database_made, here, job_of
+from spanproof.sandbox.backends.jail.run.session import JailSession, Loan, job_of_session
+from spanproof.sandbox.calls import check_files
+from spanproof.sandbox.environments import Environments, Leases
+from spanproof.sandbox.errors import BadSetting, UnsupportedLanguage
+from spanproof.sandbox.guest.outcome import execution_of
+from spanproof.sandbox.guest.wire import Frame, Header
+from spanproof.sandbox.model import Execution, PackageSet, Program, SessionSpec, Tier
+
+_GRACE_S = 15.0
+
+
+class JailSandbox(Sandbox):
+    """Runs programs in the jail; `workers` of them at once."""
+
+    name = "jail"
+    settings: ClassVar[Mapping[str, str]] = {
+        "tier": "the wall to demand: `full`, the default, or `reduced`, which takes less where it must"
+    }
+
+    def __init__(self, *, workers: int = 1, tier: str = Tier.FULL) -> None:
+        self._demanded = _tier(tier)
+        self._runtimes = here()
+        self.languages = self._runtimes.languages
+        self._turns: SimpleQueue[None] = SimpleQueue()  # does what a semaphore does for a tenth of its time
+        for _ in range(max(1, workers)):
+            self._turns.put(None)
+        self._pool = Pool(self._demanded)
+        self.environments = Environments(partial(run_in_workshop, demanded=self._demanded))
+        self._leases = Leases(self.environments)
+
+    def availability(self) -> Availability:
+        """What this machine gives."""
+        return probe.availability(self._demanded)
+
+    def run(self, program: Program) -> Execution:
+        """Run one program; see `Sandbox.run`."""
+        header, parts = job_of(program, self._runtimes)
+        kind = self._kind_with(program.fixtures.packages) or kind_for(program)
+        self._turns.get()
+        try:
+            answer = self._answer(header, parts, program.limits.wall_s, kind)
+        finally:
+            self._turns.put(None)
+        execution = execution_of(
+            answer.header, answer.parts, program.limits, language=program.language, may_lie=may_lie_here
+        )
+        check_database_made(answer.header, execution, program)
+        return execution
+
+    def _answer(self, header: Header, parts: list[bytes], wall_s: float, kind: Kind) -> Frame:
+        slot = self._pool.take(kind)
+        try:
+            slot.send(header, parts)
+            answer = slot.receive(wall_s + _GRACE_S)
+        except BaseException:
+            slot.close()
+            raise
+        self._pool.give_back(kind, slot)
+        return answer
+
+    def session(self, spec: SessionSpec, answer: AnswerTool) -> Session:
+        """Start a session; see `Sandbox.session`."""
+        if spec.language != "python":
+            raise UnsupportedLanguage(f"the jail has sessions in python only, not in {spec.language!r}")
+        check_files(spec.files)
+        job = job_of_session(spec)
+        kind = kind_for_session(spec, self._kind_with(spec.fixtures.packages))
+        slot = self._pool.take(kind)
+        loan = Loan(slot, lambda: self._pool.give_back(kind, slot), slot.close)
+        return JailSession(loan, job, spec, answer, may_lie_here)
+
+    def close(self) -> None:
+        """End every process of it."""
+        self._pool.close()
+        self._leases.close()
+
+    def _kind_with(self, packages: PackageSet | None) -> Kind | None:
+        """The interpreter of a package set, which is built at its first use."""
+        if packages is None:
+            return None
+        return kind_of_environment(self._leases.of(packages).path, packages.ecosystem)
+
+
+def _tier(value: str) -> Tier:
+    try:
+        return Tier(value)
+    except ValueError:
+        known = " or ".join(Tier)
+        raise BadSetting(
+            f"sandbox backend 'jail': setting 'tier' cannot be {value!r}; give {known}"
+        ) from None

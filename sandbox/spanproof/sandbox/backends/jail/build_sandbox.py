@@ -1,0 +1,47 @@
+"""The build sandbox: a jail of its own for one program, in which one directory of the host can be written to.
+
+In: a program, and two directories. Out: its `Execution`. As in every jail there is no network, and nothing of
+the machine but the interpreter; the jail ends with the program.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from spanproof.sandbox.backends.jail.namespaces.root import Bind
+from spanproof.sandbox.backends.jail.namespaces.users import foreign_id
+from spanproof.sandbox.backends.jail.pool import Kind, Pool
+from spanproof.sandbox.backends.jail.run.job import here, job_of
+from spanproof.sandbox.guest.outcome import execution_of
+from spanproof.sandbox.model import Execution, Program, Tier
+
+_GRACE_S = 15.0
+
+
+def run_in_workshop(
+    program: Program, archives: Path, image: Path, *, demanded: Tier = Tier.FULL
+) -> Execution:
+    """Run a program that may read `archives`, and write to `image`: its input says where it sees them.
+
+    Raises:
+        SandboxUnavailable: this machine cannot run a jail.
+        SandboxBroken: the jail failed.
+    """
+    owner = foreign_id(os.geteuid(), Path("/proc/self/uid_map").read_text(encoding="utf-8"))
+    if owner is not None:
+        os.chown(image, owner, owner)
+    kind = Kind(binds=(Bind(str(archives), "/archives"), Bind(str(image), "/image", writable=True)))
+    pool = Pool(demanded)
+    try:
+        bound = pool.tier() is Tier.FULL
+        places = ("/archives", "/image") if bound else (str(archives), str(image))
+        header, parts = job_of(replace(program, stdin="\n".join(places).encode()), here())
+        slot = pool.take(kind)
+        slot.send(header, parts)
+        answer = slot.receive(program.limits.wall_s + _GRACE_S)
+        slot.close()
+    finally:
+        pool.close()
+    return execution_of(answer.header, answer.parts, program.limits)

@@ -1,0 +1,160 @@
+"""Pages that every guest writes to, whatever its program: found once, and pinned where guests come from.
+
+A fork shares all pages, and the first write to each of them costs a fault and a copy, in the guest and in
+the process it was forked from. What is pinned is not shared: the fork itself copies it, for about half of
+that, and neither ever faults there. Pages are pinned as the buffers of an io_uring that is never used for
+anything. Where there is none to be had (`kernel.io_uring_disabled`, `RLIMIT_MEMLOCK`) nothing is pinned, and
+guests go through a small program ahead. They do so in all slots or in none: it changes where objects lie.
+
+In: a warm interpreter, before any slot is started. Out: ranges of its memory, the same in all its forks.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterable
+
+from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox.guest.main import rehearsal_of
+
+Ranges = tuple[tuple[int, int], ...]
+"""Start and length of each, in bytes; ascending."""
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_TRIAL_S = 10.0
+_TICK_S = 0.001
+_STOPS_AT_ITS_END = """
+print(1)
+import atexit, os, signal
+atexit.register(os.kill, os.getpid(), signal.SIGSTOP)
+"""
+_PRESENT, _FILE, _EXCLUSIVE = 1 << 7, 1 << 5, 1
+"""In the highest byte of a page's entry in /proc/self/pagemap."""
+
+
+def learn(serve: Callable[[socket.socket], None]) -> Ranges:
+    """Have guests go through a trial in a fork of this process; nothing where they cannot be told or pinned.
+
+    Args:
+        serve: in the fork, serves guests as a stem does.
+    """
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    pid = os.fork()
+    if pid == 0:
+        try:
+            ours.close()
+            serve(theirs)
+        finally:
+            os._exit(0)
+    theirs.close()
+    ours.settimeout(_TRIAL_S)
+    try:
+        _tried(ours, _shown(pid))  # the first writes to what later ones find done
+        return _pinnable(_ranges(_tried(ours, _shown(pid))))
+    except (OSError, ValueError, IndexError):
+        return ()
+    finally:
+        ours.close()
+        os.waitpid(pid, 0)
+
+
+def pin(ranges: Ranges) -> int | None:
+    """Pin them; the descriptor that holds them, or None where that cannot be had."""
+    if not ranges:
+        return None
+    try:
+        return kernel.pin(ranges)
+    except OSError:
+        return None
+
+
+def _pinnable(ranges: Ranges) -> Ranges:
+    ring = pin(ranges)
+    if ring is None:
+        return ()
+    os.close(ring)
+    return ranges
+
+
+def own_pages(pid: int) -> set[int]:
+    """Numbers of the pages that are this process's alone."""
+    found: set[int] = set()
+    with open(f"/proc/{pid}/maps") as file:  # noqa: PTH123
+        mappings = file.read().splitlines()
+    with open(f"/proc/{pid}/pagemap", "rb", buffering=0) as pagemap:  # noqa: PTH123
+        for mapping in mappings:
+            place, kind, *_rest = mapping.split(None, 2)
+            if "w" in kind and "[stack]" not in mapping:
+                first, end = (int(text, 16) // _PAGE for text in place.split("-"))
+                entries = os.pread(pagemap.fileno(), (end - first) * 8, first * 8)
+                found.update(first + at for at, flags in enumerate(entries[7::8]) if _is_own(flags))
+    return found
+
+
+def _is_own(flags: int) -> bool:
+    return flags & (_PRESENT | _FILE | _EXCLUSIVE) == _PRESENT | _EXCLUSIVE
+
+
+def _tried(stem: socket.socket, stem_pid: int) -> set[int]:
+    """What one guest has written to at its end, and what its stem has since it forked that.
+
+    Raises:
+        OSError, ValueError: it could not be had.
+    """
+    control, theirs = socket.socketpair()
+    with control, open(os.devnull, "r+b", buffering=0) as nothing:  # noqa: PTH123
+        with theirs:
+            given = *([nothing.fileno()] * 3), theirs.fileno()
+            socket.send_fds(stem, [b"fork"], given)
+        control.settimeout(_TRIAL_S)
+        guest = int(control.recv(4096))
+        try:
+            control.sendall(rehearsal_of(_STOPS_AT_ITS_END))
+            shown = _shown(guest)
+            _await_stop(shown)
+            return own_pages(shown) | own_pages(stem_pid)
+        finally:
+            os.kill(guest, signal.SIGKILL)
+            stem.recv(4096)
+
+
+def _shown(pid: int) -> int:
+    """What number /proc shows a process by: it may be that of a namespace above this process's.
+
+    Raises:
+        OSError, ValueError: it does not show it.
+    """
+    pidfd = os.pidfd_open(pid)
+    try:
+        with open(f"/proc/self/fdinfo/{pidfd}") as file:  # noqa: PTH123
+            return int(file.read().partition("\nPid:")[2].split()[0])
+    finally:
+        os.close(pidfd)
+
+
+def _await_stop(pid: int) -> None:
+    """Wait until this process is stopped.
+
+    Raises:
+        OSError: it is not, in all the time there is for a trial.
+    """
+    for _ in range(int(_TRIAL_S / _TICK_S)):
+        with open(f"/proc/{pid}/stat") as file:  # noqa: PTH123
+            if file.read().rpartition(")")[2].split()[0] == "T":
+                return
+        time.sleep(_TICK_S)
+    raise TimeoutError
+
+
+def _ranges(pages: Iterable[int]) -> Ranges:
+    found: list[tuple[int, int]] = []
+    for page in sorted(pages):
+        start = page * _PAGE
+        if found and sum(found[-1]) == start:
+            found[-1] = found[-1][0], found[-1][1] + _PAGE
+        else:
+            found.append((start, _PAGE))
+    return tuple(found)

@@ -1,0 +1,127 @@
+"""The jail's own process: a small, single-threaded interpreter that builds the root and starts slots.
+
+In: one socket from the host (see `starter`). Out: slots; its end takes each along.
+Started as `python -s -P -c …` with a scrubbed environment; never run twice in one process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import linecache
+import os
+import signal
+import sys
+from collections.abc import Container
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox.backends.jail.forkserver import footprint
+from spanproof.sandbox.backends.jail.forkserver.spawner import Order, keeper_main, map_identity
+from spanproof.sandbox.backends.jail.forkserver.starter import Starter, greet
+from spanproof.sandbox.backends.jail.forkserver.supervisor import SlotPlace
+from spanproof.sandbox.backends.jail.forkserver.warm import settle, use_packages_of, warm_up
+from spanproof.sandbox.backends.jail.forkserver.zygote import trial
+from spanproof.sandbox.backends.jail.namespaces import cgroup, root
+from spanproof.sandbox.backends.jail.namespaces.users import foreign_id
+from spanproof.sandbox.backends.jail.seccomp.filter import SEEDED, compile_filter
+from spanproof.sandbox.backends.jail.seccomp.rules import ENDS
+from spanproof.sandbox.backends.jail.seccomp.syscalls import required_arch
+
+
+def main(control_fd: int) -> None:
+    """Build the root, then start slots until the host is gone; does not return."""
+    host = greet(control_fd)
+    if host is None:
+        return
+    try:
+        guest_id = foreign_id(os.geteuid(), Path("/proc/self/uid_map").read_text())
+        _enter_namespaces(guest_id)
+    except OSError as failure:
+        host.say_failed(failure)
+        return
+    child = os.fork()
+    if child:
+        host.let_go()
+        os.waitpid(child, 0)
+        return
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    try:
+        warm_up(host.options["preload"])
+        # Both are out of sight once the root stands.
+        groups = cgroup.find_base(host.options["owner"])
+        proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        place = _build(host.options)
+    except Exception as failure:  # noqa: BLE001 - told to the host, in full
+        host.say_failed(failure)
+        return
+    Starter(host, _Root(place, guest_id, proc), groups).serve()
+
+
+@dataclass(frozen=True, slots=True)
+class _Root:
+    """What all slots of this tier stand on: what is a slot's own are namespaces, which end with it."""
+
+    place: SlotPlace
+    guest_id: int | None
+    proc: int
+
+    def lot(self) -> _Root:
+        """See `Ground`."""
+        return self
+
+    def become_slot(self, channel: int, group: cgroup.Group | None) -> NoReturn:
+        """See `Lot`: become the keeper, which starts it."""
+        keeper_main(Order(self.place, self.guest_id, channel, group, self.proc))
+
+    def clear(self, others: Container[int]) -> None:
+        """See `Lot`: nothing is left."""
+
+    def end_all(self) -> None:
+        """See `Ground`."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGKILL)
+
+
+def _build(options: dict[str, Any]) -> SlotPlace:
+    """Build the root, and settle this interpreter in it, where it finds its packages."""
+    arch = required_arch()
+    binds = [root.Bind(*bind) for bind in options["binds"]]
+    visible = root.build_root(root.interpreter_directories(), binds)
+    sys.path[:] = [path for path in sys.path if path and _visible(path, visible.roots)]
+    if options["site"] is not None:
+        use_packages_of(options["site"])
+    importlib.invalidate_caches()
+    sys.path_importer_cache.clear()
+    _hide_own_source()
+    plain = compile_filter(arch, root.GUEST_ID, shown=ENDS)
+    seeded = compile_filter(arch, root.GUEST_ID, SEEDED, shown=ENDS)
+    settle()
+    return SlotPlace(visible, arch, os.environ["PATH"], plain, seeded, footprint.learn(trial))
+
+
+def _hide_own_source() -> None:
+    """A traceback through the runner must not look for files that are not there."""
+    for name, module in list(sys.modules.items()):
+        path = getattr(module, "__file__", None)
+        if name.startswith("spanproof.") and path:
+            linecache.cache[path] = (0, None, [], path)
+
+
+def _visible(path: str, roots: tuple[str, ...]) -> bool:
+    return any(path == base or path.startswith(f"{base}/") for base in roots)
+
+
+def _enter_namespaces(guest_id: int | None) -> None:
+    """A mount namespace to build in, and a process namespace; without root, a user namespace that owns both.
+
+    The master is PID 1 of the process namespace: its end, by whatever signal, is the end of every slot.
+    """
+    if guest_id is not None:
+        kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWPID)
+        return
+    uid, gid = os.geteuid(), os.getegid()
+    kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS | kernel.CLONE_NEWPID)
+    map_identity(root.GUEST_ID, uid, gid)

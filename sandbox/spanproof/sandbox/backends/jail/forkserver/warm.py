@@ -1,0 +1,69 @@
+"""The interpreter that guests are forked from: warm, with a single thread, and laid out to be forked often.
+
+In: names of modules. Out: an interpreter in which what programs import is loaded, and what they do done once.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from spanproof.sandbox.backends.jail.forkserver import layout, libraries
+from spanproof.sandbox.guest.rehearsal import rehearse
+
+_PRELOADED: frozenset[str] = frozenset(
+    """
+    abc array ast base64 bisect calendar cmath collections collections.abc contextlib copy csv dataclasses
+    datetime decimal enum fractions functools glob hashlib heapq inspect io itertools json linecache math
+    numbers operator os pathlib pprint queue random re secrets shutil signal socket statistics string struct
+    subprocess tempfile textwrap threading time traceback types typing unicodedata urllib.parse uuid
+    warnings zlib zoneinfo
+    """.split()  # noqa: SIM905 - a table
+)
+
+
+def warm_up(extra: Sequence[str]) -> None:
+    """Become such an interpreter; Ctrl-C is the host's.
+
+    Raises:
+        RuntimeError: a module started a thread.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    preload(extra)
+    if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208 - a count
+        raise RuntimeError(
+            f"a preloaded package started a thread, and forks would inherit its locks: {extra}"
+        )
+    sys.dont_write_bytecode = True
+
+
+def settle() -> None:
+    """All that is loaded now stays, and is put where forks cost least."""
+    gc.collect()
+    gc.freeze()
+    layout.enlarge()
+    libraries.unite()
+    libraries.enlarge()
+    libraries.hand_down()
+
+
+def preload(extra: Sequence[str]) -> None:
+    """Import what programs import, and do once what they do, so that they need not."""
+    for name in (*sorted(_PRELOADED), *extra):
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            continue  # warmth only: a program that imports it will be told
+    rehearse()
+
+
+def use_packages_of(site: str) -> None:
+    """A package set in the place of the interpreter's own packages, for whatever Python runs in the jail."""
+    sys.path[:] = [path for path in sys.path if Path(path).name not in ("site-packages", "dist-packages")]
+    sys.path.append(site)
+    os.environ["PYTHONPATH"] = site

@@ -1,0 +1,395 @@
+"""The few system calls Python has no function for, by ctypes; each raises OSError as Python's own do.
+
+Imported by the supervisor side only (master and slot); it holds no state but the loaded C library.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import os
+import struct
+from collections.abc import Iterator, Sequence
+
+from spanproof.sandbox.backends.jail.seccomp.syscalls import required_arch
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWCGROUP = 0x02000000
+CLONE_NEWUTS = 0x04000000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+
+MS_NOSUID = 2
+MS_NODEV = 4
+MS_NOEXEC = 8
+MS_REMOUNT = 32
+MS_BIND = 4096
+MS_REC = 16384
+MS_PRIVATE = 1 << 18
+MNT_DETACH = 2
+
+AT_RECURSIVE = 0x8000
+_OPEN_TREE_CLONE = 1
+_OPEN_TREE_CLOEXEC = os.O_CLOEXEC
+_MOVE_MOUNT_F_EMPTY_PATH = 4
+MOUNT_ATTR_RDONLY = 1
+MOUNT_ATTR_NOSUID = 2
+MOUNT_ATTR_NODEV = 4
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_KEEPCAPS = 8
+PR_CAPBSET_DROP = 24
+PR_SET_SECUREBITS = 28
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+
+SECUREBITS_LOCKED = 0b11101111
+"""NOROOT, NO_SETUID_FIXUP and NO_CAP_AMBIENT_RAISE with their locks, and KEEP_CAPS locked off."""
+
+RESOLVE_NO_XDEV, RESOLVE_NO_MAGICLINKS, RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH = 1, 2, 4, 8
+
+_CAPABILITY_VERSION = 0x20080522
+
+_SECCOMP_SET_MODE_FILTER = 1
+_SECCOMP_GET_ACTION_AVAIL = 2
+SECCOMP_FILTER_FLAG_NEW_LISTENER = 1 << 3
+SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV = 1 << 5
+SECCOMP_RET_USER_NOTIF = 0x7FC00000
+
+# Calls only the supervisor makes; the same number on every architecture since 5.0, but `seccomp`.
+_SYS_PIDFD_GETFD = 438
+_SYS_OPEN_TREE = 428
+_SYS_MOVE_MOUNT = 429
+_SYS_OPENAT2 = 437
+_SYS_MOUNT_SETATTR = 442
+_SYS_IO_URING_SETUP = 425
+_SYS_IO_URING_REGISTER = 427
+_IO_URING_PARAMETERS = ctypes.c_uint32 * 30
+_IORING_REGISTER_BUFFERS = 0
+_SYS_SECCOMP = {"x86_64": 317, "aarch64": 277}
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.syscall.restype = ctypes.c_long
+_locked_libc = ctypes.PyDLL(None, use_errno=True)
+"""Called without letting go of the interpreter lock, so that a fork inherits it held by its one thread."""
+_fork = _locked_libc.fork
+
+
+class _Iovec(ctypes.Structure):
+    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+
+class _SockFprog(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
+
+
+class _MountAttr(ctypes.Structure):
+    _fields_ = (
+        ("attr_set", ctypes.c_uint64),
+        ("attr_clr", ctypes.c_uint64),
+        ("propagation", ctypes.c_uint64),
+        ("userns_fd", ctypes.c_uint64),
+    )
+
+
+def _check(result: int, what: str) -> int:
+    if result == -1:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+def _long(value: int) -> ctypes.c_long:
+    return ctypes.c_long(value)
+
+
+def unshare(flags: int) -> None:
+    """Leave the namespaces the flags name for new ones."""
+    _check(_libc.unshare(ctypes.c_int(flags)), "unshare")
+
+
+def fork() -> int:
+    """Fork without Python's own part in it, which costs more than all the rest of a fork.
+
+    Only for a process with a single thread that uses no lock over a fork: what Python would do is make locks
+    and thread tables anew, and seed `random`, which is done before it.
+    """
+    pid: int = _fork()
+    return pid if pid >= 0 else _check(-1, "fork")
+
+
+def setns(fd: int, kind: int) -> None:
+    """Enter the namespace a descriptor stands for, or those of a process, by its descriptor."""
+    _check(_libc.setns(ctypes.c_int(fd), ctypes.c_int(kind)), "setns")
+
+
+def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = "") -> None:
+    """Mount a file system, bind a directory, or change a mount's flags."""
+    _check(
+        _libc.mount(
+            os.fsencode(source),
+            os.fsencode(target),
+            kind.encode() or None,
+            ctypes.c_ulong(flags),
+            data.encode() or None,
+        ),
+        f"mount {kind or source} on {target}",
+    )
+
+
+def umount(target: str, flags: int = MNT_DETACH) -> None:
+    """umount2(2), by default without waiting for users."""
+    _check(_libc.umount2(os.fsencode(target), ctypes.c_int(flags)), f"umount {target}")
+
+
+def pivot_root_here() -> None:
+    """Make the working directory the root and detach the old one."""
+    _check(_libc.syscall(_long(_pivot_number()), b".", b"."), "pivot_root")
+    umount(".")
+    os.chdir("/")
+
+
+def open_tree(path: str) -> int:
+    """A detached, recursive copy of the mounts under a path, as a descriptor."""
+    flags = _OPEN_TREE_CLONE | _OPEN_TREE_CLOEXEC | AT_RECURSIVE
+    return _check(
+        _libc.syscall(_long(_SYS_OPEN_TREE), _long(-100), os.fsencode(path), _long(flags)),
+        f"open_tree {path}",
+    )
+
+
+def move_mount(tree: int, target: str) -> None:
+    """Attach what `open_tree` gave."""
+    _check(
+        _libc.syscall(
+            _long(_SYS_MOVE_MOUNT),
+            _long(tree),
+            b"",
+            _long(-100),
+            os.fsencode(target),
+            _long(_MOVE_MOUNT_F_EMPTY_PATH),
+        ),
+        f"move_mount on {target}",
+    )
+
+
+def set_mount_attributes(path: str, attributes: int, *, recursive: bool = True) -> None:
+    """mount_setattr(2): set attributes on a mount and, by default, all below it."""
+    attr = _MountAttr(attr_set=attributes)
+    _check(
+        _libc.syscall(
+            _long(_SYS_MOUNT_SETATTR),
+            _long(-100),
+            os.fsencode(path),
+            _long(AT_RECURSIVE if recursive else 0),
+            ctypes.byref(attr),
+            _long(ctypes.sizeof(attr)),
+        ),
+        f"mount_setattr {path}",
+    )
+
+
+def openat2(directory: int, path: str, flags: int, mode: int = 0, resolve: int = 0) -> int:
+    """Open a path, with bounds to where it may lead (`RESOLVE_…`); a descriptor, closed on exec."""
+    how = struct.pack("=QQQ", flags | os.O_CLOEXEC, mode, resolve)
+    found = _libc.syscall(
+        _long(_SYS_OPENAT2), _long(directory), os.fsencode(path), how, ctypes.c_size_t(len(how))
+    )
+    return _check(found, path)
+
+
+def prctl(option: int, value: int = 0) -> int:
+    """Set or ask a property of this process; one argument."""
+    return _check(
+        _libc.prctl(
+            ctypes.c_int(option),
+            ctypes.c_ulong(value),
+            ctypes.c_ulong(0),
+            ctypes.c_ulong(0),
+            ctypes.c_ulong(0),
+        ),
+        f"prctl {option}",
+    )
+
+
+def set_keep_capabilities() -> None:
+    """Keep the permitted set over the next change of the user id."""
+    prctl(PR_SET_KEEPCAPS, 1)
+
+
+def raise_permitted() -> None:
+    """Make the permitted set effective again, after the user id changed."""
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    data = (ctypes.c_uint32 * 6)()
+    _check(_libc.capget(header, data), "capget")
+    data[0], data[3] = data[1], data[4]
+    _check(_libc.capset(header, data), "capset")
+
+
+def forgo_capabilities() -> None:
+    """Whatever this process or a child of it executes or becomes, it gains no capability it has not."""
+    _drop_bounding_set()
+    prctl(PR_SET_SECUREBITS, SECUREBITS_LOCKED)
+
+
+def _drop_bounding_set() -> None:
+    for capability in range(64):
+        try:
+            prctl(PR_CAPBSET_DROP, capability)
+        except OSError:
+            return  # the first number the kernel does not know
+
+
+def drop_capabilities() -> None:
+    """Empty the effective, permitted and inheritable sets; the ambient set empties with them."""
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    data = (ctypes.c_uint32 * 6)()
+    _check(_libc.capset(header, data), "capset")
+
+
+def install_filter(program: bytes, flags: int) -> int:
+    """Install a seccomp program; with NEW_LISTENER returns the listener's descriptor."""
+    buffer = ctypes.create_string_buffer(program, len(program))
+    fprog = _SockFprog(len(program) // 8, ctypes.addressof(buffer))
+    return _check(
+        _libc.syscall(
+            _long(_seccomp_number()), _long(_SECCOMP_SET_MODE_FILTER), _long(flags), ctypes.byref(fprog)
+        ),
+        "seccomp",
+    )
+
+
+def pin(ranges: Sequence[tuple[int, int]]) -> int:
+    """Pin pages of this process, by start and length in bytes; they stay so while the descriptor is open.
+
+    A fork copies what is pinned at once, in place of sharing it until one of both writes there.
+    """
+    ring = _check(
+        _libc.syscall(_long(_SYS_IO_URING_SETUP), _long(1), _IO_URING_PARAMETERS()), "io_uring_setup"
+    )
+    buffers = (_Iovec * len(ranges))(*(_Iovec(start, length) for start, length in ranges))
+    try:
+        _check(
+            _libc.syscall(
+                _long(_SYS_IO_URING_REGISTER),
+                _long(ring),
+                _long(_IORING_REGISTER_BUFFERS),
+                buffers,
+                _long(len(ranges)),
+            ),
+            "io_uring_register",
+        )
+    except OSError:
+        os.close(ring)
+        raise
+    return ring
+
+
+def notification_available() -> bool:
+    """Whether the kernel knows SECCOMP_RET_USER_NOTIF."""
+    action = ctypes.c_uint32(SECCOMP_RET_USER_NOTIF)
+    answer = _libc.syscall(
+        _long(_seccomp_number()), _long(_SECCOMP_GET_ACTION_AVAIL), _long(0), ctypes.byref(action)
+    )
+    return bool(answer == 0)
+
+
+def fetch_descriptor(pidfd: int, fd: int) -> int:
+    """pidfd_getfd(2): a copy of another process's descriptor."""
+    return _check(_libc.syscall(_long(_SYS_PIDFD_GETFD), _long(pidfd), _long(fd), _long(0)), "pidfd_getfd")
+
+
+def read_memory(pid: int, address: int, length: int) -> bytes:
+    """Bytes of another process's memory; fewer where a page is missing.
+
+    Raises:
+        OSError: nothing could be read.
+    """
+    try:
+        return _read_vectors(pid, address, length)
+    except PermissionError:  # a container's own filter forbids the call, not the file
+        with _memory(pid, os.O_RDONLY) as memory:
+            return os.pread(memory, length, address)  # as far as pages are there
+
+
+@contextlib.contextmanager
+def _memory(pid: int, flags: int) -> Iterator[int]:
+    memory = os.open(f"/proc/{pid}/mem", flags | os.O_CLOEXEC)
+    try:
+        yield memory
+    except OverflowError:
+        raise OSError(errno.EFAULT, "no address of a process") from None
+    finally:
+        os.close(memory)
+
+
+def _read_vectors(pid: int, address: int, length: int) -> bytes:
+    buffer = ctypes.create_string_buffer(length)
+    local = _Iovec(ctypes.addressof(buffer), length)
+    # One remote piece per page: the call stops before the first missing page, and tells how far it came.
+    pieces = []
+    position = address
+    while position < address + length:
+        end = min((position | 0xFFF) + 1, address + length)
+        pieces.append(_Iovec(position, end - position))
+        position = end
+    remote = (_Iovec * len(pieces))(*pieces)
+    count = _libc.process_vm_readv(
+        ctypes.c_int(pid),
+        ctypes.byref(local),
+        ctypes.c_ulong(1),
+        remote,
+        ctypes.c_ulong(len(pieces)),
+        ctypes.c_ulong(0),
+    )
+    return buffer.raw[: _check(count, "process_vm_readv")]
+
+
+def write_memory(pid: int, address: int, data: bytes) -> int:
+    """Put bytes into another process's memory, where it may write itself; how many.
+
+    Raises:
+        OSError: nothing could be written.
+    """
+    try:
+        return _write_vector(pid, address, data)
+    except PermissionError:
+        with _memory(pid, os.O_RDWR) as memory:
+            return os.pwrite(memory, data, address)
+
+
+def _write_vector(pid: int, address: int, data: bytes) -> int:
+    local = _Iovec(ctypes.addressof(buffer := ctypes.create_string_buffer(data, len(data))), len(data))
+    remote = _Iovec(address, len(buffer))
+    count = _libc.process_vm_writev(
+        ctypes.c_int(pid),
+        ctypes.byref(local),
+        ctypes.c_ulong(1),
+        ctypes.byref(remote),
+        ctypes.c_ulong(1),
+        ctypes.c_ulong(0),
+    )
+    try:
+        return _check(count, "process_vm_writev")
+    except (
+        PermissionError
+    ):  # as in `read_memory`; this way takes a page that is read-only for the process too
+        with open(f"/proc/{pid}/mem", "r+b", buffering=0) as memory:  # noqa: PTH123
+            memory.seek(address)
+            return memory.write(data)
+
+
+_libc.process_vm_readv.restype = ctypes.c_ssize_t
+_libc.process_vm_writev.restype = ctypes.c_ssize_t
+
+
+def _seccomp_number() -> int:
+    return _SYS_SECCOMP[required_arch().machine]
+
+
+def _pivot_number() -> int:
+    return required_arch().number("pivot_root")

@@ -1,0 +1,119 @@
+"""How much memory a guest's whole tree holds, from /proc: needs no cgroup.
+
+The private pages of every process but the slot, less what each inherited from the warm interpreter, plus
+what lies in the box. Sampled; a limit is enforced by whoever asks `over_limit`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+
+from spanproof.sandbox.backends.jail.isolation import Box
+from spanproof.sandbox.backends.jail.namespaces.process_tree import Namespace
+
+_SHARED_WORTH_A_LOOK = 96 * 1024 * 1024
+"""Above what an interpreter with its libraries shares with files; a closer look walks the page tables."""
+
+_PEAK = re.compile(rb"VmHWM:\s+(\d+) kB")
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Meter:
+    """Samples the tree's memory."""
+
+    def __init__(self, limit_bytes: int, warm_bytes: int, tree: Namespace, box: Box) -> None:
+        """Start one.
+
+        Args:
+            limit_bytes: what the tree may hold.
+            warm_bytes: private memory each process is born with.
+            tree: whose memory it is.
+            box: what they write to.
+        """
+        self._limit = limit_bytes
+        self._tree = tree
+        self._box = box
+        self._warm_private = warm_bytes
+        self.peak_bytes = 0
+        self.processes = 0
+        self.sampled_at = time.monotonic()
+
+    def sample(self) -> int:
+        """What the tree holds now."""
+        self.sampled_at = time.monotonic()
+        total = 0
+        self.processes = 0
+        for name in self._tree.pids():
+            self.processes += 1
+            resident, private = _resident(int(name))
+            total += max(0, private - self._warm_private)
+            if resident - private > _SHARED_WORTH_A_LOOK:
+                total += _shared_memory(name)
+        total += self._box.memory_bytes()
+        self.peak_bytes = max(self.peak_bytes, total)
+        return total
+
+    def over_limit(self) -> bool:
+        """Sample, and say whether the limit is passed."""
+        return self.sample() > self._limit
+
+
+def private_bytes(pid: int) -> int:
+    """Private resident memory of a process."""
+    return _resident(pid)[1]
+
+
+def peak_bytes(pid: int) -> int:
+    """The most that was resident of a process so far.
+
+    Raises:
+        OSError: it may not be looked at.
+    """
+    file = os.open(f"/proc/{pid}/status", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        found = _PEAK.search(os.read(file, 4096))
+    finally:
+        os.close(file)
+    return int(found[1]) * 1024 if found else 0
+
+
+def _resident(pid: int) -> tuple[int, int]:
+    """Resident bytes, and those of them that are private."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123 - twenty times a second
+            fields = file.read().split()
+    except OSError:
+        return 0, 0
+    resident, shared = int(fields[1]), int(fields[2])
+    return resident * _PAGE, (resident - shared) * _PAGE
+
+
+def _shared_memory(pid: str) -> int:
+    """A process's part of shared anonymous memory, which is neither private nor in the box."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:  # noqa: PTH123
+            found = re.search(rb"Pss_Shmem:\s+(\d+) kB", file.read())
+    except OSError:
+        return 0
+    return int(found[1]) * 1024 if found else 0
+
+
+def cpu_s(pid: int) -> float:
+    """CPU seconds a live process has used."""
+    try:
+        return time.clock_gettime(~pid << 3 | 2)  # the clock that clock_getcpuclockid(3) names
+    except OSError:
+        return _counted_cpu_s(pid)
+
+
+def _counted_cpu_s(pid: int) -> float:
+    """The same where the kernel, as gVisor's, has no such clocks."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / _TICKS

@@ -1,0 +1,153 @@
+"""The processes of a slot as a whole: bound them, count their time, end them, reap them.
+
+Runs in the slot, to which every orphan comes as a child: so no child left means that no process is left.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+from dataclasses import dataclass
+
+from spanproof.sandbox.guest.wire import Header
+
+_DATA_SLACK_BYTES = 256 * 1024 * 1024
+"""Of address space over the memory limit: stacks and arenas are mapped long before they are used."""
+
+
+class Namespace:
+    """Those of the process namespace whose PID 1 the slot is: `kill(-1)` is every process but itself."""
+
+    def __init__(self, newest: int | None = None) -> None:
+        """Begin.
+
+        Args:
+            newest: descriptor of /proc/sys/kernel/ns_last_pid, where the kernel tells a namespace which of
+                its processes or threads was born last.
+        """
+        self._newest = newest
+        self.strays_cpu_s = 0.0
+        """CPU seconds of all that were reaped here: of a main process, whoever it comes from tells."""
+
+    companions = 3
+    """Processes of the guest's user that are none of its own: slot, keeper and stem."""
+
+    def pids(self) -> list[str]:
+        """All but the slot, as /proc names them."""
+        return [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]  # noqa: PTH208
+
+    def is_last(self, pid: int) -> bool:
+        """Whether it is known that no process and no thread was born after this one, which lives."""
+        return self._newest is not None and int(os.pread(self._newest, 32, 0)) == pid
+
+    def kill_others(self) -> None:
+        """Kill every process but this one."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGKILL)
+
+    def kill_all(self) -> None:
+        """Kill every process but this one, and reap until none is left."""
+        try:
+            while True:
+                os.kill(-1, signal.SIGKILL)
+                with contextlib.suppress(ChildProcessError):
+                    while True:
+                        self._reap(0)
+        except ProcessLookupError:  # there is none, dead or alive
+            return
+
+    def reap_strays(self, main: int) -> None:
+        """Reap orphans that ended; never the main process."""
+        self.strays_cpu_s += reap_strays(main)
+
+    def _reap(self, flags: int) -> bool:
+        """Reap any child; whether one has ended.
+
+        Raises:
+            ChildProcessError: there is none.
+        """
+        pid, _status, usage = os.wait4(-1, flags)
+        self.strays_cpu_s += usage.ru_utime + usage.ru_stime
+        return pid != 0
+
+    def limit(self, pid: int, kind: int, value: int) -> None:
+        """Lower one resource limit of a waiting guest."""
+        resource.prlimit(pid, kind, (value, value))
+
+    def bound_processes(self, pid: int, count: int) -> None:
+        """Bound how many may live at once, for a waiting guest and what it starts."""
+        limit = count + self.companions
+        resource.prlimit(pid, resource.RLIMIT_NPROC, (limit, limit))
+
+    def keep_bound(self) -> None:
+        """Follow what else the kernel counts with them; called several times a second."""
+
+
+def reap_strays(main: int) -> float:
+    """Reap orphans that ended, so that dead processes do not use up the limit; never the main process.
+
+    Returns:
+        CPU seconds that they have used.
+    """
+    used_s = 0.0
+    while True:
+        try:
+            found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return used_s
+        if found is None or found.si_pid == main:
+            return used_s
+        _pid, _status, usage = os.wait4(found.si_pid, 0)
+        used_s += usage.ru_utime + usage.ru_stime
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Resource limits a guest is armed with, hard and soft; what it starts inherits them."""
+
+    memory_bytes: int
+    processes: int
+    open_files: int
+    disk_bytes: int
+    maps_freely: bool
+    """V8 maps far more than it uses."""
+    seeded: bool
+    """Whether its random bytes are the slot's to answer: that takes a filter of its own."""
+
+    @classmethod
+    def of(cls, job: Header) -> Bounds:
+        """Those a job asks for."""
+        limits = job["limits"]
+        return cls(
+            limits["memory_bytes"],
+            limits["processes"],
+            limits["open_files"],
+            limits["disk_bytes"],
+            job["language"] in ("javascript", "typescript"),
+            job["seed"] is not None,
+        )
+
+    def apply(self, pid: int, tree: Namespace) -> None:
+        """Bound a waiting guest; limits go down only."""
+        for kind, value in (
+            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_NOFILE, self.open_files),
+            (resource.RLIMIT_FSIZE, self.disk_bytes),
+            (resource.RLIMIT_MEMLOCK, 64 * 1024),
+            (resource.RLIMIT_MSGQUEUE, 0),
+        ):
+            tree.limit(pid, kind, value)
+        tree.bound_processes(pid, self.processes)
+        if not self.maps_freely:
+            tree.limit(pid, resource.RLIMIT_DATA, self.memory_bytes + _DATA_SLACK_BYTES)
+        # When memory runs out, the guest goes first.
+        file = os.open(f"/proc/{pid}/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
+        os.write(file, b"1000")
+        os.close(file)
+
+
+def bound_cpu(pid: int, seconds: float, tree: Namespace) -> None:
+    """Bound the CPU time of a guest; the kernel counts whole seconds."""
+    tree.limit(pid, resource.RLIMIT_CPU, max(1, int(seconds + 0.999)))

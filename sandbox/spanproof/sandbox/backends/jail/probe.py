@@ -1,0 +1,238 @@
+"""What this machine gives a jail, feature by feature, found by trying; and which tier that makes.
+
+In: the tier that is demanded. Out: an `Availability`. Namespaces are tried in processes of their own that end
+at once; the last features are whole jails, built and taken down. Never changes anything of this process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from spanproof.sandbox.backend import Availability, Feature
+from spanproof.sandbox.backends.jail import kernel, reasons
+from spanproof.sandbox.backends.jail.forkserver.host import Master
+from spanproof.sandbox.backends.jail.namespaces import cgroup
+from spanproof.sandbox.backends.jail.node import REMEDY, find_node
+from spanproof.sandbox.backends.jail.reduced import landlock
+from spanproof.sandbox.backends.jail.seccomp.syscalls import ARCHES, this_arch
+from spanproof.sandbox.errors import SandboxError
+from spanproof.sandbox.model import Tier
+
+_TRY_NAMESPACES = (
+    "import ctypes, sys; libc = ctypes.CDLL(None, use_errno=True);"
+    "sys.exit(ctypes.get_errno() if libc.unshare(int(sys.argv[1])) else 0)"
+)
+_NAMESPACES = (
+    ("user namespace", kernel.CLONE_NEWUSER),
+    ("mount namespace", kernel.CLONE_NEWNS),
+    ("pid namespace", kernel.CLONE_NEWPID),
+    ("network namespace", kernel.CLONE_NEWNET),
+    ("ipc namespace", kernel.CLONE_NEWIPC),
+    ("uts namespace", kernel.CLONE_NEWUTS),
+    ("cgroup namespace", kernel.CLONE_NEWCGROUP),
+)
+_LANDLOCK_REMEDY = (
+    "Use Linux 5.13 or newer with CONFIG_SECURITY_LANDLOCK and `landlock` in the kernel's lsm= list,"
+    " and a container runtime whose profile knows it (Docker 23, containerd 1.7)."
+)
+
+
+def availability(demanded: Tier = Tier.FULL) -> Availability:
+    """Probe the machine; takes a few tenths of a second.
+
+    Features of the tier that is had are required; where none is, those of the weakest that would do.
+    """
+    platform_ = _platform()
+    if not platform_.present:
+        return Availability("jail", (platform_,), None)
+    shared, full, reduced = _shared_features(), _full_features(), _reduced_features()
+    whole = _rehearsal(Tier.FULL) if _all_present(shared + full) else None
+    has_full = whole is not None and whole.present
+    tier = Tier.FULL if has_full else None
+    smaller = None
+    if not has_full and _all_present(shared + reduced):
+        smaller = _rehearsal(Tier.REDUCED)
+        if smaller.present and demanded is Tier.REDUCED:
+            tier = Tier.REDUCED
+    needed = tier or demanded
+    features = (
+        platform_,
+        *shared,
+        *(_needed(feature, needed is Tier.FULL) for feature in (*full, whole) if feature is not None),
+        *(_needed(feature, needed is Tier.REDUCED) for feature in (*reduced, smaller) if feature is not None),
+        _control_groups(),
+        _node(),
+    )
+    return Availability("jail", features, tier)
+
+
+def minimal_features(tier: Tier = Tier.FULL) -> tuple[Feature, ...]:
+    """What no jail of this tier can do without; the whole of it is tried only by `availability`."""
+    platform_ = _platform()
+    if not platform_.present:
+        return (platform_,)
+    return (platform_, *_shared_features(), *(_full_features() if tier is Tier.FULL else _reduced_features()))
+
+
+def _platform() -> Feature:
+    if sys.platform == "linux" and this_arch() is not None:
+        return _feature("platform", f"Linux {platform.release()} on {platform.machine()}")
+    known = ", ".join(ARCHES)
+    here = f"this is {platform.system()} on {platform.machine()}"
+    remedy = "Configure another backend."
+    return _feature("platform", f"the jail runs on Linux ({known}); {here}", remedy, present=False)
+
+
+def _shared_features() -> tuple[Feature, ...]:
+    """What both tiers rest on."""
+    return (_notification(), _no_new_privs())
+
+
+def _full_features() -> tuple[Feature, ...]:
+    base = 0 if os.geteuid() == 0 else kernel.CLONE_NEWUSER
+    return (
+        *(_namespace(name, flag | base) for name, flag in _NAMESPACES),
+        _call("pidfd_getfd", _try_fetching_a_descriptor),
+        _call("process_vm_readv", _try_reading_memory),
+    )
+
+
+def _reduced_features() -> tuple[Feature, ...]:
+    return (_landlock(),)
+
+
+def _feature(name: str, detail: str, remedy: str = "", *, present: bool = True) -> Feature:
+    return Feature(name=name, present=present, required=True, detail=detail, remedy=remedy)
+
+
+def _needed(feature: Feature, required: bool) -> Feature:
+    return Feature(feature.name, feature.present, required, feature.detail, feature.remedy)
+
+
+def _all_present(features: tuple[Feature, ...]) -> bool:
+    return all(feature.present for feature in features)
+
+
+def _namespace(name: str, flags: int) -> Feature:
+    command = [sys.executable, "-I", "-S", "-c", _TRY_NAMESPACES, str(flags)]
+    as_root = os.geteuid() == 0
+    try:
+        tried = subprocess.run(command, check=False, capture_output=True, timeout=30)
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        return _feature(name, f"could not be tried: {problem}", reasons.CONTAINER_REMEDY, present=False)
+    if tried.returncode == 0:
+        return _feature(name, "as root" if as_root else "in a user namespace")
+    filtered = reasons.is_filtered(Path("/proc/self/status").read_text())
+    detail, remedy = reasons.namespace_refused(
+        tried.returncode, as_root=as_root, filtered=filtered, sysctls=reasons.Sysctls.read()
+    )
+    return _feature(name, detail, remedy, present=False)
+
+
+def _notification() -> Feature:
+    name = "seccomp user notification"
+    try:
+        present = kernel.notification_available()
+    except OSError as problem:
+        return _feature(name, str(problem), present=False)
+    if present:
+        return _feature(name, "attempts are told by the kernel")
+    return _feature(
+        name, "not known here", "Use Linux 5.19 or newer with CONFIG_SECCOMP_FILTER.", present=False
+    )
+
+
+def _no_new_privs() -> Feature:
+    name = "no_new_privs"
+    try:
+        present = "NoNewPrivs:" in Path("/proc/self/status").read_text()
+    except OSError as problem:
+        return _feature(name, str(problem), "Mount /proc.", present=False)
+    remedy = "" if present else "Use Linux 4.10 or newer."
+    return _feature(name, "no exec can gain a privilege", remedy, present=present)
+
+
+def _call(name: str, attempt: Callable[[], None]) -> Feature:
+    """A call the full tier makes on processes of its own; tried on this one."""
+    try:
+        attempt()
+    except OSError as problem:
+        reason = f"{os.strerror(problem.errno or errno.EPERM)}; a seccomp profile or the kernel lacks it"
+        return _feature(name, reason, reasons.CONTAINER_REMEDY, present=False)
+    return _feature(name, "the slot can look into its guest")
+
+
+def _try_fetching_a_descriptor() -> None:
+    reading, writing = os.pipe()
+    own = os.pidfd_open(os.getpid())
+    try:
+        os.close(kernel.fetch_descriptor(own, reading))
+    finally:
+        for fd in (reading, writing, own):
+            os.close(fd)
+
+
+def _try_reading_memory() -> None:
+    buffer = ctypes.create_string_buffer(b"seen")
+    kernel.read_memory(os.getpid(), ctypes.addressof(buffer), 4)
+
+
+def _landlock() -> Feature:
+    version = landlock.abi()
+    if version == 0:
+        return _feature(
+            "landlock", "this kernel, or a container's profile, has none", _LANDLOCK_REMEDY, present=False
+        )
+    lacking = ", ".join(landlock.missing(version))
+    detail = f"ABI {version}" + (f"; without {lacking}, which the slot bounds itself" if lacking else "")
+    return _feature("landlock", detail)
+
+
+def _rehearsal(tier: Tier) -> Feature:
+    """A jail from beginning to end: what single features cannot tell."""
+    name = f"a jail of the {tier} tier"
+    try:
+        master = Master(tier=tier)
+        try:
+            master.slot().close()
+        finally:
+            master.close()
+    except (SandboxError, OSError) as problem:
+        remedy = reasons.whole_jail_refused(
+            str(problem), as_root=os.geteuid() == 0, sysctls=reasons.Sysctls.read()
+        )
+        return _feature(name, str(problem), remedy if tier is Tier.FULL else "", present=False)
+    held = {
+        Tier.FULL: "built and armed: read-only root, own /proc, filter installed",
+        Tier.REDUCED: "built and armed: Landlock, own directory, filter installed",
+    }
+    return _feature(name, held[tier])
+
+
+def _control_groups() -> Feature:
+    name = "control groups"
+    base = cgroup.find_base(os.getpid())
+    if base is None:
+        detail = "not writable: a meter that looks every 50 ms bounds the memory of the whole tree instead"
+        remedy = "Run as root, or delegate a cgroup with the memory controller to this user (Delegate=yes)."
+        return Feature(name=name, present=False, required=False, detail=detail, remedy=remedy)
+    cgroup.sweep(base.paths)
+    base.close()
+    detail = f"version {base.version}; memory bounded under {base.paths[0]}"
+    return Feature(name=name, present=True, required=False, detail=detail)
+
+
+def _node() -> Feature:
+    name = "javascript"
+    found = find_node()
+    if found is None:
+        return Feature(name=name, present=False, required=False, detail="no node", remedy=REMEDY)
+    detail = f"{', '.join(sorted(found.languages))} by {found.path}"
+    return Feature(name=name, present=True, required=False, detail=detail)

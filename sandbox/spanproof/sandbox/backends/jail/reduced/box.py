@@ -1,0 +1,220 @@
+"""The box as a plain directory: emptied between runs, its size watched.
+
+In: a directory that only the guest's user may enter. The bounds of one file are the kernel's (RLIMIT_FSIZE);
+those of all files together are counted, every few hundredths of a second, and then no file may grow.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import resource
+import secrets
+import stat
+import time
+
+from spanproof.sandbox.backends.jail.namespaces import root
+from spanproof.sandbox.backends.jail.namespaces.process_tree import Namespace
+
+_LEAST_NAMES = 1024
+_BYTES_A_NAME = 16384
+"""Of the room: a name costs a disk more than a tmpfs, when it is removed."""
+_LOOK_EACH_NAMES = 32
+"""Much may be written between two looks by the clock: each of the first names is looked at too, then every so
+many."""
+_OFTEN = 10
+"""A walk through the box is made again when ten times what the last one took is past."""
+_BEYOND_BEARING = 2
+_MANIFEST, _EMPTY_MANIFEST = "package.json", b"{}\n"
+"""Node.js looks for one in each directory from a script's up, and would otherwise leave the box for it."""
+
+
+class Directory:
+    """See `Box`."""
+
+    def __init__(self, path: str, tree: Namespace, packages: str | None = None) -> None:
+        """Of a slot.
+
+        Args:
+            path: the directory.
+            tree: whose files it holds.
+            packages: where Node.js finds those of a package set; it looks beside the work directory last.
+        """
+        self.path = path
+        self._packages = packages
+        self.work, self.code, self.tmp, self.shm = (
+            f"{path}/{name}" for name in ("work", "code", "tmp", "shm")
+        )
+        self._tree = tree
+        self._modes: list[int] = []
+        self._most_bytes = 0
+        self._names_made = 0
+        self._next_walk = 0.0
+        self._closed = False
+
+    def fresh(self, size_bytes: int) -> None:
+        """See `Box`."""
+        for name, mode in root.BOX_DIRECTORIES:
+            os.mkdir(f"{self.path}/{name}", mode)  # noqa: PTH102 - in the path of every run
+            os.chmod(f"{self.path}/{name}", mode)  # noqa: PTH101 - the umask took bits
+        if self._packages is not None:
+            os.symlink(self._packages, f"{self.path}/node_modules")  # noqa: PTH211
+        with open(f"{self.path}/{_MANIFEST}", "xb") as file:  # noqa: PTH123
+            file.write(_EMPTY_MANIFEST)
+        self._modes = self._now()
+        self._closed = False
+        self._names_made = 0
+        self.resize(size_bytes)
+
+    def resize(self, size_bytes: int) -> None:
+        """See `Box`."""
+        self._most_bytes = size_bytes
+
+    def touched(self) -> bool:
+        """See `Box`."""
+        return (
+            self._closed
+            or self._names_made > 0
+            or self._modes != self._now()
+            or not self._has_empty_manifest()
+        )
+
+    def _has_empty_manifest(self) -> bool:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            fd = os.open(f"{self.path}/{_MANIFEST}", flags)
+            try:
+                return os.read(fd, len(_EMPTY_MANIFEST) + 1) == _EMPTY_MANIFEST
+            finally:
+                os.close(fd)
+        except OSError:  # gone, or a link or a directory by now
+            return False
+
+    def _now(self) -> list[int]:
+        """Modes and lengths of its directories; -1 for one that is gone."""
+        found = []
+        for name, _mode in root.BOX_DIRECTORIES:
+            try:
+                found += [os.lstat(f"{self.path}/{name}").st_mode, len(os.listdir(f"{self.path}/{name}"))]  # noqa: PTH208
+            except OSError:
+                found.append(-1)
+        return [*found, len(os.listdir(self.path))]  # noqa: PTH208
+
+    def drop(self) -> None:
+        """See `Box`."""
+        empty(self.path)
+
+    def files_left(self) -> dict[str, int]:
+        """See `Box`."""
+        # A program may have put a link in its place, and the slot is behind no wall.
+        return {} if os.path.islink(self.work) else root.files_under(self.work)  # noqa: PTH114
+
+    def memory_bytes(self) -> int:
+        """Its files lie on a disk; on a tmpfs, the bound of the disk is that of the memory too."""
+        return 0
+
+    def name_made(self) -> bool:
+        """Count a name that is about to be made; False where there is no room for one more."""
+        self._names_made += 1
+        most = max(_LEAST_NAMES, self._most_bytes // _BYTES_A_NAME)
+        early = self._names_made <= _LOOK_EACH_NAMES
+        if early or self._names_made > most or self._names_made % _LOOK_EACH_NAMES == 0:
+            used, names = self._measured()
+            if used > self._most_bytes:
+                self._close()
+            if self._names_made > most:
+                self._names_made = names + 1  # what was removed counts no more
+        return self._names_made <= most and not self._closed
+
+    def enforce(self) -> str | None:
+        """See `Box`."""
+        started = time.monotonic()
+        if started < self._next_walk:
+            return None
+        used, _names = self._measured()
+        used += self._unnamed_bytes()
+        self._next_walk = started + _OFTEN * (time.monotonic() - started)
+        if used > _BEYOND_BEARING * self._most_bytes:
+            return "disk"
+        if used > self._most_bytes:
+            self._close()
+        return None
+
+    def _close(self) -> None:
+        """No file may grow any more: a write fails as on a full disk, or nearly (EFBIG)."""
+        self._closed = True
+        for pid in self._tree.pids():
+            with contextlib.suppress(OSError):
+                resource.prlimit(int(pid), resource.RLIMIT_FSIZE, (0, 0))
+
+    def _measured(self) -> tuple[int, int]:
+        """Bytes on the disk, and how many names."""
+        used = names = 0
+        waiting = [self.path]
+        while waiting:
+            try:
+                entries = list(os.scandir(waiting.pop()))
+            except OSError:
+                continue
+            for entry in entries:
+                names += 1
+                with contextlib.suppress(OSError):
+                    used += entry.stat(follow_symlinks=False).st_blocks * 512
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+        return used, names
+
+    def _unnamed_bytes(self) -> int:
+        """Of files that were removed and are still open."""
+        found = {}
+        for pid in self._tree.pids():
+            with contextlib.suppress(OSError):
+                for name in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208
+                    with contextlib.suppress(OSError):
+                        state = os.stat(f"/proc/{pid}/fd/{name}")  # noqa: PTH116
+                        if stat.S_ISREG(state.st_mode) and state.st_nlink == 0:
+                            found[state.st_dev, state.st_ino] = state.st_blocks * 512
+        return sum(found.values())
+
+
+def empty(path: str) -> None:
+    """Remove all that lies below a directory, however deep, through descriptors: a link is never followed.
+
+    Directories found below are moved up before they are emptied, so that no path grows long.
+    """
+    top = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        while names := os.listdir(top):  # noqa: PTH208 - by descriptor
+            for name in names:
+                if not _removed(name, top):
+                    _raise_what_is_in(name, top)
+    finally:
+        os.close(top)
+
+
+def _removed(name: str, directory: int) -> bool:
+    """Remove a file, or a directory if it is empty."""
+    try:
+        if stat.S_ISDIR(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
+            os.rmdir(name, dir_fd=directory)
+        else:
+            os.unlink(name, dir_fd=directory)
+    except OSError as problem:
+        if problem.errno != errno.ENOTEMPTY:
+            raise
+        return False
+    return True
+
+
+def _raise_what_is_in(name: str, top: int) -> None:
+    """Empty a directory: what cannot be removed is moved up beside it."""
+    os.chmod(name, 0o700, dir_fd=top)
+    below = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=top)
+    try:
+        for inner in os.listdir(below):  # noqa: PTH208 - by descriptor
+            if not _removed(inner, below):
+                os.chmod(inner, 0o700, dir_fd=below)  # a directory that moves is written to
+                os.rename(inner, secrets.token_hex(8), src_dir_fd=below, dst_dir_fd=top)
+    finally:
+        os.close(below)

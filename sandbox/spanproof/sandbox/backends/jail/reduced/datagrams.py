@@ -1,0 +1,210 @@
+"""What stands for a guest's datagram sockets in the reduced tier: ends of pairs that lead to the resolver.
+
+A client of DNS need not connect: it may send each question to an address, and look from where the answer
+comes. Such a question is sent by the slot in its stead, answered at once, and received by the slot too, which
+can say what address it came from. Nothing else is to be had by datagrams.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import socket
+import struct
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox.backends.jail.namespaces.dns_stub import Ear
+from spanproof.sandbox.backends.jail.namespaces.network import QUERY_BYTES
+from spanproof.sandbox.backends.jail.reduced.paths import Fence
+from spanproof.sandbox.backends.jail.reduced.process_tree import Descendants
+from spanproof.sandbox.backends.jail.run.proxied_sockets import BringingWatcher
+from spanproof.sandbox.backends.jail.seccomp.notifications import GO_ON, Answer, Notification, signed
+from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
+
+_MOST = 48
+"""At once, of which the slot holds a descriptor each; the oldest gives way."""
+_ANSWER_BYTES = 65536
+_HEADER = struct.Struct("=QI4xQQQQi4x")
+"""A `msghdr`: address and its length, pieces and their number, control and its length, flags."""
+_PIECE = struct.Struct("=QQ")
+_PIECES = 64
+_DONE = Answer(value=0)
+
+
+@dataclass(slots=True)
+class Datagram:
+    """One of these sockets.
+
+    Attributes:
+        end: the guest's own, held by the slot too.
+        place: the resolver's address as the guest last named it.
+    """
+
+    end: socket.socket
+    place: bytes = b""
+
+
+class DatagramWatcher(BringingWatcher):
+    """The part of a `SocketWatcher` that answers for datagrams."""
+
+    _ear: Ear
+    _tree: Descendants
+
+    def __init__(self, arch: Arch, fence: Fence, ear: Ear) -> None:
+        self._datagrams: OrderedDict[int, Datagram] = OrderedDict()
+        """By the socket's number."""
+        super().__init__(arch, fence, ear)
+
+    def watch(self, listener: int) -> None:
+        """See `Watcher`."""
+        super().watch(listener)
+        while self._datagrams:
+            self._forget(next(iter(self._datagrams)))
+
+    def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
+        table = super()._table()
+        table.update(recvfrom=self._receive, recvmsg=self._receive)
+        return table
+
+    def _make_datagram(self, kind: int) -> Answer:
+        """Answer `socket`."""
+        if len(self._datagrams) >= _MOST:
+            self._forget_closed()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        theirs.setblocking(not kind & socket.SOCK_NONBLOCK)
+        self._datagrams[os.fstat(theirs.fileno()).st_ino] = Datagram(theirs)
+        self._ear.listen(ours)
+        return self._hand_over(os.dup(theirs.fileno()), kind)  # SOCK_CLOEXEC is O_CLOEXEC
+
+    def _datagram_of(self, call: Notification) -> Datagram | None:
+        """The one that a call is about, if it is about one."""
+        try:
+            number = os.stat(f"/proc/{call.pid}/fd/{signed(call.args[0])}").st_ino  # noqa: PTH116
+        except OSError:
+            return None
+        return self._datagrams.get(number)
+
+    def _ask_by(self, datagram: Datagram, name: str, place: bytes, call: Notification) -> Answer:
+        """Connect one to the resolver, or send it a question in the guest's stead."""
+        datagram.place = place
+        if name == "connect":
+            return _DONE
+        query = self._sent(name, call)
+        if len(query) > QUERY_BYTES:
+            return Answer(errno.EMSGSIZE)
+        if query:  # an empty one would be the end of the pair
+            try:
+                datagram.end.send(query, socket.MSG_DONTWAIT)
+            except OSError as problem:
+                return Answer(problem.errno or errno.EPIPE)
+            self._hear()
+        if name != "sendmmsg":
+            return Answer(value=len(query))
+        kernel.write_memory(call.pid, call.args[1] + _HEADER.size, struct.pack("=I", len(query)))
+        return Answer(value=1)
+
+    def _hear(self) -> None:
+        """Have what was asked answered, and tell the names that nobody knows."""
+        for name in self._ear.serve():
+            self.record.note("network", f"{name}:53", allowed=False)
+
+    def _sent(self, name: str, call: Notification) -> bytes:
+        """What a call sends, as far as it may be a question; of many messages the first."""
+        if name == "sendto":
+            return _read(call.pid, [(call.args[1], call.args[2])])
+        _place, _size, pieces, count, *_rest = _header(call)
+        return _read(call.pid, _pieces(call.pid, pieces, count))
+
+    def _receive(self, name: str, call: Notification) -> Answer:
+        """Receive in the guest's stead what it may want to know the sender of."""
+        datagram = self._datagram_of(call)
+        if datagram is None:
+            return GO_ON
+        flags = call.args[3 if name == "recvfrom" else 2]
+        try:
+            data = datagram.end.recv(_ANSWER_BYTES, flags & socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return GO_ON  # it waits, or does not
+        if name == "recvfrom":
+            taken = _scatter(call.pid, [(call.args[1], call.args[2])], data)
+            tell_address(call.pid, call.args[4], call.args[5], datagram.place)
+            return Answer(value=taken)
+        place, size, pieces, count, control, _length, _flags = _header(call)
+        taken = _scatter(call.pid, _pieces(call.pid, pieces, count), data)
+        if place:
+            kernel.write_memory(call.pid, place, datagram.place[:size])
+            size = len(datagram.place)
+        told = socket.MSG_TRUNC if taken < len(data) else 0
+        kernel.write_memory(
+            call.pid, call.args[1], _HEADER.pack(place, size, pieces, count, control, 0, told)
+        )
+        return Answer(value=taken)
+
+    def _forget(self, number: int) -> None:
+        self._datagrams.pop(number).end.close()
+
+    def _forget_closed(self) -> None:
+        """Let go of those that nobody has open any more; of the oldest, if that is nobody's."""
+        held = set()
+        for pid in self._tree.pids():
+            with suppress(OSError):
+                for name in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208
+                    with suppress(OSError):
+                        found = re.fullmatch(r"socket:\[(\d+)\]", os.readlink(f"/proc/{pid}/fd/{name}"))  # noqa: PTH115
+                        held |= {int(found[1])} if found else set()
+        for number in [*self._datagrams.keys() - held] or [next(iter(self._datagrams))]:
+            self._forget(number)
+        self._hear()
+
+
+def tell_address(pid: int, pointer: int, size_pointer: int, address: bytes) -> bool:
+    """Write a `struct sockaddr` where a guest wants it; whether there was room for one at all."""
+    told = kernel.read_memory(pid, size_pointer, 4)
+    room = int(struct.unpack("=i", told)[0]) if len(told) == 4 else -1
+    if room < 0:
+        return False
+    kernel.write_memory(pid, pointer, address[:room])
+    kernel.write_memory(pid, size_pointer, struct.pack("=i", len(address)))
+    return True
+
+
+def _header(call: Notification) -> tuple[int, ...]:
+    """The `msghdr` of a call.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    data = kernel.read_memory(call.pid, call.args[1], _HEADER.size)
+    if len(data) < _HEADER.size:
+        raise OSError(errno.EFAULT, "a message ends where memory does")
+    return _HEADER.unpack(data)
+
+
+def _pieces(pid: int, pointer: int, count: int) -> list[tuple[int, int]]:
+    """Addresses and lengths that a message is made of."""
+    data = kernel.read_memory(pid, pointer, _PIECE.size * min(count, _PIECES)) if count else b""
+    whole = len(data) - len(data) % _PIECE.size
+    return [(address, length) for address, length in _PIECE.iter_unpack(data[:whole])]
+
+
+def _read(pid: int, pieces: list[tuple[int, int]]) -> bytes:
+    """What lies there, and no more than shows that it is too much."""
+    data = b""
+    for address, length in pieces:
+        if take := min(length, QUERY_BYTES + 1 - len(data)):
+            data += kernel.read_memory(pid, address, take)
+    return data
+
+
+def _scatter(pid: int, pieces: list[tuple[int, int]], data: bytes) -> int:
+    """Lay bytes there; how many found room."""
+    taken = 0
+    for address, length in pieces:
+        if part := data[taken : taken + length]:
+            taken += kernel.write_memory(pid, address, part)
+    return taken

@@ -1,0 +1,247 @@
+"""A guest's files where it sees the machine's: what Landlock does not bound, the slot does in its stead.
+
+Landlock bounds what is opened, made, moved and removed. Modes, owners, times and attributes it does not
+know: the slot changes them, by a descriptor, so of the file it has judged. Texts of `/etc` that say something
+of the machine are given as the other tier has them.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+import struct
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox.backends.jail.namespaces import root
+from spanproof.sandbox.backends.jail.namespaces.dns_stub import Ear
+from spanproof.sandbox.backends.jail.namespaces.sealed_files import SealedText
+from spanproof.sandbox.backends.jail.reduced import calls
+from spanproof.sandbox.backends.jail.reduced.box import Directory
+from spanproof.sandbox.backends.jail.reduced.paths import Fence
+from spanproof.sandbox.backends.jail.run.proxied_sockets import BringingWatcher
+from spanproof.sandbox.backends.jail.seccomp import paths
+from spanproof.sandbox.backends.jail.seccomp import watcher as watch
+from spanproof.sandbox.backends.jail.seccomp.notifications import EPERM, GO_ON, Answer, Notification, signed
+from spanproof.sandbox.backends.jail.seccomp.path_arguments import MUTATORS
+from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
+
+_DONE = Answer(value=0)
+_ACCESS = Answer(errno.EACCES)
+_MAKERS = frozenset("mkdir mkdirat link linkat symlink symlinkat".split())  # noqa: SIM905
+_MODES = {"chmod": (None, 0, 1), "fchmodat": (0, 1, 2), "fchmodat2": (0, 1, 2), "fchmod": (None, None, 1)}
+_OWNERS = {"chown": (None, 0, 1), "lchown": (None, 0, 1), "fchownat": (0, 1, 2), "fchown": (None, None, 1)}
+_ATTRIBUTES = ("setxattr", "lsetxattr", "removexattr", "lremovexattr")
+_SHARED_MEMORY = re.compile(r"/dev/shm/([^/\0]+)")  # noqa: S108 - as a program names it
+_SHARED_CHANGES = frozenset("unlink unlinkat link linkat".split())  # noqa: SIM905
+_TWO_TIMES = struct.Struct("=4q")
+_UTIME_NOW, _UTIME_OMIT = 0x3FFFFFFF, 0x3FFFFFFE
+
+
+class FileWatcher(BringingWatcher):
+    """The part of a `GuardedWatcher` that answers for files."""
+
+    _boundary: Fence
+    _box: Directory
+
+    def __init__(self, arch: Arch, fence: Fence, ear: Ear) -> None:
+        super().__init__(arch, fence, ear)
+        self._texts = {f"/{name}": SealedText(name, text) for name, text in _texts().items()}
+        """Files of /etc that the guest reads in the place of the machine's."""
+        self._texts |= {path: SealedText("pth", text) for path, text in fence.search_paths().items()}
+
+    def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
+        table = super()._table()
+        table.update(dict.fromkeys(_MODES, self._mode), **dict.fromkeys(_OWNERS, self._owner))
+        table.update(
+            dict.fromkeys(("utime", "utimes", "futimesat"), lambda _name, _call: Answer(errno.ENOSYS))
+        )
+        table.update(mknod=self._node, mknodat=self._node)
+        table.update(utimensat=self._times, truncate=self._truncate)
+        table.update(dict.fromkeys(_ATTRIBUTES, self._attribute))
+        return table
+
+    def _opened(self, path: str, flags: int, call: Notification) -> Answer:
+        if shared := _SHARED_MEMORY.fullmatch(path):
+            return self._open_shared(shared[1], flags)
+        writes = bool(flags & watch.WRITE_FLAGS)
+        judged, place = self._boundary.judge(path, call.pid, writes=writes)
+        if place == paths.NAME_SERVICES:
+            self._looking_up.add(call.pid)
+        if (
+            place in self._texts
+            and not writes
+            and (place not in paths.ACCOUNTS or call.pid in self._looking_up)
+        ):
+            return self._hand_over(self._texts[place].opened(), flags)
+        if judged is not paths.Judged.INSIDE:
+            missing = not writes and watch.is_missing(judged, place)
+            self.record.note("file", place, allowed=False, missing=missing)
+            return _ACCESS if judged is paths.Judged.FORBIDDEN else GO_ON
+        if place.startswith("/proc/"):
+            return self._give_kernel_s(place, flags, call)
+        if place.startswith("/etc/") and not self._boundary.is_open(place):
+            return Answer(errno.ENOENT)  # what programs look for by themselves, and cannot have here
+        if flags & os.O_CREAT and self._boundary.is_own(place) and not self._box.name_made():
+            return Answer(errno.ENOSPC)
+        return GO_ON
+
+    def _open_shared(self, name: str, flags: int) -> Answer:
+        """What libc's semaphores and shared memory are made of: it lies in the box, whatever it is called."""
+        making = bool(flags & os.O_CREAT)
+        if making and not self._box.name_made():
+            return Answer(errno.ENOSPC)
+        kept = flags & (os.O_ACCMODE | os.O_CREAT | os.O_EXCL | os.O_TRUNC | os.O_NONBLOCK)
+        mode = 0o600 if making else 0
+        try:
+            fd = calls.open_beneath(self._box.path, f"shm/{name}", kept, mode, links=False)
+        except OSError as problem:
+            return Answer(problem.errno or errno.EACCES)
+        return self._hand_over(fd, flags)
+
+    def _change_shared(self, name: str, call: Notification) -> Answer | None:
+        """Linking and unlinking there; None where that is not what is asked for."""
+        named = MUTATORS[name] if name in _SHARED_CHANGES else ()
+        asked = [self._path(call, directory, at) or "" for directory, at in named]
+        found = [match[1] for path in asked if (match := _SHARED_MEMORY.fullmatch(path))]
+        if not found or len(found) < len(asked):
+            return None
+        try:
+            shared = calls.open_beneath(self._box.path, "shm", os.O_PATH | os.O_DIRECTORY, links=False)
+            try:
+                if len(found) == 1:
+                    os.unlink(found[0], dir_fd=shared)
+                else:
+                    os.link(*found, src_dir_fd=shared, dst_dir_fd=shared, follow_symlinks=False)
+            finally:
+                os.close(shared)
+        except OSError as problem:
+            return Answer(problem.errno or errno.EACCES)
+        return _DONE
+
+    def _give_kernel_s(self, place: str, flags: int, call: Notification) -> Answer:
+        """A file of /proc about the caller or about nobody; Landlock lets none through."""
+        own = place.removeprefix("/proc/self/")
+        inside, path = ("/proc", place[6:]) if own == place else (f"/proc/{call.pid}", own)
+        try:
+            fd = calls.open_beneath(inside, path, flags & (os.O_DIRECTORY | os.O_NOFOLLOW), links=False)
+        except OSError as problem:
+            # A link leads to a file of its own, which Landlock judges.
+            return (
+                GO_ON
+                if problem.errno in (errno.ELOOP, errno.EXDEV)
+                else Answer(problem.errno or errno.EACCES)
+            )
+        return self._hand_over(fd, flags)
+
+    def _mutate(self, name: str, call: Notification) -> Answer:
+        if (done := self._change_shared(name, call)) is not None:
+            return done
+        answer = super()._mutate(name, call)
+        if not answer.error and name in _MAKERS and not self._box.name_made():
+            return Answer(errno.ENOSPC)
+        return answer
+
+    def _node(self, name: str, call: Notification) -> Answer:
+        mode = call.args[1 if name == "mknod" else 2]
+        if stat.S_IFMT(mode) in (stat.S_IFCHR, stat.S_IFBLK):
+            return self._refuse(name, call)
+        return GO_ON if self._box.name_made() else Answer(errno.ENOSPC)
+
+    def _mode(self, name: str, call: Notification) -> Answer:
+        directory, path, mode = _MODES[name]
+        return self._do(call, directory, path, lambda own: Path(own).chmod(call.args[mode] & 0o7777))
+
+    def _owner(self, name: str, call: Notification) -> Answer:
+        directory, path, first = _OWNERS[name]
+        same = {0xFFFFFFFF}
+        kept = (call.args[first] & 0xFFFFFFFF) in same | {os.getuid()}
+        kept = kept and (call.args[first + 1] & 0xFFFFFFFF) in same | {os.getgid()}
+        answer = self._do(call, directory, path, lambda _own: None)
+        return answer if kept or answer.error else EPERM
+
+    def _times(self, _name: str, call: Notification) -> Answer:
+        moments = None
+        if call.args[2]:
+            told = kernel.read_memory(call.pid, call.args[2], _TWO_TIMES.size)
+            if len(told) < _TWO_TIMES.size:
+                return Answer(errno.EFAULT)  # they begin where its memory ends
+            words = _TWO_TIMES.unpack(told)
+            moments = (words[:2], words[2:])
+        return self._do(call, 0, 1 if call.args[1] else None, lambda own: _set_times(own, moments))
+
+    def _truncate(self, _name: str, call: Notification) -> Answer:
+        return self._do(call, None, 0, lambda own: os.truncate(own, call.args[1]))
+
+    def _attribute(self, _name: str, call: Notification) -> Answer:
+        answer = self._do(call, None, 0, lambda _own: None)
+        return answer if answer.error else Answer(errno.EOPNOTSUPP)
+
+    def _do(
+        self, call: Notification, directory: int | None, at: int | None, act: Callable[[str], None]
+    ) -> Answer:
+        """Do to a file of the box what the guest asks for: by a descriptor, so to the file we judged."""
+        try:
+            fd = self._file_of(call, directory, at)
+        except OSError as problem:
+            return Answer(problem.errno or errno.EACCES)
+        try:
+            act(f"/proc/self/fd/{fd}")
+        except OSError as problem:
+            return Answer(problem.errno or errno.EACCES)
+        finally:
+            os.close(fd)
+        return _DONE
+
+    def _file_of(self, call: Notification, directory: int | None, at: int | None) -> int:
+        """The file a call names by path or by descriptor, if it lies in the box.
+
+        Raises:
+            OSError: it does not, or cannot be found.
+        """
+        path = None if at is None else self._path(call, directory, at)
+        if path is None:
+            number = signed(call.args[directory or 0])
+            fd = os.open(f"/proc/{call.pid}/fd/{number}", os.O_PATH | os.O_CLOEXEC)
+            place = os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115
+            if self._boundary.is_own(place) or not place.startswith("/"):
+                return fd
+            os.close(fd)
+        else:
+            judged, place = self._boundary.judge(path, call.pid, writes=True)
+            if self._boundary.is_own(place):
+                return self._boundary.opened(place)
+            if judged is paths.Judged.INSIDE:
+                raise PermissionError(errno.EPERM, "not the program's own")
+        self.record.note("file", place, allowed=False)
+        raise PermissionError(errno.EACCES, "outside")
+
+
+def _texts() -> dict[str, str]:
+    user = f"agent:x:{os.getuid()}:{os.getgid()}:agent:{os.environ['HOME']}:/bin/bash\n"
+    group = f"agent:x:{os.getgid()}:\n"
+    texts = {name: text for name, text in root.FILES.items() if name.startswith("etc/")}
+    name = os.uname().nodename  # the machine's: a namespace of names is not to be had either
+    hosts = f"127.0.0.1 localhost {name}\n::1 localhost {name}\n"
+    # git asks first whether it may read the machine's, and ends where it then cannot.
+    return texts | {"etc/passwd": user, "etc/group": group, "etc/hosts": hosts, "etc/gitconfig": ""}
+
+
+def _set_times(path: str, moments: tuple[tuple[int, ...], tuple[int, ...]] | None) -> None:
+    if moments is None:
+        os.utime(path)
+        return
+    state = os.stat(path)  # noqa: PTH116
+    now = None
+    chosen = []
+    for (seconds, nanos), kept in zip(moments, (state.st_atime_ns, state.st_mtime_ns), strict=True):
+        if nanos == _UTIME_NOW:
+            now = now or time.time_ns()
+            chosen.append(now)
+        else:
+            chosen.append(kept if nanos == _UTIME_OMIT else seconds * 1_000_000_000 + nanos)
+    os.utime(path, ns=(chosen[0], chosen[1]))

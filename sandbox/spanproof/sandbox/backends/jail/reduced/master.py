@@ -1,0 +1,169 @@
+"""The jail's own process in the reduced tier: starts slots, each in a directory (as root, a user) of its own.
+
+In: one socket from the host (see `forkserver.starter`). Out: slots. Two processes: a keeper that
+only waits, and the master below it. What loses its parent falls to the nearest of them, which ends it:
+so whoever of them dies, nothing of a program stays. Started as the full tier's master is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import linecache
+import os
+import secrets
+import signal
+import socket
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox.backends.jail.forkserver.starter import Starter, greet
+from spanproof.sandbox.backends.jail.forkserver.warm import settle, use_packages_of, warm_up
+from spanproof.sandbox.backends.jail.namespaces import cgroup, root
+from spanproof.sandbox.backends.jail.namespaces.users import foreign_id
+from spanproof.sandbox.backends.jail.reduced import landlock
+from spanproof.sandbox.backends.jail.reduced.box import empty
+from spanproof.sandbox.backends.jail.reduced.home import new_home, remove
+from spanproof.sandbox.backends.jail.reduced.process_tree import Descendants
+from spanproof.sandbox.backends.jail.reduced.supervisor import Site, serve
+from spanproof.sandbox.backends.jail.seccomp.syscalls import required_arch
+
+_USERS = 16384
+_CHOWN, _SETGID, _SETUID = 0, 6, 7
+
+
+def main(control_fd: int) -> None:
+    """Start slots until the host is gone; does not return."""
+    host = greet(control_fd)
+    if host is None:
+        return
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    home = new_home(Path(host.options["base"]))
+    child = os.fork()
+    if child:
+        host.let_go()
+        os.waitpid(child, 0)
+        Descendants(own_user=False).kill_all()
+        remove(home)
+        return
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    try:
+        boxes = _set_up(host.options, home)
+        groups = cgroup.find_base(host.options["owner"])
+        settle()
+    except Exception as failure:  # noqa: BLE001 - told to the host, in full
+        host.say_failed(failure)
+        return
+    Starter(host, boxes, groups).serve()
+
+
+def _set_up(options: dict[str, Any], home: Path) -> _Boxes:
+    required_arch()
+    if landlock.abi() == 0:
+        raise OSError("this kernel has no Landlock, or the container's profile forbids it")
+    warm_up(options["preload"])
+    linecache.clearcache()
+    binds = tuple(root.Bind(*bind) for bind in options["binds"])
+    interpreter = root.interpreter_directories()
+    user = _another_user(interpreter, binds)
+    if options["site"] is not None:
+        use_packages_of(_at_its_own_path(options["site"], binds))
+    return _Boxes(home, user, interpreter, binds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Boxes:
+    """What the slots of this tier stand on: directories in one that is theirs.
+
+    Attributes:
+        first_user: of a range of users nobody else is, None where slots stay who we are.
+        interpreter, binds: see `Site`.
+    """
+
+    home: Path
+    first_user: int | None
+    interpreter: tuple[str, ...]
+    binds: tuple[root.Bind, ...]
+    tree: Descendants = field(default_factory=lambda: Descendants(own_user=False))
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def lot(self) -> _Box:
+        """See `Ground`."""
+        box = str(self.home / str(next(self.numbers)))
+        user = None if self.first_user is None else self.first_user + secrets.randbelow(_USERS)
+        os.mkdir(box, 0o700)  # noqa: PTH102
+        if user is not None:
+            for own in (box, *(bind.source for bind in self.binds if bind.writable)):
+                os.chown(own, user, user)
+        return _Box(Site(required_arch(), box, user, self.interpreter, self.binds), self.tree)
+
+    def end_all(self) -> None:
+        """See `Ground`; what their programs left has become ours, and ends too."""
+        self.tree.kill_all()
+        empty(str(self.home))
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    """One of them."""
+
+    site: Site
+    tree: Descendants
+
+    def become_slot(self, channel: int, group: cgroup.Group | None) -> NoReturn:
+        """See `Lot`."""
+        serve(self.site, socket.socket(fileno=channel), group)
+
+    def clear(self, others: Container[int]) -> None:
+        """See `Lot`; what it left running has become our child, and ends too."""
+        with contextlib.suppress(OSError):
+            self.tree.kill_children(but=others)
+            empty(self.site.box)
+            os.rmdir(self.site.box)  # noqa: PTH106
+
+
+def _at_its_own_path(place: str, binds: tuple[root.Bind, ...]) -> str:
+    """Where something lies that would be bound elsewhere in the full tier."""
+    for bind in binds:
+        if place.startswith(f"{bind.target}/"):
+            return bind.source + place[len(bind.target) :]
+    return place
+
+
+def _another_user(interpreter: tuple[str, ...], binds: tuple[root.Bind, ...]) -> int | None:
+    """The first of a range of users nobody else is; None where we may not become another.
+
+    Raises:
+        OSError: others may not read the interpreter, or the directory of environments.
+    """
+    highest = foreign_id(os.geteuid(), Path("/proc/self/uid_map").read_text())
+    held = int(_status("CapEff"), 16)
+    if highest is None or not all(held >> capability & 1 for capability in (_CHOWN, _SETGID, _SETUID)):
+        return None
+    for directory in interpreter:
+        for path in (Path(directory), *Path(directory).parents):
+            if not path.stat().st_mode & 0o001:
+                raise OSError(
+                    f"programs run as a user of their own, who may not enter {path}: make it passable for"
+                    " others (chmod o+x), or run Spanproof as another user than root"
+                )
+    for bind in binds:
+        for path in Path(bind.source).parents:
+            if not path.stat().st_mode & 0o001:
+                raise OSError(
+                    f"programs run as a user of their own, who may not enter {path}: keep environments where"
+                    f" others may enter, by SPANPROOF_ENVIRONMENTS=/var/cache/spanproof, say"
+                )
+    # In a user namespace the highest mapped numbers hold `nobody`.
+    return (highest if highest > 100_000 else min(highest, 60_000)) - _USERS
+
+
+def _status(name: str) -> str:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(f"{name}:"):
+            return line.split()[1]
+    return "0"

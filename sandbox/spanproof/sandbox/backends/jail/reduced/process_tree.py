@@ -1,0 +1,159 @@
+"""The processes of a slot that has no process namespace: all that descend from it.
+
+The slot is their reaper (PR_SET_CHILD_SUBREAPER): an orphan becomes its child, so no process leaves the tree.
+The kernel bounds how many there are. Where the user is theirs alone that is simply its limit. Where it is
+not, the limit is what others of the user have, counted again several times a second, and room for the guest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import time
+from collections.abc import Container
+
+from spanproof.sandbox.backends.jail.namespaces.process_tree import Namespace
+from spanproof.sandbox.backends.jail.reduced.count import Counter
+
+_AGAIN_S = 0.0005
+
+
+class Descendants(Namespace):
+    """Those of the calling process."""
+
+    def __init__(self, *, own_user: bool) -> None:
+        super().__init__()
+        self._own_user = own_user
+        self._counter = Counter()
+        self.counted = own_user or self._counter.counts()
+        """Whether the kernel bounds them; the machine's root, who cannot become another, it does not."""
+        self._most = 1 << 20
+
+    def pids(self) -> list[str]:
+        """All of them, as /proc names them."""
+        return [str(pid) for pid in self._found()]
+
+    def kill_others(self) -> None:
+        """Kill every process but this one; none can be born any more."""
+        found = self._found()
+        for pid in found:
+            with contextlib.suppress(OSError):
+                resource.prlimit(pid, resource.RLIMIT_NPROC, (0, 0))
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def kill_all(self) -> None:
+        """Kill every process but this one, and reap until none is left: no child means no descendant."""
+        while True:
+            self.kill_others()
+            try:
+                while self._reap(os.WNOHANG):
+                    pass
+            except ChildProcessError:
+                return
+            time.sleep(_AGAIN_S)
+
+    def kill_children(self, *, but: Container[int]) -> None:
+        """Kill direct children and all below them, except those."""
+        below = self._below()
+        doomed = [pid for pid in below.get(os.getpid(), ()) if pid not in but]
+        for pid in doomed:
+            doomed.extend(below.get(pid, ()))
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def bound_processes(self, pid: int, count: int) -> None:
+        """See `Namespace`."""
+        self._most = count
+        if self._own_user:
+            super().bound_processes(pid, count)
+        else:
+            self.keep_bound()
+
+    def keep_bound(self) -> None:
+        """See `Namespace`; a guest that took the room of another slot's gets no more."""
+        if self._own_user or not self.counted:
+            return
+        all_of_user = self._counter.now()
+        below = self._below()
+        tree = self._found(below)
+        own = self._threads(tree)
+        slots = max(1, len(below.get(os.getppid(), ())))  # each may come to have as many
+        room = 0 if own >= self._most else all_of_user - own + slots * self._most
+        for pid in tree:
+            with contextlib.suppress(OSError):
+                highest = resource.prlimit(pid, resource.RLIMIT_NPROC)[1]
+                limit = room if highest == resource.RLIM_INFINITY else min(room, highest)
+                resource.prlimit(pid, resource.RLIMIT_NPROC, (limit, highest))
+
+    def full(self) -> bool:
+        """Whether no other process or thread may be born."""
+        return self._threads(self._found()) >= self._most
+
+    def _threads(self, pids: list[int]) -> int:
+        threads = 0
+        for pid in pids:
+            with contextlib.suppress(OSError, ValueError):
+                threads += int(_fields(pid)[17])
+        return threads
+
+    def holds(self, pid: int) -> bool:
+        """Whether a process, or the one that a thread is of, is among them."""
+        own = os.getpid()
+        while pid > 1:
+            if pid == own:
+                return False
+            try:
+                pid = int(_fields(pid)[1])
+            except OSError:
+                return False
+            if pid == own:
+                return True
+        return False
+
+    def holds_group(self, group: int) -> bool:
+        """Whether a process group is one of theirs."""
+        for pid in self._found():
+            with contextlib.suppress(OSError):
+                if int(_fields(pid)[2]) == group:
+                    return True
+        return False
+
+    def signal_all(self, number: int, *, but: int) -> None:
+        """What `kill(-1)` of a guest means where it is not alone."""
+        for pid in self._found():
+            if pid != but:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, number)
+
+    def _below(self) -> dict[int, list[int]]:
+        """Children by parent, of all processes in sight."""
+        below: dict[int, list[int]] = {}
+        for name in os.listdir("/proc"):  # noqa: PTH208 - names only
+            if name.isdigit():
+                with contextlib.suppress(OSError):
+                    below.setdefault(int(_fields(int(name))[1]), []).append(int(name))
+        return below
+
+    def _found(self, below: dict[int, list[int]] | None = None) -> list[int]:
+        below = self._below() if below is None else below
+        found = list(below.get(os.getpid(), ()))
+        for pid in found:
+            found.extend(below.get(pid, ()))
+        return found
+
+
+def _fields(pid: int) -> list[bytes]:
+    """Of /proc/PID/stat after the name: state, parent, group, …; the name may hold anything.
+
+    Raises:
+        OSError: there is no such process.
+    """
+    with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - for every process, often
+        fields = file.read().rpartition(b")")[2].split()
+    if len(fields) < 18:
+        raise ProcessLookupError(pid)
+    return fields

@@ -1,0 +1,162 @@
+"""A guest's sockets where the network is the machine's: none of them leads out of it, whatever it is called.
+
+In the place of an internet socket a guest has a unix one that leads nowhere, and cannot: it is no datagram's
+(those are in `datagrams`), and each `connect` of it is answered here, never by the kernel. Where a connection
+is to be had (a listener of the guest's own, the resolver, the tape), a connected socket of ours is put in its
+place, which has no other end to go to. What an internet socket would say of itself is answered as far as
+clients ask.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import struct
+from collections import OrderedDict
+from collections.abc import Callable
+
+from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox.backends.jail.reduced.datagrams import DatagramWatcher, tell_address
+from spanproof.sandbox.backends.jail.reduced.paths import Fence
+from spanproof.sandbox.backends.jail.seccomp import addresses, paths
+from spanproof.sandbox.backends.jail.seccomp.conditions import PLAIN_PROTOCOLS, PLAIN_TYPES
+from spanproof.sandbox.backends.jail.seccomp.notifications import EPERM, GO_ON, Answer, Notification, signed
+
+_DONE = Answer(value=0)
+_ACCESS = Answer(errno.EACCES)
+_NAMES_KEPT = 1024
+_OPTION_BYTES = 256
+_HAS_IPV6 = "[::1]:0"
+"""Where clients bind a socket to find out (urllib3 does when it is loaded): yes, and that is no attempt."""
+_FIRST_OWN_PORT, _OWN_PORTS = 49152, 16384
+"""Where the kernel takes ports from for who names none."""
+
+
+class SocketWatcher(DatagramWatcher):
+    """The part of a `GuardedWatcher` that answers for sockets."""
+
+    _boundary: Fence
+
+    def watch(self, listener: int) -> None:
+        """See `Watcher`."""
+        super().watch(listener)
+        self._brought: OrderedDict[int, bytes] = OrderedDict()
+        """The address a connection leads to, as its program named it, by the socket's number."""
+
+    def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
+        table = super()._table()
+        table.update(getpeername=self._name, getsockname=self._name, getsockopt=self._option)
+        return table
+
+    def _socket(self, name: str, call: Notification) -> Answer:
+        """In the place of an internet socket, one that leads nowhere."""
+        family, kind, protocol = (value & 0xFFFFFFFF for value in call.args[:3])
+        plain = (kind & 0xF) in PLAIN_TYPES and protocol in PLAIN_PROTOCOLS
+        if family not in (socket.AF_INET, socket.AF_INET6) or not plain:
+            return super()._socket(name, call)
+        if kind & 0xF == socket.SOCK_DGRAM:
+            return self._make_datagram(kind)
+        stand_in = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        stand_in.setblocking(not kind & socket.SOCK_NONBLOCK)
+        return self._hand_over(stand_in.detach(), kind)  # SOCK_CLOEXEC is O_CLOEXEC
+
+    def _network(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
+        raw = kernel.read_memory(call.pid, pointer, min(length, 128)) if pointer and length else b""
+        target = addresses.parse(raw)
+        if target is None:
+            # No address: what is sent stays on a pair, because no socket here can be sent elsewhere.
+            return Answer(errno.EISCONN) if name == "connect" else GO_ON
+        if target.path is not None:
+            return self._unix(name, target.path, call)
+        if target.loopback and target.port == addresses.DNS_PORT and name != "bind":
+            self.record.network_used = True
+            datagram = self._datagram_of(call)
+            return self._ask(name, call) if datagram is None else self._ask_by(datagram, name, raw, call)
+        if name == "bind" and (target.text == _HAS_IPV6 or self._is_any_port(target, call)):
+            return _DONE
+        text, served = self._recorded(target)
+        if served and name == "connect" and target.port:  # the call itself will be told
+            return self._bring(call, text, raw)
+        if name == "bind" or not target.goes_nowhere:
+            self.record.note("network", text, allowed=False)
+        if name == "bind":
+            return _ACCESS
+        return Answer(errno.ECONNREFUSED if target.loopback else errno.ENETUNREACH)
+
+    def _is_any_port(self, target: addresses.Target, call: Notification) -> bool:
+        """Whether a client of datagrams is to have any port: nobody can send to it, so it needs none."""
+        return target.goes_nowhere and self._datagram_of(call) is not None
+
+    def _unix(self, name: str, path: str, call: Notification) -> Answer:
+        if not path:  # unnamed, or abstract: nobody of the program's own can have such a name
+            return EPERM if name == "bind" else Answer(errno.ECONNREFUSED)
+        judged, place = self._boundary.judge(self._absolute(path, call.pid), call.pid, writes=False)
+        if not self._boundary.is_own(place):
+            if judged is paths.Judged.INSIDE:
+                return Answer(errno.ENOENT)  # what libc asks for by itself
+            self.record.note("file", place, allowed=False)
+            return _ACCESS
+        if name == "bind":
+            return GO_ON  # making it is Landlock's to allow
+        return self._connect_inside(place, call) if name == "connect" else Answer(errno.EISCONN)
+
+    def _connect_inside(self, place: str, call: Notification) -> Answer:
+        """To a listener of the program's own: by a socket of ours, put in the place of the guest's."""
+        try:
+            fd = self._boundary.opened(place)
+            try:
+                with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as ours:
+                    ours.setblocking(False)  # noqa: FBT003
+                    ours.connect(f"/proc/self/fd/{fd}")
+                    self._put_in_place(ours, call)
+            finally:
+                os.close(fd)
+        except OSError as problem:
+            return Answer(problem.errno or errno.ECONNREFUSED)
+        return _DONE
+
+    def _pair(self, address: bytes) -> tuple[socket.socket, socket.socket]:
+        """See `BringingWatcher`; not of the internet: such a one could be listened at, or sent elsewhere."""
+        ours, theirs = socket.socketpair()
+        self._brought[os.fstat(theirs.fileno()).st_ino] = address
+        if len(self._brought) > _NAMES_KEPT:
+            self._brought.popitem(last=False)
+        return ours, theirs
+
+    def _name(self, name: str, call: Notification) -> Answer:
+        """Of a connection that was brought: the address it leads to, or one it may well come from."""
+        try:
+            number = os.stat(f"/proc/{call.pid}/fd/{signed(call.args[0])}").st_ino  # noqa: PTH116
+        except OSError:
+            return GO_ON
+        address = self._brought.get(number)
+        if address is None:
+            return GO_ON
+        if name == "getsockname":
+            address = _one_s_own(address, _FIRST_OWN_PORT + number % _OWN_PORTS)
+        told = tell_address(call.pid, call.args[1], call.args[2], address)
+        return _DONE if told else Answer(errno.EINVAL)
+
+    def _option(self, _name: str, call: Notification) -> Answer:
+        """Of an internet socket, asked of what stands in its place: as none was set."""
+        room = _size(kernel.read_memory(call.pid, call.args[4], 4))
+        if room < 0:
+            return Answer(errno.EINVAL)
+        given = bytes(min(room, _OPTION_BYTES))
+        kernel.write_memory(call.pid, call.args[3], given)
+        kernel.write_memory(call.pid, call.args[4], struct.pack("=i", len(given)))
+        return _DONE
+
+
+def _one_s_own(address: bytes, port: int) -> bytes:
+    """The loopback's, in the form of another address."""
+    (family,) = struct.unpack_from("=H", address)
+    if family == socket.AF_INET:
+        return struct.pack("=H", family) + struct.pack("!H4s8x", port, socket.inet_aton("127.0.0.1"))
+    return struct.pack("=H", family) + struct.pack("!HI16sI", port, 0, bytes(15) + b"\1", 0)
+
+
+def _size(data: bytes) -> int:
+    """A `socklen_t`, negative where it is none."""
+    return int(struct.unpack("=i", data)[0]) if len(data) == 4 else -1

@@ -1,0 +1,124 @@
+"""A slot of the reduced tier: the parts that hold its guests, and the process that serves them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox.backends.jail.forkserver.arming import Forked
+from spanproof.sandbox.backends.jail.forkserver.supervisor import Slot, tell
+from spanproof.sandbox.backends.jail.isolation import Descriptors, Place
+from spanproof.sandbox.backends.jail.namespaces.cgroup import Group
+from spanproof.sandbox.backends.jail.namespaces.root import ENVIRONMENT, Bind
+from spanproof.sandbox.backends.jail.reduced.arming import Passed
+from spanproof.sandbox.backends.jail.reduced.box import Directory
+from spanproof.sandbox.backends.jail.reduced.network import NoNetwork
+from spanproof.sandbox.backends.jail.reduced.paths import Fence
+from spanproof.sandbox.backends.jail.reduced.process_tree import Descendants
+from spanproof.sandbox.backends.jail.reduced.watcher import GuardedWatcher
+from spanproof.sandbox.backends.jail.seccomp.filter import SEEDED, compile_filter
+from spanproof.sandbox.backends.jail.seccomp.rules import FORKS
+from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
+from spanproof.sandbox.model import Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What a slot inherits from its master.
+
+    Attributes:
+        box: the directory made for it.
+        user: whom it becomes, a user nobody else is; None where it stays who it is.
+        interpreter: the interpreter's directories.
+        binds: directories that guests see beside the usual, at their own paths.
+    """
+
+    arch: Arch
+    box: str
+    user: int | None
+    interpreter: tuple[str, ...]
+    binds: tuple[Bind, ...] = ()
+
+
+class Shielded(Forked):
+    """Guests with a process beside each that only waits: when memory runs out, it is killed before the slot.
+
+    The memory of a dead guest is given back some time after it is gone, and until then the kernel looks for
+    somebody else to kill. Its death is the moment in which the slot lifts the bound; it ends with the guest.
+    """
+
+    def ask(self, descriptors: Descriptors, *, seeded: bool) -> None:
+        """See `Origin`."""
+        if os.fork() == 0:
+            _wait_to_be_killed()
+        super().ask(descriptors, seeded=seeded)
+
+
+def _wait_to_be_killed() -> NoReturn:
+    try:
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # else the file is not ours
+        Path("/proc/self/oom_score_adj").write_text("900")
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+        os.closerange(0, os.sysconf("SC_OPEN_MAX"))
+        while True:
+            signal.pause()
+    finally:
+        os._exit(1)
+
+
+def serve(site: Site, channel: socket.socket, group: Group | None) -> NoReturn:
+    """Be a slot; does not return."""
+    status = 1
+    try:
+        _settle(site)
+        Slot(_place(site, group), channel, group).serve()
+        status = 0
+    except BaseException as failure:  # noqa: BLE001 - told to the host, which starts another slot
+        tell(channel, failure)
+    finally:
+        os._exit(status)
+
+
+def _settle(site: Site) -> None:
+    """Become the guest's user, whom the kernel lets look into guests, and the reaper of all they start."""
+    if site.user is not None:
+        with contextlib.suppress(OSError):  # a container may take that right away
+            kernel.forgo_capabilities()
+        os.setgroups([])
+        os.setresgid(site.user, site.user, site.user)
+        os.setresuid(site.user, site.user, site.user)
+    kernel.drop_capabilities()
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)  # a guest is of the same user
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    os.umask(0o022)
+
+
+def _place(site: Site, group: Group | None) -> Place:
+    tree = Descendants(own_user=site.user is not None)
+    images = [Path(bind.source, "node_modules") for bind in site.binds if bind.target == ENVIRONMENT]
+    packages = next((str(path) for path in images if path.is_dir()), None)
+    box = Directory(site.box, tree, packages)
+    os.environ.update(HOME=box.work, TMPDIR=box.tmp)
+    fence = Fence(site.box, site.interpreter, os.environ["PATH"], site.binds)
+    network = NoNetwork()
+    user = os.getuid()
+    shown = frozenset() if tree.counted else FORKS
+    return Place(
+        tree=tree,
+        box=box,
+        network=network,
+        watcher=GuardedWatcher(site.arch, fence, tree, box, network.resolver),
+        origin=(Forked if group is None else Shielded)(
+            Passed(compile_filter(site.arch, user, namespaced=False, shown=shown), fence.walls),
+            Passed(compile_filter(site.arch, user, SEEDED, namespaced=False, shown=shown), fence.walls),
+            box.work,
+        ),
+        tier=Tier.REDUCED,
+    )

@@ -1,0 +1,103 @@
+"""A guest's control channel, seen from its slot: what it says is heard, what it is told is sent.
+
+Nothing a guest sends is more than a bounded JSON object. Never waits for a guest that does not read: its held
+calls are served meanwhile, and the clock goes on.
+"""
+
+from __future__ import annotations
+
+import select
+import time
+from collections.abc import Callable
+
+from spanproof.sandbox.backends.jail.isolation import Armed
+from spanproof.sandbox.backends.jail.run.clock import Clock
+from spanproof.sandbox.backends.jail.run.usage_limits import TICK_S
+from spanproof.sandbox.backends.jail.seccomp.watcher import Watcher
+from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Header
+
+_READ_BYTES = 65536
+_READS_AT_ONCE = 2
+"""Of a guest that never stops writing, before the clock is looked at again."""
+_LAST_READS = 16
+"""More than a socket holds."""
+
+
+class Line:
+    """Of one run; once listened to, registered for polling until the guest closes it or makes no sense."""
+
+    def __init__(
+        self, armed: Armed, watcher: Watcher, poll: select.poll, hear: Callable[[Header], None]
+    ) -> None:
+        """Open it.
+
+        Args:
+            armed: the guest.
+            watcher: serves its held calls.
+            poll: of its slot.
+            hear: takes each message.
+        """
+        self._control = armed.control
+        self._listener = armed.born.listener
+        self._watcher = watcher
+        self._poll = poll
+        self._hear = hear
+        self._decoder = Decoder(FROM_GUEST)
+        self._deaf = False
+
+    def listen(self) -> None:
+        """Hear what it says as it comes; what is said to nobody is heard at the end."""
+        if not self._deaf:
+            self._poll.register(self._control, select.POLLIN)
+
+    def read(self) -> None:
+        """Hear the guest."""
+        if self._is_over(_READS_AT_ONCE):
+            self._deaf = True
+            self._poll.unregister(self._control)
+
+    def read_the_rest(self) -> None:
+        """What the guest sent just before it ended; its end may have been seen first."""
+        if not self._deaf:
+            self._is_over(_LAST_READS)
+
+    def _is_over(self, reads: int) -> bool:
+        """Take what has come; bytes that are no frames of ours end the hearing, not the run."""
+        try:
+            for _ in range(reads):
+                data = self._control.recv(_READ_BYTES)
+                if not data:
+                    return True
+                self._decoder.feed(data)
+                while (frame := self._decoder.next()) is not None:
+                    self._hear(frame.header)
+                if len(data) < _READ_BYTES:
+                    break  # that was all there is
+        except BlockingIOError:
+            pass
+        except (BadFrame, OSError):
+            return True
+        return False
+
+    def send(self, data: bytes, clock: Clock) -> bool:
+        """Tell the guest, or a guest that is gone nothing; whether it was done in time."""
+        view = memoryview(data)
+        while view:
+            try:
+                view = view[self._control.send(view) :]
+            except BlockingIOError:
+                if time.monotonic() >= clock.deadline:
+                    return False
+                self._wait()
+            except OSError:
+                return True
+        return True
+
+    def _wait(self) -> None:
+        """Until the guest reads, serving its calls: one of them may hold the read up."""
+        waiting = select.poll()
+        waiting.register(self._control, select.POLLOUT)
+        waiting.register(self._listener, select.POLLIN)
+        for fd, events in waiting.poll(TICK_S * 1000):
+            if fd == self._listener and events & select.POLLIN:
+                self._watcher.serve()

@@ -1,0 +1,162 @@
+"""A program as a job: what the host checks of it, and what it tells a slot.
+
+In: a `Program`. Out: the header and the parts of one frame. Pure, but for looking up what is installed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from importlib.util import find_spec
+
+from spanproof.sandbox.backends.jail import node
+from spanproof.sandbox.backends.jail.namespaces.root import CODE
+from spanproof.sandbox.calls import check_files
+from spanproof.sandbox.errors import UnsupportedFixtures, UnsupportedLanguage
+from spanproof.sandbox.fixed.job import fixed_by, tape_of
+from spanproof.sandbox.guest.wire import Header
+from spanproof.sandbox.model import Database, DatabaseEngine, Execution, Limits, Program
+
+_RUNNER = "node.cjs"
+_OWN = frozenset(("python", "sql"))
+"""Languages that take no other program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runtimes:
+    """What there is to run programs, where they run.
+
+    Attributes:
+        place: in errors.
+        bash: its path.
+        duckdb: whether Python has the module.
+        node_remedy, duckdb_remedy: how to get them there.
+    """
+
+    place: str
+    bash: str | None
+    node: node.Node | None
+    duckdb: bool
+    node_remedy: str
+    duckdb_remedy: str
+
+    def runs(self, language: str) -> bool:
+        """Whether a language can be run."""
+        return language in _OWN or language in self.languages
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """Those that can be run."""
+        found = _OWN | ({"bash"} if self.bash is not None else set())
+        return found | (self.node.languages if self.node is not None else frozenset())
+
+
+def here() -> Runtimes:
+    """The jail's, on this machine."""
+    return Runtimes(
+        place="the jail",
+        bash="/bin/bash",
+        node=node.find_node(),
+        duckdb=find_spec("duckdb") is not None,
+        node_remedy=node.REMEDY,
+        duckdb_remedy="pip install 'spanproof[duckdb]'",
+    )
+
+
+def job_of(program: Program, found: Runtimes) -> tuple[Header, list[bytes]]:
+    """The frame of a program.
+
+    Raises:
+        UnsupportedLanguage: no runtime for it here; says what to install.
+        UnsupportedFixtures: the database, the clock or the recorded calls cannot be given.
+        ValueError: a file's name leads out of the work directory.
+    """
+    if not found.runs(program.language):
+        hint = f" ({found.node_remedy})" if program.language in ("javascript", "typescript") else ""
+        told = ", ".join(sorted(found.languages))
+        raise UnsupportedLanguage(f"{found.place} runs {told}, not {program.language!r}{hint}")
+    check_files(program.files)
+    header: Header = {
+        "kind": "job",
+        "language": program.language,
+        "limits": limits_told(program.limits),
+        "files": list(program.files),
+        "has_tests": program.tests is not None,
+        "entry_point": program.entry_point,
+        **fixed_by(program.fixtures),
+        **_of_language(program, found),
+    }
+    source = program.source.encode("utf-8", "surrogatepass")
+    tests = (program.tests or "").encode("utf-8", "surrogatepass")
+    return header, [source, tests, program.stdin, *program.files.values(), *tape_of(program.fixtures)]
+
+
+@lru_cache
+def limits_told(limits: Limits) -> Header:
+    """As they travel; most programs share theirs."""
+    return asdict(limits)
+
+
+def _of_language(program: Program, found: Runtimes) -> Header:
+    if program.language == "bash":
+        script = f"{CODE}/main.sh"
+        # It is asked first whether it can read the script.
+        return {"script": "main.sh", "argv": [found.bash, script], "own_execs": 2}
+    if program.language in ("javascript", "typescript"):
+        assert found.node is not None
+        script = "main.ts" if program.language == "typescript" else "main.js"
+        return _of_node(found.node, program, script)
+    if program.language == "sql":
+        return {"database": _database(program, found)}
+    return {}
+
+
+def _of_node(found: node.Node, program: Program, script: str) -> Header:
+    command, *arguments = found.command(f"{CODE}/{script}", f"{CODE}/{_RUNNER}", program.limits)
+    if program.fixtures.seed is not None:
+        # of `Math.random`, which starts from bytes no kernel gave; 0 would mean that there is no seed
+        arguments.insert(0, f"--random-seed={program.fixtures.seed % 0x7FFFFFFF + 1}")
+    return {
+        "script": script,
+        "argv": [command, *arguments],
+        "own_execs": 1,
+        "aids": {_RUNNER: _runner()},
+    }
+
+
+@cache
+def _runner() -> str:
+    return files("spanproof.sandbox.guest").joinpath(_RUNNER).read_text(encoding="utf-8")
+
+
+def _database(program: Program, found: Runtimes) -> Header:
+    database = program.fixtures.database
+    if program.fixtures.packages is not None:
+        raise UnsupportedFixtures("SQL takes no packages: leave them out, or run it from Python")
+    _check_database(database, program, found)
+    return {**asdict(database), "memory_bytes": program.limits.memory_bytes}
+
+
+def _check_database(database: Database, program: Program, found: Runtimes) -> None:
+    if database.engine is DatabaseEngine.DUCKDB and not found.duckdb:
+        raise UnsupportedFixtures(
+            f"the database engine duckdb is not installed: {found.duckdb_remedy}, or use sqlite"
+        )
+    if database.file is not None and database.file not in program.files:
+        known = ", ".join(map(repr, program.files)) or "none"
+        raise UnsupportedFixtures(
+            f"the database {database.file!r} is not among the program's files ({known}); add it to them"
+        )
+
+
+def check_database_made(header: Header, execution: Execution, program: Program) -> None:
+    """Refuse a result that tells of the database only.
+
+    Raises:
+        UnsupportedFixtures: it could not be made; says why.
+    """
+    if program.language == "sql" and header.get("outcome") == "fixture":
+        told = execution.raised.message if execution.raised is not None else "it cannot be read"
+        file = program.fixtures.database.file
+        raise UnsupportedFixtures(f"the database {file!r} cannot be made: {told}")

@@ -1,0 +1,116 @@
+"""Connections of a guest that the slot makes in its stead: to the tape, and to a resolver without a port.
+
+Such a `connect` never reaches the kernel. The slot makes a pair of connected sockets, gives one to who is to
+answer, and puts the other where the guest's own was, before the call returns. So the address the slot has
+judged decides where it leads, and not one that the guest may have put there since.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox.backends.jail.namespaces.dns_stub import Ear
+from spanproof.sandbox.backends.jail.namespaces.network import QUERY_BYTES
+from spanproof.sandbox.backends.jail.seccomp import addresses
+from spanproof.sandbox.backends.jail.seccomp.notifications import Answer, Notification, put_in_place, signed
+from spanproof.sandbox.backends.jail.seccomp.paths import Boundary
+from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
+from spanproof.sandbox.backends.jail.seccomp.watcher import Watcher
+
+
+class BringingWatcher(Watcher):
+    """See `Watcher`; for a network namespace whose loopback answers for itself alone (a container's)."""
+
+    def __init__(self, arch: Arch, boundary: Boundary, ear: Ear | None) -> None:
+        """As a `Watcher`; with what hears the names that are asked for, where no port leads to a resolver."""
+        super().__init__(arch, boundary)
+        self._ear = ear
+
+    def _ask(self, name: str, call: Notification) -> Answer:
+        """A question to the resolver: the socket is connected to ours; a datagram is heard, and no more."""
+        if self._ear is None:
+            return super()._ask(name, call)
+        if name == "sendto":
+            payload = kernel.read_memory(call.pid, call.args[1], min(call.args[2], QUERY_BYTES))
+            if (asked := addresses.queried_name(payload)) is not None:
+                self.record.note("network", f"{asked}:53", allowed=False)
+        if name != "connect":
+            return Answer(errno.ECONNREFUSED)
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        return self._connect(call, ours, theirs, self._ear.listen)
+
+    def _bring(self, call: Notification, text: str, address: bytes) -> Answer:
+        """Connect the guest to the tape."""
+        surroundings = self.surroundings
+        assert surroundings is not None, "the tape has said that it serves this"
+        try:
+            ours, theirs = self._pair(address)
+        except OSError as problem:
+            return Answer(problem.errno or errno.ENETUNREACH)
+        return self._connect(call, ours, theirs, lambda link: surroundings.take(link, text))
+
+    def _connect(
+        self,
+        call: Notification,
+        ours: socket.socket,
+        theirs: socket.socket,
+        take: Callable[[socket.socket], None],
+    ) -> Answer:
+        """Give one end to the guest, and the other to who takes it."""
+        with theirs:
+            try:
+                self._put_in_place(theirs, call)
+            except OSError as problem:
+                ours.close()
+                return Answer(problem.errno or errno.ENETUNREACH)
+        take(ours)
+        return Answer(value=0)
+
+    def _pair(self, _address: bytes) -> tuple[socket.socket, socket.socket]:
+        """The tape's end of a connection to a `struct sockaddr`, and the guest's.
+
+        Raises:
+            OSError: there can be none.
+        """
+        return loopback_pair()
+
+    def _put_in_place(self, theirs: socket.socket, call: Notification) -> None:
+        """Put a copy of a socket in the place of the one a call names, which waits on.
+
+        Raises:
+            OSError: the caller is gone.
+        """
+        number = signed(call.args[0])
+        flags = _descriptor_flags(call.pid, number)
+        theirs.setblocking(not flags & os.O_NONBLOCK)
+        closes = os.O_CLOEXEC if flags & os.O_CLOEXEC else 0
+        put_in_place(self.listener, call.id, theirs.fileno(), number, closes)
+
+
+def loopback_pair() -> tuple[socket.socket, socket.socket]:
+    """Two ends of one TCP connection over the loopback; a guest that connects there too is not taken for it.
+
+    Raises:
+        OSError: there is no loopback, or no port left.
+    """
+    with contextlib.ExitStack() as stack, socket.create_server(("127.0.0.1", 0), backlog=8) as listener:
+        theirs = stack.enter_context(socket.create_connection(listener.getsockname(), timeout=1))
+        while True:
+            listener.settimeout(1)
+            ours, address = listener.accept()
+            if address == theirs.getsockname():
+                stack.pop_all()
+                return ours, theirs
+            ours.close()
+
+
+def _descriptor_flags(pid: int, number: int) -> int:
+    found = re.search(r"flags:\s+(\d+)", Path(f"/proc/{pid}/fdinfo/{number}").read_text())
+    return int(found[1], 8) if found else 0

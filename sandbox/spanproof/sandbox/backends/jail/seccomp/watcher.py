@@ -1,0 +1,278 @@
+"""Answering the kernel's questions about a guest: what it attempted, and whether that goes through.
+
+In: one seccomp notification at a time. Out: the kernel's answer, and attempts in order, each distinct one
+once. A call is let through only where the namespaces bound it anyway, so a guest that rewrites its memory
+after we looked can falsify this record of it, never the wall. Runs in the slot; never opens a guest's path.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import struct
+from collections.abc import Callable
+
+from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox.backends.jail.seccomp import addresses, paths
+from spanproof.sandbox.backends.jail.seccomp.attempts import Record
+from spanproof.sandbox.backends.jail.seccomp.notifications import (
+    EPERM,
+    GO_ON,
+    NONE_YET,
+    Answer,
+    Notification,
+    received,
+    send,
+    signed,
+)
+from spanproof.sandbox.backends.jail.seccomp.path_arguments import MUTATORS, OPENS
+from spanproof.sandbox.backends.jail.seccomp.rules import REFUSED
+from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
+from spanproof.sandbox.fixed.run_fixtures import Surroundings
+
+_MESSAGE_HEAD = struct.Struct("=QI")
+"""Of a `msghdr`: where the address is, and how long."""
+_PATH_BYTES = 4096
+WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+_AT_FDCWD = -100
+
+
+class Watcher:
+    """Serves the listener of one run after the other."""
+
+    def __init__(self, arch: Arch, boundary: paths.Boundary) -> None:
+        self.watch(-1)
+        self._arch = arch
+        self._boundary = boundary
+        self._names = {number: name for name, number in arch.numbers.items()}
+        self._handlers = self._table()
+
+    def watch(self, listener: int) -> None:
+        """Turn to a new run, with a clean record."""
+        self.listener = listener
+        self._handed = -1
+        self.record = Record()
+        self.memory_bytes = 1 << 62
+        self.own_execs = 0
+        """How many programs the guest's own start takes: they are no attempts of the program."""
+        self.is_held_at_end: Callable[[int, int], bool] = _nobody
+        """Whether a process that ends, by its number and its exit code, stays as it is until it is killed."""
+        self.surroundings: Surroundings | None = None
+        """What this run finds fixed."""
+        self.own_hides = 0
+        """How many processes may close their memory: that of the tests, where there are any."""
+        self._looking_up: set[int] = set()
+        """Who read how names are looked up: its next look at the accounts is libc's, and they are ours."""
+
+    def serve(self) -> None:
+        """Take one notification and answer it; returns quietly when the caller is gone meanwhile.
+
+        What is handed over is the guest's alone then.
+        """
+        call = received(self.listener)
+        if call is None:
+            return
+        answer = self._judge(call)
+        if answer is NONE_YET:
+            return
+        send(self.listener, call.id, answer)
+        if self._handed >= 0:
+            os.close(self._handed)
+            self._handed = -1
+
+    def _hand_over(self, fd: int, flags: int) -> Answer:
+        """Give the caller a descriptor of ours as what it opened."""
+        self._handed = fd
+        return Answer(descriptor=fd, flags=flags)
+
+    def _judge(self, call: Notification) -> Answer:
+        if call.arch != self._arch.audit or call.number >= 0x40000000:
+            self.record.note("privilege", f"foreign system call {call.number & 0x3FFFFFFF}", allowed=False)
+            return Answer(errno.ENOSYS)
+        name = self._names.get(call.number, f"syscall {call.number}")
+        if self.surroundings is not None:
+            self.surroundings.called(name, call.pid)
+        try:
+            return self._handlers.get(name, self._refuse)(name, call)
+        except OSError:
+            # The caller's memory cannot be read: the kernel would fail the call with EFAULT.
+            return Answer(errno.EFAULT)
+
+    def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
+        table: dict[str, Callable[[str, Notification], Answer]] = dict.fromkeys(REFUSED, self._refuse)
+        table.update(dict.fromkeys(OPENS, self._open))
+        table.update(dict.fromkeys(MUTATORS, self._mutate))
+        table.update(execve=self._exec, execveat=self._exec)
+        table.update(connect=self._address, bind=self._address, sendto=self._address)
+        table.update(sendmsg=self._message, sendmmsg=self._message)
+        table.update(mmap=self._map, mremap=self._map, socket=self._socket, prctl=self._hide)
+        table.update(getrandom=self._random, getppid=self._parent, exit_group=self._end)
+        return table
+
+    def _refuse(self, name: str, call: Notification) -> Answer:
+        self.record.note("privilege", name, allowed=False)
+        return EPERM
+
+    def _socket(self, _name: str, call: Notification) -> Answer:
+        self.record.note("privilege", addresses.socket_text(call.args), allowed=False)
+        return EPERM
+
+    def _hide(self, _name: str, _call: Notification) -> Answer:
+        """Closing one's memory to others closes it to us: for the process of the tests only."""
+        if self.own_hides <= 0:
+            return EPERM
+        self.own_hides -= 1
+        return GO_ON
+
+    def _random(self, _name: str, call: Notification) -> Answer:
+        """Asked of us where the run has a seed only."""
+        assert self.surroundings is not None
+        return Answer(value=self.surroundings.random(call.pid, call.args[0], call.args[1]))
+
+    def _parent(self, _name: str, call: Notification) -> Answer:
+        """A parent outside the process namespace has no number in it: to its children it is this process."""
+        with open(f"/proc/{call.pid}/stat", "rb") as file:  # noqa: PTH123
+            parent = int(file.read().rpartition(b")")[2].split()[1])
+        return Answer(value=parent or os.getpid())
+
+    def _end(self, _name: str, call: Notification) -> Answer:
+        return NONE_YET if self.is_held_at_end(call.pid, call.args[0] & 0xFF) else GO_ON
+
+    def _map(self, name: str, call: Notification) -> Answer:
+        length = call.args[1 if name == "mmap" else 2]
+        if length <= self.memory_bytes:
+            return GO_ON
+        self.record.memory_refused = max(self.record.memory_refused, length)
+        return Answer(errno.ENOMEM)
+
+    def _open(self, name: str, call: Notification) -> Answer:
+        path, flags = self._opening(name, call)
+        if path is None:
+            return GO_ON
+        if self.surroundings is not None:
+            given = self.surroundings.in_place_of(os.path.realpath(path), writes=bool(flags & WRITE_FLAGS))
+            if given is not None:
+                return self._hand_over(given, flags)
+        return self._opened(path, flags, call)
+
+    def _opened(self, path: str, flags: int, call: Notification) -> Answer:
+        return self._file(path, call.pid, writes=bool(flags & WRITE_FLAGS))
+
+    def _opening(self, name: str, call: Notification) -> tuple[str | None, int]:
+        """The path and the flags of a call that opens."""
+        directory, path_at, flags_at = OPENS[name]
+        flags = call.args[flags_at] if flags_at is not None else 0
+        if name == "creat":
+            flags = os.O_WRONLY | os.O_CREAT
+        elif name == "openat2":
+            flags = int.from_bytes(kernel.read_memory(call.pid, call.args[2], 8), "little")
+        return self._path(call, directory, path_at), flags
+
+    def _mutate(self, name: str, call: Notification) -> Answer:
+        for directory, path_at in MUTATORS[name]:
+            path = self._path(call, directory, path_at)
+            if path is not None:
+                answer = self._file(path, call.pid, writes=True)
+                if answer.error:
+                    return answer
+        return GO_ON
+
+    def _file(self, path: str, pid: int, *, writes: bool) -> Answer:
+        judged, place = self._boundary.judge(path, pid, writes=writes)
+        if place == paths.NAME_SERVICES:
+            self._looking_up.add(pid)
+        if judged is paths.Judged.INSIDE or (
+            place in paths.ACCOUNTS and pid in self._looking_up and not writes
+        ):
+            return GO_ON
+        self.record.note("file", place, allowed=False, missing=not writes and is_missing(judged, place))
+        return Answer(errno.EACCES) if judged is paths.Judged.FORBIDDEN else GO_ON
+
+    def _exec(self, name: str, call: Notification) -> Answer:
+        path = self._path(call, 0 if name == "execveat" else None, 1 if name == "execveat" else 0)
+        if path is None:
+            return GO_ON
+        if self.own_execs > 0:
+            self.own_execs -= 1
+            return GO_ON
+        if os.path.lexists(path):
+            self.record.note("process", os.path.normpath(path), allowed=True)
+        elif not self._boundary.is_program_directory(os.path.dirname(path)):  # noqa: PTH120 - text only
+            self.record.note("process", os.path.normpath(path), allowed=False)
+        return GO_ON
+
+    def _address(self, name: str, call: Notification) -> Answer:
+        pointer, length = (call.args[4], call.args[5]) if name == "sendto" else (call.args[1], call.args[2])
+        return self._network(name, pointer, length, call)
+
+    def _message(self, name: str, call: Notification) -> Answer:
+        """`sendmsg` and `sendmmsg`: the first message's address; a connected socket's has none."""
+        head = kernel.read_memory(call.pid, call.args[1], _MESSAGE_HEAD.size)
+        if len(head) < _MESSAGE_HEAD.size:
+            return Answer(errno.EFAULT)  # it begins at the end of a page, and the next one is missing
+        pointer, length = _MESSAGE_HEAD.unpack(head)
+        return self._network(name, pointer, length, call)
+
+    def _network(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
+        pid = call.pid
+        raw = kernel.read_memory(pid, pointer, min(length, 128)) if pointer and length else b""
+        target = addresses.parse(raw)
+        if target is None:
+            return GO_ON
+        if target.path is not None:
+            # Unnamed and abstract ones are bounded by the network namespace.
+            return self._file(self._absolute(target.path, pid), pid, writes=False) if target.path else GO_ON
+        if name == "bind":
+            self.record.network_used = True
+            return GO_ON
+        if target.loopback and target.port == addresses.DNS_PORT:
+            self.record.network_used = True
+            return self._ask(name, call)
+        text, served = self._recorded(target)
+        self.record.network_used |= served or target.loopback  # what is refused leaves nothing behind
+        if served:  # the call itself will be told
+            return self._bring(call, text, raw) if name == "connect" and target.port else GO_ON
+        if not target.goes_nowhere:
+            self.record.note("network", text, allowed=target.loopback)
+        return GO_ON if target.loopback else Answer(errno.ENETUNREACH)
+
+    def _ask(self, _name: str, _call: Notification) -> Answer:
+        """Let a query arrive at the slot's own resolver, which tells the name that is asked for."""
+        return GO_ON
+
+    def _recorded(self, target: addresses.Target) -> tuple[str, bool]:
+        """The text to tell of a place, and whether the tape serves there."""
+        return (target.text, False) if self.surroundings is None else self.surroundings.place(target)
+
+    def _bring(self, _call: Notification, _text: str, _address: bytes) -> Answer:
+        """Let a connection arrive at the tape: every address of the namespace leads there."""
+        return GO_ON
+
+    def _path(self, call: Notification, directory: int | None, at: int) -> str | None:
+        """The absolute path an argument names, None where it is empty (a descriptor alone is meant)."""
+        if not call.args[at]:
+            return None
+        raw = kernel.read_memory(call.pid, call.args[at], _PATH_BYTES)
+        text = os.fsdecode(raw.split(b"\0", 1)[0])
+        if not text:
+            return None
+        base = _AT_FDCWD if directory is None else signed(call.args[directory])
+        return self._absolute(text, call.pid, base)
+
+    def _absolute(self, path: str, pid: int, directory: int = _AT_FDCWD) -> str:
+        if path.startswith("/"):
+            return path
+        link = f"/proc/{pid}/cwd" if directory == _AT_FDCWD else f"/proc/{pid}/fd/{directory}"
+        try:
+            return f"{os.readlink(link)}/{path}"  # noqa: PTH115 - in the path of every open
+        except OSError:
+            return f"/{path}"
+
+
+def _nobody(_pid: int, _code: int) -> bool:
+    return False
+
+
+def is_missing(judged: paths.Judged, place: str) -> bool:
+    """Whether nothing of that name is in sight, as far as this process sees."""
+    return judged is paths.Judged.OUTSIDE and not os.path.lexists(place)

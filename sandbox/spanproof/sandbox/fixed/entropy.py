@@ -1,0 +1,70 @@
+"""Random bytes that repeat: seeded streams behind every source the kernel has.
+
+In: a seed. Out: answers to `getrandom` written into the caller's memory, and a pipe that stands for
+`/dev/random` and `/dev/urandom`. Each thread has a stream of its own, named by how many were started before
+it, so that threads and processes that run at once repeat too; all share the pipe, in the order they read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+from collections import Counter
+from hashlib import shake_256
+
+from spanproof.sandbox.backends.jail import kernel
+
+_DEVICES = frozenset(("/dev/random", "/dev/urandom"))
+_AT_ONCE_BYTES = 65536
+
+
+class Entropy:
+    """The streams of one run."""
+
+    def __init__(self, seed: int, guest: int, poll: select.epoll) -> None:
+        """Counts threads from the guest's first on; registers its pipe with `poll` once there is one."""
+        self._seed = seed
+        self._guest = guest
+        self._drawn: Counter[int | None] = Counter()
+        self._ahead = b""
+        self._poll = poll
+        self._pipe: tuple[int, int] | None = None
+
+    def answer(self, thread: int, pointer: int, length: int) -> int:
+        """Give a caller of `getrandom` its bytes; how many, which may be fewer than it asked for.
+
+        Raises:
+            OSError: its memory cannot be written.
+        """
+        data = self._draw(thread - self._guest, min(length, _AT_ONCE_BYTES))
+        return kernel.write_memory(thread, pointer, data) if data else 0
+
+    def in_place_of(self, path: str) -> int | None:
+        """The end of the pipe that is read in place of a device, the caller's to close."""
+        if path not in _DEVICES:
+            return None
+        if self._pipe is None:
+            self._pipe = os.pipe()
+            os.set_blocking(self._pipe[1], False)
+            self.feed()
+            self._poll.register(self._pipe[1], select.EPOLLOUT)
+        return os.dup(self._pipe[0])
+
+    def feed(self) -> None:
+        """Fill the pipe; what finds no room is kept, so that no reader misses a byte."""
+        if self._pipe is not None:
+            self._ahead = self._ahead or self._draw(None, _AT_ONCE_BYTES)
+            with contextlib.suppress(BlockingIOError):
+                self._ahead = self._ahead[os.write(self._pipe[1], self._ahead) :]
+
+    def close(self) -> None:
+        """Close the pipe."""
+        for fd in self._pipe or ():
+            os.close(fd)
+        self._pipe = None
+
+    def _draw(self, stream: int | None, length: int) -> bytes:
+        number = self._drawn[stream]
+        self._drawn[stream] += 1
+        return shake_256(f"{self._seed}, {stream}, {number}".encode()).digest(length)

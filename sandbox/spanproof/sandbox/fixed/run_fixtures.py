@@ -1,0 +1,149 @@
+"""What one run finds fixed around it, gathered for its slot: one thing to poll, to ask and to close.
+
+In: a job's `seed`, `clock` and `tape`. Out: a clock in each process of the run, random bytes that repeat, and
+recorded calls that are answered. A run without any of them has no `Surroundings`, and pays nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+import select
+import socket
+import time
+from functools import cache
+from typing import TYPE_CHECKING
+
+from spanproof.sandbox.backends.jail.seccomp.addresses import Target
+from spanproof.sandbox.fixed import vdso
+from spanproof.sandbox.fixed.entropy import Entropy
+from spanproof.sandbox.fixed.stubs import STUBS
+from spanproof.sandbox.guest.wire import Frame, Header
+from spanproof.sandbox.tape.tape import Tape
+
+if TYPE_CHECKING:
+    from spanproof.sandbox.backends.jail.isolation import Place
+
+own_image = cache(vdso.own_image)
+"""Read once: a slot may close its memory to all, itself included."""
+
+
+def surrounded(job: Header) -> bool:
+    """Whether a job asks for any of it."""
+    return job["seed"] is not None or job["clock"] is not None or bool(job["tape"])
+
+
+class Surroundings:
+    """Of one run, from its first moment on."""
+
+    def __init__(self, job: Frame, guest: int, place: Place) -> None:
+        """Fix what the job names, for a guest that waits; its attempts to call go to the watcher's record.
+
+        Raises:
+            OSError: the kernel does not let us.
+        """
+        self._poll = select.epoll()
+        seed, clock = job.header["seed"], job.header["clock"]
+        self._entropy = Entropy(seed, guest, self._poll) if seed is not None else None
+        stubs = STUBS[platform.machine()]
+        writes: tuple[tuple[int, bytes], ...] = ()
+        if seed is not None:
+            writes += vdso.entropy_patch(own_image(), stubs).writes
+        if clock is not None:
+            start_ns, began_ns = int(clock[0] * 1e9), time.time_ns()
+            writes += vdso.clock_patch(own_image(), stubs, began_ns, start_ns, clock[1]).writes
+        self._patch = vdso.Patch(writes)
+        self._renewed: set[int] = set()
+        try:
+            self._enter(guest)
+        except OSError as failure:
+            raise OSError(
+                f"this kernel lets nobody write another's code ({failure.strerror}), so no clock and no seed"
+                " can be given; boot it without proc_mem.force_override, or run without them"
+            ) from failure
+        self._watcher = place.watcher
+        self._tape: Tape | None = None
+        if job.header["tape"]:
+            place.watcher.record.network_used = True
+            self._tape = Tape(job.parts[-1], place.network, place.box.code, self._note)
+            self._poll.register(self._tape, select.EPOLLIN)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables a program needs to find it."""
+        return self._tape.environment if self._tape is not None else {}
+
+    def place(self, target: Target) -> tuple[str, bool]:
+        """Where an address leads: the text to tell, and whether a recorded server is there."""
+        return self._tape.place(target) if self._tape is not None else (target.text, False)
+
+    def called(self, name: str, pid: int) -> None:
+        """Follow a process over its next program: that starts with the kernel's own image again.
+
+        The first held call after it, which is that of the loader for its libraries, is where we enter.
+        """
+        if name in ("execve", "execveat"):
+            self._renewed.add(_process_of(pid))
+        elif pid in self._renewed:
+            self._renewed.discard(pid)
+            with contextlib.suppress(OSError):  # a program that cannot be read cannot be entered either
+                self._enter(pid)
+
+    def random(self, pid: int, pointer: int, length: int) -> int:
+        """Answer `getrandom`; how many bytes.
+
+        Raises:
+            OSError: the caller's memory cannot be written.
+        """
+        assert self._entropy is not None, "only a seeded guest's filter asks"
+        return self._entropy.answer(pid, pointer, length)
+
+    def in_place_of(self, path: str, *, writes: bool) -> int | None:
+        """A descriptor to hand over in place of a file, the caller's to close; None where the file stays."""
+        given = self._entropy.in_place_of(path) if self._entropy is not None else None
+        if given is None and self._tape is not None and not writes:
+            given = self._tape.in_place_of(path)
+        return given
+
+    def take(self, stream: socket.socket, place: str) -> None:
+        """Have one end of a connection served, as if it had come to this place."""
+        assert self._tape is not None, "nobody else has a place that is served"
+        self._tape.take(stream, place)
+
+    def fileno(self) -> int:
+        """For polling."""
+        return self._poll.fileno()
+
+    def serve(self) -> None:
+        """Do what waits."""
+        for fd, _events in self._poll.poll(0):
+            if self._tape is not None and fd == self._tape.fileno():
+                self._tape.serve()
+            elif self._entropy is not None:
+                self._entropy.feed()
+
+    def close(self) -> None:
+        """Let go of everything."""
+        if self._entropy is not None:
+            self._entropy.close()
+        if self._tape is not None:
+            self._tape.close()
+        self._poll.close()
+
+    def _note(self, target: str, *, allowed: bool) -> None:
+        """Into the record of now: a session's steps each have their own."""
+        self._watcher.record.note("network", target, allowed=allowed)
+
+    def _enter(self, pid: int) -> None:
+        """Change what a process is told by its own memory; its children inherit that."""
+        if self._patch.writes:
+            self._patch.apply(pid)
+
+
+def _process_of(thread: int) -> int:
+    """The process a thread belongs to: it is the one that goes on when a thread starts a program."""
+    try:
+        with open(f"/proc/{thread}/status") as file:  # noqa: PTH123
+            return next((int(line.split()[1]) for line in file if line.startswith("Tgid:")), thread)
+    except OSError:
+        return thread

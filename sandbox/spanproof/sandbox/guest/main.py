@@ -1,0 +1,167 @@
+"""The guest's first steps after the fork: leave everything behind, wait for code, run it.
+
+In: one descriptor to the slot, and pipes for the standard streams. Out: an exit; never a return into the
+code of whoever forked it, whatever the program does.
+
+The first write to each page that a guest shares with whom it was forked from costs a copy of the page, more
+than most of what is written for, and to use an object is to write to it: so whatever can be done before the
+fork is, once for all, and what is done after it uses few objects.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+from spanproof.sandbox.backends.jail.isolation import Descriptors
+from spanproof.sandbox.guest import determinism
+from spanproof.sandbox.guest.ending import shut_down
+from spanproof.sandbox.guest.inbox import Inbox, message
+from spanproof.sandbox.guest.python import run_program, run_tested
+from spanproof.sandbox.guest.reporter import CONTROL_FD, Reporter
+from spanproof.sandbox.guest.session import serve_session
+from spanproof.sandbox.guest.sql import run_sql
+
+_SETUP_FAILED = 125
+_STDERR = 2
+_SYNTAX_EXIT = 2
+"""Of bash, for a script it cannot read."""
+_exit = os._exit  # a program may replace it
+_inbox = Inbox(CONTROL_FD)
+"""Of the guest that this process becomes, or one that is forked from it."""
+
+
+def guest_main(begin: Callable[[], None], *, has_pages: bool = False) -> NoReturn:
+    """Become the guest; does not return.
+
+    Args:
+        begin: leaves what the process it was forked from had, so that the descriptors of the guest are in
+            their places, and raises the walls that are not there yet.
+        has_pages: whether the pages that every run writes to are to be its own already: see `footprint`.
+    """
+    code, ear = _SETUP_FAILED, CONTROL_FD
+    try:
+        begin()
+        ear = _STDERR  # from here on the slot hears reports alone
+        if not has_pages:
+            go_through(_touching, _inbox)
+        code = shut_down(run_job(_inbox, CONTROL_FD))
+    except BaseException as failure:  # noqa: BLE001 - must never unwind into who forked it
+        _tell(failure, ear)
+    finally:
+        _exit(code)
+
+
+def begin_alone(
+    descriptors: Descriptors, work: str, arm: Callable[[int], None], *, seeded: bool = False
+) -> None:
+    """Begin as the fork of a process that has prepared nothing.
+
+    Args:
+        descriptors: what the slot hands over.
+        work: its directory.
+        arm: raises the walls; gets the control descriptor.
+        seeded: its random bytes are answered by the slot, and not before there is a job: draw none.
+    """
+    os.setsid()
+    for number, fd in enumerate((descriptors.stdin, descriptors.stdout, descriptors.stderr)):
+        os.dup2(fd, number)
+    fcntl.fcntl(descriptors.control, fcntl.F_DUPFD_CLOEXEC, CONTROL_FD)
+    os.closerange(3, CONTROL_FD)
+    os.closerange(CONTROL_FD + 1, 65536)
+    settle()
+    arm(CONTROL_FD)
+    os.chdir(work)
+    if not seeded:
+        determinism.reseed()
+
+
+def settle() -> None:
+    """Be as a program expects its interpreter to be."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+
+
+def rehearsal_of(source: str) -> bytes:
+    """A program of ours as a job, to go through."""
+    job = {"kind": "job", "language": "python", "has_tests": False, "seed": None, "token": "0" * 32}
+    return message(job, [source.encode()])
+
+
+_touching = rehearsal_of("f = print\nf")
+
+
+def touch_with(job: bytes) -> None:
+    """Have guests go through this job while they wait; it must have gone well here."""
+    global _touching
+    _touching = job
+
+
+def go_through(job: bytes, inbox: Inbox) -> int:
+    """Do all that a run does, but speak to no one; returns the exit code.
+
+    Before any fork, for the interpreter's specialised code and caches. In a guest that waits, for the pages:
+    what every run writes to is its own copy by then.
+    """
+    inbox.feed(job)
+    return run_job(inbox, -1)
+
+
+def run_job(inbox: Inbox, control: int) -> int:
+    """Wait for a job and do it; returns the exit code.
+
+    Args:
+        inbox: where it comes from.
+        control: descriptor that reports go to.
+    """
+    job, parts = inbox.next("job")
+    reporter = Reporter(control, job.pop("token"))
+    language = job["language"]
+    if "environment" in job:
+        os.environ.update(job["environment"])
+    if job["seed"] is not None:
+        determinism.fix(job["seed"])
+    if language == "session":
+        return serve_session(job, inbox, reporter)
+    if job.get("argv"):
+        return _become(job["argv"], reporter, language)
+    source = parts[0].decode("utf-8", "surrogatepass")
+    if language == "sql":
+        return run_sql(source, job["database"], reporter)
+    if job["has_tests"]:
+        return run_tested(source, job["entry_point"], inbox, reporter)
+    return run_program(source, reporter)
+
+
+def _become(argv: list[str], reporter: Reporter, language: str) -> int:
+    """Another language: the script lies in a file, and its interpreter takes this process over."""
+    environment = dict(os.environ)
+    if language == "bash":
+        if not _parses(argv):
+            reporter.send("syntax")
+            return _SYNTAX_EXIT
+    else:
+        os.set_inheritable(CONTROL_FD, True)  # noqa: FBT003 - takes no name
+        environment["SPANPROOF_TOKEN"] = reporter.token  # what node.cjs reports with
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    os.execve(argv[0], argv, environment)  # noqa: S606 - replaces the process by an interpreter
+    return _SETUP_FAILED
+
+
+def _parses(argv: list[str]) -> bool:
+    """Whether bash can read the script; it says on stderr why not."""
+    pid = os.posix_spawn(argv[0], [argv[0], "-n", *argv[1:]], os.environ)
+    return os.waitpid(pid, 0)[1] == 0
+
+
+def _tell(failure: BaseException, ear: int) -> None:
+    text = f"the guest failed: {type(failure).__name__}: {failure}\n"
+    try:
+        os.write(ear, text.encode(errors="replace")[:4000])
+    except OSError:
+        return

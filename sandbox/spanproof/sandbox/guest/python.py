@@ -1,0 +1,144 @@
+"""Running one Python program as `__main__`, and telling how it ended; its tests are held by `judge`.
+
+In: the job's source. Out: output on the standard descriptors, reports to the slot, and the exit code a plain
+interpreter would have given. The report of an exception is sent before anything else of the program runs.
+"""
+
+from __future__ import annotations
+
+import builtins
+import linecache
+import os
+import socket
+import sys
+import time
+from types import CodeType, ModuleType
+from typing import Any
+
+from spanproof.sandbox.guest import candidate
+from spanproof.sandbox.guest.ending import exit_code_of, print_exception
+from spanproof.sandbox.guest.inbox import Inbox
+from spanproof.sandbox.guest.judge import judge_main
+from spanproof.sandbox.guest.reporter import Reporter, describe
+from spanproof.sandbox.guest.testing import Tally, plan_tests, run_plan
+
+FILENAME = "<snippet>"
+_FORKS = 20
+_FORK_AGAIN_S = 0.05
+
+# Bound early: a program may replace any of them, and they are needed after it ran.
+_compile = builtins.compile
+_exec = builtins.exec
+
+
+def run_program(source: str, reporter: Reporter) -> int:
+    """Run a program; returns the exit code."""
+    try:
+        code = compile_source(source)
+    except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as problem:
+        return _does_not_compile(problem, reporter)
+    try:
+        _exec(code, fresh_main().__dict__)
+    except BaseException as exception:  # noqa: BLE001 - whatever the program raises ends it
+        return ended_by(exception, reporter)
+    reporter.send("finished")
+    return 0
+
+
+def run_tested(source: str, entry_point: str | None, inbox: Inbox, reporter: Reporter) -> int:
+    """Run a program, then its tests, which another process holds; returns the exit code."""
+    ours, theirs = socket.socketpair()
+    if _fork() == 0:
+        ours.close()
+        judge_main(theirs, inbox, reporter, entry_point)
+    theirs.close()
+    try:
+        word = candidate.receive(ours)
+        if word[0] == "done":
+            return int(word[1])
+        code = compile_source(source)
+    except EOFError:
+        return 1
+    except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as problem:
+        return _does_not_compile(problem, reporter)
+    namespace = fresh_main().__dict__
+    try:
+        _exec(code, namespace)
+        if word[0] == "inside":
+            return _tested_inside(word[1], namespace, entry_point, reporter)
+    except BaseException as exception:  # noqa: BLE001 - whatever the program raises ends it
+        return ended_by(exception, reporter)
+    return _answer_tests(namespace, ours)
+
+
+def _fork() -> int:
+    """As `os.fork`; where others of the guest's user have taken its room, the slot makes more within a look.
+
+    Raises:
+        BlockingIOError: there is none.
+    """
+    for _ in range(_FORKS):
+        try:
+            return os.fork()
+        except BlockingIOError:
+            time.sleep(_FORK_AGAIN_S)
+    return os.fork()
+
+
+def _answer_tests(namespace: dict[str, Any], stream: socket.socket) -> int:
+    try:
+        candidate.send(stream, ["ready"])
+        return candidate.Candidate(namespace, stream).serve()
+    except (EOFError, OSError, ValueError):
+        return 1
+
+
+def compile_source(source: str) -> CodeType:
+    """Compile, and let tracebacks and `inspect` see the source.
+
+    Raises:
+        SyntaxError, ValueError: it is not Python; NUL bytes and lone surrogates are among the reasons.
+    """
+    show_source(source)
+    return _compile(source, FILENAME, "exec", 0, True)  # noqa: FBT003 - it inherits no future of ours
+
+
+def show_source(source: str) -> None:
+    """Let tracebacks and `inspect` see it."""
+    linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
+
+
+def fresh_main() -> ModuleType:
+    """A new `__main__`, as a plain interpreter has it."""
+    module = ModuleType("__main__")
+    module.__dict__["__builtins__"] = builtins
+    sys.modules["__main__"] = module
+    sys.argv = [""]
+    return module
+
+
+def ended_by(exception: BaseException, reporter: Reporter) -> int:
+    """Tell what ended the program, and print it as Python does; returns the exit code."""
+    if isinstance(exception, SystemExit):
+        reporter.send("finished")
+        return exit_code_of(exception)
+    reporter.send("raised", raised=describe(exception, FILENAME))
+    print_exception(exception)
+    return 1
+
+
+def _does_not_compile(problem: BaseException, reporter: Reporter) -> int:
+    reporter.send("syntax", raised=describe(problem, FILENAME))
+    print_exception(problem.with_traceback(None))
+    return 1
+
+
+def _tested_inside(tests: str, namespace: dict[str, Any], entry_point: str | None, reporter: Reporter) -> int:
+    """Tests that share the program's interpreter, because their text says that they must."""
+    recorder = f"_record_{os.urandom(8).hex()}"
+    tally = Tally(reporter)
+    run_plan(plan_tests(tests, entry_point, recorder), namespace, entry_point, recorder, tally)
+    if tally.first_failure is not None:
+        return ended_by(tally.first_failure, reporter)
+    reporter.send("finished")
+    return 0

@@ -1,0 +1,103 @@
+"""Several programs in one interpreter: steps that share a namespace, with tools the host answers.
+
+In: messages that bear a step's source. Out: a report per step; output stays on the standard descriptors. An
+exception ends the step, not the session.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from spanproof.sandbox.guest.ending import exit_code_of, print_exception
+from spanproof.sandbox.guest.inbox import Inbox
+from spanproof.sandbox.guest.python import FILENAME, compile_source, fresh_main, show_source
+from spanproof.sandbox.guest.reporter import Reporter, describe
+from spanproof.sandbox.guest.tools import Toolbox
+from spanproof.sandbox.guest.values import head_of, json_form, text_of
+
+_RESULT_BYTES = 384 * 1024
+"""Of a result's JSON form, and of its text, as JSON: both have room in one frame."""
+_eval, _exec, _getpid = eval, exec, os.getpid
+
+
+def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> int:
+    """Run steps until the host closes the session; returns the exit code."""
+    module = fresh_main()
+    toolbox = Toolbox(inbox, reporter)
+    for name, parameters in spec["tools"]:
+        module.__dict__[name] = toolbox.stub(name, parameters)
+    own = _getpid()
+    reporter.send("ready")
+    while True:
+        try:
+            header, parts = inbox.next("step")
+        except EOFError:
+            return 0
+        report = _step(parts[0].decode("utf-8", "surrogatepass"), module.__dict__)
+        _flush()
+        if _getpid() != own:  # a child that the step has forked comes to its end: the steps are its parent's
+            return 0 if report["outcome"] == "ok" else 1
+        reporter.send("step", step=header["step"], **report)
+
+
+def _step(source: str, namespace: dict[str, Any]) -> dict[str, Any]:
+    """Run one; what is told of how it went."""
+    try:
+        run = _prepared(source)
+    except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as problem:
+        print_exception(problem.with_traceback(None))
+        return {"outcome": "syntax", "raised": describe(problem, FILENAME)}
+    try:
+        value, is_expression = run(namespace)
+        return {"outcome": "ok", **(_told(value) if is_expression else {})}
+    except BaseException as exception:  # noqa: BLE001 - whatever a step raises ends that step only
+        if isinstance(exception, SystemExit) and exit_code_of(exception) == 0:
+            return {"outcome": "ok"}
+        print_exception(exception)
+        return {"outcome": "raised", "raised": describe(exception, FILENAME)}
+
+
+def _prepared(source: str) -> Callable[[dict[str, Any]], tuple[Any, bool]]:
+    """The step as a function of its namespace; the value of a last expression is what it gives."""
+    show_source(source)
+    try:
+        return _compiled(ast.parse(source, FILENAME))
+    except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError):
+        compile_source(source)  # for a problem that is told as a plain interpreter does
+        raise
+
+
+def _compiled(tree: ast.Module) -> Callable[[dict[str, Any]], tuple[Any, bool]]:
+    if not tree.body or not isinstance(tree.body[-1], ast.Expr):
+        whole = compile(tree, FILENAME, "exec", dont_inherit=True)
+        return lambda namespace: (_exec(whole, namespace), False)
+    last = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
+    before = compile(tree, FILENAME, "exec", dont_inherit=True) if tree.body else None
+    expression = compile(last, FILENAME, "eval", dont_inherit=True)
+
+    def run(namespace: dict[str, Any]) -> tuple[Any, bool]:
+        if before is not None:
+            _exec(before, namespace)
+        return _eval(expression, namespace), True
+
+    return run
+
+
+def _told(value: Any) -> dict[str, Any]:
+    form, _has_one = json_form(value, _RESULT_BYTES)
+    text = text_of(value)
+    head = head_of(text, _RESULT_BYTES)
+    cut = {"characters": len(text)} if len(head) < len(text) else {}
+    return {"result": form, "text": head, **cut}
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:  # noqa: BLE001, S112 - the program may have put anything there
+            continue

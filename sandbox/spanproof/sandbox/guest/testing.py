@@ -1,0 +1,220 @@
+"""Counting tests: from test code to a form that goes on after a failing assert and tells each result.
+
+In: the text of tests as `Program.tests` describes it. Out: a `Plan`, made before the program under test has
+run, so that the program has no say in how many tests there are. Each assert becomes a call that records it;
+a test counts as passed when it was carried out and no execution of it failed. Never prints.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+
+from spanproof.sandbox.guest.reporter import Reporter
+
+TESTS_FILENAME = "<tests>"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Compiled tests.
+
+    Attributes:
+        code: defines and runs what stands at top level.
+        total: how many tests there are.
+        functions: names of `test_…` functions to call, with the number of each one's test.
+        check: whether `check(entry_point)` must still be called.
+        check_tests: the numbers of the asserts in `check`.
+        names: of the tests, by number: the function's, or the line of an assert.
+    """
+
+    code: CodeType
+    total: int
+    functions: tuple[tuple[str, int], ...]
+    check: bool
+    check_tests: tuple[int, ...]
+    names: tuple[str, ...] = ()
+
+
+class _Numbering(ast.NodeTransformer):
+    """Wraps each assert it visits; does not look into functions defined inside."""
+
+    def __init__(self, recorder: str, first: int) -> None:
+        self.recorder = recorder
+        self.next = first
+        self.lines: list[int] = []
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        number = self.next
+        self.next += 1
+        self.lines.append(node.lineno)
+        wrapped = ast.Try(
+            body=[node],
+            handlers=[
+                ast.ExceptHandler(
+                    type=None,
+                    name=None,
+                    body=[ast.Expr(self._call(number, passed=False))],
+                )
+            ],
+            orelse=[ast.Expr(self._call(number, passed=True))],
+            finalbody=[],
+        )
+        return ast.copy_location(wrapped, node)
+
+    def _call(self, number: int, *, passed: bool) -> ast.Call:
+        return ast.Call(
+            func=ast.Name(self.recorder, ast.Load()),
+            args=[ast.Constant(number), ast.Constant(passed)],
+            keywords=[],
+        )
+
+
+class _TopLevel(_Numbering):
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        return node
+
+
+def plan_tests(text: str, entry_point: str | None, recorder: str) -> Plan:
+    """Read tests.
+
+    Args:
+        text: the test code.
+        entry_point: what `check` is given.
+        recorder: the global name under which the running tests find their recorder.
+
+    Raises:
+        SyntaxError, ValueError: the test code does not compile.
+    """
+    tree = ast.parse(text, TESTS_FILENAME)
+    called = any(_calls_check(statement) for statement in tree.body)
+    number = 0
+    functions: list[tuple[str, int]] = []
+    names: list[str] = []
+    check_tests: tuple[int, ...] = ()
+    defines_check = False
+    body: list[ast.stmt] = []
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef) and statement.name == "check":
+            defines_check = True
+            inside = _Numbering(recorder, number)
+            statement.body = [inside.visit(inner) for inner in statement.body]
+            check_tests += tuple(range(number, inside.next))
+            number = inside.next
+            names += [f"check, line {line}" for line in inside.lines]
+        elif isinstance(statement, ast.FunctionDef) and statement.name.startswith("test"):
+            if not _required_parameters(statement) or _is_given(statement):
+                functions.append((statement.name, number))
+                names.append(statement.name)
+                number += 1
+        else:
+            outside = _TopLevel(recorder, number)
+            statement = outside.visit(statement)
+            number = outside.next
+            names += [f"line {line}" for line in outside.lines]
+        body.append(statement)
+    tree.body = body
+    ast.fix_missing_locations(tree)
+    needs_check = defines_check and entry_point is not None and not called
+    code = compile(tree, TESTS_FILENAME, "exec", dont_inherit=True)
+    return Plan(code, number, tuple(functions), needs_check, check_tests, tuple(names))
+
+
+def _calls_check(statement: ast.stmt) -> bool:
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Call)
+        and isinstance(statement.value.func, ast.Name)
+        and statement.value.func.id == "check"
+    )
+
+
+def _is_given(function: ast.FunctionDef) -> bool:
+    """Whether hypothesis' `@given` fills its parameters."""
+    calls = [each.func for each in function.decorator_list if isinstance(each, ast.Call)]
+    return any(getattr(each, "attr", getattr(each, "id", None)) == "given" for each in calls)
+
+
+def _required_parameters(function: ast.FunctionDef) -> bool:
+    arguments = function.args
+    positional = len(arguments.posonlyargs) + len(arguments.args)
+    return positional > len(arguments.defaults) or None in arguments.kw_defaults
+
+
+class Tally:
+    """Records results as tests run, and tells each change at once: a program may end the process at will."""
+
+    def __init__(self, reporter: Reporter) -> None:
+        self._reporter = reporter
+        self._results: dict[int, bool] = {}
+        self.first_failure: BaseException | None = None
+        self._current = _current_exception
+
+    def record(self, number: int, passed: bool, /) -> None:
+        """Note one execution of a test; one failure outweighs any number of passes."""
+        failure = None if passed else self._current()
+        if isinstance(failure, SystemExit | KeyboardInterrupt):
+            raise failure
+        if not passed and self.first_failure is None:
+            self.first_failure = failure
+        if self._results.get(number, not passed) is not passed and self._results.get(number) is not False:
+            self._results[number] = passed
+            self._reporter.send("test", number=number, passed=passed)
+
+    def carried_out(self, numbers: tuple[int, ...]) -> None:
+        """Asserts on a branch not taken hold when the function they stand in came to its end."""
+        for number in numbers:
+            if number not in self._results:
+                self.record(number, True)  # noqa: FBT003 - as generated code does
+
+
+def _current_exception() -> BaseException | None:
+    import sys
+
+    return sys.exc_info()[1]
+
+
+def run_plan(
+    plan: Plan, namespace: dict[str, Any], entry_point: str | None, recorder: str, tally: Tally
+) -> None:
+    """Run tests in the program's namespace; stops only where test code itself, not an assert, fails.
+
+    Raises:
+        BaseException: what ended the test code.
+    """
+    namespace[recorder] = tally.record
+    exec(plan.code, namespace)  # noqa: S102 - inside the jail
+    if plan.check:
+        assert entry_point is not None
+        namespace["check"](_candidate(namespace, entry_point))
+    tally.carried_out(plan.check_tests)
+    for name, number in plan.functions:
+        _one_function(namespace[name], number, tally)
+
+
+def _candidate(namespace: dict[str, Any], entry_point: str) -> Any:
+    try:
+        return namespace[entry_point]
+    except KeyError:
+        raise NameError(f"name {entry_point!r} is not defined") from None
+
+
+def _one_function(function: Callable[[], object], number: int, tally: Tally) -> None:
+    try:
+        function()
+    except Exception:  # noqa: BLE001 - a failing test is a result
+        tally.record(number, False)  # noqa: FBT003
+    else:
+        tally.record(number, True)  # noqa: FBT003

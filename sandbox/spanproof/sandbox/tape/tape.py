@@ -1,0 +1,130 @@
+"""The tape of one run: its names, its addresses, its server, and what programs need to trust it.
+
+In: a recording, packed by the host, and the network namespace and box of the slot. Out: a network in which
+the recorded hosts answer and no other exists. It begins before the program does, and its end leaves the
+namespace to be replaced and the box to be dropped.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from spanproof.sandbox.backends.jail.isolation import Network
+from spanproof.sandbox.backends.jail.namespaces.sealed_files import SealedText
+from spanproof.sandbox.backends.jail.seccomp.addresses import Target
+from spanproof.sandbox.tape import trust
+from spanproof.sandbox.tape.recording import Recording, unpacked
+from spanproof.sandbox.tape.server import Note, Server, tls_context
+from spanproof.sandbox.tape.urls import DEFAULT_PORTS, Url
+
+if TYPE_CHECKING:
+    import ssl
+
+_NETWORK = ipaddress.ip_network("11.0.0.0/8")
+"""Where recorded names lie. By rule a public network, for code that refuses private addresses is to run as it
+did; of the recording's own addresses a tape knows nothing."""
+
+
+class Tape:
+    """Serves one recording."""
+
+    def __init__(self, data: bytes, network: Network, code: str, note: Note) -> None:
+        """Begin.
+
+        Args:
+            data: what the host packed.
+            network: the program's.
+            code: a directory the program can read and that goes with its box.
+            note: takes each call as an attempt.
+
+        Raises:
+            OSError: the kernel does not let us.
+        """
+        exchanges, identity = unpacked(data)
+        recording = Recording(exchanges)
+        addresses = addresses_of(recording.urls)
+        self._names = {address: name for name, address in addresses.items()}
+        self._ports = {url.port for url in recording.urls} | set(DEFAULT_PORTS.values())
+        self._own_ports = {url.port for url in recording.urls if _is_own(url.host)}
+        self._authority: SealedText | None = None
+        self.bundles: frozenset[str] = frozenset()
+        """Files of authorities in whose place ours is to be read."""
+        self.environment: dict[str, str] = {}
+        context = self._trusted(identity["authority"], identity["server"], code) if identity else None
+        self._server = Server(recording, context, self._names, note)
+        for listener in network.lead(addresses, self._ports):
+            self._server.listen(listener)
+
+    def fileno(self) -> int:
+        """For polling."""
+        return self._server.fileno()
+
+    def serve(self) -> None:
+        """Do what waits."""
+        self._server.serve()
+
+    def take(self, stream: socket.socket, place: str) -> None:
+        """Serve one end of a connection; see `Server`."""
+        self._server.take(stream, place)
+
+    def in_place_of(self, path: str) -> int | None:
+        """What is to be trusted, in place of a bundle of authorities; the caller's to close."""
+        return self._authority.opened() if self._authority is not None and path in self.bundles else None
+
+    def place(self, target: Target) -> tuple[str, bool]:
+        """An address as the recording names it, and whether somebody answers there.
+
+        Port 0 is no place to go to: it is how libc asks for the way.
+        """
+        if target.loopback:
+            return target.text, target.port in self._own_ports
+        host, _, port = target.text.rpartition(":")
+        host = host.strip("[]")
+        if host not in self._names:
+            return target.text, False
+        return f"{self._names[host]}:{port}", not target.port or target.port in self._ports
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._server.close()
+        if self._authority is not None:
+            self._authority.close()
+
+    def _trusted(self, authority: str, server: str, code: str) -> ssl.SSLContext:
+        """Make our authority the only one a program knows of."""
+        bundle = f"{code}/authority.pem"
+        with open(bundle, "w") as file:  # noqa: PTH123 - in the path of a run
+            file.write(authority)
+        self.environment = dict.fromkeys(trust.VARIABLES, bundle)
+        certifi = (f"{directory}/certifi/cacert.pem" for directory in sys.path)
+        self.bundles = frozenset(filter(os.path.isfile, map(os.path.realpath, (*trust.BUNDLES, *certifi))))
+        self._authority = SealedText("authority", authority)
+        return tls_context(server.encode("ascii"))
+
+
+def addresses_of(urls: Sequence[Url]) -> dict[str, str]:
+    """An address for each host, in their order; one that is an address has its own."""
+    free = _NETWORK.hosts()
+    found: dict[str, str] = {}
+    for url in urls:
+        if url.host not in found:
+            found[url.host] = _literal(url.host) or str(next(free))
+    return found
+
+
+def _is_own(host: str) -> bool:
+    """Whether a name is that of the program's own machine, which libc knows without asking."""
+    literal = _literal(host)
+    return host == "localhost" if literal is None else ipaddress.ip_address(literal).is_loopback
+
+
+def _literal(host: str) -> str | None:
+    try:
+        return str(ipaddress.ip_address(host))
+    except ValueError:
+        return None

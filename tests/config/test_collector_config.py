@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, ConfigDict
+
+from spanproof.config.load import known_keys
+from spanproof.config.model import Config, ConfigError, load_config
+from spanproof.config.reference import reference
+
+ROOT = Path(__file__).parents[2]
+
+
+def problems(path: Path | None = None, environ=None, overrides=None, **more) -> list[str]:
+    with pytest.raises(ConfigError) as wrong:
+        load_config(path, environ or {}, overrides or {}, **more)
+    return [str(problem) for problem in wrong.value.problems]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(text: str) -> Path:
+        path = tmp_path / "spanproof.yaml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write_file
+
+
+def test_without_anything_the_defaults_hold_and_listen_on_loopback_only() -> None:
+    config = load_config(None, {})
+    assert config == Config()
+    assert (config.receivers.grpc.host, config.receivers.grpc.port) == ("127.0.0.1", 4317)
+    assert (config.receivers.http.host, config.receivers.http.port) == ("127.0.0.1", 4318)
+    assert config.limits.max_body_bytes == 64 * 1024 * 1024
+    assert config.warnings == ()
+
+
+def test_flags_beat_the_environment_which_beats_the_file(write) -> None:
+    path = write("assembly: {quiet_s: 1, orphan_quiet_s: 11, max_wait_s: 111}\n")
+    environ = {"SPANPROOF_ASSEMBLY__QUIET_S": "2", "SPANPROOF_ASSEMBLY__ORPHAN_QUIET_S": "12"}
+    assembly = load_config(path, environ, {"assembly.quiet_s": "3"}).assembly
+    assert (assembly.quiet_s, assembly.orphan_quiet_s, assembly.max_wait_s) == (3, 12, 111)
+
+
+def test_items_of_lists_are_addressed_by_digits(write) -> None:
+    path = write("forward:\n  - endpoint: http://one\n")
+    environ = {
+        "SPANPROOF_FORWARD__0__HEADERS__authorization": "Bearer x",
+        "SPANPROOF_FORWARD__1__ENDPOINT": "https://two:4318/",
+        "SPANPROOF_TOKENS": "[a, b]",
+    }
+    config = load_config(path, environ)
+    assert [forward.endpoint for forward in config.forward] == ["http://one", "https://two:4318"]
+    assert config.forward[0].headers["authorization"].get_secret_value() == "Bearer x"
+    assert [token.get_secret_value() for token in config.tokens] == ["a", "b"]
+
+
+def test_an_unknown_key_names_its_place_and_the_nearest_key(write) -> None:
+    path = write("receivers:\n  grpc:\n    prot: 5\nquiet_s: 3\nwal:\n  colour: blue\n")
+    assert problems(path) == [
+        f"{path}:3: receivers.grpc.prot: unknown key; did you mean 'receivers.grpc.port'?",
+        f"{path}:6: wal.colour: unknown key; known here: directory, segment_bytes, fsync",
+        f"{path}:4: quiet_s: unknown key; did you mean 'assembly.quiet_s'?",
+    ]
+
+
+def test_unknown_variables_and_flags_are_told_by_their_own_names() -> None:
+    environ = {"SPANPROOF_WAL__DIRECTORI": "x", "SPANPROOF_PROJCT": "y"}
+    assert problems(environ=environ, overrides={"store.locaton": "z"}) == [
+        "environment SPANPROOF_WAL__DIRECTORI: wal.directori: unknown key; did you mean 'wal.directory'?",
+        "--set store.locaton: store.locaton: unknown key; did you mean 'store.location'?",
+        "environment SPANPROOF_PROJCT: projct: unknown key; did you mean 'project'?",
+    ]
+
+
+def test_variables_of_the_instrumented_process_are_left_alone() -> None:
+    assert load_config(None, {"SPANPROOF_MAX_VALUE_CHARS": "7", "HOME": "/"}) == Config()
+
+
+def test_every_mistake_is_told_at_once_with_the_value_that_is_wrong(write) -> None:
+    path = write(
+        "receivers: {http: {port: 99999}}\n"
+        "assembly: {quiet_s: 50, max_wait_s: 40}\n"
+        "forward: [{endpoint: 'localhost:4318'}]\n"
+    )
+    told = problems(path)
+    assert len(told) == 3
+    assert "receivers.http.port" in told[0]
+    assert "got 99999" in told[0]
+    assert "got 50, 35, 40" in told[1]
+    assert "forward.0.endpoint" in told[2]
+
+
+def test_a_value_of_another_kind_is_told_in_the_words_of_the_file(write) -> None:
+    path = write(
+        "policy: [a]\n"
+        "forward: {a: 1}\n"
+        "evaluation: {workers: many, layers: correctness, without_code: [3]}\n"
+        "wal: {fsync: maybe}\n"
+        "judge:\n"
+        "tokens: [7]\n"
+    )
+    assert sorted(problems(path)) == [
+        f"{path}:1: policy: expected a path, got a list",
+        f"{path}:2: forward: expected a list, got a mapping",
+        f"{path}:3: evaluation.layers: expected a list, got 'correctness'",
+        f"{path}:3: evaluation.without_code.0: expected a mapping, got 3",
+        f"{path}:3: evaluation.workers: expected a whole number, got 'many'",
+        f"{path}:4: wal.fsync: expected true or false, got 'maybe'",
+        f"{path}:5: judge: expected a section of keys, got nothing",
+        f"{path}:6: tokens.0: expected text, got a number",
+    ]
+
+
+@pytest.mark.parametrize(
+    "price", ["0.4", "[0.4]", "[0.4, 1.6, 3]", "[a, 1]", "[-1, 1]", "[.nan, 1]", "{in: 1}"]
+)
+def test_a_price_that_is_none_is_told_with_its_line_and_the_form(write, price) -> None:
+    path = write(f"judge:\n  prices:\n    gpt-4.1: [2, 8]\n    mine: {price}\n")
+    (told,) = problems(path)
+    assert told.startswith(
+        f"{path}:4: judge.prices.mine: a price is two numbers, US dollars per million tokens in and out, as"
+        " in [0.4, 1.6], got "
+    )
+
+
+def test_prices_that_are_no_table_are_told_with_the_form(write) -> None:
+    path = write("judge:\n  prices: [0.4, 1.6]\n")
+    assert problems(path) == [f"{path}:2: judge.prices: expected a mapping, got a list"]
+    assert load_config(write("judge: {prices: {5: [1, 2]}}\n"), {}, {}).judge.prices == {"5": (1.0, 2.0)}
+
+
+def test_secrets_are_never_echoed(write) -> None:
+    path = write("tokens: [12345]\nforward: [{endpoint: 'http://a', headers: {key: 67890}}]\n")
+    told = " ".join(problems(path))
+    assert "12345" not in told
+    assert "67890" not in told
+    config = load_config(None, {"SPANPROOF_TOKENS": "[hush]"})
+    assert "hush" not in repr(config) + config.model_dump_json()
+    with_dsn = load_config(None, {}, {"store.location": "clickhouse://me:hush@db:8123/spans"})
+    assert "hush" not in with_dsn.model_dump_json()
+    assert "me:**********@db:8123/spans" in with_dsn.model_dump_json()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("project: a\nproject: b\n", ":2: project: written twice, first at"),
+        ("project: [", "not valid YAML"),
+        ("- a\n- b\n", "must hold a mapping"),
+        ("project: !!python/object:os.system x\n", "not valid YAML"),
+    ],
+)
+def test_a_file_that_is_no_configuration_is_told_with_its_line(write, text, told) -> None:
+    assert any(told in problem for problem in problems(write(text)))
+
+
+def test_a_missing_file_is_an_error_and_an_empty_one_is_not(tmp_path, write) -> None:
+    assert "cannot be read: No such file" in problems(tmp_path / "none.yaml")[0]
+    assert load_config(write("# nothing\n"), {}) == Config()
+
+
+def test_a_flag_into_what_is_no_section_is_told() -> None:
+    assert problems(overrides={"project": "a", "project.b": "c"}) == [
+        "--set project.b: project.b: project is not a section"
+    ]
+
+
+def test_alert_rules_are_checked_with_the_model_that_is_handed_in(write) -> None:
+    class Rule(BaseModel):
+        model_config = ConfigDict(extra="forbid")
+        name: str
+
+    path = write("alerts:\n  - name: a\n  - nmae: b\n")
+    assert load_config(path, {}).alerts[0] == {"name": "a"}
+    assert problems(path, alert_rule=Rule) == [
+        f"{path}:3: alerts.1.name: Field required",
+        f"{path}:3: alerts.1.nmae: unknown key; did you mean 'alerts.1.name'?",
+    ]
+
+
+def test_listening_to_others_without_a_token_is_warned_about() -> None:
+    config = load_config(None, {}, {"receivers.http.host": "0.0.0.0"})
+    assert len(config.warnings) == 1
+    assert "0.0.0.0" in config.warnings[0]
+
+
+def test_a_judge_that_is_set_up_without_a_model_is_warned_about() -> None:
+    config = load_config(None, {}, {"judge.beside_share": "0.1", "judge.prices": "{m: [1, 2]}"})
+    assert config.warnings == ("judge.beside_share is set and judge.model is not: no judge is asked",)
+    assert load_config(None, {}, {"judge.prices": "{m: [1, 2]}"}).warnings == ()
+    named = load_config(None, {}, {"judge.beside_share": "0.1", "judge.model": "m-2026-01-01"})
+    assert named.warnings == ()
+
+
+def test_the_largest_body_must_fit_into_what_is_taken_at_once() -> None:
+    assert "at least twice max_body_bytes" in problems(overrides={"limits.max_body_bytes": "200000000"})[0]
+
+
+def test_one_receiver_may_be_off_but_not_both() -> None:
+    assert not load_config(None, {}, {"receivers.grpc.enabled": "false"}).receivers.grpc.enabled
+    both = {"receivers.grpc.enabled": "false", "receivers.http.enabled": "no"}
+    assert "every receiver is disabled" in problems(overrides=both)[0]
+
+
+def test_the_configuration_is_frozen() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        Config().project = "other"  # type: ignore[misc]
+
+
+def test_every_key_is_described_and_the_page_is_what_the_model_says() -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    assert page == reference(Config), "run: spanproof config reference > docs/configuration.md"
+    for key in known_keys(Config):
+        assert f"`{key.replace('*', '<n>')}`" in page
+
+
+_SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10)
+_NAMES = st.sampled_from(["receivers", "grpc", "port", "assembly", "quiet_s", "forward", "headers", "1", "x"])
+_TREES = st.recursive(
+    _SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_NAMES | _SCALARS, inner, max_size=3),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(tree=_TREES, key=st.lists(_NAMES, min_size=1, max_size=4).map(".".join), value=st.text(max_size=10))
+def test_any_file_and_any_flag_is_a_configuration_or_a_configuration_error(write, tree, key, value) -> None:
+    try:
+        path = write(yaml.safe_dump(tree))
+    except (yaml.YAMLError, ValueError):
+        return
+    with suppress(ConfigError):
+        load_config(path, {}, {key: value})
+
+
+@given(text=st.text(max_size=60))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_text_is_a_configuration_or_a_configuration_error(tmp_path, text) -> None:
+    path = tmp_path / "any.yaml"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    with suppress(ConfigError):
+        load_config(path, {})
