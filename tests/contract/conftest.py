@@ -9,7 +9,7 @@ import pytest
 from spanproof.sandbox import Evidence, FailureClass, Limits, Sandbox
 from spanproof.sandbox.registry import availability, backend_names, open_sandbox
 
-from ..sandbox.e2b.loopback import on_loopback
+from ..sandbox.backends.e2b.loopback import on_loopback
 from .recorded import PLACES, TIER
 
 BACKENDS = ("jail",) if TIER else backend_names()

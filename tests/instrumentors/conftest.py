@@ -19,8 +19,13 @@ from spanproof.collector.receive.server import Endpoints, Receiver
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.log import Wal
 from spanproof.config.model import Limits, Receivers
-from spanproof.instrumentors import instrument_langchain, instrument_smolagents, trace, uninstrument
-from spanproof.instrumentors.frameworks import diagnostics
+from spanproof.instrumentors import (
+    diagnostics,
+    instrument_langchain,
+    instrument_smolagents,
+    trace,
+    uninstrument,
+)
 from spanproof.instrumentors.frameworks.diagnostics import reset_diagnostics
 from spanproof.semconv import attributes
 

@@ -15,6 +15,7 @@ from langchain_core.tools import tool
 from spanproof.instrumentors import (
     ContentPolicy,
     Redaction,
+    diagnostics,
     instrument_langchain,
     instrument_smolagents,
     uninstrument,
@@ -24,7 +25,6 @@ from spanproof.instrumentors.content.plain_json import plain_json
 from spanproof.instrumentors.content.redaction import redactor_of
 from spanproof.instrumentors.content.serialise import Encoded, encode
 from spanproof.instrumentors.content.texts import clip, well_formed
-from spanproof.instrumentors.frameworks import diagnostics
 from spanproof.instrumentors.frameworks.diagnostics import reset_diagnostics
 
 from .coders import coder

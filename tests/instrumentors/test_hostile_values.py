@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given
 from smolagents import ChatMessage
 
-from spanproof.instrumentors import Redaction, trace
+from spanproof.instrumentors import Redaction, diagnostics, trace
 from spanproof.instrumentors.content.serialise import encode
-from spanproof.instrumentors.frameworks import diagnostics
 from spanproof.instrumentors.frameworks.diagnostics import reset_diagnostics
 
 from .coders import coder

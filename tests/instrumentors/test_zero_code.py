@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.instrumentors import instrumented, uninstrument
-from spanproof.instrumentors.frameworks import diagnostics
+from spanproof.instrumentors import diagnostics, instrumented, uninstrument
 from spanproof.instrumentors.frameworks.diagnostics import reset_diagnostics
 from spanproof.instrumentors.provider import releases
 from spanproof.instrumentors.zero_code import LangChain, OpenAIAgents, Smolagents

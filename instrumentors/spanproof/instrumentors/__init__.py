@@ -9,10 +9,12 @@
 What goes wrong in here never reaches the host; `diagnostics()` counts it.
 """
 
+from spanproof.instrumentors.provider import environment as _environment  # noqa: F401 - first: it imports the SDK with care
+
+# isort: split
 from spanproof.instrumentors.content.capture import ContentPolicy
 from spanproof.instrumentors.content.redaction import Redaction
 from spanproof.instrumentors.frameworks.diagnostics import Diagnostics, diagnostics
-from spanproof.instrumentors.provider import environment as _environment  # noqa: F401 - first: it imports the SDK with care
 from spanproof.instrumentors.registration import (
     instrument_langchain,
     instrument_openai_agents,
