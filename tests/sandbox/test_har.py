@@ -53,8 +53,14 @@ def test_bodies_are_as_they_were_before_any_coding() -> None:
 def test_a_text_is_sent_in_its_own_charset() -> None:
     (call,) = read(entry(content={"mimeType": "text/html; charset=ISO-8859-1", "text": "é"}))
     assert call.body == b"\xe9"
-    (call,) = read(entry(content={"mimeType": "text/html; charset=nonsense", "text": "é"}))
-    assert call.body == "é".encode()
+
+
+@pytest.mark.parametrize("charset", ["nonsense", "hex", "idna", "undefined"])
+def test_a_charset_that_python_does_not_know_is_one_clear_error(charset: str) -> None:
+    content = {"mimeType": f"text/html; charset={charset}", "text": "a..é"}
+    with pytest.raises(BadFixture, match=r"content.mimeType: must be a charset .*charset=utf-8") as caught:
+        read(entry(content=content))
+    assert "\n" not in str(caught.value)
 
 
 def test_what_was_sent_must_be_sent_again_but_for_multipart() -> None:

@@ -189,6 +189,16 @@ def test_a_missing_frozen_file_is_told(evaluation, suite):
         load_case(folder)
 
 
+@pytest.mark.parametrize("name", ["case.yaml", "trace.json", "tests.yaml", "fixtures.yaml"])
+@pytest.mark.parametrize("target", ["/etc/hostname", "/dev/zero"])
+def test_a_file_of_a_case_that_links_out_of_its_folder_is_refused(evaluation, suite, name, target):
+    folder = suite / "cases" / promote(evaluation, RUN_ID, suite).id
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(target)
+    with pytest.raises(SuiteError, match=f"{name}.*lies outside"):
+        load_case(folder)
+
+
 def test_a_folder_that_is_no_suite_is_told(tmp_path):
     with pytest.raises(SuiteError, match=r"is no suite: it has no suite\.yaml"):
         load_suite(tmp_path)

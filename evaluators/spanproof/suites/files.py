@@ -27,6 +27,14 @@ import yaml
 from spanproof.evaluators.casetests import CaseTests, TestsError, load_tests
 from spanproof.evaluators.replay import FixtureBook, load_fixtures
 from spanproof.sandbox import BadFixture
+from spanproof.sandbox.untrusted_files import (
+    MAX_DOCUMENT_BYTES,
+    MalformedYamlError,
+    UnsafeFileError,
+    load_yaml,
+    read_beneath,
+    resolve_beneath,
+)
 from spanproof.suites.case import Case, Expectation, Origin
 from spanproof.suites.errors import SuiteError
 from spanproof.trace import Cohort, Label, Language, Layer, Snippet, Trace
@@ -36,6 +44,8 @@ T = TypeVar("T")
 
 FORMAT = 1
 """Of the files of a suite."""
+
+_FROZEN_BYTES = 256 * 1024 * 1024
 
 TESTS = "tests.yaml"
 """Beside `case.yaml`: it is people's alone."""
@@ -101,9 +111,14 @@ def load_case(folder: Path) -> Case:
 
 def _fixtures(path: Path) -> FixtureBook | None:
     try:
-        return load_fixtures(path) if path.exists() else None
+        if not path.exists():
+            return None
+        resolve_beneath(path.parent, path.name)
+        return load_fixtures(path)
     except BadFixture as problem:
         raise SuiteError(str(problem)) from problem
+    except UnsafeFileError as problem:
+        raise SuiteError(f"{path}: {problem}") from problem
 
 
 def _write_suite(suite: Path) -> None:
@@ -239,9 +254,11 @@ def _frozen_digests(path: Path, head: Mapping[str, Any]) -> Iterator[tuple[str, 
 
 def _frozen_content(folder: Path, name: str, kept: str) -> bytes:
     try:
-        content = (folder / name).read_bytes()
+        content = read_beneath(folder, name, _FROZEN_BYTES)
     except OSError as problem:
         raise SuiteError(f"{folder / name}: {problem.strerror}; promote the run again") from problem
+    except UnsafeFileError as problem:
+        raise SuiteError(f"{folder / name}: {problem}") from problem
     if _digest(content) != kept:
         raise SuiteError(
             f"{folder / name} is no longer what was frozen: its digest is {_digest(content)}, case.yaml says"
@@ -257,10 +274,12 @@ def _check_format(path: Path, head: Mapping[str, Any]) -> None:
 
 def _load_yaml(path: Path) -> dict[str, Any]:
     try:
-        loaded = yaml.safe_load(path.read_bytes())
+        loaded = load_yaml(read_beneath(path.parent, path.name, MAX_DOCUMENT_BYTES))
     except OSError as problem:
         raise SuiteError(f"{path}: {problem.strerror}") from problem
-    except (yaml.YAMLError, ValueError, RecursionError) as problem:
+    except UnsafeFileError as problem:
+        raise SuiteError(f"{path}: {problem}") from problem
+    except MalformedYamlError as problem:
         raise SuiteError(f"{path}: not YAML: {problem}") from problem
     if not isinstance(loaded, dict):
         raise SuiteError(f"{path}: expected a mapping, got {type(loaded).__name__}")

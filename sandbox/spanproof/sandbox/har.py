@@ -19,6 +19,7 @@ from pathlib import Path
 
 from spanproof.sandbox.errors import BadFixture
 from spanproof.sandbox.model import Exchange
+from spanproof.sandbox.untrusted_files import UnsafeFileError, read_bounded
 
 FILE_BYTES = 256 * 1024 * 1024
 ENTRIES = 10_000
@@ -33,17 +34,25 @@ def load_har(path: Path) -> tuple[Exchange, ...]:
         BadFixture: it is absent, too large, no JSON or no HAR; names the file, the entry, the field.
     """
     try:
-        size = path.stat().st_size
-        if size > FILE_BYTES:
-            raise BadFixture(
-                f"{path}: {size} bytes are more than a tape may have ({FILE_BYTES}); record less"
-            )
-        document = json.loads(path.read_bytes())
+        content = read_bounded(path, FILE_BYTES)
     except OSError as problem:
         raise BadFixture(f"{path}: cannot be read: {problem.strerror}; name a HAR file") from problem
+    except UnsafeFileError as problem:
+        raise BadFixture(f"{problem}: record less") from problem
+    return parse_har(content, str(path))
+
+
+def parse_har(content: bytes, origin: str) -> tuple[Exchange, ...]:
+    """Return the calls of a HAR file's content; `origin` names it in errors.
+
+    Raises:
+        BadFixture: it is no JSON or no HAR; names the origin, the entry, the field.
+    """
+    try:
+        document = json.loads(content)
     except (ValueError, RecursionError) as problem:
-        raise BadFixture(f"{path}: not JSON: {problem}; export the recording as HAR 1.2") from problem
-    return exchanges_of(document, str(path))
+        raise BadFixture(f"{origin}: not JSON: {problem}; export the recording as HAR 1.2") from problem
+    return exchanges_of(document, origin)
 
 
 def exchanges_of(document: object, origin: str) -> tuple[Exchange, ...]:
@@ -168,5 +177,8 @@ def _decoded(place: _Place, text: _Place) -> bytes:
     charset = _CHARSET.search(mime.text()) if mime is not None else None
     try:
         return text.text().encode(charset[1] if charset else "utf-8")
-    except (LookupError, UnicodeEncodeError):
+    except UnicodeEncodeError:
         return text.text().encode("utf-8", "surrogatepass")
+    except (LookupError, UnicodeError) as problem:
+        assert mime is not None
+        raise mime.wrong(f"a charset that Python knows ({problem}); write charset=utf-8") from problem

@@ -16,6 +16,14 @@ from spanproof.sandbox.errors import PolicyError
 from spanproof.sandbox.model import Tier
 from spanproof.sandbox.policy import SUBJECT, Aggregation, Override, Policy
 from spanproof.sandbox.scanners.source import KNOWN_LANGUAGES, canonical_language
+from spanproof.sandbox.untrusted_files import (
+    MAX_DOCUMENT_BYTES,
+    MalformedYamlError,
+    UnsafeFileError,
+    load_yaml,
+    read_bounded,
+    resolve_beneath,
+)
 
 if TYPE_CHECKING:
     from spanproof.sandbox.scanners.patterns import PatternRule
@@ -28,17 +36,14 @@ def load_policy(path: Path) -> Policy:
         PolicyError: the file is absent, no YAML, or says what a policy cannot; names file, key, value,
         remedy.
     """
-    import yaml
-
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as problem:
+        document = load_yaml(read_bounded(path, MAX_DOCUMENT_BYTES))
+    except (OSError, UnsafeFileError) as problem:
         raise PolicyError(
             f"policy {path}: cannot be read: {problem}; name a readable UTF-8 file"
         ) from problem
-    except (yaml.YAMLError, RecursionError) as problem:
-        place = " ".join(str(problem).split())
-        raise PolicyError(f"policy {path}: not valid YAML: {place}; mend the file there") from problem
+    except MalformedYamlError as problem:
+        raise PolicyError(f"policy {path}: not valid YAML: {problem}; correct the file there") from problem
     if document is None:
         return Policy()
     if not isinstance(document, Mapping):
@@ -220,7 +225,10 @@ def _flag(place: _Place, value: object) -> bool:
 
 def _files(place: _Place, value: object) -> tuple[str, ...]:
     # What a policy names relative to itself stays with it wherever the program is started.
-    files = [place.directory / one for one in _texts(place, value)]
+    try:
+        files = [resolve_beneath(place.directory, one) for one in _texts(place, value)]
+    except UnsafeFileError as problem:
+        raise place.refuse(value, str(problem)) from problem
     for file in files:
         if not file.is_file():
             raise place.refuse(file.name, f"give a Python file; there is none at {file}")

@@ -75,7 +75,18 @@ def test_a_run_s_set_is_the_one_it_names_else_the_first_that_fits(write):
         ("sets: [{name: a, seed: -1}]", "seed must be a number from 0"),
         ("sets: [{name: a, clock: 2026-11-01}]", "clock must be a time with its zone"),
         ("sets: [{name: a, clock: soon}]", "clock must be a time with its zone"),
+        (
+            "sets: [{name: a, files: {x: /etc/hostname}}]",
+            r"files.x cannot be used: .* lies outside",
+        ),
+        (
+            "sets: [{name: a, database: {file: /proc/self/environ}}]",
+            r"database.file cannot be .* outside",
+        ),
+        ("sets: [{name: a, http: /dev/zero}]", r"http cannot be used: '/dev/zero' lies outside"),
+        ("sets: [{name: a, packages: ../../r.txt}]", r"packages cannot be used: .* lies outside"),
         ("sets: [", "not valid YAML"),
+        ("[" * 100_000, "not valid YAML: nested deeper"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(write, text, told):

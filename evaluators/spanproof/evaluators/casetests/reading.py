@@ -5,12 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from spanproof.evaluators.casetests.model import CaseTests, TestsError
 from spanproof.evaluators.invalid import in_words
+from spanproof.sandbox.untrusted_files import (
+    MAX_DOCUMENT_BYTES,
+    MalformedYamlError,
+    UnsafeFileError,
+    load_yaml,
+    read_beneath,
+)
 
 
 def load_tests(path: Path) -> CaseTests:
@@ -20,10 +26,12 @@ def load_tests(path: Path) -> CaseTests:
         TestsError: the file cannot be read, or is not what it must be.
     """
     try:
-        document = yaml.safe_load(path.read_bytes())
+        document = load_yaml(read_beneath(path.parent, path.name, MAX_DOCUMENT_BYTES))
     except OSError as problem:
         raise TestsError(f"{path}: {problem.strerror}") from problem
-    except (yaml.YAMLError, ValueError, RecursionError) as problem:
+    except UnsafeFileError as problem:
+        raise TestsError(f"{path}: {problem}") from problem
+    except MalformedYamlError as problem:
         raise TestsError(f"{path}: not YAML: {problem}") from problem
     return read_tests(document, str(path))
 

@@ -16,7 +16,16 @@ from spanproof.sandbox import Database, DatabaseEngine, Exchange, PackageSet
 from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.environments import read_packages
 from spanproof.sandbox.errors import BadFixture, EnvironmentUnavailable
-from spanproof.sandbox.har import load_har
+from spanproof.sandbox.har import parse_har
+from spanproof.sandbox.untrusted_files import (
+    MAX_DOCUMENT_BYTES,
+    MalformedYamlError,
+    UnsafeFileError,
+    load_yaml,
+    read_beneath,
+    read_bounded,
+    resolve_beneath,
+)
 from spanproof.trace import Cohort
 
 _T = TypeVar("_T")
@@ -91,15 +100,12 @@ def load_fixtures(path: Path) -> FixtureBook:
     Raises:
         BadFixture: it is absent, no YAML, or says what fixtures cannot; names file, set, key and remedy.
     """
-    import yaml
-
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as problem:
+        document = load_yaml(read_bounded(path, MAX_DOCUMENT_BYTES))
+    except (OSError, UnsafeFileError) as problem:
         raise BadFixture(f"{path}: cannot be read: {problem}; name a readable UTF-8 file") from problem
-    except (yaml.YAMLError, RecursionError) as problem:
-        place = " ".join(str(problem).split())
-        raise BadFixture(f"{path}: not valid YAML: {place}; mend the file there") from problem
+    except MalformedYamlError as problem:
+        raise BadFixture(f"{path}: not valid YAML: {problem}; correct the file there") from problem
     if (
         not isinstance(document, Mapping)
         or list(document) != ["sets"]
@@ -145,7 +151,7 @@ class _Reader:
             cohort=self._cohort(),
             database=self._database(files),  # adds its file
             files=files,
-            http=self._optional("http", lambda at: load_har(self._file(at, "http"))) or (),
+            http=self._optional("http", self._http) or (),
             packages=self._packages(),
             seed=self._seed(),
             clock_s=self._clock(),
@@ -177,9 +183,10 @@ class _Reader:
             check_files(told)
         except ValueError as problem:
             raise self._wrong("files", str(problem)) from problem
-        return {
-            name: self._content(self._file(at, f"files.{name}"), f"files.{name}") for name, at in told.items()
-        }
+        return {name: self._content(at, f"files.{name}") for name, at in told.items()}
+
+    def _http(self, named: object) -> tuple[Exchange, ...]:
+        return parse_har(self._content(named, "http"), str(self._path.parent / str(named)))
 
     def _database(self, files: dict[str, bytes]) -> Database | None:
         told = self._told.get("database")
@@ -196,9 +203,10 @@ class _Reader:
             raise self._wrong("database.writable", "must be true or false")
         if told.get("file") is None:
             return Database(engine)
-        path = self._file(told["file"], "database.file")
-        files[path.name] = self._content(path, "database.file")
-        return Database(engine, path.name, writable)
+        content = self._content(told["file"], "database.file")
+        name = Path(told["file"]).name
+        files[name] = content
+        return Database(engine, name, writable)
 
     def _packages(self) -> PackageSet | None:
         told = self._told.get("packages")
@@ -206,7 +214,7 @@ class _Reader:
             return None
         try:
             return read_packages(self._file(told, "packages")).packages
-        except EnvironmentUnavailable as problem:
+        except (EnvironmentUnavailable, OSError) as problem:
             raise self._wrong("packages", f"names no pinned packages: {problem}") from problem
 
     def _seed(self) -> int:
@@ -229,15 +237,25 @@ class _Reader:
         return clock.timestamp()
 
     def _file(self, told: object, key: str) -> Path:
-        """A file named in the file, relative to that."""
-        if not isinstance(told, str) or not told:
-            raise self._wrong(key, "must be the path of a file")
-        return self._path.parent / told
-
-    def _content(self, path: Path, key: str) -> bytes:
+        """Return the path of a file that the file names, beneath its own folder."""
+        name = self._name(told, key)
         try:
-            if path.stat().st_size > _FILE_BYTES:
-                raise self._wrong(key, f"names {path}, which is over {_FILE_BYTES} bytes")
-            return path.read_bytes()
+            return resolve_beneath(self._path.parent, name)
+        except UnsafeFileError as problem:
+            raise self._wrong(key, f"cannot be used: {problem}") from problem
+
+    def _content(self, told: object, key: str) -> bytes:
+        """Return the content of a file that the file names, beneath its own folder."""
+        name = self._name(told, key)
+        try:
+            return read_beneath(self._path.parent, name, _FILE_BYTES)
+        except UnsafeFileError as problem:
+            raise self._wrong(key, f"cannot be used: {problem}") from problem
         except OSError as problem:
-            raise self._wrong(key, f"names {path}, which cannot be read: {problem.strerror}") from problem
+            shown = self._path.parent / name
+            raise self._wrong(key, f"names {shown}, which cannot be read: {problem.strerror}") from problem
+
+    def _name(self, told: object, key: str) -> str:
+        if not isinstance(told, str) or not told or "\0" in told:
+            raise self._wrong(key, "must be the path of a file")
+        return told
