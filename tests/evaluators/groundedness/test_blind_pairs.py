@@ -35,13 +35,13 @@ class Held:
     accepted: float
 
 
-EARLIER = Held(("first", "second", "third", "fourth"), 275, 0.93, 344, 0.85, 0.035)
-LATER = Held(("fifth", "sixth", "seventh", "eighth"), 336, 0.82, 382, 0.73, 0.055)
-NINTH = Held(("ninth",), 80, 0.79, 100, 0.89, 0.0)
-TENTH = Held(("tenth",), 80, 0.71, 96, 0.68, 0.17)
-ELEVENTH = Held(("eleventh",), 50, 0.92, 48, 0.85, 0.03)
-TWELFTH = Held(("twelfth",), 97, 0.98, 169, 0.95, 0.015)
-THIRTEENTH = Held(("thirteenth",), 28, 0.96, 40, 0.92, 0.03)
+EARLIER = Held(("first", "second", "third", "fourth"), 275, 0.93, 344, 0.57, 0.035)
+LATER = Held(("fifth", "sixth", "seventh", "eighth"), 336, 0.82, 382, 0.46, 0.055)
+NINTH = Held(("ninth",), 80, 0.79, 100, 0.71, 0.0)
+TENTH = Held(("tenth",), 80, 0.71, 96, 0.52, 0.17)
+ELEVENTH = Held(("eleventh",), 50, 0.92, 48, 0.60, 0.03)
+TWELFTH = Held(("twelfth",), 97, 0.98, 169, 0.69, 0.015)
+THIRTEENTH = Held(("thirteenth",), 28, 0.96, 40, 0.62, 0.03)
 
 HELD = {
     "earlier": EARLIER,

@@ -62,9 +62,9 @@ def test_among_many_values_a_slip_is_chance():
     assert judged(readings, "The model settled at 272 in the end.") is Verdict.UNCERTAIN
 
 
-def test_a_named_value_is_contradicted_whatever_the_number():
+def test_a_named_value_leaves_another_number_open():
     grounding = ground([TEAMS], "Blue have 12 points.")
-    assert grounding.verdict is Verdict.CONTRADICTED
+    assert grounding.verdict is Verdict.UNCERTAIN
     assert "[1].points: 27" in grounding.claims[-1].reason
 
 
@@ -95,7 +95,7 @@ def test_a_state_of_another_row_bears_nothing_out():
     rows = json.dumps([{"item": "Rug", "status": "in transit"}, {"item": "Shelf", "status": "backordered"}])
     assert judged(rows, "The rug is in transit.") is Verdict.GROUNDED
     assert judged(rows, "The shelf is in transit.") is not Verdict.GROUNDED
-    assert judged(rows, "The rug has been delivered.") is Verdict.CONTRADICTED
+    assert judged(rows, "The rug has been delivered.") is Verdict.UNCERTAIN
 
 
 ROTA = json.dumps([{"name": name, "shift": shift} for name, shift in zip("ABCDE", "NNDDD", strict=True)])

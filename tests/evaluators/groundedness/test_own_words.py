@@ -9,7 +9,7 @@ import pytest
 from spanproof.evaluators.layers import groundedness
 from spanproof.evaluators.layers.groundedness import Verdict, ground
 from spanproof.evaluators.model import Told
-from spanproof.trace import Label, Payload
+from spanproof.trace import Payload
 
 SHIPPED = {"shipped": ["on the truck", "ausgeliefert"]}
 OWN = {"quarantined": ["in the cage"], "released": ["out of the cage"]}
@@ -20,11 +20,11 @@ OWN = {"quarantined": ["in the cage"], "released": ["out of the cage"]}
     [
         ('{"status": "shipped"}', "Your order is on the truck.", SHIPPED, Verdict.GROUNDED),
         ('{"status": "AUSGELIEFERT"}', "Your order is shipped.", SHIPPED, Verdict.GROUNDED),
-        ('{"status": "cancelled"}', "Your order is on the truck.", SHIPPED, Verdict.CONTRADICTED),
-        ('{"status": "on_the_truck"}', "Your order is cancelled.", SHIPPED, Verdict.CONTRADICTED),
+        ('{"status": "cancelled"}', "Your order is on the truck.", SHIPPED, Verdict.UNCERTAIN),
+        ('{"status": "on_the_truck"}', "Your order is cancelled.", SHIPPED, Verdict.UNCERTAIN),
         ('{"status": "cancelled"}', "Your order is on the truck.", {}, Verdict.UNCERTAIN),
         ('{"lot": "quarantined"}', "The batch is in the cage.", OWN, Verdict.GROUNDED),
-        ('{"lot": "quarantined"}', "The batch is out of the cage.", OWN, Verdict.CONTRADICTED),
+        ('{"lot": "quarantined"}', "The batch is out of the cage.", OWN, Verdict.UNCERTAIN),
     ],
 )
 def test_a_users_words_mean_the_state_they_are_given_for(output, answer, synonyms, verdict):
@@ -36,4 +36,5 @@ def test_the_words_reach_the_layer_with_the_evidence(build, score_of):
     said = "Your order is on the truck."
     evidence = build.evidence(build.run([snippet], answer=Payload(said, said)))
     told = replace(evidence, told=Told(synonyms={"shipped": ("on the truck",)}))
-    assert score_of(groundedness.judge(told), "groundedness").label is Label.FAIL
+    reason = score_of(groundedness.judge(told), "groundedness").reason
+    assert "'on the truck': `status: cancelled` is what the outputs say" in reason

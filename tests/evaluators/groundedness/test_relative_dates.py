@@ -94,4 +94,4 @@ def test_a_day_without_a_year_is_the_closest_one():
 def test_the_relative_words_name_the_row_of_their_day():
     rows = '[{"date": "2026-03-18", "rain_pct": 20}, {"date": "2026-03-19", "rain_pct": 80}]'
     assert ground([rows], "Tomorrow the chance of rain is 80%.", now=NOON).verdict is Verdict.GROUNDED
-    assert ground([rows], "Tomorrow the chance of rain is 20%.", now=NOON).verdict is Verdict.CONTRADICTED
+    assert ground([rows], "Tomorrow the chance of rain is 20%.", now=NOON).verdict is Verdict.UNCERTAIN

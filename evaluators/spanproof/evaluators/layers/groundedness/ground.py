@@ -131,9 +131,14 @@ def _overall(claims: Sequence[Claim]) -> Verdict:
     verdicts = {claim.verdict for claim in claims}
     if Verdict.CONTRADICTED in verdicts:
         return Verdict.CONTRADICTED
-    if any(claim.verdict is Verdict.UNCERTAIN and claim.kind not in _SOFT for claim in claims):
+    if any(claim.verdict is Verdict.UNCERTAIN and _matters(claim) for claim in claims):
         return Verdict.UNCERTAIN
     return Verdict.GROUNDED if Verdict.GROUNDED in verdicts else Verdict.UNCERTAIN
+
+
+def _matters(claim: Claim) -> bool:
+    """Whether an uncertain claim leaves the answer open: it is no name, or an output gives another value."""
+    return claim.kind not in _SOFT or claim.evidence is not None
 
 
 def _value(claims: Sequence[Claim]) -> float:

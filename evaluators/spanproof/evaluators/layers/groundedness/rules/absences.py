@@ -117,7 +117,7 @@ def _nothing(binding: Binding) -> Iterator[Claim]:
             yield claim(*place, Verdict.GROUNDED, "an output says so", evidence_of(named[0]))
         elif set(named[0].key) <= what:
             reason = f"`{named[0].text}` is what the outputs say"
-            yield claim(*place, Verdict.CONTRADICTED, reason, evidence_of(named[0]))
+            yield claim(*place, Verdict.UNCERTAIN, reason, evidence_of(named[0]))
 
 
 def all_empty(binding: Binding) -> bool:
@@ -146,7 +146,7 @@ def _absent(match: re.Match[str], binding: Binding) -> Claim | None:
         alone = fact.records < 0 or binding.facts.records[fact.records].rows < 0
         if (alone or one_row) and (fact.number or fact.flag):
             return claim(
-                *place, Verdict.CONTRADICTED, f"`{fact.text}` is what the outputs say", evidence_of(fact)
+                *place, Verdict.UNCERTAIN, f"`{fact.text}` is what the outputs say", evidence_of(fact)
             )
     counts = [fact for fact in binding.numbers if not fact.weak and _TALLIES.issuperset(fact.key)]
     if len(counts) == 1 and counts[0].number == 0 and counts[0].key:
@@ -264,7 +264,7 @@ def _flag_claim(fact: Fact, start: int, end: int, binding: Binding) -> Claim:
         start,
         end,
         ClaimKind.STATUS,
-        Verdict.GROUNDED if right else Verdict.CONTRADICTED,
+        Verdict.GROUNDED if right else Verdict.UNCERTAIN,
         "an output says so" if right else f"`{fact.text}` is what the outputs say",
         evidence_of(fact),
     )

@@ -56,7 +56,7 @@ def _identifier_claims(binding: Binding) -> Iterator[Claim]:
                 told = _text_of(records, min(rows[0]))
                 evidence = ClaimEvidence(records.output, told)
                 reason = f"no row holds both; `{told}` is what the outputs say of {first}"
-                place = (binding, start, stop, ClaimKind.IDENTIFIER, Verdict.CONTRADICTED)
+                place = (binding, start, stop, ClaimKind.IDENTIFIER, Verdict.UNCERTAIN)
                 yield claim(*place, reason, evidence)
                 break
 
@@ -103,9 +103,7 @@ def _in_piece(start: int, end: int, columns: list[list[Fact]], binding: Binding)
         ]
         if others and not own & said:
             reason = f"`{row.text}` is what the outputs say of it"
-            return claim(
-                binding, start, end, ClaimKind.STATUS, Verdict.CONTRADICTED, reason, evidence_of(row)
-            )
+            return claim(binding, start, end, ClaimKind.STATUS, Verdict.UNCERTAIN, reason, evidence_of(row))
     return None
 
 

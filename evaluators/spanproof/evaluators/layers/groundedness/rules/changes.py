@@ -7,6 +7,7 @@ this evidence is not there.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import islice
 
 from spanproof.evaluators.layers.groundedness.language.answer import MAX_CLAIMS
@@ -14,7 +15,7 @@ from spanproof.evaluators.layers.groundedness.language.direction_words import DI
 from spanproof.evaluators.layers.groundedness.language.quantities import Quantity
 from spanproof.evaluators.layers.groundedness.language.segments import Sentence
 from spanproof.evaluators.layers.groundedness.language.words import canonical_set
-from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence
+from spanproof.evaluators.layers.groundedness.model import Claim, ClaimEvidence, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.outputs.order import before_after, differ_in_time, is_later
 from spanproof.evaluators.layers.groundedness.rules.binding import Binding, evidence_of
@@ -129,7 +130,9 @@ def from_prose(quantities: list[Quantity], binding: Binding, said: Said) -> Clai
         for fact in (*binding.bound.get(quantity.start, ()), *(derived.operands if derived else ())):
             change = told_change(fact) if fact.weak else None
             if change is not None:
-                return said.claim(change, f"`{fact.text}` is what the outputs say", evidence_of(fact))
+                found = said.claim(change, f"`{fact.text}` is what the outputs say", evidence_of(fact))
+                right = found.verdict is Verdict.GROUNDED
+                return found if right else replace(found, verdict=Verdict.UNCERTAIN)
     return None
 
 

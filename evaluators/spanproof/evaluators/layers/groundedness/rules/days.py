@@ -177,7 +177,7 @@ def _bound(
     if rival is None:
         return None
     reason = f"that is the date of `{matches[-1].text}`; the words name `{rival.text}`"
-    return _claim(mention, binding, Verdict.CONTRADICTED, reason, evidence_of(rival))
+    return _claim(mention, binding, Verdict.UNCERTAIN, reason, evidence_of(rival))
 
 
 def _told_beside(rival: Fact, stated: Stated, binding: Binding) -> bool:
@@ -201,7 +201,7 @@ def _relative_claim(
     todays = binding.todays
     if not todays and waiting and relative.exact is not None:
         reason = f"`{waiting[0].text}` is what the outputs say"
-        return _claim(mention, binding, Verdict.CONTRADICTED, reason, evidence_of(waiting[0]))
+        return _claim(mention, binding, Verdict.UNCERTAIN, reason, evidence_of(waiting[0]))
     dated = binding.dated
     words = frozenset(content_words(binding.answer.sentences[stated.sentence].words))
     about = (

@@ -189,7 +189,7 @@ def _hold(match: re.Match[str], facts: list[Fact], said: frozenset[str], binding
     if not named or not _is_a_name(value) or not any(character.isalpha() for character in value):
         return None
     return claim(
-        *place, Verdict.CONTRADICTED, f"`{named[0].text}` is what the outputs say", evidence_of(named[0])
+        *place, Verdict.UNCERTAIN, f"`{named[0].text}` is what the outputs say", evidence_of(named[0])
     )
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.language.words import content_words
-from spanproof.evaluators.layers.groundedness.model import ClaimEvidence
+from spanproof.evaluators.layers.groundedness.model import ClaimEvidence, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.asked import EXISTS, Asked
 from spanproof.evaluators.layers.groundedness.rules.binding import evidence_of
@@ -97,7 +97,7 @@ def _of_a_name(asked: Asked) -> Misstated | None:
     if is_a_window(asked) or is_a_part(asked, fact) or is_below_a_total(asked, fact):
         return None
     reason = f"no output gives {asked.quantity.text}; the words name `{fact.text}`"
-    return Misstated(reason, evidence_of(fact))
+    return Misstated(reason, evidence_of(fact), Verdict.UNCERTAIN)
 
 
 def _of_a_count(asked: Asked) -> Misstated | None:

@@ -47,7 +47,7 @@ def _exchanged(one: tuple[Stated, Fact], other: tuple[Stated, Fact], binding: Bi
         second.words, theirs
     ):
         for stated, held, meant in ((first, its, theirs), (second, theirs, its)):
-            place = (binding, stated.what.start, stated.what.end, ClaimKind.NUMBER, Verdict.CONTRADICTED)
+            place = (binding, stated.what.start, stated.what.end, ClaimKind.NUMBER, Verdict.UNCERTAIN)
             reason = f"that is the value of `{held.text}`; the words name `{meant.text}`"
             yield claim(*place, reason, evidence_of(meant))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from spanproof.evaluators.layers.groundedness.language.quantity import Quantity
 from spanproof.evaluators.layers.groundedness.language.units import Dimension
 from spanproof.evaluators.layers.groundedness.language.words import words_of
-from spanproof.evaluators.layers.groundedness.model import ClaimEvidence
+from spanproof.evaluators.layers.groundedness.model import ClaimEvidence, Verdict
 from spanproof.evaluators.layers.groundedness.outputs.facts import Fact
 from spanproof.evaluators.layers.groundedness.rules.asked import Asked, in_unit
 from spanproof.evaluators.layers.groundedness.rules.binding import evidence_of
@@ -50,6 +50,7 @@ class Misstated:
 
     reason: str
     evidence: ClaimEvidence | None = None
+    verdict: Verdict = Verdict.CONTRADICTED
 
 
 def slip_of_a_fact(asked: Asked) -> Misstated | None:

@@ -132,4 +132,4 @@ def _is_told(fact: Fact, binding: Binding) -> bool:
 
 def _against(match: re.Match[str], text: str, evidence: ClaimEvidence, binding: Binding) -> Claim:
     place = (binding, match.start("name"), match.end("name"), ClaimKind.ENTITY)
-    return claim(*place, Verdict.CONTRADICTED, f"`{text}` is what the outputs say", evidence)
+    return claim(*place, Verdict.UNCERTAIN, f"`{text}` is what the outputs say", evidence)

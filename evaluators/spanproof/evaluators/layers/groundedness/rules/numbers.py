@@ -255,12 +255,8 @@ def _misplaced(asked: Asked, fact: Fact) -> Claim:
     rivals = rivals_of(asked, fact)
     if rivals:
         rival = rivals[0]
-        # Of two outputs each has its own things to tell under its own keys.
-        counted = not rival.weak and not set(rival.key).isdisjoint(asked.stated.noun)
-        counted = counted or set(rival.key).isdisjoint(asked.words)
-        elsewhere = not rival.weak and counted and rival.output != fact.output and rival.key != fact.key
         return asked.claim(
-            Verdict.UNCERTAIN if elsewhere else Verdict.CONTRADICTED,
+            Verdict.UNCERTAIN,
             f"that is the value of `{fact.text}`; the words name `{rival.text}`",
             evidence_of(rival),
         )

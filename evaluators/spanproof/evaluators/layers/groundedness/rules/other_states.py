@@ -95,4 +95,4 @@ def of_a_line(match: re.Match[str], binding: Binding, meanings: Meanings) -> Cla
         return claim(*place, Verdict.GROUNDED, "an output says so", evidence)
     if any(frozenset((one, other)) in COMPATIBLE for _, one in meanings for _, other in line.meanings):
         return None
-    return claim(*place, Verdict.CONTRADICTED, f"`{line.text}` is what the outputs say", evidence)
+    return claim(*place, Verdict.UNCERTAIN, f"`{line.text}` is what the outputs say", evidence)

@@ -50,9 +50,7 @@ def _settle(match: re.Match[str], binding: Binding) -> Claim | None:
     tallies = [fact for fact in binding.numbers if not fact.weak and fact.key and _ILL.issuperset(fact.key)]
     wrong = next((fact for fact in tallies if fact.number), None)
     if wrong is not None:
-        return claim(
-            *place, Verdict.CONTRADICTED, f"`{wrong.text}` is what the outputs say", evidence_of(wrong)
-        )
+        return claim(*place, Verdict.UNCERTAIN, f"`{wrong.text}` is what the outputs say", evidence_of(wrong))
     return (
         claim(*place, Verdict.GROUNDED, "the outputs count no other", evidence_of(tallies[0]))
         if tallies

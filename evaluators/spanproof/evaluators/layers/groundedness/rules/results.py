@@ -46,7 +46,7 @@ def result_claim(match: re.Match[str], quantity: Quantity, binding: Binding) -> 
         )
     (one, other), index = next(iter(held.items()))
     evidence = ClaimEvidence(index, f"{one}-{other}")
-    return claim(*place, Verdict.CONTRADICTED, f"`{evidence.text}` is what the outputs say", evidence)
+    return claim(*place, Verdict.UNCERTAIN, f"`{evidence.text}` is what the outputs say", evidence)
 
 
 def _both_held(match: re.Match[str], binding: Binding) -> bool:

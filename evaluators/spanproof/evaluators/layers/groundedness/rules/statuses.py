@@ -71,7 +71,7 @@ def _settle(match: re.Match[str], binding: Binding, known: list[Status]) -> Clai
     if _holds_beside(match, binding, rivals, every):
         return None
     reason = f"`{rivals[0].fact.text}` is what the outputs say"
-    return _claim(match, binding, Verdict.CONTRADICTED, reason, rivals[0].fact)
+    return _claim(match, binding, Verdict.UNCERTAIN, reason, rivals[0].fact)
 
 
 def _claim(match: re.Match[str], binding: Binding, verdict: Verdict, reason: str, fact: Fact) -> Claim:
@@ -95,9 +95,7 @@ def _agreed(match: re.Match[str], binding: Binding, rivals: list[Status], same: 
     """A state that the outputs hold, if it is that of what the sentence names."""
     own = _of_the_named_row(match, binding, same)
     if own is not None:
-        is_known = bool(binding.states.meanings(own.string or ""))
-        verdict = Verdict.CONTRADICTED if is_known else Verdict.UNCERTAIN
-        return _claim(match, binding, verdict, f"`{own.text}` is what the outputs say of it", own)
+        return _claim(match, binding, Verdict.UNCERTAIN, f"`{own.text}` is what the outputs say of it", own)
     if _is_open(match, binding, rivals, same):
         reason = "the outputs hold several states, and of which it is said the words do not tell"
         return _claim(match, binding, Verdict.UNCERTAIN, reason, rivals[0].fact)

@@ -50,8 +50,7 @@ def time_claim(stated: Stated, binding: Binding) -> Claim | None:
             return verdict(Verdict.GROUNDED, "an output says so", evidence_of(fact))
     if rival is not None:
         reason = f"that is the time of `{matches[-1].text}`; the words name `{rival.text}`"
-        in_one_line = rival.weak and matches[-1].weak and rival.line == matches[-1].line
-        return verdict(Verdict.UNCERTAIN if in_one_line else Verdict.CONTRADICTED, reason, evidence_of(rival))
+        return verdict(Verdict.UNCERTAIN, reason, evidence_of(rival))
     lasting = _time_between(mention, timed)
     if lasting is not None:
         first, second = lasting

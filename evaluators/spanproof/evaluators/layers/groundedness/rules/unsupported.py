@@ -120,7 +120,7 @@ def _open_or_wrong(asked: Asked) -> Claim:
         return asked.claim(Verdict.UNCERTAIN, f"{told}: whether that is meant, nothing tells")
     found = misstated(asked)
     if found is not None:
-        return asked.claim(Verdict.CONTRADICTED, found.reason, found.evidence)
+        return asked.claim(found.verdict, found.reason, found.evidence)
     reason = f"no output gives {asked.quantity.text}, and whether it is reckoned of them is open"
     return asked.claim(Verdict.UNCERTAIN, reason)
 

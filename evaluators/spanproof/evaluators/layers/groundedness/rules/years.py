@@ -65,7 +65,7 @@ def year_claim(asked: Asked) -> Claim:
     rival = _another_rows(year, asked)
     if rival is not None:
         reason = f"`{rival.text}` is what the outputs say of it"
-        return asked.claim(Verdict.CONTRADICTED, reason, evidence_of(rival))
+        return asked.claim(Verdict.UNCERTAIN, reason, evidence_of(rival))
     if str(year) in binding.vocabulary or str(year) in binding.task:
         return asked.claim(Verdict.GROUNDED, "the outputs or the task name this year")
     for fact in binding.facts.facts:
