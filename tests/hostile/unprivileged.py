@@ -11,7 +11,7 @@ import stat
 import sys
 from pathlib import Path
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 
 NOBODY = 65534
 

@@ -1,6 +1,6 @@
 """Random bytes that repeat: seeded streams behind every source the kernel has.
 
-In: a seed. Out: answers to `getrandom` written into the caller's memory, and a pipe that stands for
+In: a seed. Out: the bytes that `getrandom` returns to each caller, and a pipe that stands for
 `/dev/random` and `/dev/urandom`. Each thread has a stream of its own, named by how many were started before
 it, so that threads and processes that run at once repeat too; all share the pipe, in the order they read.
 """
@@ -12,8 +12,6 @@ import os
 import select
 from collections import Counter
 from hashlib import shake_256
-
-from spanproof.sandbox.backends.jail import kernel
 
 _DEVICES = frozenset(("/dev/random", "/dev/urandom"))
 _AT_ONCE_BYTES = 65536
@@ -31,14 +29,9 @@ class Entropy:
         self._poll = poll
         self._pipe: tuple[int, int] | None = None
 
-    def answer(self, thread: int, pointer: int, length: int) -> int:
-        """Give a caller of `getrandom` its bytes; how many, which may be fewer than it asked for.
-
-        Raises:
-            OSError: its memory cannot be written.
-        """
-        data = self._draw(thread - self._guest, min(length, _AT_ONCE_BYTES))
-        return kernel.write_memory(thread, pointer, data) if data else 0
+    def draw(self, thread: int, length: int) -> bytes:
+        """Return the next bytes for a thread that calls `getrandom`; they may be fewer than it requests."""
+        return self._draw(thread - self._guest, min(length, _AT_ONCE_BYTES))
 
     def in_place_of(self, path: str) -> int | None:
         """The end of the pipe that is read in place of a device, the caller's to close."""

@@ -12,17 +12,14 @@ import select
 import socket
 import time
 from functools import cache
-from typing import TYPE_CHECKING
 
-from spanproof.sandbox.backends.jail.seccomp.addresses import Target
 from spanproof.sandbox.fixed import vdso
 from spanproof.sandbox.fixed.entropy import Entropy
 from spanproof.sandbox.fixed.stubs import STUBS
 from spanproof.sandbox.guest.wire import Frame, Header
-from spanproof.sandbox.tape.tape import Tape
-
-if TYPE_CHECKING:
-    from spanproof.sandbox.backends.jail.isolation import Place
+from spanproof.sandbox.tape.server import Note
+from spanproof.sandbox.tape.tape import Lead, Tape
+from spanproof.sandbox.tape.target import Target
 
 own_image = cache(vdso.own_image)
 """Read once: a slot may close its memory to all, itself included."""
@@ -36,8 +33,8 @@ def surrounded(job: Header) -> bool:
 class Surroundings:
     """Of one run, from its first moment on."""
 
-    def __init__(self, job: Frame, guest: int, place: Place) -> None:
-        """Fix what the job names, for a guest that waits; its attempts to call go to the watcher's record.
+    def __init__(self, job: Frame, guest: int, lead: Lead, code: str, note: Note) -> None:
+        """Fix what the job names, for a guest that waits; `lead`, `code` and `note` are for its `Tape`.
 
         Raises:
             OSError: the kernel does not let us.
@@ -61,11 +58,9 @@ class Surroundings:
                 f"this kernel lets nobody write another's code ({failure.strerror}), so no clock and no seed"
                 " can be given; boot it without proc_mem.force_override, or run without them"
             ) from failure
-        self._watcher = place.watcher
         self._tape: Tape | None = None
         if job.header["tape"]:
-            place.watcher.record.network_used = True
-            self._tape = Tape(job.parts[-1], place.network, place.box.code, self._note)
+            self._tape = Tape(job.parts[-1], lead, code, note)
             self._poll.register(self._tape, select.EPOLLIN)
 
     @property
@@ -89,14 +84,10 @@ class Surroundings:
             with contextlib.suppress(OSError):  # a program that cannot be read cannot be entered either
                 self._enter(pid)
 
-    def random(self, pid: int, pointer: int, length: int) -> int:
-        """Answer `getrandom`; how many bytes.
-
-        Raises:
-            OSError: the caller's memory cannot be written.
-        """
+    def random(self, pid: int, length: int) -> bytes:
+        """Return the bytes that `getrandom` gives a thread."""
         assert self._entropy is not None, "only a seeded guest's filter asks"
-        return self._entropy.answer(pid, pointer, length)
+        return self._entropy.draw(pid, length)
 
     def in_place_of(self, path: str, *, writes: bool) -> int | None:
         """A descriptor to hand over in place of a file, the caller's to close; None where the file stays."""
@@ -129,10 +120,6 @@ class Surroundings:
         if self._tape is not None:
             self._tape.close()
         self._poll.close()
-
-    def _note(self, target: str, *, allowed: bool) -> None:
-        """Into the record of now: a session's steps each have their own."""
-        self._watcher.record.note("network", target, allowed=allowed)
 
     def _enter(self, pid: int) -> None:
         """Change what a process is told by its own memory; its children inherit that."""

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 from spanproof.sandbox.guest import candidate
 from spanproof.sandbox.guest.crossing import NoPlainForm, decode, encode, exception_class
 from spanproof.sandbox.guest.ending import exit_code_of, print_exception

@@ -17,8 +17,8 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-from spanproof.sandbox.backends.jail.isolation import Descriptors
 from spanproof.sandbox.guest import determinism
+from spanproof.sandbox.guest.descriptors import Descriptors
 from spanproof.sandbox.guest.ending import shut_down
 from spanproof.sandbox.guest.inbox import Inbox, message
 from spanproof.sandbox.guest.python import run_program, run_tested

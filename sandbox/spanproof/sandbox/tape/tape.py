@@ -11,15 +11,14 @@ import ipaddress
 import os
 import socket
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
-from spanproof.sandbox.backends.jail.isolation import Network
-from spanproof.sandbox.backends.jail.namespaces.sealed_files import SealedText
-from spanproof.sandbox.backends.jail.seccomp.addresses import Target
 from spanproof.sandbox.tape import trust
 from spanproof.sandbox.tape.recording import Recording, unpacked
+from spanproof.sandbox.tape.sealed_files import SealedText
 from spanproof.sandbox.tape.server import Note, Server, tls_context
+from spanproof.sandbox.tape.target import Target
 from spanproof.sandbox.tape.urls import DEFAULT_PORTS, Url
 
 if TYPE_CHECKING:
@@ -30,15 +29,26 @@ _NETWORK = ipaddress.ip_network("11.0.0.0/8")
 did; of the recording's own addresses a tape knows nothing."""
 
 
+class Lead(Protocol):
+    """Makes names known in a network, and where it can, every address of it lead to this process."""
+
+    def __call__(self, names: Mapping[str, str], ports: Iterable[int], /) -> Iterable[socket.socket]:
+        """Return the sockets that listen on these ports of every address; none where none can.
+
+        Raises:
+            OSError: the kernel refuses.
+        """
+
+
 class Tape:
     """Serves one recording."""
 
-    def __init__(self, data: bytes, network: Network, code: str, note: Note) -> None:
+    def __init__(self, data: bytes, lead: Lead, code: str, note: Note) -> None:
         """Begin.
 
         Args:
             data: what the host packed.
-            network: the program's.
+            lead: makes the recorded names known to the program, and their addresses lead here.
             code: a directory the program can read and that goes with its box.
             note: takes each call as an attempt.
 
@@ -57,7 +67,7 @@ class Tape:
         self.environment: dict[str, str] = {}
         context = self._trusted(identity["authority"], identity["server"], code) if identity else None
         self._server = Server(recording, context, self._names, note)
-        for listener in network.lead(addresses, self._ports):
+        for listener in lead(addresses, self._ports):
             self._server.listen(listener)
 
     def fileno(self) -> int:

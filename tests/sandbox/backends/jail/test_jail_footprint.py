@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from spanproof.sandbox import Program, Sandbox
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import Program, Sandbox, kernel
 from spanproof.sandbox.backends.jail.forkserver import footprint
 from spanproof.sandbox.registry import open_sandbox
 
 _PINNED_IS_COPIED = """
 import ctypes, mmap, os
-from spanproof.sandbox.backends.jail import footprint, kernel
+from spanproof.sandbox import kernel
+from spanproof.sandbox.backends.jail.forkserver import footprint
 memory = mmap.mmap(-1, 4 * mmap.PAGESIZE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 memory[:] = b"x" * len(memory)
 start = ctypes.addressof(ctypes.c_char.from_buffer(memory))

@@ -8,7 +8,7 @@ import sys
 _HEAP = """
 import os, re
 from pathlib import Path
-from spanproof.sandbox.backends.jail import layout
+from spanproof.sandbox.backends.jail.forkserver import layout
 
 def heaps():
     found = re.findall(r"^(\\S+)-(\\S+) .*\\[heap\\]$", Path("/proc/self/maps").read_text(), re.MULTILINE)

@@ -9,7 +9,7 @@ import sys
 _SCRIPT = """
 import ctypes, decimal, hashlib, json, os, re, resource
 from pathlib import Path
-from spanproof.sandbox.backends.jail import libraries
+from spanproof.sandbox.backends.jail.forkserver import libraries
 
 MAPPING = re.compile(r"^(\\S+)-(\\S+) r([w-])[x-]p \\S+ \\S+ [1-9]\\d* +/.+[.]so", re.MULTILINE)
 
@@ -60,7 +60,7 @@ def test_libraries_are_in_fewer_mappings_that_forks_inherit_and_hold_what_they_h
 _CODE = """
 import ctypes, hashlib, json, re
 from pathlib import Path
-from spanproof.sandbox.backends.jail import layout, libraries
+from spanproof.sandbox.backends.jail.forkserver import layout, libraries
 
 ENTRY = re.compile(r"^(\\S+)-(\\S+) r-xp .*\\n(?:.*:.*\\n)*?AnonHugePages: +(\\d+)", re.MULTILINE)
 somewhere = ctypes.cast(ctypes.pythonapi.Py_IncRef, ctypes.c_void_p).value

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from spanproof.sandbox.backends.docker.inside import Loopback, Processes, Wiped
 from spanproof.sandbox.backends.jail.forkserver.arming import Forked
-from spanproof.sandbox.backends.jail.isolation import Armed, Born, Descriptors, Origin, Place
+from spanproof.sandbox.backends.jail.isolation import Armed, Born, Origin, Place
 from spanproof.sandbox.backends.jail.namespaces import cgroup
 from spanproof.sandbox.backends.jail.namespaces.users import foreign_id
 from spanproof.sandbox.backends.jail.reduced.arming import Passed
@@ -32,6 +32,7 @@ from spanproof.sandbox.backends.jail.seccomp import addresses
 from spanproof.sandbox.backends.jail.seccomp.paths import Boundary, Judged
 from spanproof.sandbox.backends.jail.seccomp.syscalls import this_arch
 from spanproof.sandbox.backends.jail.seccomp.watcher import Watcher
+from spanproof.sandbox.guest.descriptors import Descriptors
 from spanproof.sandbox.guest.raising import exception_named
 from spanproof.sandbox.guest.values import json_form
 from spanproof.sandbox.guest.wire import FROM_HOST, Decoder, Frame
@@ -194,7 +195,7 @@ def test_groups_of_a_dead_host_are_swept(tmp_path: Path) -> None:
 
 _UNSEEN_HOST = """
 import sys
-from spanproof.sandbox.backends.jail import cgroup
+from spanproof.sandbox.backends.jail.namespaces import cgroup
 print(*cgroup.find_base(999999999, sys.argv[1], sys.argv[2]).paths, flush=True)
 sys.stdin.read()
 """

@@ -107,7 +107,7 @@ def test_descendants_are_found_and_ended_wherever_they_went() -> None:
     source = "import os, time\nif os.fork() == 0: os.setsid(); print(os.getpid(), flush=True)\ntime.sleep(60)"
     program = f"""
 import os, signal, subprocess, sys
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.reduced.process_tree import Descendants
 kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
 tree = Descendants(own_user=False)
@@ -243,7 +243,7 @@ def test_landlock_holds_a_process_to_its_walls(tmp_path: Path) -> None:
     (tmp_path / "outside").write_text("secret")
     program = f"""
 import os
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.reduced import landlock
 kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
 landlock.restrict_self(landlock.Walls(("/usr",), ({str(tmp_path / "box")!r},), ("/dev/null",)))

@@ -12,7 +12,7 @@ import pytest
 _A_USER = """
 import os, resource, secrets, socket, sys
 from pathlib import Path
-from spanproof.sandbox.backends.jail import cgroup
+from spanproof.sandbox.backends.jail.namespaces import cgroup
 from spanproof.sandbox.backends.jail.reduced.master import _Boxes
 from spanproof.sandbox.backends.jail.forkserver.starter import Host, Starter
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from spanproof.sandbox import Exchange
 from spanproof.sandbox.backends.jail.namespaces.network import _answer, _refusal
-from spanproof.sandbox.backends.jail.namespaces.sealed_files import SealedText
 from spanproof.sandbox.backends.jail.reduced.network import NoNetwork
 from spanproof.sandbox.backends.jail.run.proxied_sockets import loopback_pair
 from spanproof.sandbox.tape.http1 import BODY_BYTES, BadRequest, Request, RequestReader, answer_bytes
 from spanproof.sandbox.tape.recording import Recording, packed, unpacked
+from spanproof.sandbox.tape.sealed_files import SealedText
 from spanproof.sandbox.tape.tape import addresses_of
 from spanproof.sandbox.tape.trust import identity_for
 from spanproof.sandbox.tape.urls import read_url

@@ -21,8 +21,8 @@ from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.docker.unwatched import Deaf, Led, OneUser, Untold, User, Waited, settle
-from spanproof.sandbox.backends.jail import kernel
 from spanproof.sandbox.backends.jail.forkserver.arming import Arming, Forked
 from spanproof.sandbox.backends.jail.forkserver.supervisor import Slot, tell
 from spanproof.sandbox.backends.jail.forkserver.warm import preload, use_packages_of

@@ -15,7 +15,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.forkserver.arming import Forked
 from spanproof.sandbox.backends.jail.namespaces import network
 from spanproof.sandbox.backends.jail.namespaces import process_tree as tree

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from spanproof.sandbox.guest.descriptors import Descriptors
 from spanproof.sandbox.model import Tier
 
 if TYPE_CHECKING:
@@ -82,21 +83,6 @@ class Network(Protocol):
 
     def renew(self) -> None:
         """Make it as it was before a run that used it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Descriptors:
-    """What a guest is given: its end of the control channel, and its standard streams."""
-
-    control: int
-    stdin: int
-    stdout: int
-    stderr: int
-
-    def close(self) -> None:
-        """Let go of them: once a guest has them, its end is the end of each."""
-        for fd in (self.control, self.stdin, self.stdout, self.stderr):
-            os.close(fd)
 
 
 @dataclass(frozen=True, slots=True)

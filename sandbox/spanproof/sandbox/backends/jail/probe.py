@@ -15,8 +15,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backend import Availability, Feature
-from spanproof.sandbox.backends.jail import kernel, reasons
+from spanproof.sandbox.backends.jail import reasons
 from spanproof.sandbox.backends.jail.forkserver.host import Master
 from spanproof.sandbox.backends.jail.namespaces import cgroup
 from spanproof.sandbox.backends.jail.node import REMEDY, find_node

@@ -12,14 +12,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from spanproof.sandbox import guest
+from spanproof.sandbox import guest, kernel
 from spanproof.sandbox.backends.e2b.guest.lines import Lines
 from spanproof.sandbox.backends.e2b.guest.place import make_place, separate
 from spanproof.sandbox.backends.e2b.guest.served import Served
 from spanproof.sandbox.backends.e2b.guest.start import start
 from spanproof.sandbox.backends.e2b.guest.steps import SessionRun
 from spanproof.sandbox.backends.e2b.guest.watch import Run
-from spanproof.sandbox.backends.jail import kernel
 from spanproof.sandbox.backends.jail.node import find_node
 from spanproof.sandbox.model import Limits
 

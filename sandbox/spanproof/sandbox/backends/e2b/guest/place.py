@@ -16,7 +16,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.namespaces.network import raise_loopback
 
 _SCRATCH = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - made anew for the run

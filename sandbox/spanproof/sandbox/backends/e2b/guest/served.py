@@ -9,8 +9,8 @@ from __future__ import annotations
 import select
 from pathlib import Path
 
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.e2b.guest.overheard import Overheard
-from spanproof.sandbox.backends.jail import kernel
 from spanproof.sandbox.backends.jail.namespaces.network import Loopback
 from spanproof.sandbox.backends.jail.seccomp.attempts import Record
 from spanproof.sandbox.tape.tape import Tape
@@ -38,7 +38,7 @@ class Served:
         self.record = Record()
         self._network = Loopback()
         self._overheard = Overheard()
-        self._tape = Tape(recording, self._network, str(code), self._note)
+        self._tape = Tape(recording, self._network.lead, str(code), self._note)
         self._poll = select.epoll()
         for each in (self._tape, self._network.resolver):
             self._poll.register(each, select.EPOLLIN)

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.e2b.guest.place import Place
-from spanproof.sandbox.backends.jail import kernel
-from spanproof.sandbox.backends.jail.isolation import Descriptors
 from spanproof.sandbox.backends.pinned import fix_random_bytes, shift_clock
+from spanproof.sandbox.guest.descriptors import Descriptors
 from spanproof.sandbox.guest.main import begin_alone, guest_main
 
 _SLACK_BYTES = 256 * 1024 * 1024

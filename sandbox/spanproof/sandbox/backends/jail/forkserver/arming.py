@@ -10,9 +10,10 @@ import resource
 import socket
 from typing import Protocol
 
-from spanproof.sandbox.backends.jail import kernel
-from spanproof.sandbox.backends.jail.isolation import Born, Descriptors, Ended
+from spanproof.sandbox import kernel
+from spanproof.sandbox.backends.jail.isolation import Born, Ended
 from spanproof.sandbox.backends.jail.namespaces import memory
+from spanproof.sandbox.guest.descriptors import Descriptors
 from spanproof.sandbox.guest.main import begin_alone, guest_main
 
 LISTENER_FLAGS = kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER | kernel.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV

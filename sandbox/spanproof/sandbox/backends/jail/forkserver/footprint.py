@@ -17,7 +17,7 @@ import socket
 import time
 from collections.abc import Callable, Iterable
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 from spanproof.sandbox.guest.main import rehearsal_of
 
 Ranges = tuple[tuple[int, int], ...]

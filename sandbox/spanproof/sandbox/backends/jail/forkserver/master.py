@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.forkserver import footprint
 from spanproof.sandbox.backends.jail.forkserver.spawner import Order, keeper_main, map_identity
 from spanproof.sandbox.backends.jail.forkserver.starter import Starter, greet

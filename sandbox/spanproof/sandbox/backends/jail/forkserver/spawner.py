@@ -14,7 +14,7 @@ import socket
 from dataclasses import dataclass
 from typing import NoReturn
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.forkserver.supervisor import SlotPlace, slot_main, tell
 from spanproof.sandbox.backends.jail.forkserver.zygote import stem_main
 from spanproof.sandbox.backends.jail.namespaces import root

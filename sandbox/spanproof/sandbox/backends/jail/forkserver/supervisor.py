@@ -15,10 +15,10 @@ import socket
 from dataclasses import dataclass
 from typing import NoReturn
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.forkserver import footprint
 from spanproof.sandbox.backends.jail.forkserver.zygote import Stems
-from spanproof.sandbox.backends.jail.isolation import Armed, Descriptors, Ends, Place
+from spanproof.sandbox.backends.jail.isolation import Armed, Ends, Place
 from spanproof.sandbox.backends.jail.namespaces import network, root
 from spanproof.sandbox.backends.jail.namespaces import process_tree as tree
 from spanproof.sandbox.backends.jail.namespaces.cgroup import Group
@@ -28,6 +28,7 @@ from spanproof.sandbox.backends.jail.seccomp.paths import Boundary
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 from spanproof.sandbox.backends.jail.seccomp.watcher import Watcher
 from spanproof.sandbox.fixed.run_fixtures import Surroundings, surrounded
+from spanproof.sandbox.guest.descriptors import Descriptors
 from spanproof.sandbox.guest.wire import FROM_HOST, BadFrame, Decoder, Frame, encode, receive
 
 _DEFAULT_DISK_BYTES = 64 * 1024 * 1024
@@ -136,8 +137,16 @@ class Slot:
 
     def _surround(self, job: Frame, armed: Armed) -> None:
         """Fix what the run is to find fixed."""
-        if surrounded(job.header):
-            self._watcher.surroundings = Surroundings(job, armed.born.pid, self._place)
+        if not surrounded(job.header):
+            return
+        if job.header["tape"]:
+            self._watcher.record.network_used = True
+        network, code = self._place.network, self._place.box.code
+        self._watcher.surroundings = Surroundings(job, armed.born.pid, network.lead, code, self._note_call)
+
+    def _note_call(self, target: str, *, allowed: bool) -> None:
+        """Record a network attempt in the record at hand: each step of a session has its own."""
+        self._watcher.record.note("network", target, allowed=allowed)
 
     def _prepare(self, frame: Frame) -> None:
         """Lay the program's files into the box."""

@@ -16,11 +16,12 @@ import struct
 from collections.abc import Callable
 from typing import NoReturn
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.forkserver import footprint
-from spanproof.sandbox.backends.jail.isolation import Born, Descriptors, Ended
+from spanproof.sandbox.backends.jail.isolation import Born, Ended
 from spanproof.sandbox.backends.jail.namespaces import memory, root
 from spanproof.sandbox.guest import determinism
+from spanproof.sandbox.guest.descriptors import Descriptors
 from spanproof.sandbox.guest.main import guest_main, settle
 from spanproof.sandbox.guest.reporter import CONTROL_FD
 

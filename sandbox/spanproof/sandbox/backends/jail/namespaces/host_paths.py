@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 
 _NOTHING = (errno.ENOENT, errno.ENOTDIR)
 _BOUNDS = kernel.RESOLVE_NO_XDEV | kernel.RESOLVE_NO_MAGICLINKS

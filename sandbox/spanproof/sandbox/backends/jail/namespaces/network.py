@@ -11,7 +11,7 @@ import socket
 import struct
 from collections.abc import Iterable, Mapping
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.seccomp.addresses import DNS_PORT, queried_name
 from spanproof.sandbox.tape.routes import lead_here
 

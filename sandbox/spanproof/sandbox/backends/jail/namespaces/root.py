@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 
 BOX = "/box"
 WORK = "/box/work"

@@ -12,7 +12,7 @@ import socket
 import threading
 import time
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.forkserver.arming import LISTENER_FLAGS
 from spanproof.sandbox.backends.jail.reduced import landlock
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 
 
 def open_beneath(directory: str, path: str, flags: int, mode: int = 0, *, links: bool = True) -> int:

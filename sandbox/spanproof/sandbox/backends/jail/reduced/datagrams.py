@@ -17,7 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.namespaces.dns_stub import Ear
 from spanproof.sandbox.backends.jail.namespaces.network import QUERY_BYTES
 from spanproof.sandbox.backends.jail.reduced.paths import Fence

@@ -16,10 +16,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.namespaces import root
 from spanproof.sandbox.backends.jail.namespaces.dns_stub import Ear
-from spanproof.sandbox.backends.jail.namespaces.sealed_files import SealedText
 from spanproof.sandbox.backends.jail.reduced import calls
 from spanproof.sandbox.backends.jail.reduced.box import Directory
 from spanproof.sandbox.backends.jail.reduced.paths import Fence
@@ -29,6 +28,7 @@ from spanproof.sandbox.backends.jail.seccomp import watcher as watch
 from spanproof.sandbox.backends.jail.seccomp.notifications import EPERM, GO_ON, Answer, Notification, signed
 from spanproof.sandbox.backends.jail.seccomp.path_arguments import MUTATORS
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
+from spanproof.sandbox.tape.sealed_files import SealedText
 
 _DONE = Answer(value=0)
 _ACCESS = Answer(errno.EACCES)

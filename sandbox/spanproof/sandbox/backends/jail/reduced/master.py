@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.forkserver.starter import Starter, greet
 from spanproof.sandbox.backends.jail.forkserver.warm import settle, use_packages_of, warm_up
 from spanproof.sandbox.backends.jail.namespaces import cgroup, root

@@ -16,12 +16,13 @@ import struct
 from collections import OrderedDict
 from collections.abc import Callable
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.reduced.datagrams import DatagramWatcher, tell_address
 from spanproof.sandbox.backends.jail.reduced.paths import Fence
 from spanproof.sandbox.backends.jail.seccomp import addresses, paths
 from spanproof.sandbox.backends.jail.seccomp.conditions import PLAIN_PROTOCOLS, PLAIN_TYPES
 from spanproof.sandbox.backends.jail.seccomp.notifications import EPERM, GO_ON, Answer, Notification, signed
+from spanproof.sandbox.tape.target import Target
 
 _DONE = Answer(value=0)
 _ACCESS = Answer(errno.EACCES)
@@ -84,7 +85,7 @@ class SocketWatcher(DatagramWatcher):
             return _ACCESS
         return Answer(errno.ECONNREFUSED if target.loopback else errno.ENETUNREACH)
 
-    def _is_any_port(self, target: addresses.Target, call: Notification) -> bool:
+    def _is_any_port(self, target: Target, call: Notification) -> bool:
         """Whether a client of datagrams is to have any port: nobody can send to it, so it needs none."""
         return target.goes_nowhere and self._datagram_of(call) is not None
 

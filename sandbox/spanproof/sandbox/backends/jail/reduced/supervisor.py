@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.forkserver.arming import Forked
 from spanproof.sandbox.backends.jail.forkserver.supervisor import Slot, tell
-from spanproof.sandbox.backends.jail.isolation import Descriptors, Place
+from spanproof.sandbox.backends.jail.isolation import Place
 from spanproof.sandbox.backends.jail.namespaces.cgroup import Group
 from spanproof.sandbox.backends.jail.namespaces.root import ENVIRONMENT, Bind
 from spanproof.sandbox.backends.jail.reduced.arming import Passed
@@ -25,6 +25,7 @@ from spanproof.sandbox.backends.jail.reduced.watcher import GuardedWatcher
 from spanproof.sandbox.backends.jail.seccomp.filter import SEEDED, compile_filter
 from spanproof.sandbox.backends.jail.seccomp.rules import FORKS
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
+from spanproof.sandbox.guest.descriptors import Descriptors
 from spanproof.sandbox.model import Tier
 
 

@@ -15,7 +15,7 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.namespaces.dns_stub import Ear
 from spanproof.sandbox.backends.jail.namespaces.network import QUERY_BYTES
 from spanproof.sandbox.backends.jail.seccomp import addresses

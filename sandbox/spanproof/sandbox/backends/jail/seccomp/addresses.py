@@ -9,7 +9,8 @@ from __future__ import annotations
 import ipaddress
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from spanproof.sandbox.tape.target import Target
 
 DNS_PORT = 53
 
@@ -17,27 +18,6 @@ _AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
 _FAMILIES = {1: "AF_UNIX", 2: "AF_INET", 10: "AF_INET6", 16: "AF_NETLINK", 17: "AF_PACKET", 38: "AF_ALG"}
 _FAMILIES |= {29: "AF_CAN", 31: "AF_BLUETOOTH", 40: "AF_VSOCK", 44: "AF_XDP", 21: "AF_RDS", 30: "AF_TIPC"}
 _TYPES = {1: "SOCK_STREAM", 2: "SOCK_DGRAM", 3: "SOCK_RAW", 4: "SOCK_RDM", 5: "SOCK_SEQPACKET"}
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Where a call wanted to go.
-
-    Attributes:
-        text: `host:port`, IPv6 hosts in brackets.
-        loopback: whether it stays in the guest's own network namespace.
-        path: of a unix socket; empty for unnamed and abstract ones; None for all else.
-    """
-
-    text: str
-    port: int = 0
-    loopback: bool = False
-    path: str | None = None
-
-    @property
-    def goes_nowhere(self) -> bool:
-        """Whether nothing can be there: libc connects so to learn by which of its names it finds itself."""
-        return self.loopback and self.port == 0
 
 
 def parse(raw: bytes) -> Target | None:

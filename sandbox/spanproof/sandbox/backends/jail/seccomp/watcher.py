@@ -12,7 +12,7 @@ import os
 import struct
 from collections.abc import Callable
 
-from spanproof.sandbox.backends.jail import kernel
+from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.seccomp import addresses, paths
 from spanproof.sandbox.backends.jail.seccomp.attempts import Record
 from spanproof.sandbox.backends.jail.seccomp.notifications import (
@@ -29,6 +29,7 @@ from spanproof.sandbox.backends.jail.seccomp.path_arguments import MUTATORS, OPE
 from spanproof.sandbox.backends.jail.seccomp.rules import REFUSED
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 from spanproof.sandbox.fixed.run_fixtures import Surroundings
+from spanproof.sandbox.tape.target import Target
 
 _MESSAGE_HEAD = struct.Struct("=QI")
 """Of a `msghdr`: where the address is, and how long."""
@@ -127,7 +128,8 @@ class Watcher:
     def _random(self, _name: str, call: Notification) -> Answer:
         """Asked of us where the run has a seed only."""
         assert self.surroundings is not None
-        return Answer(value=self.surroundings.random(call.pid, call.args[0], call.args[1]))
+        data = self.surroundings.random(call.pid, call.args[1])
+        return Answer(value=kernel.write_memory(call.pid, call.args[0], data) if data else 0)
 
     def _parent(self, _name: str, call: Notification) -> Answer:
         """A parent outside the process namespace has no number in it: to its children it is this process."""
@@ -240,7 +242,7 @@ class Watcher:
         """Let a query arrive at the slot's own resolver, which tells the name that is asked for."""
         return GO_ON
 
-    def _recorded(self, target: addresses.Target) -> tuple[str, bool]:
+    def _recorded(self, target: Target) -> tuple[str, bool]:
         """The text to tell of a place, and whether the tape serves there."""
         return (target.text, False) if self.surroundings is None else self.surroundings.place(target)
 

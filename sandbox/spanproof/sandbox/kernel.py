@@ -1,6 +1,6 @@
 """The few system calls Python has no function for, by ctypes; each raises OSError as Python's own do.
 
-Imported by the supervisor side only (master and slot); it holds no state but the loaded C library.
+It holds no state but the loaded C library.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ import contextlib
 import ctypes
 import errno
 import os
+import platform
 import struct
 from collections.abc import Iterator, Sequence
-
-from spanproof.sandbox.backends.jail.seccomp.syscalls import required_arch
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWCGROUP = 0x02000000
@@ -71,6 +70,7 @@ _SYS_IO_URING_REGISTER = 427
 _IO_URING_PARAMETERS = ctypes.c_uint32 * 30
 _IORING_REGISTER_BUFFERS = 0
 _SYS_SECCOMP = {"x86_64": 317, "aarch64": 277}
+_SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
@@ -148,7 +148,7 @@ def umount(target: str, flags: int = MNT_DETACH) -> None:
 
 def pivot_root_here() -> None:
     """Make the working directory the root and detach the old one."""
-    _check(_libc.syscall(_long(_pivot_number()), b".", b"."), "pivot_root")
+    _check(_libc.syscall(_long(_number_here(_SYS_PIVOT_ROOT)), b".", b"."), "pivot_root")
     umount(".")
     os.chdir("/")
 
@@ -257,7 +257,10 @@ def install_filter(program: bytes, flags: int) -> int:
     fprog = _SockFprog(len(program) // 8, ctypes.addressof(buffer))
     return _check(
         _libc.syscall(
-            _long(_seccomp_number()), _long(_SECCOMP_SET_MODE_FILTER), _long(flags), ctypes.byref(fprog)
+            _long(_number_here(_SYS_SECCOMP)),
+            _long(_SECCOMP_SET_MODE_FILTER),
+            _long(flags),
+            ctypes.byref(fprog),
         ),
         "seccomp",
     )
@@ -293,7 +296,7 @@ def notification_available() -> bool:
     """Whether the kernel knows SECCOMP_RET_USER_NOTIF."""
     action = ctypes.c_uint32(SECCOMP_RET_USER_NOTIF)
     answer = _libc.syscall(
-        _long(_seccomp_number()), _long(_SECCOMP_GET_ACTION_AVAIL), _long(0), ctypes.byref(action)
+        _long(_number_here(_SYS_SECCOMP)), _long(_SECCOMP_GET_ACTION_AVAIL), _long(0), ctypes.byref(action)
     )
     return bool(answer == 0)
 
@@ -387,9 +390,13 @@ _libc.process_vm_readv.restype = ctypes.c_ssize_t
 _libc.process_vm_writev.restype = ctypes.c_ssize_t
 
 
-def _seccomp_number() -> int:
-    return _SYS_SECCOMP[required_arch().machine]
+def _number_here(numbers: dict[str, int]) -> int:
+    """Return the number of a call on the running machine.
 
-
-def _pivot_number() -> int:
-    return required_arch().number("pivot_root")
+    Raises:
+        OSError: the machine's architecture is not known.
+    """
+    machine = platform.machine()
+    if machine not in numbers:
+        raise OSError(f"the jail has no system call table for {machine}")
+    return numbers[machine]
