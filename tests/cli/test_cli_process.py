@@ -10,12 +10,12 @@ import signal
 import subprocess
 import sys
 import termios
-import time
 from array import array
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
+from waiting import wait_until
 
 COMMAND = [sys.executable, "-m", "spanproof.cli"]
 CODE = {"language": "python", "source": "print(1)"}
@@ -58,9 +58,12 @@ def answer(process: subprocess.Popen[bytes], within_s: float = HANGS_S) -> dict[
 def until_read(pipe: IO[bytes]) -> None:
     """Wait until the command has taken all that was sent: from then on it waits for more, or works."""
     left = array("i", [1])
-    while left[0]:
+
+    def empty() -> bool:
         fcntl.ioctl(pipe, termios.FIONREAD, left)
-        time.sleep(0.01)
+        return not left[0]
+
+    wait_until(empty, "the command has read its input")
 
 
 def feed(stdin: IO[bytes]) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -86,10 +85,3 @@ def post(collector: Collector, body: bytes) -> None:
 
 def metrics(collector: Collector) -> str:
     return httpx.get(f"{collector.endpoints.http}/metrics", timeout=120).text
-
-
-def wait_until(true: Callable[[], bool], timeout_s: float = 120) -> None:
-    until = time.monotonic() + timeout_s
-    while not true():
-        assert time.monotonic() < until, "not in time"
-        time.sleep(0.05)

@@ -7,12 +7,13 @@ import time
 from collections.abc import Callable
 
 import httpx
+from waiting import wait_until
 
 from spanproof.store import Store, open_store
 from spanproof.trace import Scored
 from spanproof.trace.otlp import any_value
 
-from .collectors import AGENT, PROTOBUF, agent_request, post, running, serving, wait_until
+from .collectors import AGENT, PROTOBUF, agent_request, post, running, serving
 
 
 def test_stopping_evaluates_what_was_received_without_waiting_for_quiet(tmp_path, make_request) -> None:
@@ -50,7 +51,7 @@ def test_what_was_acknowledged_before_kill_9_is_evaluated_after_a_restart(tmp_pa
         process.wait()
     assert acknowledged == 40
     with running(tmp_path) as collector:
-        assert collector.evaluated.wait_for(40, timeout_s=120)
+        assert collector.evaluated.wait_for(40, within_s=120)
         assert len(collector.store.traces(limit=100)) == 40
 
 
@@ -68,7 +69,7 @@ def test_several_workers_say_what_one_says_and_kill_9_amid_their_work_loses_noth
     with running(tmp_path / "one", evaluation__workers="1", **replaying) as collector:
         for body in bodies:
             post(collector, body)
-        assert collector.evaluated.wait_for(TRACES, timeout_s=120)
+        assert collector.evaluated.wait_for(TRACES, within_s=120)
         by_one = said_of(collector.store)
     with serving(tmp_path, evaluation__workers="4", sandbox__workers="3", **replaying) as (process, where):
         with httpx.Client(timeout=120) as client:
@@ -80,7 +81,7 @@ def test_several_workers_say_what_one_says_and_kill_9_amid_their_work_loses_noth
         process.kill()
         process.wait()
     with running(tmp_path, evaluation__workers="3", **replaying) as collector:
-        wait_until(lambda: len(collector.store.traces(limit=1000)) == TRACES, timeout_s=120)
+        wait_until(lambda: len(collector.store.traces(limit=1000)) == TRACES, within_s=120)
         by_several = said_of(collector.store)
     assert by_several == by_one
     assert len({str(said) for said in by_one.values()}) == len(CODE)

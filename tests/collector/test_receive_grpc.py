@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import grpc
 import pytest
@@ -13,6 +12,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2_grpc import LogsServ
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from waiting import wait_until
 
 from spanproof.config.model import Limits
 
@@ -58,10 +58,9 @@ def test_a_message_over_the_limit_is_refused_even_when_it_is_small_on_the_wire(l
         assert "google.rpc.retryinfo-bin" not in trailing
         outcome = {"protocol": "grpc", "outcome": "too_large"}
         # grpc answers by itself, so the client may know before we count.
-        until = time.monotonic() + 60
-        while not listening.counted("spanproof_receive_requests_total", **outcome):
-            assert time.monotonic() < until
-            time.sleep(0.02)
+        wait_until(
+            lambda: listening.counted("spanproof_receive_requests_total", **outcome), "the refusal is counted"
+        )
 
 
 def test_other_services_are_unimplemented(listen) -> None:

@@ -7,12 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from waiting import wait_until
 
 
 def cli(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -21,13 +22,6 @@ def cli(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess
         [sys.executable, "-m", "spanproof.cli", *arguments],
         cwd=cwd, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
-
-
-def wait_until(true: Callable[[], bool], timeout_s: float) -> None:
-    until = time.monotonic() + timeout_s
-    while not true():
-        assert time.monotonic() < until, "did not become true in time"
-        time.sleep(0.2)
 
 
 @contextmanager

@@ -32,7 +32,7 @@ from snippets import HOSTILE
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "plugins"))
-ORDINARY = runpy.run_path(str(HERE.parent / "sandbox/jail/test_jail_ordinary.py"), run_name="ordinary")[
+ORDINARY = runpy.run_path(str(HERE.parent / "sandbox/backends/jail/test_jail_ordinary.py"), run_name="ordinary")[
     "ORDINARY"
 ]
 RUN = [sys.executable, "-m", "spanproof.cli", "sandbox", "run", "--jsonl", "--workers", "2"]

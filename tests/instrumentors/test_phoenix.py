@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import time
 import urllib.error
 import urllib.request
 
@@ -14,6 +13,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from waiting import becomes
 
 from spanproof.instrumentors import (
     instrument_langchain,
@@ -53,11 +53,11 @@ def phoenix(tmp_path_factory):
         server = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
     url = f"http://127.0.0.1:{port}"
     try:
-        deadline = time.monotonic() + _STARTS_WITHIN_S
-        while not _answers(f"{url}/healthz"):
-            assert server.poll() is None, log.read_text()[-4000:]
-            assert time.monotonic() < deadline, log.read_text()[-4000:]
-            time.sleep(0.2)
+        up = becomes(
+            lambda: server.poll() is not None or _answers(f"{url}/healthz"), _STARTS_WITHIN_S, pause_s=0.2
+        )
+        assert up, log.read_text()[-4000:]
+        assert server.poll() is None, log.read_text()[-4000:]
         yield url
     finally:
         server.terminate()
@@ -86,12 +86,16 @@ def _shown(url: str, project: str) -> list[dict]:
 
 def _settled(url: str, project: str, sent: int) -> list[dict]:
     """The same, once it shows as many spans as were sent: Phoenix takes them in behind its answer."""
-    deadline = time.monotonic() + _SHOWS_WITHIN_S
-    while len(seen := _shown(url, project)) < sent:
-        told = f"Phoenix shows {len(seen)} of {sent} spans of {project} after {_SHOWS_WITHIN_S} s"
-        assert time.monotonic() < deadline, told
-        time.sleep(0.2)
-    return seen
+    shown: list[dict] = []
+
+    def complete() -> bool:
+        shown[:] = _shown(url, project)
+        return len(shown) >= sent
+
+    assert becomes(complete, _SHOWS_WITHIN_S, pause_s=0.2), (
+        f"Phoenix shows {len(shown)} of {sent} spans of {project} after {_SHOWS_WITHIN_S} s"
+    )
+    return shown
 
 
 def _tree(spans: list[dict]) -> str:

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 from free_port import free_port
 from smolagents import remote_executors
+from waiting import becomes
 
 from .coders import coder
 from .environments import jupyter_packages
@@ -24,11 +25,13 @@ class _Unpublished(dict):
 
 def _until_it_answers(port, seconds):
     """So long, and on a busy machine until it listens, which takes ten times as long at most."""
-    deadline = time.monotonic() + 10 * seconds
-    while time.monotonic() < deadline:
+
+    def listens():
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-            break
-        time.sleep(0.1)
+            return True
+        return False
+
+    becomes(listens, 10 * seconds, pause_s=0.1)
     time.sleep(seconds)
 
 

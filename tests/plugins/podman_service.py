@@ -10,15 +10,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from docker_daemon import IMAGE, DockerDaemon, write_image
+from waiting import becomes
 
 NOBODY = 65534
-_HANGS_S = 120.0
 
 
 @contextmanager
@@ -44,9 +43,7 @@ def running(directory: Path) -> Iterator[DockerDaemon]:
         [*podman, "system", "service", "--time=0", f"unix://{address}"], env=environment
     )
     try:
-        deadline = time.monotonic() + _HANGS_S
-        while not address.is_socket() and service.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.05)
+        becomes(lambda: address.is_socket() or service.poll() is not None)
         yield DockerDaemon(f"unix://{address}", IMAGE)
     finally:
         service.kill()

@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from docker import APIClient
 from docker_daemon import FALSE_GVISOR, OTHER_RUNTIME, DockerDaemon
+from waiting import becomes
 
 from spanproof.sandbox import (
     BadSetting,
@@ -73,12 +73,7 @@ def containers(client: APIClient, owner: int | None = None) -> dict[str, str]:
 
 def gone(client: APIClient, owner: int, state: str = "") -> bool:
     """Whether every container of a process is removed, or in a state, unless something hangs."""
-    deadline = time.monotonic() + 120
-    while any(found != state for found in containers(client, owner).values()):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.1)
-    return True
+    return becomes(lambda: all(found == state for found in containers(client, owner).values()), pause_s=0.1)
 
 
 def run(sandbox: Sandbox, source: str, **fields: object) -> str:

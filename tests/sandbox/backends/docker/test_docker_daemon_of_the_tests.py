@@ -8,14 +8,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import docker_daemon
 import pytest
+from waiting import becomes
 
-HANGS_S = 120.0
 PLUGINS = Path(docker_daemon.__file__).parent
 TEST = """
 import os, pathlib, signal
@@ -23,15 +21,6 @@ def test_it(docker_daemon):
     pathlib.Path({told!r}).write_text(docker_daemon.host)
     os.kill(os.getpid(), signal.SIGKILL)
 """
-
-
-def comes(found: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + HANGS_S
-    while not found():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def processes(word: str) -> set[int]:
@@ -81,7 +70,7 @@ def test_it_ends_when_a_worker_of_pytest_is_killed(tmp_path: Path) -> None:
     )
     assert "crashed" in done.stdout, done.stdout + done.stderr
     place = Path(told.read_text().removeprefix("unix://")).parent
-    assert comes(lambda: not processes(place.name) and not place.exists())
+    assert becomes(lambda: not processes(place.name) and not place.exists())
     assert docker_daemon.control_groups(place.name) == []
 
 
@@ -90,7 +79,7 @@ def test_killing_its_keeper_ends_it_at_once_with_all_it_started(tmp_path: Path, 
     with (tmp_path / "dockerd.users").open("a") as users:
         fcntl.flock(users, fcntl.LOCK_SH)
         parent = docker_daemon.start_keeper(tmp_path, "--no-image")
-        assert comes(lambda: (tmp_path / "dockerd.json").exists())
+        assert becomes(lambda: (tmp_path / "dockerd.json").exists())
         place = Path(
             json.loads((tmp_path / "dockerd.json").read_text())["host"].removeprefix("unix://")
         ).parent
@@ -99,9 +88,9 @@ def test_killing_its_keeper_ends_it_at_once_with_all_it_started(tmp_path: Path, 
         keeper = int(Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text())
         os.kill(keeper if victim == "keeper" else parent.pid, signal.SIGKILL)
         parent.wait()
-        assert comes(lambda: not started & processes(place.name))
+        assert becomes(lambda: not started & processes(place.name))
         # It is the last to end: until then the kernel may not have put the others out of their groups.
-        assert comes(lambda: ended(keeper))
+        assert becomes(lambda: ended(keeper))
     docker_daemon.remove_leftovers()
-    assert comes(lambda: not place.exists())  # another run's keeper may be removing it just now
+    assert becomes(lambda: not place.exists())  # another run's keeper may be removing it just now
     assert docker_daemon.control_groups(place.name) == []

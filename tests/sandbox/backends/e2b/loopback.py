@@ -13,7 +13,6 @@ import contextlib
 import itertools
 import socket
 import threading
-import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +29,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
+from waiting import wait_until
 
 from spanproof.sandbox.registry import open_sandbox
 
@@ -262,8 +262,7 @@ def serve() -> Iterator[tuple[Loopback, str]]:
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
-    while not server.started:
-        time.sleep(0.01)
+    wait_until(lambda: server.started, "the loopback service listens")
     try:
         yield service, f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:

@@ -8,11 +8,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+from waiting import wait_until
 
 from spanproof.sandbox import (
     Clock,
@@ -184,8 +185,7 @@ def test_closing_ends_what_runs(service: Loopback, settings: Settings) -> None:
 
     thread = threading.Thread(target=hold)
     thread.start()
-    while not service.created or not sandbox.cost.machines:
-        time.sleep(0.05)
+    wait_until(lambda: service.created and sandbox.cost.machines, "a machine of the service runs")
     sandbox.close()
     thread.join(120)
     assert len(broken) == 1
@@ -200,22 +200,12 @@ def _main_thread_waits() -> bool:
     return frame is not None
 
 
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Ctrl-C interrupts this process, also where a shell has started it in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_the_machine(service: Loopback, settings: Settings) -> None:
     with E2BSandbox(**settings) as sandbox:
         service.created.clear()
 
         def interrupt() -> None:
-            while not (service.live and _main_thread_waits()):
-                time.sleep(0.05)
+            wait_until(lambda: service.live and _main_thread_waits(), "the main thread waits for the machine")
             time.sleep(1.0)
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # as a terminal does
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import time
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-HANGS_S = 120.0
+import waiting
+
+HANGS_S = waiting.HANGS_S
 SETTLED = 6
 """Processes of a jail: a launcher, the master, a keeper, its slot, its stem, and the guest that is armed."""
 NAMED = "import ctypes; ctypes.CDLL(None).prctl(15, b'{name}')\n"
@@ -40,12 +41,7 @@ def descendants(pid: int, but: Collection[int] = ()) -> set[int]:
 
 def comes(found: Callable[[], bool]) -> bool:
     """Whether something comes true."""
-    deadline = time.monotonic() + HANGS_S
-    while not found():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
+    return waiting.becomes(found)
 
 
 def gone(pids: set[int]) -> bool:
