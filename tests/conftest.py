@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -16,6 +18,19 @@ settings.register_profile("spanproof", deadline=None, suppress_health_check=[Hea
 settings.load_profile("spanproof")
 
 pytest_plugins = ["docker_daemon"]
+
+# A test that takes this long hangs: pytest-timeout fails it and dumps the stacks of all threads. One that no
+# signal reaches (in native code) is ended with its process, by faulthandler_timeout in pyproject.toml.
+os.environ.setdefault("PYTEST_TIMEOUT", "600")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let Ctrl-C interrupt what tests start, also in a run that a shell put in the background.
+
+    A shell without job control starts `make test &` with SIGINT ignored, and every child inherits that.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
@@ -37,12 +52,16 @@ def deadline() -> Callable[[float], AbstractContextManager[None]]:
         def stop(_signal: int, _frame: FrameType | None) -> None:
             raise TimeoutError(f"not done after {seconds:g} s: it hangs, or grows faster than its input")
 
+        began = time.monotonic()
         before = signal.signal(signal.SIGALRM, stop)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        limit, _interval = signal.setitimer(signal.ITIMER_REAL, seconds)
         try:
             yield
         finally:
+            # The limit of the test as a whole (pytest-timeout) uses the same timer: give it back.
+            left = max(limit - (time.monotonic() - began), 0.001) if limit else 0.0
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
+            signal.setitimer(signal.ITIMER_REAL, left)
 
     return within

@@ -32,9 +32,8 @@ from snippets import HOSTILE
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "plugins"))
-ORDINARY = runpy.run_path(str(HERE.parent / "sandbox/backends/jail/test_jail_ordinary.py"), run_name="ordinary")[
-    "ORDINARY"
-]
+_ORDINARY_FILE = HERE.parent / "sandbox" / "backends" / "jail" / "test_jail_ordinary.py"
+ORDINARY = runpy.run_path(str(_ORDINARY_FILE), run_name="ordinary")["ORDINARY"]
 RUN = [sys.executable, "-m", "spanproof.cli", "sandbox", "run", "--jsonl", "--workers", "2"]
 TITLES = {
     "full-root": "jail, full tier, as root",

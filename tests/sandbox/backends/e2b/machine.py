@@ -173,19 +173,20 @@ class Machine:
 
 
 def _bubblewrap(empty_fd: int) -> list[str]:
-    """A machine: this one's files, read-only, an empty /tmp, and root with the rights our guest needs."""
+    """The command of a machine: our files, read-only, an empty /tmp, root with the rights the guest needs."""
     if os.geteuid() != 0 or shutil.which("bwrap") is None:
         raise RuntimeError("a machine of the loopback takes root and bubblewrap: apt-get install bubblewrap")
     walls = "--ro-bind / / --dev /dev --proc /proc --tmpfs /tmp --unshare-pid --unshare-net --unshare-ipc"
     walls += " --unshare-uts --die-with-parent --new-session --cap-drop ALL"
     walls += f" --ro-bind-data {empty_fd} /etc/profile"  # commands are run by a login shell
     rights = [word for right in _ROOT_S.split() for word in ("--cap-add", f"CAP_{right}")]
-    reachable = []
+    reachable: list[str] = []
     for prefix in sorted({Path(one).resolve() for one in (sys.prefix, sys.base_prefix)}):
         above = list(reversed(prefix.parents))
-        first = next((number for number, one in enumerate(above) if not one.stat().st_mode & 0o001), None)
-        if first is not None:  # others may not enter: an empty one in its place, with the interpreter alone
-            reachable += ["--tmpfs", str(above[first])]
+        first = next((number for number, one in enumerate(above) if _is_hidden(one)), None)
+        if first is not None:  # an empty directory in its place, with the interpreter alone
+            if str(above[first]) not in reachable:
+                reachable += ["--tmpfs", str(above[first])]
             reachable += [
                 word for one in above[first + 1 :] for word in ("--perms", "755", "--dir", str(one))
             ]
@@ -193,3 +194,8 @@ def _bubblewrap(empty_fd: int) -> list[str]:
     path = f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin"
     inside = ["--clearenv", "--setenv", "PATH", path, sys.executable, "-I", "-c", _CALLER + _DAEMON]
     return ["bwrap", *walls.split(), *reachable, *rights, *inside]
+
+
+def _is_hidden(directory: Path) -> bool:
+    """Whether programs of the machine see nothing below: it is empty there, or others may not enter."""
+    return directory == Path("/tmp") or not directory.stat().st_mode & 0o001
