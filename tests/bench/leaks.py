@@ -1,8 +1,9 @@
 """Whether many runs leave anything behind: processes, descriptors, mounts, control groups, memory.
 
 Usage: `python tests/bench/leaks.py [RUNS] [--json]`, 10,000 runs by default. Runs of several kinds take turns
-in one sandbox with one worker, so that the same slot serves them all; what the machine holds is counted after
-a warm-up, after the runs, and after closing. Exit code 1 when a count grew, or memory beyond its allowance.
+in one sandbox with one worker, so that the same supervisor serves them all; what the machine holds is counted
+after a warm-up, after the runs, and after closing. Exit code 1 when a count grew, or memory beyond its
+allowance.
 """
 
 from __future__ import annotations
@@ -159,7 +160,7 @@ def table(before: Held, after: Held, closed: Held) -> Table:
     shown = Table("", "after warm-up", "after the runs", "after closing")
     for name in ("processes", "descriptors", "mounts", "groups"):
         shown.add_row(name, *(str(getattr(moment, name)) for moment in (before, after, closed)))
-    who = ["this process", "launcher", "master", "keeper", "slot", "stem", "armed guest"]
+    who = ["this process", "launcher", "master", "spawner", "supervisor", "zygote", "armed guest"]
     for number, name in enumerate(who):
         cells = [moment.memory[number : number + 1] for moment in (before, after, closed)]
         shown.add_row(f"{name}, KiB", *(str(cell[0] // 1024) if cell else "-" for cell in cells))

@@ -50,7 +50,7 @@ IN_A_ROW = 10
 SLOW = ("jail, cold", "docker run")
 """Ways that run once a turn."""
 PAUSE_S = 0.01
-"""Between runs, so that a slot is armed again, as it is for a caller that does something with a result."""
+"""Between runs, so that a supervisor is armed again, as for a caller that uses a result."""
 IMAGE = "spanproof-bench"
 
 Way = Callable[[str], None]

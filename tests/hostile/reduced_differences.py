@@ -36,9 +36,9 @@ MASKED = {
     "open_tree": "open_tree",
     "fsopen": "fsopen",
     "move_mount": "move_mount",
-    "ptrace the slot": "ptrace",
-    "read the slot's memory": "process_vm_readv",
-    "steal the slot's descriptors": "pidfd_getfd",
+    "ptrace the supervisor": "ptrace",
+    "read the supervisor's memory": "process_vm_readv",
+    "steal the supervisor's descriptors": "pidfd_getfd",
     "bpf": "bpf",
     "userfaultfd": "userfaultfd",
     "perf_event_open": "perf_event_open",
@@ -56,7 +56,7 @@ MASKED = {
 DIFFERENCES: dict[str, Difference] = {
     **{name: Difference(_MASKED, classes=frozenset({"exception"})) for name in MASKED},
     "killing the host process": Difference(_SEEN, ("privilege", "kill"), frozenset({"unsafe_operation"})),
-    "signals to the slot by other ways": Difference(
+    "signals to the supervisor by other ways": Difference(
         _SEEN, ("privilege", "pidfd_open"), frozenset({"unsafe_operation"})
     ),
     "other processes": Difference(

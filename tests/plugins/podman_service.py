@@ -2,7 +2,7 @@
 
 `running(directory)` gives what `docker_daemon` gives. The user is `nobody`, who gets a range of users in an
 /etc/subuid of a mount namespace of its own. Control groups of version 2 are needed for podman's limits;
-where there are others, the bounds of memory and processes are the slot's alone.
+where there are others, the bounds of memory and processes are the supervisor's alone.
 """
 
 from __future__ import annotations

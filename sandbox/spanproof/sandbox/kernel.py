@@ -123,7 +123,7 @@ def fork() -> int:
 
 
 def setns(fd: int, kind: int) -> None:
-    """Enter the namespace a descriptor stands for, or those of a process, by its descriptor."""
+    """Enter the namespace a descriptor replaces, or those of a process, by its descriptor."""
     _check(_libc.setns(ctypes.c_int(fd), ctypes.c_int(kind)), "setns")
 
 
@@ -203,7 +203,7 @@ def openat2(directory: int, path: str, flags: int, mode: int = 0, resolve: int =
 
 
 def prctl(option: int, value: int = 0) -> int:
-    """Set or ask a property of this process; one argument."""
+    """Set or query a property of this process; one argument."""
     return _check(
         _libc.prctl(
             ctypes.c_int(option),
@@ -333,7 +333,7 @@ def _memory(pid: int, flags: int) -> Iterator[int]:
 def _read_vectors(pid: int, address: int, length: int) -> bytes:
     buffer = ctypes.create_string_buffer(length)
     local = _Iovec(ctypes.addressof(buffer), length)
-    # One remote piece per page: the call stops before the first missing page, and tells how far it came.
+    # One remote piece per page: the call stops before the first missing page, and reports how far it came.
     pieces = []
     position = address
     while position < address + length:

@@ -55,19 +55,19 @@ SNIPPETS = [
         "cat in bash", "cat /etc/shadow && echo BREACH", ("file", "/etc/shadow"), "permission_denied", "bash"
     ),
     hostile(
-        "the slot's environment",
+        "the supervisor's environment",
         "print('BREACH', open('/proc/1/environ').read())",
         ("file", "/proc/1/environ"),
         "permission_denied",
     ),
     hostile(
-        "the slot's memory",
+        "the supervisor's memory",
         "open('/proc/1/mem', 'rb').read(1); print('BREACH')",
         ("file", "/proc/1/mem"),
         "permission_denied",
     ),
     hostile(
-        "the slot's descriptors",
+        "the supervisor's descriptors",
         "import os; print('BREACH', os.listdir('/proc/1/fd'))",
         ("file", "/proc/1/fd"),
         "permission_denied",

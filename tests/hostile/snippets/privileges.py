@@ -37,9 +37,11 @@ SNIPPETS = [
     system_call("open_tree", 428, '-100, b"/", 1', ("privilege", "open_tree")),
     system_call("fsopen", 430, 'b"tmpfs", 0', ("privilege", "fsopen")),
     system_call("move_mount", 429, '-1, b"", -100, b"/box", 4', ("privilege", "move_mount")),
-    system_call("ptrace the slot", 101, "16, 1, 0, 0", ("privilege", "ptrace")),
-    system_call("read the slot's memory", 310, "1, None, 0, None, 0, 0", ("privilege", "process_vm_readv")),
-    system_call("steal the slot's descriptors", 438, "3, 0, 0", ("privilege", "pidfd_getfd")),
+    system_call("ptrace the supervisor", 101, "16, 1, 0, 0", ("privilege", "ptrace")),
+    system_call(
+        "read the supervisor's memory", 310, "1, None, 0, None, 0, 0", ("privilege", "process_vm_readv")
+    ),
+    system_call("steal the supervisor's descriptors", 438, "3, 0, 0", ("privilege", "pidfd_getfd")),
     system_call("bpf", 321, "0, ctypes.create_string_buffer(128), 128", ("privilege", "bpf")),
     system_call("userfaultfd", 323, "0", ("privilege", "userfaultfd")),
     system_call(

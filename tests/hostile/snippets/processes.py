@@ -47,7 +47,7 @@ SNIPPETS = [
         """,
         classes="ok",
     ),
-    hostile("killing the slot", "import os; os.kill(1, 9)", ("privilege", "kill"), "unsafe_operation"),
+    hostile("killing the supervisor", "import os; os.kill(1, 9)", ("privilege", "kill"), "unsafe_operation"),
     hostile(
         "killing the parent",
         "import os; os.kill(os.getppid(), 15)",
@@ -65,7 +65,7 @@ SNIPPETS = [
         classes="ok",
     ),
     hostile(
-        "signals to the slot by other ways",
+        "signals to the supervisor by other ways",
         dedent(CALL)
         + dedent("""
         import signal
@@ -77,7 +77,7 @@ SNIPPETS = [
         classes="ok",
     ),
     hostile(
-        "slowing the slot down",
+        "slowing the supervisor down",
         """
         import os
         try: os.setpriority(os.PRIO_PROCESS, 1, 19); print("BREACH")

@@ -20,13 +20,13 @@ from urllib.parse import unquote
 import pytest
 
 from spanproof.sandbox import Sandbox
-from spanproof.sandbox.backends.jail import build_sandbox as workshop
+from spanproof.sandbox.backends.jail import build_sandbox as build_sandbox
 from spanproof.sandbox.model import Tier
 from spanproof.sandbox.registry import open_sandbox
 
 TIER = os.environ.get("SPANPROOF_TESTED_TIER", "full")
 """See tests/contract/test_reduced_tier.py."""
-run_in_workshop = partial(workshop.run_in_workshop, demanded=Tier(TIER))
+run_in_build_sandbox = partial(build_sandbox.run_in_build_sandbox, demanded=Tier(TIER))
 
 
 class Wheels:

@@ -18,7 +18,7 @@ from spanproof.sandbox import (
 )
 from spanproof.sandbox.environments import Environments, read_packages
 
-from .conftest import run_in_workshop
+from .conftest import run_in_build_sandbox
 
 
 def run(sandbox: Sandbox, source: str, *pins: str, language: str = "javascript") -> Execution:
@@ -90,7 +90,7 @@ def test_a_lock_file_is_the_lock(sandbox: Sandbox, registry, tmp_path: Path) -> 
         run(sandbox, "1", "alpha@9.9.9")
     wanted = read_packages(_lock_file(registry, tmp_path, {"alpha": "1.0.0"}))
     registry.add("beta", "1.1.0", says("second"))
-    Environments(run_in_workshop).lease(wanted).close()
+    Environments(run_in_build_sandbox).lease(wanted).close()
     assert wanted.packages == PackageSet(Ecosystem.NPM, ("alpha@1.0.0",))
     assert run(sandbox, "console.log(require('alpha'))", "alpha@1.0.0").stdout == "first\n"
 

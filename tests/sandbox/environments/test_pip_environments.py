@@ -32,7 +32,7 @@ from spanproof.sandbox import (
 from spanproof.sandbox.environments import Environments, Lock, Store, Wanted
 from spanproof.sandbox.registry import open_sandbox
 
-from .conftest import TIER, Wheels, run_in_workshop
+from .conftest import TIER, Wheels, run_in_build_sandbox
 
 SHOW = "import alpha, beta; print(alpha.VERSION, beta.VERSION)"
 
@@ -147,7 +147,7 @@ def test_no_code_of_a_package_runs_while_it_is_built(
     wheels.add("alpha", "1.0", files)
     run(sandbox, "print(1)", "alpha==1.0")
     assert not canary.exists()
-    lease = Environments(run_in_workshop).lease(PackageSet(Ecosystem.PIP, ("alpha==1.0",)))
+    lease = Environments(run_in_build_sandbox).lease(PackageSet(Ecosystem.PIP, ("alpha==1.0",)))
     assert sorted(path.name for path in lease.path.iterdir()) == ["lock.json", "site"]
     lease.close()
 
@@ -194,7 +194,7 @@ def test_those_who_ask_at_once_share_one_build(
     wheels.add("alpha", "1.0", package("alpha", "1.0"))
     wanted = PackageSet(Ecosystem.PIP, ("alpha==1.0",))
     with ThreadPoolExecutor(4) as pool:
-        leases = list(pool.map(lambda _n: Environments(run_in_workshop).lease(wanted), range(4)))
+        leases = list(pool.map(lambda _n: Environments(run_in_build_sandbox).lease(wanted), range(4)))
     assert len({lease.path for lease in leases}) == 1
     assert sum("once" in record.message for record in caplog.records) == 1
     for lease in leases:
@@ -296,7 +296,7 @@ def test_a_place_that_cannot_be_written_is_told(
 ) -> None:
     wheels.add("alpha", "1.0", package("alpha", "1.0"))
     (tmp_path / "file").write_text("")
-    environments = Environments(run_in_workshop, Store(tmp_path / "file" / "x"))
+    environments = Environments(run_in_build_sandbox, Store(tmp_path / "file" / "x"))
     with pytest.raises(EnvironmentUnavailable, match="SPANPROOF_ENVIRONMENTS"):
         environments.lease(PackageSet(Ecosystem.PIP, ("alpha==1.0",)))
 
@@ -304,7 +304,7 @@ def test_a_place_that_cannot_be_written_is_told(
 def test_hashes_of_a_file_are_held(wheels: Wheels, directory: Path) -> None:
     path = wheels.add("alpha", "1.0", package("alpha", "1.0"))
     packages = PackageSet(Ecosystem.PIP, ("alpha==1.0",))
-    environments = Environments(run_in_workshop)
+    environments = Environments(run_in_build_sandbox)
     with pytest.raises(EnvironmentUnavailable, match="none of the hashes"):
         environments.lease(Wanted(packages, {"alpha": frozenset({"0" * 64})}))
     good = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -324,7 +324,7 @@ def test_a_package_of_the_public_index_is_built(sandbox: Sandbox) -> None:
 
 def test_leases_of_one_image_do_not_wait_for_each_other(wheels: Wheels, directory: Path) -> None:
     wheels.add("alpha", "1.0", package("alpha", "1.0"))
-    environments = Environments(run_in_workshop)
+    environments = Environments(run_in_build_sandbox)
     wanted = PackageSet(Ecosystem.PIP, ("alpha==1.0",))
     first = environments.lease(wanted)
     found = []
@@ -342,7 +342,7 @@ def test_a_directory_carried_here_is_used_though_it_cannot_be_written(
 ) -> None:
     wheels.add("alpha", "1.0", package("alpha", "1.0"))
     wanted = PackageSet(Ecosystem.PIP, ("alpha==1.0",))
-    Environments(run_in_workshop).lease(wanted).close()
+    Environments(run_in_build_sandbox).lease(wanted).close()
     for use in directory.glob("images/*.use"):
         use.unlink()
     carried = tmp_path / "carried"

@@ -1,6 +1,6 @@
 """The clock and the chance of one Python interpreter, fixed from within, where nothing below it can be.
 
-For backends whose kernel is not ours to ask: code that looks for the real clock, or starts another program,
+For backends whose kernel is not ours to query: code that looks for the real clock, or starts another program,
 finds it. Honest code sees the time of its recording, and the same numbers again. Standard library only; works
 on the interpreter it is called in, for good.
 """

@@ -1,4 +1,4 @@
-"""One promise of a backend, and how a backend stands to it."""
+"""One promise of a backend, and how a backend meets it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Promise:
     """One promise; `check` raises `Broken` where it is not kept.
 
     Attributes:
-        needs: what a backend must be able to tell of a run for the promise to apply to it.
+        needs: what a backend must be able to report of a run for the promise to apply to it.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Promise:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """How a backend stands to one promise."""
+    """How a backend meets one promise."""
 
     name: str
     text: str

@@ -57,8 +57,8 @@ def check_one(promise: Promise, sandbox: Sandbox) -> Finding:
     except (UnsupportedLanguage, UnsupportedFixtures) as problem:
         return Finding(promise.name, promise.text, "not_applicable", str(problem))
     except Exception as problem:  # noqa: BLE001 - whatever a backend does is a finding
-        told = str(problem) if isinstance(problem, Broken) else f"{type(problem).__name__}: {problem}"
-        return Finding(promise.name, promise.text, "broken", told)
+        reply = str(problem) if isinstance(problem, Broken) else f"{type(problem).__name__}: {problem}"
+        return Finding(promise.name, promise.text, "broken", reply)
     return Finding(promise.name, promise.text, "kept")
 
 
@@ -112,7 +112,7 @@ def _output_bounded(sandbox: Sandbox) -> None:
 
 
 def _nothing_shared(sandbox: Sandbox) -> None:
-    # A name nobody else has, and no other file of /tmp is asked for: some backends show the machine's own.
+    # A name no one else has, and no other file of /tmp is requested: some backends show the machine's own.
     left = f"/tmp/spanproof-left-{secrets.token_hex(8)}"  # noqa: S108 - inside the sandbox
     source = f"import builtins; builtins.x = 1; open('{left}', 'w'); open('x', 'w')"
     sandbox.run(Program("python", source))
@@ -129,8 +129,8 @@ def _threads(sandbox: Sandbox) -> None:
 def _refused(source: str, kind: AttemptKind, target: str) -> Callable[[Sandbox], None]:
     def verify(sandbox: Sandbox) -> None:
         execution = sandbox.run(Program("python", source))
-        told = [a for a in execution.attempts if a.kind is kind and target in a.target and not a.allowed]
-        require("BREACH" not in execution.stdout and len(told) == 1, execution)
+        reply = [a for a in execution.attempts if a.kind is kind and target in a.target and not a.allowed]
+        require("BREACH" not in execution.stdout and len(reply) == 1, execution)
 
     return verify
 
@@ -188,8 +188,8 @@ def _session_repeats(sandbox: Sandbox) -> None:
     for _ in range(2):
         with sandbox.session(SessionSpec(fixtures=Fixtures(seed=7, clock=Clock(1.7e9))), _no_tool) as session:
             found.append(session.execute(source).result)
-    told = found[0]
-    require(type(told) is list and told[1] is True and told == found[1], found)
+    reply = found[0]
+    require(type(reply) is list and reply[1] is True and reply == found[1], found)
 
 
 def _run_repeats(sandbox: Sandbox) -> None:
@@ -227,7 +227,7 @@ _CLASSES = (
     ("x = bytearray(10**12)", FailureClass.OUT_OF_MEMORY),
     ("import os; os.kill(os.getpid(), 9)", FailureClass.KILLED),
     ("open('/etc/shadow')", FailureClass.PERMISSION_DENIED),
-    # No container's profile refuses this one before it can be told, as some do `chroot`.
+    # No container's profile refuses this one before it can be reported, as some do `chroot`.
     (
         "from socket import *\ntry: socket(AF_PACKET, SOCK_RAW)\nexcept OSError: pass",
         FailureClass.UNSAFE_OPERATION,

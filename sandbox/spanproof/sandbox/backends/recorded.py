@@ -58,8 +58,8 @@ def _no_other_call(sandbox: Sandbox) -> None:
 def _calls_told(sandbox: Sandbox) -> None:
     recorded = Exchange("GET", f"{_API}/a", body=b"recorded")
     execution = _calls(sandbox, [recorded.url, f"{_API}/other"], recorded)
-    told = [(one.target, one.allowed) for one in execution.attempts if one.kind is AttemptKind.NETWORK]
-    require(told == [(f"GET {_API}/a", True), (f"GET {_API}/other", False)], execution)
+    reply = [(one.target, one.allowed) for one in execution.attempts if one.kind is AttemptKind.NETWORK]
+    require(reply == [(f"GET {_API}/a", True), (f"GET {_API}/other", False)], execution)
     require(execution.failure_class is FailureClass.PERMISSION_DENIED, execution)
 
 

@@ -1,4 +1,4 @@
-"""The `scripted` backend: answers programs from a given mapping, for tests of what stands on a sandbox.
+"""The `scripted` backend: answers programs from a given mapping, for tests of what is built on a sandbox.
 
 In: executions by source text, chosen by the test. Out: those, and nothing else: a source the mapping does not
 know is an error of the test. Runs nothing.

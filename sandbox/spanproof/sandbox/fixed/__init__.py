@@ -1,1 +1,1 @@
-"""What a run finds fixed around it, from the slot's side: the clock, chance, and recorded calls."""
+"""What a run finds fixed around it, from the supervisor's side: the clock, chance, and recorded calls."""

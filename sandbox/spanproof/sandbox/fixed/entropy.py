@@ -1,6 +1,6 @@
 """Random bytes that repeat: seeded streams behind every source the kernel has.
 
-In: a seed. Out: the bytes that `getrandom` returns to each caller, and a pipe that stands for
+In: a seed. Out: the bytes that `getrandom` returns to each caller, and a pipe that replaces
 `/dev/random` and `/dev/urandom`. Each thread has a stream of its own, named by how many were started before
 it, so that threads and processes that run at once repeat too; all share the pipe, in the order they read.
 """

@@ -1,4 +1,4 @@
-"""Fixtures as they travel to a slot: checked on the host, where a mistake is the caller's to mend."""
+"""Fixtures as they travel to a supervisor: checked on the host, where a mistake is the caller's to mend."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import re
 from spanproof.sandbox.errors import UnsupportedFixtures
 from spanproof.sandbox.guest.wire import Header
 from spanproof.sandbox.model import Clock, Exchange, Fixtures
-from spanproof.sandbox.tape.recording import packed
-from spanproof.sandbox.tape.trust import FIRST_S, LAST_S, identity_for
+from spanproof.sandbox.tape.recording import pack
+from spanproof.sandbox.tape.trust import FIRST_S, LAST_S, issue_identity
 from spanproof.sandbox.tape.urls import Url, read_url
 
 _LATEST_S = 7_258_118_400.0  # 2200-01-01: nanoseconds stay within 63 bits for a long run after it
@@ -22,16 +22,16 @@ _FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}")
 _FIELD_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 
 
-def fixed_by(fixtures: Fixtures) -> Header:
+def encode_fixtures(fixtures: Fixtures) -> Header:
     """The fields of a job that fix what a program finds; None where the real thing stays.
 
     Raises:
         UnsupportedFixtures: the clock shows what no Unix clock does.
     """
-    return {"seed": fixtures.seed, "clock": _told(fixtures.clock), "tape": bool(fixtures.http)}
+    return {"seed": fixtures.seed, "clock": _encode_clock(fixtures.clock), "tape": bool(fixtures.http)}
 
 
-def tape_of(fixtures: Fixtures) -> list[bytes]:
+def encode_tape(fixtures: Fixtures) -> list[bytes]:
     """The last part of a job with a tape; none without.
 
     Raises:
@@ -52,7 +52,7 @@ def tape_of(fixtures: Fixtures) -> list[bytes]:
             f"recorded https calls are served with certificates of 2000 to 2037; a clock that starts at"
             f" {clock.start_s!r} sees none of them valid"
         )
-    return [packed(fixtures.http, identity_for(frozenset(hosts)) if hosts else {})]
+    return [pack(fixtures.http, issue_identity(frozenset(hosts)) if hosts else {})]
 
 
 def _checked(index: int, exchange: Exchange) -> Url:
@@ -72,7 +72,7 @@ def _checked(index: int, exchange: Exchange) -> Url:
     return url
 
 
-def _told(clock: Clock | None) -> list[float] | None:
+def _encode_clock(clock: Clock | None) -> list[float] | None:
     if clock is None:
         return None
     if not (math.isfinite(clock.start_s) and 0 <= clock.start_s <= _LATEST_S):
@@ -81,6 +81,6 @@ def _told(clock: Clock | None) -> list[float] | None:
         )
     if not 0 <= clock.rate <= _FASTEST:
         raise UnsupportedFixtures(
-            f"the jail's clock cannot run at rate {clock.rate!r}; give 0 (it stands) to {_FASTEST:.0f}"
+            f"the jail's clock cannot run at rate {clock.rate!r}; give 0 (it is paused) to {_FASTEST:.0f}"
         )
     return [clock.start_s, clock.rate]

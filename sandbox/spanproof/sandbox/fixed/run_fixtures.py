@@ -1,7 +1,7 @@
-"""What one run finds fixed around it, gathered for its slot: one thing to poll, to ask and to close.
+"""What one run finds fixed around it, gathered for its supervisor: one thing to poll, to query and to close.
 
 In: a job's `seed`, `clock` and `tape`. Out: a clock in each process of the run, random bytes that repeat, and
-recorded calls that are answered. A run without any of them has no `Surroundings`, and pays nothing.
+recorded calls that are answered. A run without any of them has no `RunFixtures`, and pays nothing.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from spanproof.sandbox.tape.tape import Lead, Tape
 from spanproof.sandbox.tape.target import Target
 
 own_image = cache(vdso.own_image)
-"""Read once: a slot may close its memory to all, itself included."""
+"""Read once: a supervisor may close its memory to all, itself included."""
 
 
-def surrounded(job: Header) -> bool:
-    """Whether a job asks for any of it."""
+def has_fixtures(job: Header) -> bool:
+    """Whether a job requests any of it."""
     return job["seed"] is not None or job["clock"] is not None or bool(job["tape"])
 
 
-class Surroundings:
+class RunFixtures:
     """Of one run, from its first moment on."""
 
     def __init__(self, job: Frame, guest: int, lead: Lead, code: str, note: Note) -> None:
@@ -55,7 +55,7 @@ class Surroundings:
             self._enter(guest)
         except OSError as failure:
             raise OSError(
-                f"this kernel lets nobody write another's code ({failure.strerror}), so no clock and no seed"
+                f"this kernel lets no process write another's code ({failure.strerror}), so no clock and no seed"
                 " can be given; boot it without proc_mem.force_override, or run without them"
             ) from failure
         self._tape: Tape | None = None
@@ -68,9 +68,9 @@ class Surroundings:
         """Variables a program needs to find it."""
         return self._tape.environment if self._tape is not None else {}
 
-    def place(self, target: Target) -> tuple[str, bool]:
-        """Where an address leads: the text to tell, and whether a recorded server is there."""
-        return self._tape.place(target) if self._tape is not None else (target.text, False)
+    def resolve(self, target: Target) -> tuple[str, bool]:
+        """Where an address leads: the text to report, and whether a recorded server is there."""
+        return self._tape.resolve(target) if self._tape is not None else (target.text, False)
 
     def called(self, name: str, pid: int) -> None:
         """Follow a process over its next program: that starts with the kernel's own image again.
@@ -86,7 +86,7 @@ class Surroundings:
 
     def random(self, pid: int, length: int) -> bytes:
         """Return the bytes that `getrandom` gives a thread."""
-        assert self._entropy is not None, "only a seeded guest's filter asks"
+        assert self._entropy is not None, "only a seeded guest's filter calls this"
         return self._entropy.draw(pid, length)
 
     def in_place_of(self, path: str, *, writes: bool) -> int | None:
@@ -96,10 +96,10 @@ class Surroundings:
             given = self._tape.in_place_of(path)
         return given
 
-    def take(self, stream: socket.socket, place: str) -> None:
+    def take(self, stream: socket.socket, resolve: str) -> None:
         """Have one end of a connection served, as if it had come to this place."""
-        assert self._tape is not None, "nobody else has a place that is served"
-        self._tape.take(stream, place)
+        assert self._tape is not None, "only a run with a tape has a destination that is served"
+        self._tape.take(stream, resolve)
 
     def fileno(self) -> int:
         """For polling."""
@@ -122,7 +122,7 @@ class Surroundings:
         self._poll.close()
 
     def _enter(self, pid: int) -> None:
-        """Change what a process is told by its own memory; its children inherit that."""
+        """Change what a process reads from its own memory; its children inherit that."""
         if self._patch.writes:
             self._patch.apply(pid)
 

@@ -2,7 +2,7 @@
 
 One listing per architecture: bytes on the left, what they say on the right, names on lines of their own. The
 bytes are the code; the words are for people. Each function makes the real system call, so that errors and
-other clocks stay the kernel's; for the real-time clocks (REALTIME, REALTIME_COARSE, TAI) it then tells
+other clocks stay the kernel's; for the real-time clocks (REALTIME, REALTIME_COARSE, TAI) it then reports
 `start + (now - began) * rate`, in nanoseconds, where `rate` has 32 bits after the point.
 """
 
@@ -181,12 +181,12 @@ class Stubs:
 
     @property
     def clock(self) -> bytes:
-        """The part that tells the time, with its three numbers still nought."""
+        """The part that gives the time, with its three numbers still nought."""
         return self.code[: self.labels["getrandom"]]
 
     @property
     def getrandom(self) -> bytes:
-        """The part that asks the kernel for random bytes: position-independent, for the slot to answer."""
+        """The part that calls `getrandom`: position-independent; the supervisor answers it."""
         return self.code[self.labels["getrandom"] :]
 
     def clock_from(self, began_ns: int, start_ns: int, rate: float) -> bytes:

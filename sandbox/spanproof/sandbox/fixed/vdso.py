@@ -1,9 +1,9 @@
-"""Changing what a process is told of the time: its vDSO, which every libc asks, is overwritten.
+"""Changing the time that a process reads: its vDSO, which every libc reads, is overwritten.
 
 In: the image all processes of this machine share, and the machine code of `stubs`. Out: a `Patch`, bytes to
-write at places relative to the image, which the slot writes into each process that is to see it. Below every
-language, so that C code sees the same clock; no wall, so that a program that looks for the kernel's own time
-finds it. The slot's own image is never changed: limits rest on it.
+write at places relative to the image, which the supervisor writes into each process that is to see it. Below
+every language, so that C code sees the same clock; no wall, so that a program that looks for the kernel's own
+time finds it. The supervisor's own image is never changed: limits rest on it.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class Patch:
     writes: tuple[tuple[int, bytes], ...]
 
     def apply(self, pid: int) -> None:
-        """Write it into a process that stands still; twice is as once.
+        """Write it into a process that is stopped; twice is as once.
 
         By /proc/pid/mem, which writes past the protection of a page into a copy of the process's own, as a
         debugger sets a breakpoint.
 
         Raises:
-            OSError: the process is gone, or the kernel is told to forbid such writes.
+            OSError: the process is gone, or the kernel is configured to forbid such writes.
         """
         base = image_address(pid)
         if base is None:
@@ -62,7 +62,7 @@ class Patch:
 
 
 def clock_patch(image: Image, stubs: Stubs, began_ns: int, start_ns: int, rate: float) -> Patch:
-    """The clock that told `start_ns` at the real moment `began_ns`, and runs at `rate`; all since 1970.
+    """The clock that showed `start_ns` at the real moment `began_ns`, and runs at `rate`; all since 1970.
 
     Raises:
         OSError: this machine's vDSO has no room for it.
@@ -79,7 +79,7 @@ def clock_patch(image: Image, stubs: Stubs, began_ns: int, start_ns: int, rate: 
 
 
 def entropy_patch(image: Image, stubs: Stubs) -> Patch:
-    """Random bytes are asked of the kernel each time: newer ones give them in user space else."""
+    """Random bytes are requested from the kernel each time: newer ones give them in user space else."""
     name = next(name for name, label in stubs.names.items() if label == "getrandom")
     found = image.functions.get(name)
     return Patch(((found[0], stubs.getrandom),) if found is not None else ())

@@ -1,4 +1,4 @@
-"""The program's side of its tests: carries out what the tests ask of the program, one question at a time.
+"""The program's side of its tests: carries out what the tests query of the program, one question at a time.
 
 In: questions on one socket, from the process that holds the tests. Out: answers in JSON. It knows no test, no
 expected value and no verdict: code that takes this process over can answer wrongly, and nothing more.
@@ -100,7 +100,7 @@ class Candidate:
         self._numbers: dict[int, int] = {}
 
     def serve(self) -> int:
-        """Answer until the tests are done; returns the exit code they ask for."""
+        """Answer until the tests are done; returns the exit code they request."""
         while True:
             question = receive(self._stream)
             if question[0] == "done":
@@ -117,7 +117,7 @@ class Candidate:
             args += [decode(form, self._known) for form in question[2]]
             value = DEEDS[question[1]](*args)
             return ["value", encode(value, self._keep), self._after(question[1], args)]
-        except BaseException as exception:  # noqa: BLE001 - told to the tests, whatever it is
+        except BaseException as exception:  # noqa: BLE001 - reported to the tests, whatever it is
             return ["raised", exception_form(exception, self._keep), self._after(question[1], args)]
 
     def _after(self, deed: str, args: list[Any]) -> list[Any]:

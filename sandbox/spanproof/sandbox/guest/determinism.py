@@ -7,7 +7,7 @@ import random
 import sys
 
 _SEED_BYTES = 32
-"""What nobody can guess; `random.seed()` draws 2.5 kB, which takes four times as long."""
+"""What no one can guess; `random.seed()` draws 2.5 kB, which takes four times as long."""
 
 
 def reseed() -> None:
@@ -19,7 +19,7 @@ def reseed() -> None:
 
 
 def fix(seed: int) -> None:
-    """Make them repeat themselves; what draws from the kernel does so by the slot's doing."""
+    """Make them repeat themselves; what draws from the kernel does so by the supervisor's doing."""
     random.seed(seed)
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:

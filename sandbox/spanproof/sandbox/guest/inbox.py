@@ -1,4 +1,4 @@
-"""What a slot tells its guest: messages that are written on the trusted side, and read on the other.
+"""What a supervisor reports its guest: messages that are written on the trusted side, and read on the other.
 
 Both run the same interpreter, so a message is a value of `marshal`: one call reads it, where to decode JSON
 each guest would write to a dozen pages more, and have them copied. The way back is JSON (`reporter`): nothing
@@ -25,7 +25,7 @@ def message(header: Header, parts: Sequence[bytes] = ()) -> bytes:
 
 
 class Inbox:
-    """Messages from the slot, by kind."""
+    """Messages from the supervisor, by kind."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
@@ -33,14 +33,14 @@ class Inbox:
         self._read, self._load = os.read, marshal.loads  # a program may replace them
 
     def feed(self, data: bytes) -> None:
-        """Take bytes as if they had come from the slot."""
+        """Take bytes as if they had come from the supervisor."""
         self._buffer += data
 
     def next(self, kind: str) -> tuple[Header, tuple[bytes, ...]]:
         """Wait for the next message of this kind, and give its header and its parts; others are dropped.
 
         Raises:
-            EOFError: the slot closed the channel.
+            EOFError: the supervisor closed the channel.
         """
         buffer = self._buffer
         while True:

@@ -1,9 +1,9 @@
 """The process that holds a program's tests: forked before the program runs, and closed to it.
 
-In: the tests, from the slot, after the fork; answers of the program's process: plain data or handles.
+In: the tests, from the supervisor, after the fork; answers of the program's process: plain data or handles.
 Out: each test's result, under a token of its own. The program's code never runs here, and its process can
 neither read nor write this one: whatever it does, it can only answer. Tests that need to share an interpreter
-with the program (they patch, capture, draw lots …) are handed over; that is told from their text alone.
+with the program (they patch, capture, draw lots …) are handed over; that is reported from their text alone.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _SHARED = frozenset(
 _BUILTINS = frozenset(dir(builtins))
 
 
-def stands_apart(tests: str) -> bool:
+def can_run_apart(tests: str) -> bool:
     """Whether tests can do with what a program answers, without sharing its interpreter."""
     try:
         nodes = list(ast.walk(ast.parse(tests)))
@@ -120,7 +120,7 @@ def program_first(tests: str, entry_point: str | None) -> frozenset[str]:
 
 
 class Program:
-    """The other process, as the tests ask it."""
+    """The other process, as the tests query it."""
 
     def __init__(self, stream: socket.socket) -> None:
         self._stream = stream
@@ -134,7 +134,7 @@ class Program:
         Raises:
             KeyError: it has none such.
         """
-        answer = self._ask(["name", name])
+        answer = self._query_resolver(["name", name])
         if answer[0] == "missing":
             raise KeyError(name)
         value = self._value(answer[1])
@@ -144,17 +144,17 @@ class Program:
 
     def do(self, deed: str, *args: Any) -> Any:
         """Have the program's process do something with its values or ours."""
-        answer = self._ask(["do", deed, [encode(arg, self._lend) for arg in args]])
+        answer = self._query_resolver(["do", deed, [encode(arg, self._lend) for arg in args]])
         if deed == "call" and answer[2]:
             for given, after in zip((*args[1], *args[2].values()), answer[2], strict=True):
                 _bring_up_to_date(given, self._value(after))
         if answer[0] == "raised":
-            name, base, told = answer[1]
-            details = self._value(told)
+            name, base, reply = answer[1]
+            details = self._value(reply)
             raise _raised(exception_class(str(name), str(base), self._made), details)
         return self._value(answer[1])
 
-    def _ask(self, question: list[Any]) -> list[Any]:
+    def _query_resolver(self, question: list[Any]) -> list[Any]:
         try:
             candidate.send(self._stream, question)
             while (answer := candidate.receive(self._stream))[0] == "back":
@@ -305,7 +305,7 @@ def judge_main(stream: socket.socket, inbox: Inbox, asking: Reporter, entry_poin
 
 
 def _hide() -> bool:
-    """Close our memory to every process of our user; whoever holds the tests decides what a refusal means."""
+    """Close our memory to every process of our user; the caller decides what a refusal means."""
     try:
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     except OSError:
@@ -322,7 +322,7 @@ def _judge(tests: str, entry_point: str | None, stream: socket.socket, reporter:
         print_exception(problem.with_traceback(None))
         return 1
     reporter.send("planned", total=plan.total)
-    if not stands_apart(tests):
+    if not can_run_apart(tests):
         reporter.send("inside")
         candidate.send(stream, ["inside", tests])
         os._exit(0)
@@ -330,7 +330,7 @@ def _judge(tests: str, entry_point: str | None, stream: socket.socket, reporter:
     try:
         ready = candidate.receive(stream)
     except EOFError:
-        os._exit(0)  # the program ended before its tests, and has told how itself
+        os._exit(0)  # the program ended before its tests, and has reported how itself
     if ready != ["ready"]:
         return 1
     sys.path[:] = []  # what lies in the work directory is the program's

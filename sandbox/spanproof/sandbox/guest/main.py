@@ -1,7 +1,7 @@
 """The guest's first steps after the fork: leave everything behind, wait for code, run it.
 
-In: one descriptor to the slot, and pipes for the standard streams. Out: an exit; never a return into the
-code of whoever forked it, whatever the program does.
+In: one descriptor to the supervisor, and pipes for the standard streams. Out: an exit; never a return into
+the code of the process that forked it, whatever the program does.
 
 The first write to each page that a guest shares with whom it was forked from costs a copy of the page, more
 than most of what is written for, and to use an object is to write to it: so whatever can be done before the
@@ -43,15 +43,15 @@ def guest_main(begin: Callable[[], None], *, has_pages: bool = False) -> NoRetur
             their places, and raises the walls that are not there yet.
         has_pages: whether the pages that every run writes to are to be its own already: see `footprint`.
     """
-    code, ear = _SETUP_FAILED, CONTROL_FD
+    code, dns_stub = _SETUP_FAILED, CONTROL_FD
     try:
         begin()
-        ear = _STDERR  # from here on the slot hears reports alone
+        dns_stub = _STDERR  # from here on the supervisor receives reports only
         if not has_pages:
             go_through(_touching, _inbox)
         code = shut_down(run_job(_inbox, CONTROL_FD))
     except BaseException as failure:  # noqa: BLE001 - must never unwind into who forked it
-        _tell(failure, ear)
+        _report_failure(failure, dns_stub)
     finally:
         _exit(code)
 
@@ -62,10 +62,10 @@ def begin_alone(
     """Begin as the fork of a process that has prepared nothing.
 
     Args:
-        descriptors: what the slot hands over.
+        descriptors: what the supervisor hands over.
         work: its directory.
         arm: raises the walls; gets the control descriptor.
-        seeded: its random bytes are answered by the slot, and not before there is a job: draw none.
+        seeded: its random bytes are answered by the supervisor, and not before there is a job: draw none.
     """
     os.setsid()
     for number, fd in enumerate((descriptors.stdin, descriptors.stdout, descriptors.stderr)):
@@ -159,9 +159,9 @@ def _parses(argv: list[str]) -> bool:
     return os.waitpid(pid, 0)[1] == 0
 
 
-def _tell(failure: BaseException, ear: int) -> None:
+def _report_failure(failure: BaseException, dns_stub: int) -> None:
     text = f"the guest failed: {type(failure).__name__}: {failure}\n"
     try:
-        os.write(ear, text.encode(errors="replace")[:4000])
+        os.write(dns_stub, text.encode(errors="replace")[:4000])
     except OSError:
         return

@@ -1,8 +1,8 @@
 """From facts to an `Execution`: what became of a program, and its failure class.
 
-In: the slot's header and the kept output. Out: an `Execution`. The classes that concern the wall come from
-what the kernel told alone: a program that prints or raises "PermissionError" without having been refused
-anything has raised an exception, no more. Pure: no side effects, and total over any header.
+In: the supervisor's header and the kept output. Out: an `Execution`. The classes that concern the wall come
+from what the kernel reported alone: a program that prints or raises "PermissionError" without having been
+refused anything has raised an exception, no more. Pure: no side effects, and total over any header.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _V8 = frozenset(("javascript", "typescript"))
 _ASKED_BY_LIBRARIES = frozenset(
     ("kcmp", "listmount", "move_pages", "name_to_handle_at", "process_madvise", "statmount")
 )
-"""Refused calls that runtimes and system tools try by themselves, and do without: told, but no offence."""
+"""Refused calls that runtimes try by themselves, and do without: recorded, but not unsafe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,12 @@ class Facts:
     """A header whose every field has been checked.
 
     Attributes:
-        stopped: why the slot killed it: `timeout`, `memory`, `output`, `closed`, or None.
+        stopped: why the supervisor killed it: `timeout`, `memory`, `output`, `closed`, or None.
         code, number: how the main process ended, the exit code or the signal; both None where it goes on.
         oom_killed: whether the kernel killed in the tree for memory.
         outcome: what the guest said: `finished`, `ok`, `raised`, `syntax`, `fixture`, or None.
         told: the guest's classification of its exception, by flag.
-        path: the file its exception is about, as the guest told it.
+        path: the file its exception is about, as the guest reported it.
         nowhere: files that were to be read and that lie nowhere, so that no wall kept them from it.
     """
 
@@ -52,7 +52,7 @@ class Facts:
     attempts: tuple[Attempt, ...]
     nowhere: frozenset[str]
     outcome: str | None
-    told: Mapping[str, bool]
+    reply: Mapping[str, bool]
     path: str | None
     raised: Raised | None
     tests_passed: int | None
@@ -81,9 +81,9 @@ def classify(facts: Facts, limits: Limits) -> FailureClass:
         return boundary
     if facts.raised is None and facts.language != "python":
         return _script_class(facts.code)
-    if facts.told.get("assertion"):
+    if facts.reply.get("assertion"):
         return FailureClass.ASSERTION_FAILURE
-    if facts.told.get("missing"):
+    if facts.reply.get("missing"):
         return FailureClass.MISSING_DEPENDENCY
     return FailureClass.EXCEPTION
 
@@ -116,7 +116,7 @@ def _out_of_memory(facts: Facts, limits: Limits) -> bool:
         return True
     if facts.number == signal.SIGABRT and facts.language in _V8:
         return facts.peak_bytes >= _NEAR_LIMIT * limits.memory_bytes  # V8 gives up so, and only so
-    if not facts.told.get("memory") or facts.outcome != "raised" or facts.code == 0:
+    if not facts.reply.get("memory") or facts.outcome != "raised" or facts.code == 0:
         return False
     if facts.language in _ENGINES:
         return True
@@ -130,15 +130,15 @@ def _boundary_class(facts: Facts) -> FailureClass | None:
     report only ties the failure to it. An error about a file that was not refused, or that lies nowhere, or
     one that names no refused address, is an exception as any other.
     """
-    if facts.language in _ENGINES and facts.told.get("denied"):
+    if facts.language in _ENGINES and facts.reply.get("denied"):
         return FailureClass.PERMISSION_DENIED
     untold = facts.raised is None and facts.language != "python"
-    any_refusal = untold or facts.language in _ENGINES or facts.told.get("process", False)
-    os_error = facts.told.get("os", False)
+    any_refusal = untold or facts.language in _ENGINES or facts.reply.get("process", False)
+    os_error = facts.reply.get("os", False)
     by_network = any_refusal or (os_error and facts.path is None)
     # A unix socket's error names no path, as a network's does not.
-    by_file = by_network or facts.told.get("permission", False) or facts.path in _targets(facts)
-    if _refused(facts, AttemptKind.NETWORK) and (by_network or facts.told.get("client")):
+    by_file = by_network or facts.reply.get("permission", False) or facts.path in _targets(facts)
+    if _refused(facts, AttemptKind.NETWORK) and (by_network or facts.reply.get("client")):
         return FailureClass.PERMISSION_DENIED
     if _refused(facts, AttemptKind.FILE) and by_file:
         return FailureClass.PERMISSION_DENIED
@@ -175,24 +175,24 @@ def _exit(status: object) -> tuple[int | None, int | None]:
     return os.WEXITSTATUS(status), None
 
 
-def execution_of(
+def build_execution(
     header: Mapping[str, Any],
     parts: Sequence[bytes],
     limits: Limits,
     *,
     language: str = "python",
-    may_lie: Callable[[str], bool] = lambda _path: True,
+    may_exist: Callable[[str], bool] = lambda _path: True,
 ) -> Execution:
-    """Read a slot's result.
+    """Read a supervisor's result.
 
     Args:
         header: the result, of any content.
         parts: the output kept.
         limits: the program's.
         language: the program's.
-        may_lie: whether something may lie outside the wall at a path at which the slot saw nothing.
+        may_exist: whether something may lie outside the wall at a path at which the supervisor saw nothing.
     """
-    facts = read_facts(header, language=language, may_lie=may_lie)
+    facts = read_facts(header, language=language, may_exist=may_exist)
     stdout, stderr = (*parts, b"", b"")[:2]
     text, characters = _result_text(header)
     return Execution(
@@ -215,7 +215,7 @@ def execution_of(
         tests_passed=facts.tests_passed,
         tests_total=facts.tests_total,
         tests_failed=_failed(header.get("tests_failed"), facts.tests_total),
-        # A slot that does not say has the weaker one.
+        # A supervisor that does not say has the weaker one.
         tier=Tier.FULL if header.get("tier") == Tier.FULL else Tier.REDUCED,
     )
 
@@ -230,10 +230,10 @@ def _result_text(header: Mapping[str, Any]) -> tuple[str | None, int | None]:
     return f"{text}\n[... {characters - len(text)} characters cut ...]", characters
 
 
-def read_facts(header: Mapping[str, Any], *, language: str, may_lie: Callable[[str], bool]) -> Facts:
+def read_facts(header: Mapping[str, Any], *, language: str, may_exist: Callable[[str], bool]) -> Facts:
     """Take what has the right type from a header; what has not is absent."""
     raised = header.get("raised")
-    said = raised if isinstance(raised, dict) else {}
+    message_header = raised if isinstance(raised, dict) else {}
     outcome, stopped = header.get("outcome"), header.get("stopped")
     code, number = _exit(header.get("status"))
     total = _count(header.get("tests_total"))
@@ -248,11 +248,13 @@ def read_facts(header: Mapping[str, Any], *, language: str, may_lie: Callable[[s
         cpu_s=_seconds(header.get("cpu_s")),
         wall_s=_seconds(header.get("wall_s")),
         attempts=_attempts(header.get("attempts")),
-        nowhere=_nowhere(header.get("missing"), may_lie),
+        nowhere=_nowhere(header.get("missing"), may_exist),
         outcome=outcome if isinstance(outcome, str) else None,
-        told={str(key): value for key, value in said.items() if isinstance(value, bool)} if said else {},
-        path=path if isinstance(path := said.get("path"), str) else None,
-        raised=_raised(said) if said else None,
+        reply={str(key): value for key, value in message_header.items() if isinstance(value, bool)}
+        if message_header
+        else {},
+        path=path if isinstance(path := message_header.get("path"), str) else None,
+        raised=_raised(message_header) if message_header else None,
         tests_passed=None if total is None else min(passed or 0, total),
         tests_total=total,
         language=language,
@@ -260,7 +262,7 @@ def read_facts(header: Mapping[str, Any], *, language: str, may_lie: Callable[[s
 
 
 def _failed(value: object, total: int | None) -> tuple[int, ...]:
-    """Numbers of tests that exist; what else a slot says is dropped."""
+    """Numbers of tests that exist; what else a supervisor says is dropped."""
     if not isinstance(value, list):
         return ()
     return tuple(number for number in value if type(number) is int and 0 <= number < (total or 0))
@@ -286,17 +288,17 @@ def _attempts(value: object) -> tuple[Attempt, ...]:
     return tuple(found)
 
 
-def _nowhere(value: object, may_lie: Callable[[str], bool]) -> frozenset[str]:
+def _nowhere(value: object, may_exist: Callable[[str], bool]) -> frozenset[str]:
     if not isinstance(value, list):
         return frozenset()
-    return frozenset(path for path in value if isinstance(path, str) and not may_lie(path))
+    return frozenset(path for path in value if isinstance(path, str) and not may_exist(path))
 
 
-def _raised(said: Mapping[str, Any]) -> Raised:
-    chain, line = said.get("chain"), said.get("line")
+def _raised(message_header: Mapping[str, Any]) -> Raised:
+    chain, line = message_header.get("chain"), message_header.get("line")
     return Raised(
-        type=str(said.get("type", ""))[:200],
-        message=str(said.get("message", ""))[:4096],
+        type=str(message_header.get("type", ""))[:200],
+        message=str(message_header.get("message", ""))[:4096],
         chain=tuple(str(name)[:200] for name in chain[:16]) if isinstance(chain, list) else (),
         line=line if type(line) is int and line > 0 else None,
     )

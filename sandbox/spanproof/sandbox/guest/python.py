@@ -1,7 +1,8 @@
-"""Running one Python program as `__main__`, and telling how it ended; its tests are held by `judge`.
+"""Running one Python program as `__main__`, and reporting how it ended; its tests are held by `judge`.
 
-In: the job's source. Out: output on the standard descriptors, reports to the slot, and the exit code a plain
-interpreter would have given. The report of an exception is sent before anything else of the program runs.
+In: the job's source. Out: output on the standard descriptors, reports to the supervisor, and the exit code a
+plain interpreter would have given. The report of an exception is sent before anything else of the program
+runs.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def run_tested(source: str, entry_point: str | None, inbox: Inbox, reporter: Rep
 
 
 def _fork() -> int:
-    """As `os.fork`; where others of the guest's user have taken its room, the slot makes more within a look.
+    """As `os.fork`; tried again where the user's other processes have taken its room for a moment.
 
     Raises:
         BlockingIOError: there is none.
@@ -118,7 +119,7 @@ def fresh_main() -> ModuleType:
 
 
 def ended_by(exception: BaseException, reporter: Reporter) -> int:
-    """Tell what ended the program, and print it as Python does; returns the exit code."""
+    """Report what ended the program, and print it as Python does; returns the exit code."""
     if isinstance(exception, SystemExit):
         reporter.send("finished")
         return exit_code_of(exception)

@@ -62,7 +62,7 @@ def _instance(kind: type[BaseException], message: str) -> BaseException:
         plain = kind(message)
         if str(plain) in (message, repr(message)):
             return plain
-    except Exception:  # noqa: BLE001, S110 - a class may ask for more than a message
+    except Exception:  # noqa: BLE001, S110 - a class may request more than a message
         pass
     members: dict[str, Any] = {
         "__init__": lambda _self, *_args: None,
@@ -71,7 +71,7 @@ def _instance(kind: type[BaseException], message: str) -> BaseException:
         "__qualname__": kind.__qualname__,
     }
     try:
-        told: BaseException = type(kind.__name__, (kind,), members)(message)
+        reply: BaseException = type(kind.__name__, (kind,), members)(message)
     except Exception:  # noqa: BLE001 - as a group of exceptions does
-        told = type(kind.__name__, (Exception,), {"__module__": kind.__module__})(message)
-    return told
+        reply = type(kind.__name__, (Exception,), {"__module__": kind.__module__})(message)
+    return reply

@@ -67,7 +67,7 @@ def rehearse() -> None:
 
 
 def _repeat(text: str, times: int) -> bool:
-    """Whether it went well: another version of its package may lack what it calls, which no one is told."""
+    """Whether it went well: another version of its package may lack what it calls, which is not reported."""
     job, inbox = rehearsal_of(text), Inbox(-1)
     with open(os.devnull, "w") as nothing, contextlib.redirect_stderr(nothing):  # noqa: PTH123
         return not any(go_through(job, inbox) for _ in range(times))

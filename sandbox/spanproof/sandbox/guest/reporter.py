@@ -1,7 +1,7 @@
-"""How the guest talks to its slot: frames on one descriptor, each bearing the run's token.
+"""How the guest talks to its supervisor: frames on one descriptor, each bearing the run's token.
 
 Functions of the standard library are bound here before any program runs, because a program may replace
-them. What a program writes to the descriptor itself lacks the token and is dropped by the slot.
+them. What a program writes to the descriptor itself lacks the token and is dropped by the supervisor.
 """
 
 from __future__ import annotations
@@ -57,21 +57,21 @@ class Reporter:
 def describe(exception: BaseException, filename: str) -> dict[str, Any]:
     """An exception in bounded JSON: what it is, what is behind it, and where in the program it arose."""
     behind = _behind(exception)
-    told = (exception, *behind)
+    reply = (exception, *behind)
     return {
         "type": _type_name(exception),
         "message": _text(exception),
         "chain": [_type_name(other) for other in behind],
-        "line": _line(exception, filename),
+        "line": _control_channel(exception, filename),
         "assertion": isinstance(exception, AssertionError),
         "missing": isinstance(exception, ImportError) and not _text(exception).startswith(_NO_NAME),
-        "memory": any(isinstance(other, MemoryError) for other in told),
-        "refused": any(_memory_refused(other) for other in told),
-        "os": any(isinstance(other, OSError) for other in told),
-        "permission": any(isinstance(other, PermissionError) for other in told),
-        "path": next(filter(None, map(_path, told)), None),
-        "client": any(_is_of_a_client(other) for other in told),
-        "process": any(type(other).__name__ == "CalledProcessError" for other in told),
+        "memory": any(isinstance(other, MemoryError) for other in reply),
+        "refused": any(_memory_refused(other) for other in reply),
+        "os": any(isinstance(other, OSError) for other in reply),
+        "permission": any(isinstance(other, PermissionError) for other in reply),
+        "path": next(filter(None, map(_path, reply)), None),
+        "client": any(_is_of_a_client(other) for other in reply),
+        "process": any(type(other).__name__ == "CalledProcessError" for other in reply),
     }
 
 
@@ -95,7 +95,7 @@ def _behind(exception: BaseException) -> list[BaseException]:
 
 
 def _memory_refused(exception: BaseException) -> bool:
-    """Whether an allocation raised a MemoryError, and no `raise`: all there is where no kernel tells it."""
+    """Whether an allocation raised a MemoryError, and no `raise`: all there is where no kernel reports it."""
     trace = exception.__traceback__ if isinstance(exception, MemoryError) else None
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -134,7 +134,7 @@ def _text(exception: BaseException) -> str:
         return f"<str() raised {_type_name(failure)}>"
 
 
-def _line(exception: BaseException, filename: str) -> int | None:
+def _control_channel(exception: BaseException, filename: str) -> int | None:
     if isinstance(exception, SyntaxError) and exception.filename == filename:
         return exception.lineno if isinstance(exception.lineno, int) else None
     line = None

@@ -45,7 +45,7 @@ def serve_session(spec: dict[str, Any], inbox: Inbox, reporter: Reporter) -> int
 
 
 def _step(source: str, namespace: dict[str, Any]) -> dict[str, Any]:
-    """Run one; what is told of how it went."""
+    """Run one; what is reported about how it went."""
     try:
         run = _prepared(source)
     except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError) as problem:
@@ -53,7 +53,7 @@ def _step(source: str, namespace: dict[str, Any]) -> dict[str, Any]:
         return {"outcome": "syntax", "raised": describe(problem, FILENAME)}
     try:
         value, is_expression = run(namespace)
-        return {"outcome": "ok", **(_told(value) if is_expression else {})}
+        return {"outcome": "ok", **(_encode_clock(value) if is_expression else {})}
     except BaseException as exception:  # noqa: BLE001 - whatever a step raises ends that step only
         if isinstance(exception, SystemExit) and exit_code_of(exception) == 0:
             return {"outcome": "ok"}
@@ -67,7 +67,7 @@ def _prepared(source: str) -> Callable[[dict[str, Any]], tuple[Any, bool]]:
     try:
         return _compiled(ast.parse(source, FILENAME))
     except (SyntaxError, ValueError, OverflowError, MemoryError, RecursionError):
-        compile_source(source)  # for a problem that is told as a plain interpreter does
+        compile_source(source)  # for a problem that is reported as a plain interpreter does
         raise
 
 
@@ -87,7 +87,7 @@ def _compiled(tree: ast.Module) -> Callable[[dict[str, Any]], tuple[Any, bool]]:
     return run
 
 
-def _told(value: Any) -> dict[str, Any]:
+def _encode_clock(value: Any) -> dict[str, Any]:
     form, _has_one = json_form(value, _RESULT_BYTES)
     text = text_of(value)
     head = head_of(text, _RESULT_BYTES)

@@ -99,7 +99,7 @@ def run_sql(source: str, database: dict[str, Any], reporter: Reporter) -> int:
     last: _Result | None = None
     try:
         for answer in engine.run(connection, source, writable=writable):
-            last = _told(answer)
+            last = _encode_clock(answer)
         connection.close()
     except Problem as problem:
         print(f"{type(problem.__cause__).__name__}: {problem.__cause__}", file=sys.stderr)
@@ -130,7 +130,7 @@ def _prepared(engine: Engine, database: dict[str, Any]) -> str | None:
     return prepared
 
 
-def _told(answer: Answer) -> _Result:
+def _encode_clock(answer: Answer) -> _Result:
     """Print the rows as they come, and keep what may leave."""
     result = _Result(list(answer.columns))
     for row in answer.rows:
@@ -154,6 +154,6 @@ def _cell(value: Any) -> Any:
 def _described(problem: Problem) -> dict[str, Any]:
     cause = problem.__cause__
     assert cause is not None
-    told = describe(cause, "<sql>")
-    told |= {"line": problem.line, "denied": problem.trouble is Trouble.DENIED}
-    return told | {"memory": problem.trouble is Trouble.MEMORY}
+    reply = describe(cause, "<sql>")
+    reply |= {"line": problem.line, "denied": problem.trouble is Trouble.DENIED}
+    return reply | {"memory": problem.trouble is Trouble.MEMORY}

@@ -40,7 +40,7 @@ def open_database(path: str | None, *, writable: bool, memory_bytes: int) -> Any
         Problem: the file cannot be opened.
     """
     settings: Any = _LOCKED | {"memory_limit": f"{int(memory_bytes * _MEMORY_PART)}B"}
-    with _told(None, refused=False):
+    with _encode_clock(None, refused=False):
         return duckdb.connect(path or ":memory:", read_only=not writable, config=settings)
 
 
@@ -58,7 +58,7 @@ def run(connection: Any, script: str, *, writable: bool) -> Iterator[Answer]:
         line = script.count("\n", 0, place) + 1
         place += len(text)
         refused = statement.type in _OUTSIDE or (not writable and statement.type in _CHANGES)
-        with _told(line, refused=refused):
+        with _encode_clock(line, refused=refused):
             connection.execute(statement)
         if duckdb.ExpectedResultType.QUERY_RESULT in statement.expected_result_type:
             columns = [column[0] for column in connection.description or ()]
@@ -67,13 +67,13 @@ def run(connection: Any, script: str, *, writable: bool) -> Iterator[Answer]:
 
 
 def _rows(connection: Any, line: int) -> Iterator[tuple[Any, ...]]:
-    with _told(line, refused=False):
+    with _encode_clock(line, refused=False):
         while batch := connection.fetchmany(_BATCH):
             yield from batch
 
 
 @contextmanager
-def _told(line: int | None, *, refused: bool) -> Iterator[None]:
+def _encode_clock(line: int | None, *, refused: bool) -> Iterator[None]:
     try:
         yield
     except (duckdb.Error, MemoryError) as failure:

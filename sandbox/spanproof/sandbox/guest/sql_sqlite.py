@@ -40,7 +40,7 @@ class Guarded(sqlite3.Connection):
     def authorize(
         self, action: int, first: str | None, second: str | None, _database: str | None, _inner: str | None
     ) -> int:
-        """What the engine asks before it prepares each part of a statement."""
+        """What the engine queries before it prepares each part of a statement."""
         refused = (
             (action == sqlite3.SQLITE_ATTACH and first not in ("", ":memory:"))
             or (action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _DENIED_PRAGMAS)
@@ -58,7 +58,7 @@ def open_database(path: str | None, *, writable: bool, memory_bytes: int) -> Gua
     """
     heap_bytes = int(memory_bytes * _HEAP_PART)
     address = _address(path, writable=writable)
-    with _told(None, None):
+    with _encode_clock(None, None):
         connection = sqlite3.connect(address, uri=True, isolation_level=None, factory=Guarded)
         connection.execute("select count(*) from sqlite_schema").fetchall()  # opening alone reads nothing
         for switch in ("trusted_schema = off", "temp_store = memory", f"hard_heap_limit = {heap_bytes}"):
@@ -71,22 +71,22 @@ def open_database(path: str | None, *, writable: bool, memory_bytes: int) -> Gua
 
 def run(connection: Guarded, script: str, *, writable: bool) -> Iterator[Answer]:  # noqa: ARG001
     """Run a script, statement by statement; a read-only file is sqlite's own to guard."""
-    with _told(connection, None):
+    with _encode_clock(connection, None):
         statements = list(_statements(script))
     for statement, line in statements:
-        with _told(connection, line):
+        with _encode_clock(connection, line):
             cursor = connection.execute(statement)
         if cursor.description is not None:
             yield Answer([column[0] for column in cursor.description], _rows(connection, cursor, line))
 
 
 def _rows(connection: Guarded, cursor: sqlite3.Cursor, line: int) -> Iterator[tuple[Any, ...]]:
-    with _told(connection, line):
+    with _encode_clock(connection, line):
         yield from cursor
 
 
 @contextmanager
-def _told(connection: Guarded | None, line: int | None) -> Iterator[None]:
+def _encode_clock(connection: Guarded | None, line: int | None) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, MemoryError, ValueError) as failure:

@@ -1,4 +1,4 @@
-"""Counting tests: from test code to a form that goes on after a failing assert and tells each result.
+"""Counting tests: from test code to a form that goes on after a failing assert and reports each result.
 
 In: the text of tests as `Program.tests` describes it. Out: a `Plan`, made before the program under test has
 run, so that the program has no say in how many tests there are. Each assert becomes a call that records it;
@@ -23,7 +23,7 @@ class Plan:
     """Compiled tests.
 
     Attributes:
-        code: defines and runs what stands at top level.
+        code: defines and runs what is at top level.
         total: how many tests there are.
         functions: names of `test_…` functions to call, with the number of each one's test.
         check: whether `check(entry_point)` must still be called.
@@ -154,7 +154,7 @@ def _required_parameters(function: ast.FunctionDef) -> bool:
 
 
 class Tally:
-    """Records results as tests run, and tells each change at once: a program may end the process at will."""
+    """Records results as tests run, and reports each change at once: a program may end at will."""
 
     def __init__(self, reporter: Reporter) -> None:
         self._reporter = reporter
@@ -174,7 +174,7 @@ class Tally:
             self._reporter.send("test", number=number, passed=passed)
 
     def carried_out(self, numbers: tuple[int, ...]) -> None:
-        """Asserts on a branch not taken hold when the function they stand in came to its end."""
+        """Asserts on a branch not taken hold when the function they are in came to its end."""
         for number in numbers:
             if number not in self._results:
                 self.record(number, True)  # noqa: FBT003 - as generated code does

@@ -1,8 +1,8 @@
-"""Tool stubs: functions inside the session that ask the host, one bounded JSON question at a time.
+"""Tool stubs: functions inside the session that query the host, one bounded JSON question at a time.
 
 The host sees a tool's name and JSON arguments and nothing else: of what JSON cannot say, its text. The guest
-takes only the answer to the question it asked. Whoever in the program calls a stub, the answers come in the
-order of the questions.
+takes only the answer to the question it queried. Whichever thread of the program calls a stub, the answers
+come in the order of the questions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Toolbox:
         self._calls = 0
 
     def stub(self, name: str, parameters: list[str] | None) -> Callable[..., Any]:
-        """A function that asks the host; with parameters known it takes what the real one would."""
+        """A function that calls the host; with parameters known it takes what the real one would."""
 
         def tool(*args: Any, **kwargs: Any) -> Any:
             return self._call(name, *_bound(name, parameters, args, kwargs))

@@ -39,7 +39,7 @@ def json_form(value: Any, budget: int, *, texts: bool = False) -> tuple[Any, boo
     Args:
         value: anything.
         budget: how many bytes it may take as JSON, the way frames are written.
-        texts: what JSON cannot say stands there as its text.
+        texts: what JSON cannot say is given as its text.
     """
     try:
         return _form(value, _DEPTH, _Room(budget, texts)), True

@@ -1,4 +1,4 @@
-"""Frames between host, slot and guest: a bounded JSON header and bounded binary parts, on a stream socket.
+"""Frames between host, supervisor and guest: a bounded JSON header and bounded binary parts.
 
 A frame is two 32-bit lengths, then the header (a JSON object), then the parts one after the other; the
 header's `parts` gives their lengths. Whatever arrives is untrusted: lengths are checked before anything is
@@ -48,8 +48,8 @@ class Bounds:
 
 
 FROM_GUEST = Bounds(header=1024 * 1024, parts=0, nesting=64)
-"""Deeper than any value that may leave a guest, and not too deep for whoever it is passed on to."""
-FROM_SLOT = Bounds(header=16 * 1024 * 1024, parts=64 * 1024 * 1024)
+"""Deeper than any value that may leave a guest, and not too deep for the receiver it is passed on to."""
+FROM_SUPERVISOR = Bounds(header=16 * 1024 * 1024, parts=64 * 1024 * 1024)
 FROM_HOST = Bounds(header=64 * 1024 * 1024, parts=1024 * 1024 * 1024)
 
 

@@ -22,7 +22,7 @@ _NO_BODY = frozenset((204, 304))
 _OURS = frozenset(
     "connection keep-alive proxy-connection transfer-encoding te trailer upgrade alt-svc".split()  # noqa: SIM905
 )
-"""Headers of a connection, not of an answer; and one that leads to HTTP/3, which nobody speaks here."""
+"""Headers of a connection, not of an answer; and one that leads to HTTP/3, which no one speaks here."""
 
 
 class BadRequest(ValueError):  # noqa: N818 - names what arrived
@@ -90,7 +90,7 @@ class RequestReader:
         return Request(head.method, head.target, head.host, body, head.keeps)
 
     def waits_for_leave(self) -> bool:
-        """Whether the client waits to be told to send its body; says so once."""
+        """Whether the client waits for permission to send its body; says so once."""
         if self._head is None or not self._head.waits:
             return False
         head = self._head
@@ -176,7 +176,7 @@ def _length(fields: dict[str, list[str]]) -> int | None:
     lengths = set(fields.get("content-length", []))
     if coding:
         if coding != "chunked" or lengths:
-            raise BadRequest("a body whose length is told in two ways, or in one unknown")
+            raise BadRequest("a body whose length is given in two ways, or in one unknown")
         return None
     if not lengths:
         return 0

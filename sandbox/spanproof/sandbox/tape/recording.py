@@ -37,7 +37,7 @@ class Recording:
         return None
 
 
-def packed(exchanges: Sequence[Exchange], identity: Header) -> bytes:
+def pack(exchanges: Sequence[Exchange], identity: Header) -> bytes:
     """Exchanges, and the `identity` of their server, as one part of a job."""
     rows: list[list[object]] = []
     parts: list[bytes] = []
@@ -47,8 +47,8 @@ def packed(exchanges: Sequence[Exchange], identity: Header) -> bytes:
     return encode({"exchanges": rows, "identity": identity}, parts)
 
 
-def unpacked(data: bytes) -> tuple[list[Exchange], Header]:
-    """What `packed` made, on the slot's side."""
+def unpack(data: bytes) -> tuple[list[Exchange], Header]:
+    """What `pack` made, on the supervisor's side."""
     decoder = Decoder(FROM_HOST)
     decoder.feed(data)
     frame = decoder.next()

@@ -18,7 +18,7 @@ _ERROR = 2
 _ONE_OF_ALL = socket.inet_aton("127.255.255.254")
 
 
-def lead_here() -> None:
+def route_all_here() -> None:
     """`ip route add local 0.0.0.0/0 dev lo`, and the same for `::/0` where the kernel has IPv6.
 
     Raises:
@@ -38,7 +38,7 @@ def lead_here() -> None:
             raise
 
 
-def lead_no_more() -> None:
+def remove_routes() -> None:
     """Undo it, in gVisor; on Linux the namespace is replaced.
 
     Raises:

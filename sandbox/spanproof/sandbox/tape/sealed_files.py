@@ -1,4 +1,4 @@
-"""Texts that a guest reads in the place of files: in memory, and whoever opens them cannot change them.
+"""Texts that a guest reads in the place of files: in memory, and sealed against any change.
 
 A guest that is given a descriptor can open the same file anew, to write, by its own /proc. So they are
 sealed: what one run reads is what the next one will.
@@ -13,7 +13,7 @@ _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_S
 
 
 class SealedText:
-    """One text, opened as often as it is asked for."""
+    """One text, opened as often as it is requested."""
 
     def __init__(self, name: str, text: str) -> None:
         self._fd = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)

@@ -1,9 +1,9 @@
-"""The server behind every recorded address: in the slot's own process, out of the program's reach.
+"""The server behind every recorded address: in the supervisor's own process, out of the program's reach.
 
 In: connections of the program: those that arrive at listeners, where every address of a network namespace
-leads here, and those that the slot has made in the program's place. Out: recorded answers; what is not
-recorded is told and reset, which every client reports as a connection that failed. Nothing waits: each turn
-does what can be done at once, so that a client that is slow, or many, holds up itself alone.
+leads here, and those that the supervisor has made in the program's place. Out: recorded answers; what is not
+recorded is reported and reset, which every client reports as a connection that failed. Nothing waits: each
+turn does what can be done at once, so that a client that is slow, or many, holds up itself alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from spanproof.sandbox.tape.recording import Recording
 from spanproof.sandbox.tape.urls import Url, read_url
 
 if TYPE_CHECKING:
-    import ssl  # at run time by the first slot that serves a tape: the master is not to carry it
+    import ssl  # at run time by the first supervisor that serves a tape: the master is not to carry it
 
 CONNECTIONS = 64
 """At once; the oldest gives way to a new one."""
@@ -48,7 +48,7 @@ class _Over(Exception):  # noqa: N818 - a state of the connection
 
 
 class _Refused(Exception):  # noqa: N818 - a state of the connection
-    """It asked for what is not there: to be reset."""
+    """The request is not recorded: the connection is reset."""
 
 
 class Server:
@@ -79,17 +79,17 @@ class Server:
         self._listeners[listener.fileno()] = listener
         self._poll.register(listener, select.EPOLLIN)
 
-    def take(self, stream: socket.socket, place: str) -> None:
+    def take(self, stream: socket.socket, destination: str) -> None:
         """Serve one end of a connection; the other is the program's.
 
         Args:
             stream: ours, from now on.
-            place: where the program believes it leads, for people.
+            destination: where the program believes it leads, for people.
         """
         if len(self._connections) >= CONNECTIONS:
             self._drop(next(iter(self._connections)), reset=True)
         stream.settimeout(0)
-        self._connections[stream.fileno()] = _Connection(stream, place, self)
+        self._connections[stream.fileno()] = _Connection(stream, destination, self)
         self._poll.register(stream.fileno(), select.EPOLLIN)
 
     def fileno(self) -> int:
@@ -100,7 +100,7 @@ class Server:
         """Bytes of requests that are on their way."""
         return sum(connection.held for connection in self._connections.values())
 
-    def _place_of(self, stream: socket.socket) -> tuple[str, bool]:
+    def _destination_of(self, stream: socket.socket) -> tuple[str, bool]:
         """Where a connection was made to, for people, and whether that is a place of the recording."""
         address, port = stream.getsockname()[:2]
         address = address.removeprefix("::ffff:").partition("%")[0]
@@ -130,22 +130,22 @@ class Server:
                 stream, _address = listener.accept()
             except OSError:
                 return
-            place, is_recorded = self._place_of(stream)
+            destination, is_recorded = self._destination_of(stream)
             if is_recorded:
-                self.take(stream, place)
-            else:  # nobody who watches the calls has kept it away
-                self.note(place, allowed=False)
+                self.take(stream, destination)
+            else:  # no one who watches the calls has kept it away
+                self.note(destination, allowed=False)
                 _close(stream, reset=True)
 
     def _go_on(self, fd: int, connection: _Connection) -> None:
         try:
-            wanted = connection.go_on()
+            wanted = connection.resume()
         except (_Over, OSError):
             self._drop(fd, reset=False)
         except _Refused:
             self._drop(fd, reset=True)
         except Exception:  # noqa: BLE001 - hostile bytes found a way: theirs alone is lost
-            self.note(connection.place, allowed=False)
+            self.note(connection.destination, allowed=False)
             self._drop(fd, reset=True)
         else:
             self._poll.modify(fd, wanted)
@@ -160,10 +160,10 @@ class Server:
 class _Connection:
     """One connection, from its first byte on."""
 
-    def __init__(self, stream: socket.socket, place: str, server: Server) -> None:
+    def __init__(self, stream: socket.socket, destination: str, server: Server) -> None:
         self._stream = stream
         self._server = server
-        self.place = place
+        self.destination = destination
         self._reader = RequestReader()
         self._out = memoryview(b"")
         self._scheme: str | None = None
@@ -175,7 +175,7 @@ class _Connection:
         """Bytes of a request that is on its way."""
         return self._reader.held
 
-    def go_on(self) -> int:
+    def resume(self) -> int:
         """Do what can be done at once; the events to wait for.
 
         Raises:
@@ -197,11 +197,11 @@ class _Connection:
         except (ssl.SSLEOFError, ssl.SSLZeroReturnError):
             raise _Over from None
         except ssl.SSLError as failure:
-            self._server.note(self.place, allowed=False)
+            self._server.note(self.destination, allowed=False)
             raise _Refused from failure
         except BlockingIOError:
             return select.EPOLLOUT if self._out else select.EPOLLIN
-        # It has had its turn; what it has read may be a whole request, of which no event will tell.
+        # It has had its turn; what it has read may be a whole request, of which no event will report.
         return select.EPOLLIN | select.EPOLLOUT
 
     def close(self, *, reset: bool) -> None:
@@ -217,7 +217,7 @@ class _Connection:
             self._scheme = "http"
             return
         if self._server.context is None:
-            self._server.note(self.place, allowed=False)
+            self._server.note(self.destination, allowed=False)
             raise _Refused
         self._scheme = "https"
         self._stream = self._server.context.wrap_socket(
@@ -234,7 +234,7 @@ class _Connection:
             try:
                 request = self._reader.next()
             except BadRequest as problem:
-                self._server.note(self.place, allowed=False)
+                self._server.note(self.destination, allowed=False)
                 raise _Refused from problem
             if request is not None:
                 self._answer(request)
@@ -249,14 +249,14 @@ class _Connection:
             raise _Over
         self._reader.feed(data)
         if self.held > _ALWAYS_HELD_BYTES and self._server.held() > HELD_BYTES:
-            self._server.note(self.place, allowed=False)
+            self._server.note(self.destination, allowed=False)
             raise _Refused
 
     def _answer(self, request: Request) -> None:
         try:
             url = self._url(request)
         except ValueError:
-            self._server.note(self.place, allowed=False)
+            self._server.note(self.destination, allowed=False)
             raise _Refused from None
         exchange = self._server.recording.take(request.method, url, request.body)
         self._server.note(f"{request.method} {url}", allowed=exchange is not None)
@@ -267,7 +267,7 @@ class _Connection:
 
     def _url(self, request: Request) -> Url:
         if request.target.startswith("/"):
-            return read_url(f"{self._scheme}://{request.host or self.place}{request.target}")
+            return read_url(f"{self._scheme}://{request.host or self.destination}{request.target}")
         return read_url(request.target)
 
 

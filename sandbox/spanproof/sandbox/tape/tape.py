@@ -1,7 +1,7 @@
 """The tape of one run: its names, its addresses, its server, and what programs need to trust it.
 
-In: a recording, packed by the host, and the network namespace and box of the slot. Out: a network in which
-the recorded hosts answer and no other exists. It begins before the program does, and its end leaves the
+In: a recording, packed by the host, and the network namespace and box of the supervisor. Out: a network in
+which the recorded hosts answer and no other exists. It begins before the program does, and its end leaves the
 namespace to be replaced and the box to be dropped.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from spanproof.sandbox.tape import trust
-from spanproof.sandbox.tape.recording import Recording, unpacked
+from spanproof.sandbox.tape.recording import Recording, unpack
 from spanproof.sandbox.tape.sealed_files import SealedText
 from spanproof.sandbox.tape.server import Note, Server, tls_context
 from spanproof.sandbox.tape.target import Target
@@ -55,7 +55,7 @@ class Tape:
         Raises:
             OSError: the kernel does not let us.
         """
-        exchanges, identity = unpacked(data)
+        exchanges, identity = unpack(data)
         recording = Recording(exchanges)
         addresses = addresses_of(recording.urls)
         self._names = {address: name for name, address in addresses.items()}
@@ -78,18 +78,18 @@ class Tape:
         """Do what waits."""
         self._server.serve()
 
-    def take(self, stream: socket.socket, place: str) -> None:
+    def take(self, stream: socket.socket, resolve: str) -> None:
         """Serve one end of a connection; see `Server`."""
-        self._server.take(stream, place)
+        self._server.take(stream, resolve)
 
     def in_place_of(self, path: str) -> int | None:
         """What is to be trusted, in place of a bundle of authorities; the caller's to close."""
         return self._authority.opened() if self._authority is not None and path in self.bundles else None
 
-    def place(self, target: Target) -> tuple[str, bool]:
+    def resolve(self, target: Target) -> tuple[str, bool]:
         """An address as the recording names it, and whether somebody answers there.
 
-        Port 0 is no place to go to: it is how libc asks for the way.
+        Port 0 is no place to go to: it is how libc requests the way.
         """
         if target.loopback:
             return target.text, target.port in self._own_ports

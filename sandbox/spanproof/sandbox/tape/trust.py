@@ -17,12 +17,12 @@ FIRST_S = 946_684_800.0
 _NAME, _UNIT = "Spanproof", "recorded calls"
 
 VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
-"""Where clients are told what to trust."""
+"""Where clients are configured what to trust."""
 BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/ssl/cert.pem", "/etc/pki/tls/certs/ca-bundle.crt")
 """Where they look when they are not."""
 
 
-def identity_for(hosts: frozenset[str]) -> Header:
+def issue_identity(hosts: frozenset[str]) -> Header:
     """Certificates for a server that is all of these hosts, in PEM.
 
     Raises:

@@ -74,7 +74,7 @@ def test_it_ends_when_a_worker_of_pytest_is_killed(tmp_path: Path) -> None:
     assert docker_daemon.control_groups(place.name) == []
 
 
-@pytest.mark.parametrize("victim", ["keeper", "its parent"])
+@pytest.mark.parametrize("victim", ["spawner", "its parent"])
 def test_killing_its_keeper_ends_it_at_once_with_all_it_started(tmp_path: Path, victim: str) -> None:
     with (tmp_path / "dockerd.users").open("a") as users:
         fcntl.flock(users, fcntl.LOCK_SH)
@@ -85,12 +85,12 @@ def test_killing_its_keeper_ends_it_at_once_with_all_it_started(tmp_path: Path, 
         ).parent
         started = processes(place.name)
         assert len(started) >= 2  # dockerd and containerd
-        keeper = int(Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text())
-        os.kill(keeper if victim == "keeper" else parent.pid, signal.SIGKILL)
+        spawner = int(Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text())
+        os.kill(spawner if victim == "spawner" else parent.pid, signal.SIGKILL)
         parent.wait()
         assert becomes(lambda: not started & processes(place.name))
         # It is the last to end: until then the kernel may not have put the others out of their groups.
-        assert becomes(lambda: ended(keeper))
+        assert becomes(lambda: ended(spawner))
     docker_daemon.remove_leftovers()
-    assert becomes(lambda: not place.exists())  # another run's keeper may be removing it just now
+    assert becomes(lambda: not place.exists())  # another run's spawner may be removing it just now
     assert docker_daemon.control_groups(place.name) == []

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.sandbox.backends.e2b.guest.overheard import place_of
+from spanproof.sandbox.backends.e2b.guest.overheard import target_of
 
 SYN, SYN_ACK, ACK = 0x02, 0x12, 0x10
 
@@ -43,10 +43,10 @@ def ipv6(address: str, protocol: int, inner: bytes) -> bytes:
     ],
 )
 def test_a_packet_that_begins_something_tells_where_to(packet: bytes, text: str | None) -> None:
-    found = place_of(packet)
+    found = target_of(packet)
     assert (None if found is None else found.text) == text
 
 
 @given(st.binary(max_size=128))
 def test_any_bytes_are_read_or_left(packet: bytes) -> None:
-    place_of(packet)
+    target_of(packet)

@@ -1,4 +1,4 @@
-"""A session as its slot sees it, begun with no guest behind it: what a guest says is said by the test."""
+"""A session as its supervisor sees it, begun with no guest behind it: the test sends its messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 from typing import cast
 
-from spanproof.sandbox.backends.jail.isolation import Armed, Born, Origin, Place
+from spanproof.sandbox.backends.jail.isolation import Armed, Isolation, Origin, WaitingGuest
 from spanproof.sandbox.backends.jail.reduced.box import Directory
 from spanproof.sandbox.backends.jail.reduced.network import NoNetwork
 from spanproof.sandbox.backends.jail.reduced.process_tree import Descendants
@@ -49,7 +49,7 @@ def begun_in(directory: Path) -> tuple[SessionRun, socket.socket]:
     tree = Alone(own_user=False)
     box = Directory(str(directory), tree)
     watcher = Watcher(arch, Boundary((), ""))
-    place = Place(tree, box, NoNetwork(), watcher, cast(Origin, _Never()))
+    place = Isolation(tree, box, NoNetwork(), watcher, cast(Origin, _Never()))
     control, guest = socket.socketpair()
     channel, host = socket.socketpair()
     control.setblocking(False)
@@ -57,7 +57,7 @@ def begun_in(directory: Path) -> tuple[SessionRun, socket.socket]:
         threading.Thread(target=_swallow, args=(link,), daemon=True).start()
     for fd in (out, err):
         os.set_blocking(fd, False)
-    armed = Armed(Born(os.getpid(), listener, 0, 0), control, stdin, out, err, "right")
+    armed = Armed(WaitingGuest(os.getpid(), listener, 0, 0), control, stdin, out, err, "right")
     limits = {
         "memory_bytes": 1 << 40,
         "output_bytes": 9,

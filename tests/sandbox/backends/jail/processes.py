@@ -17,7 +17,7 @@ import waiting
 
 HANGS_S = waiting.HANGS_S
 SETTLED = 6
-"""Processes of a jail: a launcher, the master, a keeper, its slot, its stem, and the guest that is armed."""
+"""Processes of a jail: launcher, master, spawner, supervisor, zygote, and the guest that is armed."""
 NAMED = "import ctypes; ctypes.CDLL(None).prctl(15, b'{name}')\n"
 """A program's name, as everybody on the machine sees it."""
 
@@ -67,27 +67,27 @@ def parent_of(pid: int) -> int:
         return 0
 
 
-def is_stem(pid: int) -> bool:
+def is_zygote(pid: int) -> bool:
     """Whether it is filtered, and sees its guests from outside."""
     status = _status(pid)  # looked at once: a guest that has run may end meanwhile
     return "Seccomp:\t2" in status and len(_numbers_in(status)) == len(_numbers(parent_of(pid)))
 
 
-def slot_of(guest: int) -> int:
+def supervisor_of(guest: int) -> int:
     """The process 1 of a guest's process namespace, in its sandbox: a pytest may have others open."""
-    depth, keeper = len(_numbers(guest)), parent_of(parent_of(guest))
+    depth, spawner = len(_numbers(guest)), parent_of(parent_of(guest))
     first = [pid for pid in descendants(os.getpid()) if _numbers(pid)[depth - 1 :] == ["1"]]
-    (slot,) = [pid for pid in first if parent_of(pid) == keeper]
-    return slot
+    (supervisor,) = [pid for pid in first if parent_of(pid) == spawner]
+    return supervisor
 
 
-def slot_beside(stem: int) -> int:
-    """The slot that a stem's keeper keeps: process 1 of the namespace of the stem's guests."""
-    keeper, depth = parent_of(stem), len(_numbers(stem))
-    (slot,) = [
-        pid for pid in descendants(keeper) if parent_of(pid) == keeper and _numbers(pid)[depth:] == ["1"]
+def supervisor_beside(zygote: int) -> int:
+    """The supervisor that a zygote's spawner keeps: process 1 of the namespace of the zygote's guests."""
+    spawner, depth = parent_of(zygote), len(_numbers(zygote))
+    (supervisor,) = [
+        pid for pid in descendants(spawner) if parent_of(pid) == spawner and _numbers(pid)[depth:] == ["1"]
     ]
-    return slot
+    return supervisor
 
 
 def open_descriptors() -> set[tuple[str, str]]:

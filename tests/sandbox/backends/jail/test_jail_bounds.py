@@ -33,7 +33,7 @@ def test_what_a_program_tried_is_told_also_when_memory_runs_out() -> None:
             assert [one.target for one in execution.attempts] == ["192.0.2.1:443"]
 
 
-def test_the_group_of_a_slot_bounds_its_processes_where_their_own_bound_is_higher() -> None:
+def test_the_group_of_a_supervisor_bounds_its_processes_where_their_own_bound_is_higher() -> None:
     limits = Limits(wall_s=HANGS_S, cpu_s=HANGS_S, memory_bytes=2**33, processes=1_500)
     source = """
         import os, signal
@@ -51,7 +51,7 @@ def test_the_group_of_a_slot_bounds_its_processes_where_their_own_bound_is_highe
         groups = control_groups_of(os.getpid())
         execution = sandbox.run(Program("python", textwrap.dedent(source), limits=limits))
         assert execution.exit_code == 0, execution
-        # The group counts the keeper, the slot, the stem and the program's main process too.
+        # The group counts the spawner, the supervisor, the zygote and the program's main process too.
         assert int(execution.stdout) == (1_024 - 4 if groups else 1_500 - 1)
         assert sandbox.run(Program("python", "import os\nif os.fork(): print(os.wait()[1])")).stdout == "0\n"
         assert comes(lambda: len(descendants(os.getpid(), but=before)) <= SETTLED)

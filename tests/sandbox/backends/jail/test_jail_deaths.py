@@ -26,12 +26,12 @@ from .processes import (
     comes,
     descendants,
     gone,
-    is_stem,
+    is_zygote,
     named,
     open_descriptors,
     parent_of,
-    slot_beside,
-    slot_of,
+    supervisor_beside,
+    supervisor_of,
 )
 
 HOST = textwrap.dedent(
@@ -72,7 +72,7 @@ def test_killing_the_master_ends_everything_and_the_next_run_starts_anew() -> No
 
 
 def test_a_master_that_dies_under_a_session_is_replaced_at_once() -> None:
-    """What waits for the master's end outlives it by a moment: who asks again meanwhile gets a slot.
+    """What waits for the master's end outlives it by a moment: who asks again meanwhile gets a supervisor.
 
     The kernel ends the master's namespace in its own time: a step that was quicker is answered.
     """
@@ -93,20 +93,20 @@ def _ask_on(session: Session) -> None:
         session.execute("1")
 
 
-def test_a_slot_that_dies_is_reported_and_replaced() -> None:
+def test_a_supervisor_that_dies_is_reported_and_replaced() -> None:
     with JailSandbox() as sandbox:
         sandbox.run(Program("python", "pass"))
         with ThreadPoolExecutor(1) as pool:
             source = NAMED.format(name="a-guest") + "import time; time.sleep(3600)"
             running = pool.submit(sandbox.run, Program("python", source, limits=Limits(wall_s=120)))
             assert comes(lambda: bool(named("a-guest")))
-            os.kill(slot_of(*named("a-guest")), signal.SIGKILL)
+            os.kill(supervisor_of(*named("a-guest")), signal.SIGKILL)
             with pytest.raises(SandboxBroken):
                 running.result()
         assert sandbox.run(Program("python", "print(1)")).stdout == "1\n"
 
 
-def test_a_slot_that_cannot_be_started_leaves_no_descriptor() -> None:
+def test_a_supervisor_that_cannot_be_started_leaves_no_descriptor() -> None:
     others = descendants(os.getpid())
     master = Master()
     try:
@@ -116,30 +116,30 @@ def test_a_slot_that_cannot_be_started_leaves_no_descriptor() -> None:
         os.kill(launcher, signal.SIGKILL)
         assert gone({launcher})
         with pytest.raises(SandboxBroken) as kept:  # with all that its frames hold
-            master.slot()
+            master.supervisor()
         assert open_descriptors() <= before, kept
     finally:
         master.close()
 
 
-def test_a_slot_whose_stem_dies_while_it_makes_a_guest_ends_and_is_replaced() -> None:
+def test_a_supervisor_whose_zygote_dies_while_it_makes_a_guest_ends_and_is_replaced() -> None:
     before = descendants(os.getpid())
     with JailSandbox() as sandbox:
         # What lies in the box takes a while to be taken away, and only then is the next guest asked for.
         source = "for number in range(1_000): open(f'{number}', 'w').write('x' * 30_000)"
         source += "\nimport sys; sys.stdout.write('done')"
         sandbox.run(Program("python", "pass"))
-        (stem,) = [pid for pid in descendants(os.getpid(), but=before) if is_stem(pid)]
-        slot = slot_beside(stem)
+        (zygote,) = [pid for pid in descendants(os.getpid(), but=before) if is_zygote(pid)]
+        supervisor = supervisor_beside(zygote)
         assert sandbox.run(Program("python", source, limits=Limits(wall_s=HANGS_S))).stdout == "done"
-        os.kill(stem, signal.SIGSTOP)
-        time.sleep(0.5)  # for the slot to ask it; one that has not yet done so is told the same
-        os.kill(stem, signal.SIGKILL)
-        assert gone({slot})
+        os.kill(zygote, signal.SIGSTOP)
+        time.sleep(0.5)  # for the supervisor to ask it; one that has not yet done so is told the same
+        os.kill(zygote, signal.SIGKILL)
+        assert gone({supervisor})
         assert sandbox.run(Program("python", "print(1)")).stdout == "1\n"
 
 
-def test_a_stem_that_is_killed_for_want_of_memory_takes_nothing_along() -> None:
+def test_a_zygote_that_is_killed_for_want_of_memory_takes_nothing_along() -> None:
     """Here before its guest, whose limit the kernel reaches mostly before the meter looks."""
     source = NAMED.format(name="a-hog") + textwrap.dedent(
         """

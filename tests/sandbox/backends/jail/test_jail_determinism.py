@@ -106,8 +106,10 @@ def test_limits_do_not_look_at_the_program_s_clock(jail: Sandbox) -> None:
     from spanproof.sandbox import FailureClass, Limits
 
     source = "import time\nwhile time.time() < 1_600_000_001: pass"
-    stands = Program("python", source, limits=Limits(wall_s=0.5), fixtures=Fixtures(clock=Clock(START_S, 0)))
-    assert jail.run(stands).failure_class is FailureClass.TIMEOUT
+    is_paused = Program(
+        "python", source, limits=Limits(wall_s=0.5), fixtures=Fixtures(clock=Clock(START_S, 0))
+    )
+    assert jail.run(is_paused).failure_class is FailureClass.TIMEOUT
 
 
 def test_a_clock_no_machine_has_is_refused(jail: Sandbox) -> None:

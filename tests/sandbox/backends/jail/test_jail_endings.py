@@ -15,18 +15,19 @@ from spanproof.sandbox import FailureClass, Limits, Program, SessionSpec, ToolAn
 from spanproof.sandbox.backend import Foreseen
 from spanproof.sandbox.backends.jail.backend import JailSandbox
 
-from .processes import HANGS_S, NAMED, comes, descendants, gone, is_stem, lives, named, slot_of
+from .processes import HANGS_S, NAMED, comes, descendants, gone, is_zygote, lives, named, supervisor_of
 
 
 def _stem_at_rest(sandbox: JailSandbox, others: set[int]) -> int:
-    """The stem of a sandbox that has none but one slot, when its guest is one that has not run anything.
+    """The zygote of a sandbox that has none but one supervisor, when its guest is one that has not run
+    anything.
 
-    First the one that has run must be gone, which is a process of the stem's as well.
+    First the one that has run must be gone, which is a process of the zygote's as well.
     """
     sandbox.run(Program("python", NAMED.format(name="has-run")))
-    (stem,) = [pid for pid in descendants(os.getpid(), but=others) if is_stem(pid)]
-    assert comes(lambda: not named("has-run") and bool(descendants(stem)))
-    return stem
+    (zygote,) = [pid for pid in descendants(os.getpid(), but=others) if is_zygote(pid)]
+    assert comes(lambda: not named("has-run") and bool(descendants(zygote)))
+    return zygote
 
 
 @pytest.mark.parametrize(("end", "code"), [("", 0), ("raise SystemExit(7)", 7), ("1/0", 1)])
@@ -34,12 +35,12 @@ def test_a_program_is_answered_before_the_kernel_has_ended_it(end: str, code: in
     """Its one process, held at its end, runs no more: here nobody can reap it when it is told."""
     before = descendants(os.getpid())
     with JailSandbox() as sandbox:
-        stem = _stem_at_rest(sandbox, before)
-        guest = descendants(stem)
-        os.kill(stem, signal.SIGSTOP)
+        zygote = _stem_at_rest(sandbox, before)
+        guest = descendants(zygote)
+        os.kill(zygote, signal.SIGSTOP)
         execution = sandbox.run(Program("python", f"open('left', 'w').write('x'); print(1)\n{end}"))
         assert (execution.stdout, execution.exit_code, execution.files) == ("1\n", code, {"left": 1})
-        os.kill(stem, signal.SIGCONT)
+        os.kill(zygote, signal.SIGCONT)
         assert gone(guest)
         assert sandbox.run(Program("python", "import os; print(os.listdir())")).stdout == "[]\n"
 
@@ -57,21 +58,21 @@ def test_a_program_that_was_not_alone_is_answered_when_it_has_ended(beside: str)
     """So that what another thread or process of it does at last is part of what is told."""
     before = descendants(os.getpid())
     with JailSandbox() as sandbox:
-        stem = _stem_at_rest(sandbox, before)
-        (guest,) = descendants(stem)
+        zygote = _stem_at_rest(sandbox, before)
+        (guest,) = descendants(zygote)
         with ThreadPoolExecutor(1) as pool:
             source = NAMED.format(name="in-company") + f"import os, time\n{beside}\nos._exit(3)"
-            os.kill(stem, signal.SIGSTOP)
+            os.kill(zygote, signal.SIGSTOP)
             running = pool.submit(sandbox.run, Program("python", source, limits=Limits(wall_s=HANGS_S)))
-            assert comes(lambda: not lives(guest))  # a zombie: its stem cannot reap it
+            assert comes(lambda: not lives(guest))  # a zombie: its zygote cannot reap it
             time.sleep(0.2)
             assert not running.done()
-            os.kill(stem, signal.SIGCONT)
+            os.kill(zygote, signal.SIGCONT)
             assert running.result().exit_code == 3
         assert gone(named("in-company"))
 
 
-def test_a_program_has_no_child_whom_its_slot_cannot_reap() -> None:
+def test_a_program_has_no_child_whom_its_supervisor_cannot_reap() -> None:
     source = """
         import ctypes, time
         CLONE_PARENT, SIGCHLD = 0x8000, 17
@@ -87,9 +88,9 @@ def test_a_program_has_no_child_whom_its_slot_cannot_reap() -> None:
 
 
 @pytest.mark.parametrize("foreseen", [False, True])
-def test_a_call_that_a_kept_slot_sees_past_the_deadline_is_not_late(foreseen: bool) -> None:
+def test_a_call_that_a_kept_supervisor_sees_past_the_deadline_is_not_late(foreseen: bool) -> None:
     spec = SessionSpec(tools=(ToolStub("t", ("key",)),), limits=Limits(wall_s=3, cpu_s=3))
-    # It calls when it is told to, by a file that is open: to open one it would need its slot.
+    # It calls when it is told to, by a file that is open: to open one it would need its supervisor.
     source = "import os, time\nsign = os.open('/proc/self/oom_score_adj', os.O_RDONLY)\n"
     source += NAMED.format(name="a-caller") + "while os.pread(sign, 9, 0) != b'0\\n': time.sleep(0.01)\n"
     source += "x = t(1)\ntime.sleep(0.2)\nx"
@@ -101,10 +102,10 @@ def test_a_call_that_a_kept_slot_sees_past_the_deadline_is_not_late(foreseen: bo
             running = pool.submit(session.execute, source)
             assert comes(lambda: bool(named("a-caller")))
             (guest,) = named("a-caller")
-            slot = slot_of(guest)
-            os.kill(slot, signal.SIGSTOP)
+            supervisor = supervisor_of(guest)
+            os.kill(supervisor, signal.SIGSTOP)
             Path(f"/proc/{guest}/oom_score_adj").write_text("0")
             time.sleep(3.5)
-            os.kill(slot, signal.SIGCONT)
+            os.kill(supervisor, signal.SIGCONT)
             assert (running.result().failure_class, running.result().result) == (FailureClass.OK, "told")
             assert session.execute("while True: t(1)").failure_class is FailureClass.TIMEOUT

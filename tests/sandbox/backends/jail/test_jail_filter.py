@@ -9,7 +9,7 @@ from seccomp_interpreter import run_program
 
 from spanproof.sandbox.backends.jail.seccomp.bpf import RET_ALLOW, RET_ENOSYS, RET_EPERM, RET_NOTIFY
 from spanproof.sandbox.backends.jail.seccomp.conditions import LARGE_MAPPING_BYTES
-from spanproof.sandbox.backends.jail.seccomp.filter import SEEDED, compile_filter, compile_untold
+from spanproof.sandbox.backends.jail.seccomp.filter import SEEDED, compile_filter, compile_silent_filter
 from spanproof.sandbox.backends.jail.seccomp.rules import ALLOWED, CONDITIONAL, NAMED, REFUSED, WATCHED
 from spanproof.sandbox.backends.jail.seccomp.syscalls import AARCH64, ARCHES, X86_64, Arch
 
@@ -33,8 +33,8 @@ def test_each_named_call_is_treated_as_its_rule_says(arch: Arch) -> None:
 
 
 @both
-def test_where_nobody_is_told_what_the_slot_would_refuse_fails(arch: Arch) -> None:
-    program = compile_untold(arch, UID)
+def test_where_nobody_is_told_what_the_supervisor_would_refuse_fails(arch: Arch) -> None:
+    program = compile_silent_filter(arch, UID)
 
     def call(name: str, *args: int) -> int:
         return run_program(program, arch, arch.numbers[name], *args)
@@ -133,7 +133,7 @@ def test_what_escapes_a_filter_is_not_allowed() -> None:
 
 
 @both
-def test_an_allowed_call_can_be_the_slot_s_to_answer(arch: Arch) -> None:
+def test_an_allowed_call_can_be_the_supervisor_s_to_answer(arch: Arch) -> None:
     number = arch.number("getrandom")
     PROGRAMS["seeded"] = compile_filter(arch, UID, SEEDED)
     assert verdict(arch, number) == RET_ALLOW

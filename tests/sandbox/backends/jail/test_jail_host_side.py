@@ -14,12 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spanproof.sandbox.backends.jail.namespaces.dns_stub import Ear
+from spanproof.sandbox.backends.jail.namespaces.dns_stub import DnsStub
 from spanproof.sandbox.backends.jail.namespaces.root import files_under
 from spanproof.sandbox.backends.jail.reduced.box import Directory
-from spanproof.sandbox.backends.jail.reduced.paths import Fence
+from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
 from spanproof.sandbox.backends.jail.reduced.watcher import GuardedWatcher
-from spanproof.sandbox.backends.jail.run import guest_report as testimony
+from spanproof.sandbox.backends.jail.run import guest_report as guest_report
 from spanproof.sandbox.backends.jail.run.steps import SessionRun
 from spanproof.sandbox.backends.jail.seccomp.notifications import Notification
 from spanproof.sandbox.backends.jail.seccomp.paths import Boundary
@@ -70,8 +70,8 @@ def new_watcher(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], 
     tree = Alone(own_user=False)
     box = Directory(str(tmp_path), tree)
     box.fresh(1 << 20)
-    fence = Fence(str(tmp_path), (sys.prefix,), "/usr/bin")
-    return lambda: GuardedWatcher(ARCH, fence, tree, box, Ear())
+    boundary = ReducedBoundary(str(tmp_path), (sys.prefix,), "/usr/bin")
+    return lambda: GuardedWatcher(ARCH, boundary, tree, box, DnsStub())
 
 
 words = st.one_of(
@@ -150,8 +150,8 @@ def test_any_call_on_a_datagram_s_socket_gets_an_answer(
     assert ARCH is not None
     address, pages = page
     tree = Alone(own_user=False)
-    fence = Fence(str(tmp_path), (sys.prefix,), "/usr/bin")
-    watcher = GuardedWatcher(ARCH, fence, tree, Directory(str(tmp_path), tree), Ear())
+    boundary = ReducedBoundary(str(tmp_path), (sys.prefix,), "/usr/bin")
+    watcher = GuardedWatcher(ARCH, boundary, tree, Directory(str(tmp_path), tree), DnsStub())
     made = Notification(1, os.getpid(), ARCH.numbers["socket"], ARCH.audit, (2, 2, 0, 0, 0, 0))
     given_fd = watcher._judge(made).descriptor
     assert given_fd is not None
@@ -179,8 +179,8 @@ def test_times_that_begin_at_the_end_of_memory_are_a_bad_pointer(
 ) -> None:
     assert ARCH is not None
     tree = Alone(own_user=False)
-    fence = Fence(str(tmp_path), (sys.prefix,), "/usr/bin")
-    watcher = GuardedWatcher(ARCH, fence, tree, Directory(str(tmp_path), tree), Ear())
+    boundary = ReducedBoundary(str(tmp_path), (sys.prefix,), "/usr/bin")
+    watcher = GuardedWatcher(ARCH, boundary, tree, Directory(str(tmp_path), tree), DnsStub())
     args = (0, 0, page[0] + mmap.PAGESIZE - 8, 0, 0, 0)
     call = Notification(1, os.getpid(), ARCH.numbers["utimensat"], ARCH.audit, args)
     assert watcher._judge(call).error == errno.EFAULT
@@ -199,7 +199,7 @@ anything = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=6,
 )
-said = st.fixed_dictionaries(
+message_header = st.fixed_dictionaries(
     {},
     optional={
         "kind": st.sampled_from(["finished", "raised", "syntax", "judge", "inside", "planned", "test", "x"])
@@ -215,39 +215,39 @@ said = st.fixed_dictionaries(
 
 
 @calm
-@given(st.lists(said, max_size=12))
+@given(st.lists(message_header, max_size=12))
 def test_anything_may_be_said_and_no_test_passes_for_it(messages: list[dict[str, object]]) -> None:
-    heard = testimony.Testimony("right", b"assert True")
+    heard = guest_report.GuestReport("right", b"assert True")
     for message in messages:
-        heard.hear(message)
+        heard.handle(message)
     # The token of the tests' process was never told.
-    assert not {"tests_total", "tests_passed", "tests_failed"} & heard.told().keys()
+    assert not {"tests_total", "tests_passed", "tests_failed"} & heard.to_header().keys()
 
 
 @calm
-@given(st.lists(st.binary(max_size=100) | said.map(encode), max_size=6), st.data())
+@given(st.lists(st.binary(max_size=100) | message_header.map(encode), max_size=6), st.data())
 def test_a_control_channel_of_anything_ends_in_messages_or_a_refusal(
     pieces: list[bytes], data: st.DataObject
 ) -> None:
-    decoder, heard, stream = Decoder(FROM_GUEST), testimony.Testimony("right", None), b"".join(pieces)
+    decoder, heard, stream = Decoder(FROM_GUEST), guest_report.GuestReport("right", None), b"".join(pieces)
     try:
         while stream:
             cut = data.draw(st.integers(1, len(stream)))
             decoder.feed(stream[:cut])
             stream = stream[cut:]
             while (frame := decoder.next()) is not None:
-                heard.hear(frame.header)
+                heard.handle(frame.header)
     except BadFrame:
         return
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> SessionRun:
-    """A session that has begun, seen from its slot."""
+    """A session that has begun, seen from its supervisor."""
     return begun_in(tmp_path_factory.mktemp("box"))[0]
 
 
-in_a_session = said.map(lambda message: {**message, "token": "right"})
+in_a_session = message_header.map(lambda message: {**message, "token": "right"})
 of_a_session = st.fixed_dictionaries(
     {"kind": st.sampled_from(["call", "step", "ready"]), "token": st.just("right")},
     optional=dict.fromkeys(("step", "call", "tool", "args", "kwargs", "result", "text"), anything),
@@ -263,8 +263,8 @@ def test_a_session_may_be_told_anything_and_no_step_ends_for_it(
         session._take(Frame({"kind": "step", "foreseen": [[[], False]]}, (b"1",)))
     running = session._in_step
     for message in messages:
-        session._hear(message)
-    session._clock.go_on()
+        session._handle(message)
+    session._clock.resume()
     assert session._in_step is running  # the secret name of the step was never told
 
 

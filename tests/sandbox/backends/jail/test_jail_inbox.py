@@ -1,4 +1,4 @@
-"""What a slot tells its guest arrives as it was said, in whatever pieces; what nobody awaits is dropped."""
+"""What a supervisor sends its guest arrives as it was sent, in whatever pieces; the rest is dropped."""
 
 from __future__ import annotations
 

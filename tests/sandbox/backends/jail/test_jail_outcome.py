@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spanproof.sandbox import Execution, FailureClass, Limits
-from spanproof.sandbox.guest.outcome import execution_of
+from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.guest.wire import Header
 
 LIMITS = Limits()
@@ -18,25 +18,29 @@ FAILED, WELL = 1 << 8, 0
 
 
 def class_of(*, language: str = "python", **header: object) -> FailureClass:
-    return execution_of(header, [b"", b""], LIMITS, language=language).failure_class
+    return build_execution(header, [b"", b""], LIMITS, language=language).failure_class
 
 
 def test_a_file_that_lies_nowhere_has_not_been_refused() -> None:
     header = {"status": FAILED, "attempts": [["file", "/a", False]], "missing": ["/a"]}
 
-    def found(language: str, may_lie: bool, **more: object) -> FailureClass:
+    def found(language: str, may_exist: bool, **more: object) -> FailureClass:
         given = {**header, **more}
-        return execution_of(
-            given, [b"", b""], LIMITS, language=language, may_lie=lambda _path: may_lie
+        return build_execution(
+            given, [b"", b""], LIMITS, language=language, may_exist=lambda _path: may_exist
         ).failure_class
 
     told = {"outcome": "raised", "raised": raised(os=True, path="/a")}
-    assert found("bash", may_lie=False) is found("python", may_lie=False, **told) is FailureClass.EXCEPTION
+    assert (
+        found("bash", may_exist=False) is found("python", may_exist=False, **told) is FailureClass.EXCEPTION
+    )
     refused = FailureClass.PERMISSION_DENIED
-    assert found("bash", may_lie=True) is found("python", may_lie=True, **told) is refused
+    assert found("bash", may_exist=True) is found("python", may_exist=True, **told) is refused
     others = [["file", "/a", False], ["file", "/b", False]]
-    assert found("bash", may_lie=False, attempts=others) is refused
-    assert found("bash", may_lie=False, missing="/a") is found("bash", may_lie=False, missing=[1]) is refused
+    assert found("bash", may_exist=False, attempts=others) is refused
+    assert (
+        found("bash", may_exist=False, missing="/a") is found("bash", may_exist=False, missing=[1]) is refused
+    )
 
 
 def raised(**flags: object) -> dict[str, object]:
@@ -156,6 +160,6 @@ FIELDS = [
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(st.sampled_from(FIELDS), anything), st.lists(st.binary(max_size=20), max_size=3))
 def test_any_header_gives_an_execution(header: Header, parts: list[bytes]) -> None:
-    execution = execution_of(header, parts, LIMITS)
+    execution = build_execution(header, parts, LIMITS)
     assert isinstance(execution, Execution)
     assert execution.tests_total is None or (execution.tests_passed or 0) <= execution.tests_total

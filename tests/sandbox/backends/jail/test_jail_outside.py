@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from spanproof.sandbox import FailureClass, Program, Sandbox, SessionSpec, ToolAnswer
-from spanproof.sandbox.backends.jail.namespaces.host_paths import may_lie_here
+from spanproof.sandbox.backends.jail.namespaces.host_paths import may_exist_on_host
 from spanproof.sandbox.registry import open_sandbox
 
 THERE = "/var/lib/dpkg/status"
@@ -28,9 +28,9 @@ def jail() -> Iterator[Sandbox]:
 
 
 def test_what_is_not_there_is_known_not_to_be(tmp_path: Path) -> None:
-    assert may_lie_here(THERE)
-    assert not may_lie_here(NOWHERE)
-    assert not may_lie_here("/etc/hostname/x"), "below a file lies nothing"
+    assert may_exist_on_host(THERE)
+    assert not may_exist_on_host(NOWHERE)
+    assert not may_exist_on_host("/etc/hostname/x"), "below a file lies nothing"
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,12 @@ def test_what_is_not_there_is_known_not_to_be(tmp_path: Path) -> None:
     ],
 )
 def test_where_it_cannot_be_known_without_entering_something_it_may_lie_there(path: str) -> None:
-    assert may_lie_here(path)
+    assert may_exist_on_host(path)
 
 
 def test_a_link_that_leads_nowhere_lies_there(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("no-such")
-    assert may_lie_here(str(tmp_path / "link"))
+    assert may_exist_on_host(str(tmp_path / "link"))
 
 
 @pytest.mark.parametrize("language", READS)

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from spanproof.sandbox.backends.docker.inside import Loopback, Processes, Wiped
 from spanproof.sandbox.backends.jail.forkserver.arming import Forked
-from spanproof.sandbox.backends.jail.isolation import Armed, Born, Origin, Place
+from spanproof.sandbox.backends.jail.isolation import Armed, Isolation, Origin, WaitingGuest
 from spanproof.sandbox.backends.jail.namespaces import cgroup
 from spanproof.sandbox.backends.jail.namespaces.users import foreign_id
 from spanproof.sandbox.backends.jail.reduced.arming import Passed
@@ -144,9 +144,9 @@ def test_a_guest_that_dies_while_it_raises_its_walls_is_told() -> None:
     ours.settimeout(120)  # a hang
     given = Descriptors(theirs.detach(), *(os.open(os.devnull, os.O_RDWR) for _ in range(3)))
     origin = Forked(_Dying(b""), _Dying(b""), "/")
-    origin.ask(given, seeded=False)
+    origin.request(given, seeded=False)
     with ours, pytest.raises(RuntimeError, match="could not be armed: it ended"):
-        origin.born(ours)
+        origin.receive(ours)
     os.waitpid(origin._pid, 0)
     os.close(origin.fileno())
 
@@ -188,7 +188,7 @@ def test_v2_needs_the_memory_controller(tmp_path: Path) -> None:
 
 def test_groups_of_a_dead_host_are_swept(tmp_path: Path) -> None:
     dead = tmp_path / "memory" / "spanproof-jail-999999999"
-    (dead / "slot-1").mkdir(parents=True)
+    (dead / "supervisor-1").mkdir(parents=True)
     cgroup.find_base(os.getpid(), V1.format(root=tmp_path), "4:memory:/\n")
     assert not dead.exists()
 
@@ -340,7 +340,7 @@ def test_root_becomes_another_user_where_there_is_one(uid: int, uid_map: str, ex
 
 
 class _Born:
-    """Where a guest came from: a process that its slot looks at."""
+    """Where a guest came from: a process that its supervisor looks at."""
 
     def __init__(self, pid: int) -> None:
         self._pidfd = os.pidfd_open(pid)
@@ -350,7 +350,9 @@ class _Born:
 
 
 @pytest.mark.parametrize(("ended", "stopped"), [(True, None), (False, "timeout")])
-def test_a_deadline_is_for_what_still_runs_when_the_slot_looks(ended: bool, stopped: str | None) -> None:
+def test_a_deadline_is_for_what_still_runs_when_the_supervisor_looks(
+    ended: bool, stopped: str | None
+) -> None:
     arch = this_arch()
     assert arch is not None
     control, _guest = socket.socketpair()
@@ -360,10 +362,10 @@ def test_a_deadline_is_for_what_still_runs_when_the_slot_looks(ended: bool, stop
     guest = subprocess.Popen(["sleep", "3600"])
     try:
         watcher = Watcher(arch, Boundary((), ""))
-        place = Place(
+        place = Isolation(
             Processes(), Wiped(None), Loopback(watched=True), watcher, cast(Origin, _Born(guest.pid))
         )
-        armed = Armed(Born(guest.pid, listener, 0, 0), control, stdin, out, err, "")
+        armed = Armed(WaitingGuest(guest.pid, listener, 0, 0), control, stdin, out, err, "")
         limits = {"memory_bytes": 1, "output_bytes": 9, "output_kill_bytes": 9, "processes": 9}
         job = Frame({"limits": limits | {"wall_s": 0.0, "cpu_s": 1}}, (b"", b"", b""))
         run = Run(job, armed, Links(channel, Decoder(FROM_HOST), place, None, channel.fileno()))

@@ -17,7 +17,7 @@ from spanproof.sandbox import BadSetting, Tier
 from spanproof.sandbox.backends.jail import reasons
 from spanproof.sandbox.backends.jail.reduced import calls, landlock
 from spanproof.sandbox.backends.jail.reduced.count import Counter
-from spanproof.sandbox.backends.jail.reduced.paths import Fence
+from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
 from spanproof.sandbox.backends.jail.seccomp.bpf import RET_ALLOW, RET_EPERM, RET_NOTIFY
 from spanproof.sandbox.backends.jail.seccomp.filter import compile_filter
 from spanproof.sandbox.backends.jail.seccomp.paths import Judged
@@ -36,7 +36,7 @@ def call(arch: Arch, name: str, *args: int) -> int:
 
 
 @both
-def test_without_namespaces_calls_on_others_are_shown_to_the_slot(arch: Arch) -> None:
+def test_without_namespaces_calls_on_others_are_shown_to_the_supervisor(arch: Arch) -> None:
     for name in (UNBOUNDED | REFUSED) & arch.numbers.keys():
         assert call(arch, name) == RET_NOTIFY, name
     assert call(arch, "kill", 0, 9) == RET_ALLOW
@@ -78,7 +78,7 @@ def test_without_namespaces_no_socket_is_made_that_can_be_sent_anywhere(arch: Ar
 
 
 @both
-def test_without_namespaces_no_socket_gives_a_descriptor_of_the_slot_s_process(arch: Arch) -> None:
+def test_without_namespaces_no_socket_gives_a_descriptor_of_the_supervisor_s_process(arch: Arch) -> None:
     no_option = 0x00050000 | errno.ENOPROTOOPT
     assert call(arch, "getsockopt", 900, 1, 77) == no_option  # SO_PEERPIDFD
     assert call(arch, "setsockopt", 900, 1, 76) == no_option  # SO_PASSPIDFD
@@ -99,7 +99,7 @@ def test_the_filter_without_namespaces_allows_nothing_the_other_refuses(number: 
         full = run_program(compile_filter(arch, UID), arch, number, *args)
         reduced = run_program(PROGRAMS[arch.machine], arch, number, *args)
         if full != RET_ALLOW and reduced == RET_ALLOW:
-            # The slot is no process 1 here; and aiming at oneself is no attempt.
+            # The supervisor is no process 1 here; and aiming at oneself is no attempt.
             assert arch.name(number) in {"kill", "tkill", "tgkill", "prlimit64", "setpriority", "ioprio_set"}
 
 
@@ -164,7 +164,7 @@ def go_on_in_a_child():
     if pid := os.fork(): os.waitpid(pid, 0); os._exit(0)
 
 others = [sleeper() for _ in range(7)]
-go_on_in_a_child()  # this one has a single slot
+go_on_in_a_child()  # this one has a single supervisor
 go_on_in_a_child()
 tree = Descendants(own_user=False)
 told, tell = os.pipe(); go, on = os.pipe()
@@ -224,15 +224,15 @@ def test_a_path_that_leads_out_is_not_opened(tmp_path: Path) -> None:
 def test_in_the_reduced_tier_existing_is_no_reason_to_be_inside(
     tmp_path: Path, path: str, writes: bool, judged: Judged
 ) -> None:
-    fence = Fence(str(tmp_path), (sys.prefix,), "/usr/bin:/bin")
-    assert fence.judge(path.format(box=tmp_path), os.getpid(), writes=writes)[0] is judged
+    boundary = ReducedBoundary(str(tmp_path), (sys.prefix,), "/usr/bin:/bin")
+    assert boundary.judge(path.format(box=tmp_path), os.getpid(), writes=writes)[0] is judged
 
 
 def test_credentials_among_packages_are_not_readable(tmp_path: Path) -> None:
     prefix = tmp_path / "prefix"
     (prefix / "lib").mkdir(parents=True)
     (prefix / "pip.conf").write_text("[global]\nindex-url = https://user:secret@example.test\n")
-    walls = Fence(str(tmp_path / "box"), (str(prefix),), "/usr/bin").walls
+    walls = ReducedBoundary(str(tmp_path / "box"), (str(prefix),), "/usr/bin").walls
     assert str(prefix / "lib") in walls.readable
     assert not {str(prefix), str(prefix / "pip.conf")} & set(walls.readable)
     assert "/usr/local/etc" not in walls.readable

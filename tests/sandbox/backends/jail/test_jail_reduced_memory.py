@@ -1,4 +1,4 @@
-"""The reduced tier with control groups: the slot outlives the program that the kernel kills for memory."""
+"""The reduced tier with control groups: the supervisor outlives a program killed for its memory."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ with open_sandbox(settings={"tier": "reduced"}) as sandbox, ThreadPoolExecutor(1
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="building a container takes root")
-def test_a_slot_outlives_what_is_killed_for_want_of_memory() -> None:
+def test_a_supervisor_outlives_what_is_killed_for_want_of_memory() -> None:
     done = subprocess.run(
         [sys.executable, str(CONTAINER), "groups", sys.executable, "-c", HOGS],
         env={**os.environ, "PYTHONPATH": str(PLUGINS)},

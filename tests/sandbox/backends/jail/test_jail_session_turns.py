@@ -1,4 +1,4 @@
-"""A slot's turns in a session: which step has ended, which is late, and what waits for what."""
+"""A supervisor's turns in a session: which step has ended, which is late, and what waits for what."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def end_of(step: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("ended", [True, False])
-def test_a_step_that_ended_while_its_slot_was_kept_from_looking_is_not_late_nor_is_the_next(
+def test_a_step_that_ended_while_its_supervisor_was_kept_from_looking_is_not_late_nor_is_the_next(
     fresh_session: tuple[SessionRun, socket.socket], ended: bool
 ) -> None:
     session, guest = fresh_session
@@ -47,26 +47,26 @@ def test_a_step_begins_when_what_the_one_before_it_asked_is_answered(
     session, _guest = fresh_session
     session._take(TWO_STEPS)
     first = session._step
-    session._hear({"kind": "call", "token": "right", "call": 1, "tool": "asks", "args": [], "kwargs": {}})
-    session._hear(end_of(first))  # a thread of it had asked, and the step did not wait for the answer
+    session._handle({"kind": "call", "token": "right", "call": 1, "tool": "asks", "args": [], "kwargs": {}})
+    session._handle(end_of(first))  # a thread of it had asked, and the step did not wait for the answer
     assert not session._in_step
     session._take(Frame({"kind": "answer", "call": 1}, ()))
     assert session._in_step
     assert session._step != first
 
 
-def test_a_slot_whose_host_is_long_in_reading_looks_after_its_guest_meanwhile(
+def test_a_supervisor_whose_host_is_long_in_reading_looks_after_its_guest_meanwhile(
     fresh_session: tuple[SessionRun, socket.socket],
 ) -> None:
     session, _guest = fresh_session
     session._channel, host = socket.socketpair()
     session._way_out = session._channel.fileno()
     looks = iter([None, None, "memory"])
-    session._oversight.look = lambda: next(looks)  # type: ignore[method-assign]
+    session._usage_limits.look = lambda: next(looks)  # type: ignore[method-assign]
     told = os.urandom(1 << 20)
     session._to_host(told)
     assert session._stopped == "memory"
-    rest = threading.Thread(target=session._channel.sendall, args=(session._untold,))
+    rest = threading.Thread(target=session._channel.sendall, args=(session._unsent,))
     rest.start()  # as at the end, when nothing of the guest's lives
     heard = b""
     while len(heard) < len(told):

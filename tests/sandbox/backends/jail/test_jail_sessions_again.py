@@ -1,4 +1,4 @@
-"""A slot that served a session serves the next one, and nothing of the first is left for it."""
+"""A supervisor that served a session serves the next one, and nothing of the first is left for it."""
 
 from __future__ import annotations
 
@@ -79,9 +79,9 @@ def answered(request: ToolRequest) -> ToolAnswer:
     return ToolAnswer(result=1)
 
 
-def slots_of(jail: JailSandbox) -> set[int]:
-    """The slots that wait for a caller."""
-    return {id(slot) for family in jail._pool._families.values() for slot in family.idle}
+def supervisors_of(jail: JailSandbox) -> set[int]:
+    """The supervisors that wait for a caller."""
+    return {id(supervisor) for family in jail._pool._families.values() for supervisor in family.idle}
 
 
 def soil(session: Session) -> None:
@@ -98,16 +98,16 @@ def test_nothing_of_a_session_is_left_for_the_next_one_or_for_a_run(
         if not in_order:
             ended = session.execute("import os; os._exit(0)")
             assert ended.exit_code == 0
-    (slot,) = slots_of(jail)
+    (supervisor,) = supervisors_of(jail)
     with jail.session(PLAIN, answered) as session:
         looked = session.execute(LOOK)
         assert looked.stdout.startswith("[] "), looked
-    assert slots_of(jail) == {slot}
+    assert supervisors_of(jail) == {supervisor}
     with jail.session(FIXED, answered) as session:
         soil(session)
     run = jail.run(Program("python", LOOK))
     assert run.stdout.startswith("[] "), run
-    assert slots_of(jail) == {slot}
+    assert supervisors_of(jail) == {supervisor}
 
 
 def test_seeds_and_the_clock_start_again_with_each_session(jail: Sandbox) -> None:
@@ -135,7 +135,7 @@ import os, random, time, uuid
         ("x = bytearray(400 << 20)", FailureClass.OUT_OF_MEMORY),
     ],
 )
-def test_a_step_that_had_to_be_stopped_leaves_a_slot_that_is_whole(
+def test_a_step_that_had_to_be_stopped_leaves_a_supervisor_that_is_whole(
     jail: JailSandbox, source: str, expected: FailureClass
 ) -> None:
     wall_s = 2.0 if expected is FailureClass.TIMEOUT else 120.0
@@ -158,13 +158,13 @@ def test_a_session_left_while_its_step_waits_for_an_answer_is_over(jail: JailSan
         assert session.execute(LOOK).stdout.startswith("[] ")
 
 
-def test_a_slot_that_does_not_end_its_session_is_not_used_again() -> None:
+def test_a_supervisor_that_does_not_end_its_session_is_not_used_again() -> None:
     kept: list[str] = []
-    slot = _Silent()
-    loan = Loan(slot, lambda: kept.append("back"), lambda: kept.append("dropped"))
+    supervisor = _Silent()
+    loan = Loan(supervisor, lambda: kept.append("back"), lambda: kept.append("dropped"))
     loan.close()
     assert kept == ["back"]  # it was given nothing to do
-    loan = Loan(slot, lambda: kept.append("back"), lambda: kept.append("dropped"))
+    loan = Loan(supervisor, lambda: kept.append("back"), lambda: kept.append("dropped"))
     loan.send({"kind": "job"})
     loan.close()
     loan.close()
@@ -225,7 +225,7 @@ def test_a_process_that_ends_between_two_steps_is_no_step_of_the_next_session(ja
         session.execute(end)
         jail.run(
             Program("python", "import time; time.sleep(0.2)")
-        )  # meanwhile it ends, and `close` says so to a slot that knows
+        )  # meanwhile it ends, and `close` says so to a supervisor that knows
     for _ in range(3):
         with jail.session(PLAIN, answered) as session:
             assert session.execute("40 + 2").result == 42

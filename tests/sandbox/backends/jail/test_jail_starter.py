@@ -1,4 +1,4 @@
-"""The starter of slots: where one cannot be started, its host is told, and nothing of the attempt stays."""
+"""The starter of supervisors: where one cannot be started, its host gets the reason, and nothing stays."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ starter = Starter(host, _Boxes(home, None, (), ()), groups)
 def found():
     names = os.listdir("/proc/self/fd")
     held = {name for name in names if os.path.exists(f"/proc/self/fd/{name}")}  # not the one that looked
-    return held, [*home.iterdir()], [path for base in bases for path in base.glob("slot-*")]
+    return held, [*home.iterdir()], [path for base in bases for path in base.glob("supervisor-*")]
 
 def ask():
     channel, given = socket.socketpair()
     with channel, given:
-        socket.send_fds(ours, [b"slot"], [given.fileno()])
+        socket.send_fds(ours, [b"supervisor"], [given.fileno()])
         assert starter._request()
     return ours.recv(4096).decode()
 """
@@ -53,7 +53,7 @@ def run(program: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_a_slot_that_cannot_be_forked_leaves_no_descriptor_no_group_and_no_box() -> None:
+def test_a_supervisor_that_cannot_be_forked_leaves_no_descriptor_no_group_and_no_box() -> None:
     told = run(
         """
         before = found()
@@ -86,7 +86,7 @@ def test_a_starter_out_of_descriptors_leaves_nothing_either(spare: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         channel.close(); given.close()
         print(found()[0] == before[0], found()[2])
-        starter._ground.end_all()
+        starter._factory.end_all()
         print(found() == before)
         if groups is not None:
             groups.remove_itself()

@@ -17,10 +17,10 @@ from spanproof.sandbox.backends.jail.namespaces.network import _answer, _refusal
 from spanproof.sandbox.backends.jail.reduced.network import NoNetwork
 from spanproof.sandbox.backends.jail.run.proxied_sockets import loopback_pair
 from spanproof.sandbox.tape.http1 import BODY_BYTES, BadRequest, Request, RequestReader, answer_bytes
-from spanproof.sandbox.tape.recording import Recording, packed, unpacked
+from spanproof.sandbox.tape.recording import Recording, pack, unpack
 from spanproof.sandbox.tape.sealed_files import SealedText
 from spanproof.sandbox.tape.tape import addresses_of
-from spanproof.sandbox.tape.trust import identity_for
+from spanproof.sandbox.tape.trust import issue_identity
 from spanproof.sandbox.tape.urls import read_url
 
 
@@ -55,7 +55,7 @@ def test_any_text_is_a_url_or_refused_and_spelled_once(text: str) -> None:
 def test_calls_are_given_once_in_order_and_by_body() -> None:
     url = "http://a.example/"
     tape = [Exchange("POST", url, 200 + n, (), b"", body) for n, body in enumerate([None, b"x", None])]
-    recording = Recording(unpacked(packed(tape, {}))[0])
+    recording = Recording(unpack(pack(tape, {}))[0])
     found = [recording.take("POST", read_url(url), body) for body in (b"x", b"x", b"y", b"x")]
     assert [one.status if one else None for one in found] == [200, 201, 202, None]
     assert recording.take("GET", read_url(url), b"") is None
@@ -63,7 +63,7 @@ def test_calls_are_given_once_in_order_and_by_body() -> None:
 
 def test_what_is_packed_is_unpacked() -> None:
     tape = [Exchange("GET", "http://a/", 201, (("A", "é"),), b"\x00", b""), Exchange("PUT", "https://b/")]
-    assert unpacked(packed(tape, {"authority": "PEM"})) == (tape, {"authority": "PEM"})
+    assert unpack(pack(tape, {"authority": "PEM"})) == (tape, {"authority": "PEM"})
 
 
 def query(name: bytes, kind: int = 1) -> bytes:
@@ -132,7 +132,7 @@ def test_two_ends_of_a_connection_are_one_another_s_whoever_else_connects() -> N
 
 def test_each_run_has_keys_of_its_own() -> None:
     hosts = frozenset(("a.example",))
-    first, second = identity_for(hosts), identity_for(hosts)
+    first, second = issue_identity(hosts), issue_identity(hosts)
     assert "PRIVATE KEY" in first["server"]
     assert "PRIVATE KEY" not in first["authority"]
     assert set(first.values()).isdisjoint(second.values())

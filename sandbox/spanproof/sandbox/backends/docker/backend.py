@@ -1,4 +1,4 @@
-"""The `docker` backend: the jail's slot in containers of a daemon, kept warm and used again.
+"""The `docker` backend: the jail's supervisor in containers of a daemon, kept warm and used again.
 
 In: a `Program` or a `SessionSpec`. Out: `Execution`s, by the same facts as the jail's. See docs/sandbox.md
 for what its wall holds.
@@ -18,14 +18,14 @@ from spanproof.sandbox.backends.docker.container import Container, ContainerEnde
 from spanproof.sandbox.backends.docker.daemon import Settings, Shape
 from spanproof.sandbox.backends.docker.job import check_fixtures
 from spanproof.sandbox.backends.docker.pool import Pool
-from spanproof.sandbox.backends.jail.namespaces.host_paths import may_lie_here
+from spanproof.sandbox.backends.jail.namespaces.host_paths import may_exist_on_host
 from spanproof.sandbox.backends.jail.namespaces.root import ENVIRONMENT, Bind
-from spanproof.sandbox.backends.jail.run.job import check_database_made, job_of
-from spanproof.sandbox.backends.jail.run.session import JailSession, Loan, job_of_session
+from spanproof.sandbox.backends.jail.run.job import build_job, check_database_made
+from spanproof.sandbox.backends.jail.run.session import JailSession, Loan, build_session_job
 from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.environments import Environments, Leases
 from spanproof.sandbox.errors import BadSetting, UnsupportedFixtures, UnsupportedLanguage
-from spanproof.sandbox.guest.outcome import execution_of
+from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.guest.wire import Frame, Header
 from spanproof.sandbox.model import (
     Execution,
@@ -53,8 +53,8 @@ class DockerSandbox(Sandbox):
         "runtime": "The OCI runtime, by its name at the daemon, as runsc; default the daemon's own.",
         "user": "Whom programs run as, as UID:GID, neither of them 0. Default 64206:64206.",
         "cpus": "How many processors a container may use. Default 1.",
-        "seccomp": "`own` (the default): the jail's list of system calls, so that privileged ones are told;"
-        " `default`: the daemon's profile, which refuses some before they can be told.",
+        "seccomp": "`own` (the default): the jail's list of system calls, so that privileged ones are recorded;"
+        " `default`: the daemon's profile, which refuses some before they can be recorded.",
         "runs": "After how many programs a container is replaced. Default 500.",
     }
 
@@ -95,7 +95,7 @@ class DockerSandbox(Sandbox):
             container = self._taken(program.limits, program.fixtures)
             try:
                 check_fixtures(program.fixtures, container)
-                header, parts = job_of(program, container.runtimes)
+                header, parts = build_job(program, container.runtimes)
             except BaseException:
                 self._pool.give_back(container)  # nothing was sent to it
                 raise
@@ -114,8 +114,8 @@ class DockerSandbox(Sandbox):
             self._pool.drop(container)
             raise
         self._pool.give_back(container)
-        execution = execution_of(
-            answer.header, answer.parts, program.limits, language=program.language, may_lie=self._may_lie
+        execution = build_execution(
+            answer.header, answer.parts, program.limits, language=program.language, may_exist=self._may_lie
         )
         check_database_made(answer.header, execution, program)
         return execution
@@ -131,7 +131,7 @@ class DockerSandbox(Sandbox):
         loan = Loan(container, lambda: self._pool.give_back(container), lambda: self._pool.drop(container))
         try:
             check_fixtures(spec.fixtures, container)
-            return JailSession(loan, job_of_session(spec), spec, answer, self._may_lie)
+            return JailSession(loan, build_session_job(spec), spec, answer, self._may_lie)
         except BaseException:
             loan.close()
             raise
@@ -145,7 +145,7 @@ class DockerSandbox(Sandbox):
 
     def _may_lie(self, path: str) -> bool:
         """Whether something may lie on the daemon's machine where the image has nothing; if that is ours."""
-        return self._pool.is_local() and may_lie_here(path)
+        return self._pool.is_local() and may_exist_on_host(path)
 
     def _bind_of(self, packages: PackageSet) -> Bind:
         """The image of a package set, which is built at its first use."""

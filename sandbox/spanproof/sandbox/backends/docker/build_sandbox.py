@@ -16,9 +16,9 @@ from spanproof.sandbox.backends.docker.container import Container
 from spanproof.sandbox.backends.docker.daemon import Shape
 from spanproof.sandbox.backends.docker.pool import Pool
 from spanproof.sandbox.backends.jail.namespaces.root import Bind
-from spanproof.sandbox.backends.jail.run.job import job_of
+from spanproof.sandbox.backends.jail.run.job import build_job
 from spanproof.sandbox.errors import UnsupportedFixtures
-from spanproof.sandbox.guest.outcome import execution_of
+from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.model import Ecosystem, Execution, Program
 
 _GRACE_S = 15.0
@@ -43,12 +43,12 @@ def build_in(pool: Pool, user: str, program: Program, archives: Path, image: Pat
     try:
         wheels = any(archives.glob("*.whl"))
         check_fits(container, Ecosystem.PIP if wheels else Ecosystem.NPM)
-        header, parts = job_of(replace(program, stdin=b"/archives\n/image"), container.runtimes)
+        header, parts = build_job(replace(program, stdin=b"/archives\n/image"), container.runtimes)
         container.send(header, parts)
         answer = container.receive(limits.wall_s + _GRACE_S)
     finally:
         pool.drop(container)
-    return execution_of(answer.header, answer.parts, limits)
+    return build_execution(answer.header, answer.parts, limits)
 
 
 def check_fits(container: Container, ecosystem: Ecosystem) -> None:
@@ -78,9 +78,9 @@ class _Base:
     libc_version: tuple[int, ...]
 
     @classmethod
-    def of(cls, told: Mapping[str, object], ecosystem: Ecosystem) -> _Base:
+    def of(cls, reply: Mapping[str, object], ecosystem: Ecosystem) -> _Base:
         python, machine, libc, version = (
-            str(told.get(name, "")) for name in ("python", "machine", "libc", "libc_version")
+            str(reply.get(name, "")) for name in ("python", "machine", "libc", "libc_version")
         )
         minor = ".".join(python.split(".")[:2]) if ecosystem is Ecosystem.PIP else ""
         numbers = tuple(int(part) for part in version.split(".") if part.isdecimal())

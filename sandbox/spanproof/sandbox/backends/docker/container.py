@@ -1,7 +1,7 @@
-"""A container with the jail's slot in it, and the stream to it. One caller at a time.
+"""A container with the jail's supervisor in it, and the stream to it. One caller at a time.
 
-In: frames for the slot. Out: its frames. Whatever comes out of the container is taken apart under bounds; one
-that is silent, ends, or is not itself is removed, and what is known of its end is told.
+In: frames for the supervisor. Out: its frames. Whatever comes out of the container is taken apart under
+bounds; one that is silent, ends, or is not itself is removed, and what is known of its end is reported.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from spanproof.sandbox.backends.docker.source import parcel
 from spanproof.sandbox.backends.jail.node import Node
 from spanproof.sandbox.backends.jail.run.job import Runtimes
 from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
-from spanproof.sandbox.guest.wire import FROM_SLOT, BadFrame, Decoder, Frame, Header, encode
+from spanproof.sandbox.guest.wire import FROM_SUPERVISOR, BadFrame, Decoder, Frame, Header, encode
 
 _START_S = 60.0
 _CLEAN_S = 20.0
@@ -41,7 +41,7 @@ class ContainerEnded(SandboxBroken):
 
 
 class Container:
-    """A container that has said hello; it plays the part of the jail's `host.SlotLink`."""
+    """A container that has said hello; it plays the part of the jail's `host.SupervisorLink`."""
 
     def __init__(self, daemon: Daemon, shape: Shape) -> None:
         """Make it and start it.
@@ -52,7 +52,7 @@ class Container:
         self.shape = shape
         self.runs = 0
         self._daemon = daemon
-        self._decoder = Decoder(FROM_SLOT)
+        self._decoder = Decoder(FROM_SUPERVISOR)
         self._raw = bytearray()
         self._errors = bytearray()
         self._dirty = self._answered = False
@@ -72,7 +72,7 @@ class Container:
 
     @property
     def watched(self) -> bool:
-        """Whether the kernel tells what programs attempt."""
+        """Whether the kernel reports what programs attempt."""
         return self.facts.get("watched") is True
 
     @property
@@ -82,7 +82,7 @@ class Container:
 
     @property
     def tells(self) -> frozenset[Evidence]:
-        """What is known of its runs: attempts only where no other filter refuses before ours tells."""
+        """What is known of its runs: attempts only where no other filter refuses before ours reports."""
         attempts = self.watched and self._daemon.has_own_profile
         known = {Evidence.ATTEMPTS: attempts, Evidence.CALLS: self.serves_calls, Evidence.PEAK_MEMORY: True}
         return frozenset(one for one, is_known in known.items() if is_known)
@@ -93,7 +93,7 @@ class Container:
         bash, found = self.facts.get("bash"), self.facts.get("node")
         path, version = found if isinstance(found, list) and len(found) == 2 else ("", ())
         return Runtimes(
-            place="the container",
+            location="the container",
             bash=bash if isinstance(bash, str) else None,
             node=Node(str(path), tuple(map(int, version))) if path else None,
             duckdb=self.facts.get("duckdb") is True,
@@ -132,7 +132,7 @@ class Container:
             except BadFrame as failure:
                 raise SandboxBroken(f"a container sent no frame: {failure}") from failure
             if frame.header.get("kind") == "broken":
-                raise SandboxBroken(f"a container's slot failed: {frame.header.get('reason')}")
+                raise SandboxBroken(f"a container's supervisor failed: {frame.header.get('reason')}")
             if frame.header.get("kind") != "clean":  # before a result, it is about a guest that never ran
                 self._answered = frame.header.get("kind") == "result"
                 return frame
@@ -195,7 +195,7 @@ class Container:
                 self._errors = (self._errors + piece)[-_LAST_WORDS_BYTES:]
 
     def _speaks(self) -> bool:
-        """Whether something came unasked: an idle slot that speaks has ended."""
+        """Whether something came unasked: an idle supervisor that speaks has ended."""
         self._stream.settimeout(0)
         try:
             return bool(self._raw) or self._stream.recv(1, socket.MSG_PEEK) is not None

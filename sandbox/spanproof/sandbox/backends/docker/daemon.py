@@ -35,7 +35,7 @@ _OWN_PROCESSES = 8
 _OPEN_FILES = 4096
 """Above what a program may have, which is bounded apart."""
 _USER_PROCESSES = 32768
-"""Of all containers' programs together; Podman would ask for more than some machines allow."""
+"""Of all containers' programs together; Podman would request more than some machines allow."""
 _RUNTIME_BYTES = 512 * 1024 * 1024
 """More, for a runtime that brings a kernel of its own into the container's control group."""
 _RUNTIME_PROCESSES = 4096
@@ -78,7 +78,7 @@ class Daemon:
         """Connect.
 
         Raises:
-            SandboxUnavailable: the library is not installed, or nobody answers; says what to do.
+            SandboxUnavailable: the library is not installed, or no one answers; says what to do.
         """
         self._settings = settings
         self._client = _connect(settings.host)
@@ -87,16 +87,16 @@ class Daemon:
         self.is_podman = "podman" in name.lower()
 
     def _version(self) -> tuple[str, str]:
-        with self._told("the container daemon does not tell its version"):
-            told = self._client.version()
-        parts = told.get("Components") or [{}]
-        return str(parts[0].get("Name", "Engine")), str(told.get("Version", "?"))
+        with self._translate_errors("the container daemon does not report its version"):
+            reply = self._client.version()
+        parts = reply.get("Components") or [{}]
+        return str(parts[0].get("Name", "Engine")), str(reply.get("Version", "?"))
 
     def missing_image(self) -> tuple[str, str] | None:
         """Why the image cannot be used, and the remedy."""
         from docker.errors import ImageNotFound
 
-        with self._told("the container daemon does not tell its images"):
+        with self._translate_errors("the container daemon does not report its images"):
             try:
                 self._client.inspect_image(self._settings.image)
             except ImageNotFound:
@@ -109,7 +109,7 @@ class Daemon:
         """Why the runtime cannot be used, and the remedy."""
         if not self._settings.runtime:
             return None
-        with self._told("the container daemon does not tell its runtimes"):
+        with self._translate_errors("the container daemon does not report its runtimes"):
             known = sorted(self._client.info().get("Runtimes") or {})
         if self._settings.runtime in known:
             return None
@@ -128,7 +128,7 @@ class Daemon:
             if missing is not None:
                 raise SandboxUnavailable(". ".join(missing))
         user = shape.user or self._settings.user
-        with self._told(f"no container of {self._settings.image!r} could be made"):
+        with self._translate_errors(f"no container of {self._settings.image!r} could be made"):
             container = self._client.create_container(
                 image=self._settings.image,
                 entrypoint=["python3", "-s", "-u", "-c", BOOT],
@@ -198,7 +198,7 @@ class Daemon:
 
     def attach(self, container: str) -> socket.socket:
         """The container's standard streams, multiplexed as the daemon does."""
-        with self._told("the container's streams could not be had"):
+        with self._translate_errors("the container's streams could not be had"):
             params = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
             stream = self._client.attach_socket(container, params=params)
         found: socket.socket = getattr(stream, "_sock", stream)
@@ -206,18 +206,18 @@ class Daemon:
 
     def start(self, container: str) -> None:
         """Start it."""
-        with self._told(f"no container of {self._settings.image!r} could be started"):
+        with self._translate_errors(f"no container of {self._settings.image!r} could be started"):
             self._client.start(container)
 
     def state(self, container: str) -> dict[str, Any]:
-        """How it stands, as the daemon tells it, with `Running`, `ExitCode` and `OOMKilled`."""
-        with self._told("the container's state could not be had"):
+        """Its state, as the daemon reports it, with `Running`, `ExitCode` and `OOMKilled`."""
+        with self._translate_errors("the container's state could not be had"):
             found = self._client.inspect_container(container).get("State")
         return found if isinstance(found, dict) else {}
 
     def wait(self, container: str, timeout_s: float) -> None:
         """Wait until it has ended, at most so long."""
-        with contextlib.suppress(SandboxUnavailable), self._told(""):
+        with contextlib.suppress(SandboxUnavailable), self._translate_errors(""):
             self._client.wait(container, timeout=timeout_s)
 
     def remove(self, container: str) -> None:
@@ -225,7 +225,7 @@ class Daemon:
         from docker.errors import NotFound
 
         failed = f"the container {container[:12]} could not be removed"
-        with self._told(failed), contextlib.suppress(NotFound):
+        with self._translate_errors(failed), contextlib.suppress(NotFound):
             try:
                 self._client.remove_container(container, force=True, v=True)
             except Exception as problem:
@@ -234,7 +234,7 @@ class Daemon:
 
     def sweep(self) -> int:
         """Remove what owners left that died without a word; returns how many."""
-        with self._told("the containers could not be listed"):
+        with self._translate_errors("the containers could not be listed"):
             found = self._client.containers(all=True, filters={"label": LABEL})
         left = [one["Id"] for one in found if _is_orphan(one["Labels"].get(LABEL, ""))]
         for container in left:
@@ -245,9 +245,10 @@ class Daemon:
         """End the connections."""
         self._client.close()
 
-    def _told(self, what: str) -> contextlib.AbstractContextManager[None]:
+    def _translate_errors(self, what: str) -> contextlib.AbstractContextManager[None]:
         named = f"-H {self._settings.host} " if self._settings.host else ""
-        return _told(what, f"The daemon does not answer any more; see that it runs: docker {named}info")
+        remedy = f"The daemon does not answer any more; see that it runs: docker {named}info"
+        return _translate_errors(what, remedy)
 
 
 def _connect(host: str) -> APIClient:
@@ -261,7 +262,7 @@ def _connect(host: str) -> APIClient:
         ) from problem
     given = {"base_url": host} if host else kwargs_from_env()
     address = given.get("base_url") or "unix:///var/run/docker.sock"
-    with _told(
+    with _translate_errors(
         f"no container daemon answers at {address}",
         "Start one (systemctl start docker), or name another: host=unix:///run/podman/podman.sock",
     ):
@@ -269,7 +270,7 @@ def _connect(host: str) -> APIClient:
 
 
 @contextlib.contextmanager
-def _told(what: str, remedy: str) -> Iterator[None]:
+def _translate_errors(what: str, remedy: str) -> Iterator[None]:
     """The daemon's refusals as our error, and its silence, with the remedy for that."""
     import docker.errors
     import requests
@@ -297,7 +298,7 @@ def _environment() -> dict[str, str]:
 
 
 def _owner() -> str:
-    """This process, so that another one can tell later whether it still lives."""
+    """This process, so that another one can report later whether it still lives."""
     namespace = Path("/proc/self/ns/pid").readlink()
     return f"{_BOOT_ID.read_text().strip()}/{namespace}/{os.getpid()}/{_started(os.getpid())}"
 

@@ -1,4 +1,4 @@
-"""PID 1 of a container: the jail's slot, with the container as its wall.
+"""PID 1 of a container: the jail's supervisor, with the container as its wall.
 
 In: jobs on the standard input. Out: one result per job on the standard output, and a word after each that
 everything is as it was before: no process but this one, nothing in any tmpfs, no object of any other kind
@@ -22,20 +22,28 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.docker.unwatched import Deaf, Led, OneUser, Untold, User, Waited, settle
+from spanproof.sandbox.backends.docker.unwatched import (
+    Led,
+    NoResolver,
+    OneUser,
+    SilentArming,
+    User,
+    Waited,
+    settle,
+)
 from spanproof.sandbox.backends.jail.forkserver.arming import Arming, Forked
-from spanproof.sandbox.backends.jail.forkserver.supervisor import Slot, tell
+from spanproof.sandbox.backends.jail.forkserver.supervisor import Supervisor, report_failure
 from spanproof.sandbox.backends.jail.forkserver.warm import preload, use_packages_of
-from spanproof.sandbox.backends.jail.isolation import Armed, Place
+from spanproof.sandbox.backends.jail.isolation import Armed, Isolation
 from spanproof.sandbox.backends.jail.namespaces import cgroup, root
 from spanproof.sandbox.backends.jail.namespaces import process_tree as tree
-from spanproof.sandbox.backends.jail.namespaces.dns_stub import Ear
+from spanproof.sandbox.backends.jail.namespaces.dns_stub import DnsStub
 from spanproof.sandbox.backends.jail.namespaces.network import Resolver as Names
 from spanproof.sandbox.backends.jail.node import find_node
 from spanproof.sandbox.backends.jail.reduced.arming import Passed
 from spanproof.sandbox.backends.jail.reduced.box import empty
-from spanproof.sandbox.backends.jail.run.proxied_sockets import BringingWatcher
-from spanproof.sandbox.backends.jail.seccomp.filter import SEEDED, compile_filter, compile_untold
+from spanproof.sandbox.backends.jail.run.proxied_sockets import ProxyingWatcher
+from spanproof.sandbox.backends.jail.seccomp.filter import SEEDED, compile_filter, compile_silent_filter
 from spanproof.sandbox.backends.jail.seccomp.paths import Boundary
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch, this_arch
 from spanproof.sandbox.fixed.run_fixtures import own_image
@@ -55,7 +63,7 @@ _PACKAGES = Path(root.ENVIRONMENT, "node_modules")
 
 
 class Channel:
-    """The container's standard streams, as the socket a slot speaks to its host by."""
+    """The container's standard streams, as the socket a supervisor speaks to its host by."""
 
     def __init__(self) -> None:
         self._in, self.way_out = os.dup(0), os.dup(1)
@@ -117,7 +125,7 @@ class Wiped:
                 self._user.own(path)
 
     def resize(self, size_bytes: int) -> None:
-        """The container was made with the room its jobs ask for."""
+        """The container was made with the room its jobs request."""
 
     def touched(self) -> bool:
         """Always to be emptied: that costs less than to find out."""
@@ -134,7 +142,8 @@ class Wiped:
             if os.listdir(top):  # noqa: PTH208
                 raise RuntimeError(f"{top} could not be emptied")
         for table in _OUTLIVES_PROCESSES:
-            # Where there is none (gVisor's kernel shows none), the filter lets nobody make such an object.
+            # Where there is none (gVisor's kernel shows none), the filter lets no process make such an
+            # object.
             if Path(table).exists() and len(Path(table).read_text().splitlines()) > 1:
                 raise RuntimeError(f"an object in {table} outlived the program")
         queues = Path("/dev/mqueue")
@@ -158,26 +167,26 @@ class Loopback:
     """The container's network: a loopback, and no process left that could hold anything of it."""
 
     def __init__(self, *, watched: bool) -> None:
-        self.resolver: Names | Ear | Deaf
+        self.resolver: Names | DnsStub | NoResolver
         try:
             self.resolver = Names()
         except OSError:  # port 53 is not a user's to take (in Podman's containers)
-            self.resolver = Ear() if watched else Deaf()
+            self.resolver = DnsStub() if watched else NoResolver()
 
     def lead(self, names: Mapping[str, str], _ports: Iterable[int]) -> tuple[socket.socket, ...]:
         """See `Network`; a container may not set a route.
 
         Raises:
-            OSError: nobody would hear what names are asked for.
+            OSError: no one would receive what names are requested.
         """
-        if isinstance(self.resolver, Deaf):
+        if isinstance(self.resolver, NoResolver):
             raise PermissionError("no name can be heard in this container")
         self.resolver.names = names
         return ()
 
     def renew(self) -> None:
         """Sockets end with the processes that hold them."""
-        if not isinstance(self.resolver, Deaf):
+        if not isinstance(self.resolver, NoResolver):
             self.resolver.names = {}
 
 
@@ -192,7 +201,7 @@ class OwnGroup(cgroup.Group):
         """Its bound is the daemon's."""
 
 
-class ContainerSlot(Slot):
+class ContainerSupervisor(Supervisor):
     """Serves the host until it closes the stream."""
 
     _box: Wiped
@@ -223,18 +232,18 @@ def main() -> None:
         if Path(root.ENVIRONMENT, "site").is_dir():
             use_packages_of(f"{root.ENVIRONMENT}/site")
         watched = _notifies()
-        place = _place(watched, user if apart else None)
-        channel.sendall(encode(_hello(watched, place)))
-        slot = ContainerSlot(place, channel, _group(), channel.way_out)  # type: ignore[arg-type] # all it uses
-        slot.serve()
+        isolation = _isolation(watched, user if apart else None)
+        channel.sendall(encode(_hello(watched, isolation)))
+        supervisor = ContainerSupervisor(isolation, channel, _group(), channel.way_out)  # type: ignore[arg-type] # all it uses
+        supervisor.serve()
         status = 0
-    except BaseException as failure:  # noqa: BLE001 - told to the host, which starts another container
-        tell(channel, failure)  # type: ignore[arg-type]
+    except BaseException as failure:  # noqa: BLE001 - reported to the host, which starts another container
+        report_failure(channel, failure)  # type: ignore[arg-type]
     finally:
         os._exit(status)
 
 
-def _hello(watched: bool, place: Place) -> dict[str, object]:
+def _hello(watched: bool, isolation: Isolation) -> dict[str, object]:
     node = find_node()
     return {
         "kind": "hello",
@@ -243,7 +252,7 @@ def _hello(watched: bool, place: Place) -> dict[str, object]:
         "libc": platform.libc_ver()[0],
         "libc_version": platform.libc_ver()[1],
         "watched": watched,
-        "tape": watched or isinstance(place.network, Led),
+        "tape": watched or isinstance(isolation.network, Led),
         "oom": _oom_events() is not None,
         "bash": shutil.which("bash"),
         "node": None if node is None else [node.path, node.version],
@@ -258,19 +267,19 @@ def _notifies() -> bool:
         return False
 
 
-def _place(watched: bool, apart: User | None) -> Place:
+def _isolation(watched: bool, apart: User | None) -> Isolation:
     arch = this_arch()
     if arch is None:
         raise OSError(f"there is no system call table for {os.uname().machine}")
     visible = (*(path for path in _SYSTEM if Path(path).exists()), *root.interpreter_directories())
     if not watched:
-        return _place_unwatched(arch, visible, apart)
+        return _isolation_unwatched(arch, visible, apart)
     arming: Arming = Passed(compile_filter(arch, os.getuid()))
     seeded: Arming = Passed(compile_filter(arch, os.getuid(), SEEDED))
     network = Loopback(watched=True)
-    ear = network.resolver if isinstance(network.resolver, Ear) else None
-    watcher = BringingWatcher(arch, Boundary(visible, os.environ["PATH"]), ear)
-    return Place(
+    dns_stub = network.resolver if isinstance(network.resolver, DnsStub) else None
+    watcher = ProxyingWatcher(arch, Boundary(visible, os.environ["PATH"]), dns_stub)
+    return Isolation(
         tree=Processes(),
         box=Wiped(None),
         network=network,
@@ -279,13 +288,13 @@ def _place(watched: bool, apart: User | None) -> Place:
     )
 
 
-def _place_unwatched(arch: Arch, visible: Iterable[str], apart: User | None) -> Place:
-    arming = Untold(compile_untold(arch, os.getuid() if apart is None else apart.uid), apart)
-    return Place(
+def _isolation_unwatched(arch: Arch, visible: Iterable[str], apart: User | None) -> Isolation:
+    arming = SilentArming(compile_silent_filter(arch, os.getuid() if apart is None else apart.uid), apart)
+    return Isolation(
         tree=Processes() if apart is None else OneUser(),
         box=Wiped(apart),
         network=Loopback(watched=False) if apart is None else Led(),
-        watcher=BringingWatcher(arch, Boundary(visible, os.environ["PATH"]), None),
+        watcher=ProxyingWatcher(arch, Boundary(visible, os.environ["PATH"]), None),
         origin=Waited(arming, arming, root.WORK),
     )
 

@@ -1,7 +1,7 @@
 """Warm containers, by their shape.
 
-In: the shape a program asks for. Out: a container that is as new, for one caller. One is used again only
-after its slot said that it is clean, and no more than a number of times; on any doubt it is removed.
+In: the shape a program requests. Out: a container that is as new, for one caller. One is used again only
+after its supervisor said that it is clean, and no more than a number of times; on any doubt it is removed.
 Thread-safe.
 """
 

@@ -47,7 +47,7 @@ def _container(daemon: Daemon) -> list[Feature]:
     container.close()
     return [
         _present("a container, started and armed", f"python {container.facts.get('python')}"),
-        _optional("attempts", container.watched, "told by the kernel", _RUNC),
+        _optional("attempts", container.watched, "reported by the kernel", _RUNC),
         _optional(
             "memory events",
             container.facts.get("oom") is True,

@@ -1,8 +1,8 @@
 """The seccomp profile of a container: the jail's own list of calls, in the daemon's form.
 
 Stricter than Docker's default: what the jail does not know is refused. The privileged calls it does know pass
-here, and only here, so that the filter every program is under can refuse and tell them; a filter further out
-would refuse them first, in silence.
+here, and only here, so that the filter every program is under can refuse and report them; a filter further
+out would refuse them first, in silence.
 """
 
 from __future__ import annotations

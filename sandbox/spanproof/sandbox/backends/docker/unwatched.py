@@ -1,8 +1,8 @@
-"""What a container's PID 1 does where the kernel does not tell it what programs attempt.
+"""What a container's PID 1 does where the kernel does not report it what programs attempt.
 
-That is gVisor's, and old ones. Before them stands a filter that refuses what the jail's slot would refuse, in
-silence. gVisor shields PID 1 from no signal, and gives rights that reach nothing but itself: so PID 1 is root
-there with a few of them, and programs are another user, without any.
+That is gVisor's, and old ones. Before them is a filter that refuses what the jail's supervisor would
+refuse, in silence. gVisor shields PID 1 from no signal, and gives rights that reach nothing but itself: so
+PID 1 is root there with a few of them, and programs are another user, without any.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.forkserver.arming import Forked
 from spanproof.sandbox.backends.jail.namespaces import network
 from spanproof.sandbox.backends.jail.namespaces import process_tree as tree
-from spanproof.sandbox.tape.routes import lead_no_more
+from spanproof.sandbox.tape.routes import remove_routes
 
 _GVISOR = Path("/proc/sentry-meminfo")
 """gVisor's own, in no other kernel's `/proc`."""
@@ -66,7 +66,7 @@ def settle(user: User) -> bool:
     return True
 
 
-class Untold:
+class SilentArming:
     """See `Arming`: under a filter, and as another user, where this process is root."""
 
     def __init__(self, program: bytes, user: User | None) -> None:
@@ -85,9 +85,9 @@ class Untold:
 
     def fetch(self, control: socket.socket, pid: int, pidfd: int) -> int:
         """Something that never has news."""
-        told = control.recv(4096)
-        if told != b"a":
-            raise RuntimeError(f"a guest could not be armed: {told.decode(errors='replace').strip()}")
+        reply = control.recv(4096)
+        if reply != b"a":
+            raise RuntimeError(f"a guest could not be armed: {reply.decode(errors='replace').strip()}")
         return os.dup(self._never)
 
 
@@ -110,7 +110,7 @@ class OneUser(tree.Namespace):
     """Every process of the container but this one, all of a user whom this kernel counts for it alone."""
 
     def limit(self, pid: int, kind: int, value: int) -> None:
-        """See `Namespace`; some limits gVisor knows and lets nobody lower (`MSGQUEUE`)."""
+        """See `Namespace`; some limits gVisor knows and lets no process lower (`MSGQUEUE`)."""
         with contextlib.suppress(PermissionError):
             super().limit(pid, kind, value)
 
@@ -119,8 +119,8 @@ class OneUser(tree.Namespace):
         self.limit(pid, resource.RLIMIT_NPROC, count)
 
 
-class Deaf:
-    """Where no name can be heard: port 53 cannot be had, and nobody tells us who connects to it."""
+class NoResolver:
+    """Where no DNS query can be received: port 53 is taken, and connections to it are not reported."""
 
     def __init__(self) -> None:
         self._never, self._open = os.pipe()
@@ -144,4 +144,4 @@ class Led(network.Loopback):
         """See `Network`; sockets end with the processes that hold them."""
         if self.resolver.names:
             self.resolver.names = {}
-            lead_no_more()
+            remove_routes()

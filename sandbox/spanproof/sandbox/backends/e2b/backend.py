@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from spanproof.sandbox.backend import AnswerTool, Availability, Evidence, Sandbox, Session
 from spanproof.sandbox.backends.e2b.conversation import Conversation
-from spanproof.sandbox.backends.e2b.job import apart_of, check_fixtures, job_of, session_job
+from spanproof.sandbox.backends.e2b.job import apart_of, build_job, check_fixtures, session_job
 from spanproof.sandbox.backends.e2b.machine import Life, Machine
 from spanproof.sandbox.backends.e2b.output import output_of
 from spanproof.sandbox.backends.e2b.service import features
@@ -28,7 +28,7 @@ from spanproof.sandbox.errors import (
     UnsupportedFixtures,
     UnsupportedLanguage,
 )
-from spanproof.sandbox.guest.outcome import execution_of
+from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.guest.wire import Header
 from spanproof.sandbox.model import Execution, FailureClass, Program, SessionSpec
 
@@ -72,7 +72,7 @@ class E2BSandbox(Sandbox):
         self._closed = False
 
     def availability(self) -> Availability:
-        """What is installed, set and answering; asks the service, makes no machine."""
+        """What is installed, set and answering; queries the service, makes no machine."""
         return Availability(self.name, features(self._settings))
 
     @property
@@ -90,7 +90,7 @@ class E2BSandbox(Sandbox):
             raise UnsupportedLanguage(f"the e2b backend runs {known}, not {program.language!r}")
         check_files(program.files)
         check_fixtures(program.fixtures, program.language)
-        job, apart = job_of(program), apart_of(program.fixtures, program.tests)
+        job, apart = build_job(program), apart_of(program.fixtures, program.tests)
         with self._workers:
             machine, conversation, separated = self._begin(job, apart, program.limits.wall_s)
             return self._finish(machine, conversation, program, separated=separated)
@@ -182,7 +182,7 @@ class E2BSandbox(Sandbox):
             conversation.allow(program.limits.output_bytes)
             said = conversation.next(program.limits.wall_s + _GRACE_S)
             reusable = separated and said.get("clean") is True
-            execution = execution_of(said, output_of(said), program.limits, language=program.language)
+            execution = build_execution(said, output_of(said), program.limits, language=program.language)
         except TimeoutError:  # the machine's clock did not stop it, so ours does
             execution = Execution(FailureClass.TIMEOUT, wall_s=time.monotonic() - began)
         finally:

@@ -21,7 +21,7 @@ _SMALLEST_BUDGET = 32 * 1024 * 1024
 
 
 class Conversation:
-    """What a command says, line by line; and where it listens, what it is told."""
+    """What a command says, line by line; and where it listens, what it receives."""
 
     def __init__(
         self, open_stream: Callable[[], Any], translate: Callable[[Exception], Exception], token: str
@@ -64,7 +64,7 @@ class Conversation:
                 return said
 
     def send(self, line: Header) -> None:
-        """Tell the command something.
+        """Report the command something.
 
         Raises:
             SandboxBroken: the machine failed.
@@ -84,8 +84,8 @@ class Conversation:
         except Exception as problem:  # noqa: BLE001 - raised where the caller waits
             self._lines.put(self._translate(problem))
             return
-        told = f": {self._errors.strip()}" if self._errors.strip() else ""
-        self._lines.put(SandboxBroken(f"e2b: the command ended without a report{told}"))
+        take_attempts = f": {self._errors.strip()}" if self._errors.strip() else ""
+        self._lines.put(SandboxBroken(f"e2b: the command ended without a report{take_attempts}"))
 
     def _listen(self) -> None:
         pending: list[str] = []
@@ -101,12 +101,12 @@ class Conversation:
                 raise SandboxBroken("e2b: the machine says more than a run may")
             *ended, rest = out.split("\n")
             for piece in ended:
-                self._lines.put(_line("".join((*pending, piece))))
+                self._lines.put(_control_channel("".join((*pending, piece))))
                 pending.clear()
             pending.append(rest)
 
 
-def _line(text: str) -> Header:
+def _control_channel(text: str) -> Header:
     try:
         line = json.loads(text)
     except (ValueError, RecursionError):

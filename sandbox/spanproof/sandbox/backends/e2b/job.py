@@ -9,12 +9,12 @@ import base64
 from dataclasses import asdict
 
 from spanproof.sandbox.errors import UnsupportedFixtures
-from spanproof.sandbox.fixed.job import tape_of
+from spanproof.sandbox.fixed.job import encode_tape
 from spanproof.sandbox.guest.wire import Header
 from spanproof.sandbox.model import Database, Fixtures, Program, SessionSpec
 
 
-def job_of(program: Program) -> Header:
+def build_job(program: Program) -> Header:
     """The job of a program."""
     return {
         "language": program.language,
@@ -34,7 +34,7 @@ def job_of(program: Program) -> Header:
 def session_job(spec: SessionSpec) -> Header:
     """The job of a session."""
     program = Program("session", "", files=spec.files, limits=spec.limits, fixtures=spec.fixtures)
-    return {**job_of(program), "tools": [[stub.name, stub.parameters] for stub in spec.tools]}
+    return {**build_job(program), "tools": [[stub.name, stub.parameters] for stub in spec.tools]}
 
 
 def apart_of(fixtures: Fixtures, tests: str | None = None) -> dict[str, bytes]:
@@ -43,7 +43,7 @@ def apart_of(fixtures: Fixtures, tests: str | None = None) -> dict[str, bytes]:
     Raises:
         UnsupportedFixtures: a recorded call is no call of HTTP, or there is nothing to encrypt it with.
     """
-    found = {"tape": b"".join(tape_of(fixtures))} if fixtures.http else {}
+    found = {"tape": b"".join(encode_tape(fixtures))} if fixtures.http else {}
     if tests is not None:
         found["tests"] = tests.encode("utf-8", "surrogatepass")
     return found

@@ -113,7 +113,7 @@ class Machine:
         self._lifetime_s = int(self.life.seconds) + more
 
     def _guest(self, path: str) -> str:
-        """The command that does a job; the first one unpacks our guest, and tells of a Python too old."""
+        """The command that does a job; the first one unpacks our guest, and shows a Python too old."""
         fixed = f'env -i PATH="$PATH" PYTHONPATH={self._base} PYTHONHASHSEED=0 PYTHONUTF8=1'
         run = f"cd / && exec {fixed} python3 -s -P -m spanproof.sandbox.backends.e2b.guest {path}"
         if self.runs > 1:
@@ -127,24 +127,24 @@ class Machine:
         try:
             step()
         except Exception as problem:
-            told = error_of(problem, self._settings, f"{doing} on machine {self.id}")
-            raise SandboxBroken(str(told)) from problem
+            take_attempts = error_of(problem, self._settings, f"{doing} on machine {self.id}")
+            raise SandboxBroken(str(take_attempts)) from problem
 
 
 def _kill(remote: Remote, life: Life, settings: Settings) -> None:
-    """End a machine; a failing is told, because it goes on to cost until its lifetime is over."""
-    told = ""
+    """End a machine; a failure is reported, because it goes on to cost until its lifetime is over."""
+    take_attempts = ""
     for _ in range(_KILL_TRIES):
         try:
             remote.kill(request_timeout=settings.request_timeout_s)
             break
-        except Exception as problem:  # noqa: BLE001 - tried again, then told
-            told = f"{type(problem).__name__}: {problem}"
+        except Exception as problem:  # noqa: BLE001 - tried again, then reported
+            take_attempts = f"{type(problem).__name__}: {problem}"
     else:
         _LOG.warning(
             "e2b machine %s could not be ended (%s); the service ends it when its lifetime is over",
             remote.sandbox_id,
-            told[:300],
+            take_attempts[:300],
         )
     life.ended_at = time.monotonic()
     price = settings.price_per_second
@@ -154,7 +154,7 @@ def _kill(remote: Remote, life: Life, settings: Settings) -> None:
 
 @cache
 def guest_archive() -> bytes:
-    """The guest's source, as one file: ours, and of the sandbox package what it stands on."""
+    """The guest's source, as one file: ours, and of the sandbox package what it rests on."""
     package = Path(__file__).parents[2]
     sources = [
         *package.glob("*.py"),

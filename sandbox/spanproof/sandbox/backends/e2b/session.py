@@ -16,7 +16,7 @@ from spanproof.sandbox.backends.e2b.machine import Machine
 from spanproof.sandbox.backends.e2b.output import output_of
 from spanproof.sandbox.calls import answer_call
 from spanproof.sandbox.errors import SandboxBroken
-from spanproof.sandbox.guest.outcome import execution_of
+from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.model import Execution, FailureClass, SessionSpec
 
 _START_S = 30.0
@@ -86,5 +86,5 @@ class E2BSession(Session):
                 self._machine.outlasts(limits.wall_s + _GRACE_S)
                 conversation.send(answer)
             elif said.get("kind") in ("step", "result"):
-                execution = execution_of(said, output_of(said), limits)
+                execution = build_execution(said, output_of(said), limits)
                 return execution, said["kind"] == "step"

@@ -14,10 +14,10 @@ KNOWN: Mapping[str, str] = {
     "api_url": "address of the service's API, where it does not follow from the domain",
     "sandbox_url": "address at which machines are reached, where it does not follow from the domain",
     "request_timeout_s": "seconds a request to the service may take (30)",
-    "lifetime_s": "seconds after which the service ends a machine that nobody ended (300)",
+    "lifetime_s": "seconds after which the service ends a machine that no one ended (300)",
     "reuse": "programs a machine runs before it is replaced, where it can keep them apart (50)",
     "retries": "new machines tried when one fails before the program has started (2)",
-    "price_per_second": "price of a machine's second, for the cost that is told",
+    "price_per_second": "price of a machine's second, for the cost that is reported",
 }
 
 

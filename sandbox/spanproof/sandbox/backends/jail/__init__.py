@@ -1,7 +1,15 @@
 """The default backend: programs in namespaces of their own, on this machine, with nothing but Python.
 
-Read it as it runs. On the host: `backend` → `pool` → `host`, and `outcome` for what comes back. In the jail:
-`master` builds the `root` and starts slots; a `slot` arms a guest and has a `run` (or `steps`, for a session)
-serve it, with `watch` answering the kernel; `guest` is what shares a process with the program. What holds
-and what does not is in docs/sandbox.md.
+On the host, `backend` takes a program, `pool` lends it a supervisor, and `spanproof.sandbox.guest.outcome` makes
+an `Execution` of the answer; `probe` and `reasons` find out what the machine allows.
+
+- `forkserver`: the processes. `host` starts a `master`, which starts a `spawner` for each supervisor; a
+  `supervisor` serves one program after the other, each forked from its `zygote`.
+- `run`: one program or session, from job to result: its clock, streams, control channel and limits.
+- `seccomp`: the filter of system calls, and the watcher that records and answers the calls it holds.
+- `namespaces`: root file system, network, process tree, memory and control groups of the full tier.
+- `reduced`: the same parts for machines that allow no namespaces.
+- `isolation`: the interfaces that both tiers implement.
+
+What runs in the program's own process is in `spanproof.sandbox.guest`. docs/sandbox.md says what is held.
 """

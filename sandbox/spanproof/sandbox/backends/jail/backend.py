@@ -1,7 +1,7 @@
 """The `jail` backend: programs in namespaces of their own, on this machine, with nothing but Python.
 
-In: a `Program` or a `SessionSpec`. Out: `Execution`s. Slots are kept warm and handed to one caller at a time;
-one that breaks is dropped and replaced. See docs/sandbox.md for what the wall holds.
+In: a `Program` or a `SessionSpec`. Out: `Execution`s. Supervisors are kept warm and handed to one caller at a
+time; one that breaks is dropped and replaced. See docs/sandbox.md for what the wall holds.
 """
 
 from __future__ import annotations
@@ -13,15 +13,21 @@ from typing import ClassVar
 
 from spanproof.sandbox.backend import AnswerTool, Availability, Sandbox, Session
 from spanproof.sandbox.backends.jail import probe
-from spanproof.sandbox.backends.jail.build_sandbox import run_in_workshop
-from spanproof.sandbox.backends.jail.namespaces.host_paths import may_lie_here
-from spanproof.sandbox.backends.jail.pool import Kind, Pool, kind_for, kind_for_session, kind_of_environment
-from spanproof.sandbox.backends.jail.run.job import check_database_made, here, job_of
-from spanproof.sandbox.backends.jail.run.session import JailSession, Loan, job_of_session
+from spanproof.sandbox.backends.jail.build_sandbox import run_in_build_sandbox
+from spanproof.sandbox.backends.jail.namespaces.host_paths import may_exist_on_host
+from spanproof.sandbox.backends.jail.pool import (
+    Kind,
+    Pool,
+    select_environment_kind,
+    select_kind,
+    select_session_kind,
+)
+from spanproof.sandbox.backends.jail.run.job import build_job, check_database_made, here
+from spanproof.sandbox.backends.jail.run.session import JailSession, Loan, build_session_job
 from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.environments import Environments, Leases
 from spanproof.sandbox.errors import BadSetting, UnsupportedLanguage
-from spanproof.sandbox.guest.outcome import execution_of
+from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.guest.wire import Frame, Header
 from spanproof.sandbox.model import Execution, PackageSet, Program, SessionSpec, Tier
 
@@ -44,7 +50,7 @@ class JailSandbox(Sandbox):
         for _ in range(max(1, workers)):
             self._turns.put(None)
         self._pool = Pool(self._demanded)
-        self.environments = Environments(partial(run_in_workshop, demanded=self._demanded))
+        self.environments = Environments(partial(run_in_build_sandbox, demanded=self._demanded))
         self._leases = Leases(self.environments)
 
     def availability(self) -> Availability:
@@ -53,28 +59,32 @@ class JailSandbox(Sandbox):
 
     def run(self, program: Program) -> Execution:
         """Run one program; see `Sandbox.run`."""
-        header, parts = job_of(program, self._runtimes)
-        kind = self._kind_with(program.fixtures.packages) or kind_for(program)
+        header, parts = build_job(program, self._runtimes)
+        kind = self._kind_with(program.fixtures.packages) or select_kind(program)
         self._turns.get()
         try:
             answer = self._answer(header, parts, program.limits.wall_s, kind)
         finally:
             self._turns.put(None)
-        execution = execution_of(
-            answer.header, answer.parts, program.limits, language=program.language, may_lie=may_lie_here
+        execution = build_execution(
+            answer.header,
+            answer.parts,
+            program.limits,
+            language=program.language,
+            may_exist=may_exist_on_host,
         )
         check_database_made(answer.header, execution, program)
         return execution
 
     def _answer(self, header: Header, parts: list[bytes], wall_s: float, kind: Kind) -> Frame:
-        slot = self._pool.take(kind)
+        supervisor = self._pool.take(kind)
         try:
-            slot.send(header, parts)
-            answer = slot.receive(wall_s + _GRACE_S)
+            supervisor.send(header, parts)
+            answer = supervisor.receive(wall_s + _GRACE_S)
         except BaseException:
-            slot.close()
+            supervisor.close()
             raise
-        self._pool.give_back(kind, slot)
+        self._pool.give_back(kind, supervisor)
         return answer
 
     def session(self, spec: SessionSpec, answer: AnswerTool) -> Session:
@@ -82,11 +92,11 @@ class JailSandbox(Sandbox):
         if spec.language != "python":
             raise UnsupportedLanguage(f"the jail has sessions in python only, not in {spec.language!r}")
         check_files(spec.files)
-        job = job_of_session(spec)
-        kind = kind_for_session(spec, self._kind_with(spec.fixtures.packages))
-        slot = self._pool.take(kind)
-        loan = Loan(slot, lambda: self._pool.give_back(kind, slot), slot.close)
-        return JailSession(loan, job, spec, answer, may_lie_here)
+        job = build_session_job(spec)
+        kind = select_session_kind(spec, self._kind_with(spec.fixtures.packages))
+        supervisor = self._pool.take(kind)
+        loan = Loan(supervisor, lambda: self._pool.give_back(kind, supervisor), supervisor.close)
+        return JailSession(loan, job, spec, answer, may_exist_on_host)
 
     def close(self) -> None:
         """End every process of it."""
@@ -97,7 +107,7 @@ class JailSandbox(Sandbox):
         """The interpreter of a package set, which is built at its first use."""
         if packages is None:
             return None
-        return kind_of_environment(self._leases.of(packages).path, packages.ecosystem)
+        return select_environment_kind(self._leases.of(packages).path, packages.ecosystem)
 
 
 def _tier(value: str) -> Tier:

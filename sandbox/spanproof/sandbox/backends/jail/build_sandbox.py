@@ -13,14 +13,14 @@ from pathlib import Path
 from spanproof.sandbox.backends.jail.namespaces.root import Bind
 from spanproof.sandbox.backends.jail.namespaces.users import foreign_id
 from spanproof.sandbox.backends.jail.pool import Kind, Pool
-from spanproof.sandbox.backends.jail.run.job import here, job_of
-from spanproof.sandbox.guest.outcome import execution_of
+from spanproof.sandbox.backends.jail.run.job import build_job, here
+from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.model import Execution, Program, Tier
 
 _GRACE_S = 15.0
 
 
-def run_in_workshop(
+def run_in_build_sandbox(
     program: Program, archives: Path, image: Path, *, demanded: Tier = Tier.FULL
 ) -> Execution:
     """Run a program that may read `archives`, and write to `image`: its input says where it sees them.
@@ -37,11 +37,11 @@ def run_in_workshop(
     try:
         bound = pool.tier() is Tier.FULL
         places = ("/archives", "/image") if bound else (str(archives), str(image))
-        header, parts = job_of(replace(program, stdin="\n".join(places).encode()), here())
-        slot = pool.take(kind)
-        slot.send(header, parts)
-        answer = slot.receive(program.limits.wall_s + _GRACE_S)
-        slot.close()
+        header, parts = build_job(replace(program, stdin="\n".join(places).encode()), here())
+        supervisor = pool.take(kind)
+        supervisor.send(header, parts)
+        answer = supervisor.receive(program.limits.wall_s + _GRACE_S)
+        supervisor.close()
     finally:
         pool.close()
-    return execution_of(answer.header, answer.parts, program.limits)
+    return build_execution(answer.header, answer.parts, program.limits)

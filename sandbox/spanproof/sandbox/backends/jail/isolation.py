@@ -1,6 +1,6 @@
-"""What isolates a guest, as its slot uses it: the parts in which the tiers differ.
+"""What isolates a guest, as its supervisor uses it: the parts in which the tiers differ.
 
-The full tier makes them of namespaces (`root`, `tree`, `network`, `stem`), the reduced one of what a plain
+The full tier makes them of namespaces (`root`, `tree`, `network`, `zygote`), the reduced one of what a plain
 process may do (`reduced/`). Whatever runs, watches and judges a program is the same in both.
 """
 
@@ -37,7 +37,7 @@ class Box(Protocol):
         """Whether anything in it changed since it was fresh."""
 
     def drop(self) -> None:
-        """Take it away, with all that lies in it; nobody uses it any more."""
+        """Take it away, with all that lies in it; no one uses it any more."""
 
     def files_left(self) -> dict[str, int]:
         """Sizes of the regular files under the work directory; a link is never followed."""
@@ -54,13 +54,13 @@ class Box(Protocol):
 
 
 class Resolver(Protocol):
-    """Hears which names a guest looks up, and answers those that were recorded."""
+    """Receives which names a guest looks up, and answers those that were recorded."""
 
     def fileno(self) -> int:
         """For polling."""
 
     def serve(self) -> list[str]:
-        """The names asked for since the last call that it does not know."""
+        """The names requested since the last call that it does not know."""
 
 
 class Network(Protocol):
@@ -86,7 +86,7 @@ class Network(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Born:
+class WaitingGuest:
     """A guest that waits for code.
 
     Attributes:
@@ -103,7 +103,7 @@ class Born:
 
 
 class Ends(NamedTuple):
-    """A slot's ends of what a guest is given."""
+    """A supervisor's ends of what a guest is given."""
 
     control: socket.socket
     stdin: int
@@ -113,13 +113,13 @@ class Ends(NamedTuple):
 
 @dataclass(slots=True)
 class Armed:
-    """A guest that waits for code, and its slot's ends of its descriptors, none of which blocks.
+    """A guest that waits for code, and its supervisor's ends of its descriptors, none of which blocks.
 
     Attributes:
         token: what its own messages bear.
     """
 
-    born: Born
+    guest: WaitingGuest
     control: socket.socket
     stdin: int
     stdout: int
@@ -152,16 +152,16 @@ class Ended:
 class Origin(Protocol):
     """Where guests come from, one at a time: forked, under their filter, waiting for code."""
 
-    def ask(self, descriptors: Descriptors, *, seeded: bool) -> None:
+    def request(self, descriptors: Descriptors, *, seeded: bool) -> None:
         """Have one made; where the one before is held at its end, when that is gone.
 
         Args:
             descriptors: what it is given; closed here, before anything is waited for.
-            seeded: whether the slot answers its random bytes.
+            seeded: whether the supervisor answers its random bytes.
         """
 
-    def born(self, control: socket.socket) -> Born:
-        """The one that was asked for.
+    def receive(self, control: socket.socket) -> WaitingGuest:
+        """The one that was requested.
 
         Args:
             control: the other end of its control channel.
@@ -177,16 +177,16 @@ class Origin(Protocol):
         """Wait for the end of its main process, and reap it.
 
         Raises:
-            RuntimeError: nobody can tell any more.
+            RuntimeError: its end is not known.
         """
 
     def renew(self) -> None:
-        """Follow the slot into its new namespaces; no guest lives."""
+        """Follow the supervisor into its new namespaces; no guest lives."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """All of it, for one slot."""
+class Isolation:
+    """All of it, for one supervisor."""
 
     tree: Namespace
     box: Box

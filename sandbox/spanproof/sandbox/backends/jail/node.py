@@ -78,8 +78,8 @@ def _in_wheel() -> str | None:
 
 def _version(path: str) -> tuple[int, ...] | None:
     try:
-        told = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30, check=False)
+        reply = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = re.fullmatch(r"v(\d+)\.(\d+)\.(\d+)\S*\s*", told.stdout)
+    found = re.fullmatch(r"v(\d+)\.(\d+)\.(\d+)\S*\s*", reply.stdout)
     return tuple(map(int, found.groups())) if found else None

@@ -1,8 +1,8 @@
-"""Warm slots, by what their interpreter has loaded.
+"""Warm supervisors, by what their interpreter has loaded.
 
-In: a program's source, as a hint. Out: a slot that waits, started when there is none. A program that names a
-heavy package gets a slot forked from an interpreter that has it loaded; what a program may do does not depend
-on which one it gets, only how soon its imports are done. Thread-safe.
+In: a program's source, as a hint. Out: a supervisor that waits, started when there is none. A program that
+names a heavy package gets a supervisor forked from an interpreter that has it loaded; what a program may do
+does not depend on which one it gets, only how soon its imports are done. Thread-safe.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from spanproof.sandbox.backends.jail import probe
-from spanproof.sandbox.backends.jail.forkserver.host import Master, SlotLink
+from spanproof.sandbox.backends.jail.forkserver.host import Master, SupervisorLink
 from spanproof.sandbox.backends.jail.namespaces.root import ENVIRONMENT, Bind
 from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
 from spanproof.sandbox.model import DatabaseEngine, Ecosystem, Program, SessionSpec, Tier
@@ -27,7 +27,7 @@ _ENVIRONMENTS = 4
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a slot's interpreter has: modules loaded ahead, directories beside the usual, packages, hashes."""
+    """A supervisor's interpreter: modules loaded ahead, extra directories, packages, hash seed."""
 
     preload: tuple[str, ...] = ()
     binds: tuple[Bind, ...] = ()
@@ -44,7 +44,7 @@ _ENGINES = {
 _NAMES_DATA = re.compile(r"^\s*(?:import|from)\s+(?:[\w.]+\s*,\s*)*(?:pandas|numpy)\b", re.MULTILINE)
 
 
-def kind_for(program: Program) -> Kind:
+def select_kind(program: Program) -> Kind:
     """Which interpreter suits a program; looks at its start only, so that a huge one costs nothing."""
     if program.language == "sql":
         return _ENGINES[program.fixtures.database.engine]
@@ -52,14 +52,14 @@ def kind_for(program: Program) -> Kind:
     return DATA if names_data else PLAIN
 
 
-def kind_for_session(spec: SessionSpec, packages: Kind | None = None) -> Kind:
+def select_session_kind(spec: SessionSpec, packages: Kind | None = None) -> Kind:
     """Which interpreter suits the programs of a session: that of their packages, else by what they import."""
     by_imports = DATA if {"numpy", "pandas"} & {*spec.imports} else PLAIN
     kind = packages or by_imports
     return replace(kind, hash_seed=spec.fixtures.hash_seed)
 
 
-def kind_of_environment(image: Path, ecosystem: Ecosystem) -> Kind:
+def select_environment_kind(image: Path, ecosystem: Ecosystem) -> Kind:
     """The interpreter of a package set; loaded ahead, its code would run outside the jail."""
     site = f"{ENVIRONMENT}/site" if ecosystem is Ecosystem.PIP else None
     return Kind(binds=(Bind(str(image), ENVIRONMENT),), site=site)
@@ -67,34 +67,34 @@ def kind_of_environment(image: Path, ecosystem: Ecosystem) -> Kind:
 
 @dataclass(slots=True)
 class _Family:
-    """One master, its idle slots, and those that callers have."""
+    """One master, its idle supervisors, and those that callers have."""
 
     kind: Kind
     unfit: bool = False
     master: Master | None = None
-    idle: list[SlotLink] = field(default_factory=list)
-    lent: weakref.WeakSet[SlotLink] = field(default_factory=weakref.WeakSet)
+    idle: list[SupervisorLink] = field(default_factory=list)
+    lent: weakref.WeakSet[SupervisorLink] = field(default_factory=weakref.WeakSet)
     taken_at: float = 0.0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 class Pool:
-    """All slots of one sandbox."""
+    """All supervisors of one sandbox."""
 
     def __init__(self, demanded: Tier = Tier.FULL) -> None:
-        """A pool of slots of the strongest tier there is, and never of a weaker one than `demanded`."""
+        """A pool of supervisors of the strongest tier there is, and never of a weaker one than `demanded`."""
         self._tier = Tier.FULL if demanded is Tier.FULL else None
         self._deciding = threading.Lock()
         self._families = {kind: _Family(kind) for kind in (PLAIN, DATA, *_ENGINES.values())}
         self._lock = threading.Lock()
         self._closed = False
 
-    def take(self, kind: Kind) -> SlotLink:
-        """A slot for one caller, until it is given back or closed; a plain one where that kind cannot be had.
+    def take(self, kind: Kind) -> SupervisorLink:
+        """Lend a supervisor to one caller; a plain one where that kind cannot be had.
 
         Raises:
             SandboxUnavailable: this machine cannot run a jail.
-            SandboxBroken: the pool is closed, or a slot could not be started.
+            SandboxBroken: the pool is closed, or a supervisor could not be started.
         """
         family = self._family(kind)
         try:
@@ -114,13 +114,13 @@ class Pool:
             family.taken_at = time.monotonic()
             return family
 
-    def _take(self, family: _Family) -> SlotLink:
+    def _take(self, family: _Family) -> SupervisorLink:
         with family.lock:
-            slot = self._taken(family)
-            family.lent.add(slot)
+            supervisor = self._taken(family)
+            family.lent.add(supervisor)
         if family.kind.binds:
             self._make_room()
-        return slot
+        return supervisor
 
     def _make_room(self) -> None:
         """End the interpreters of package sets that have been idle longest."""
@@ -128,49 +128,49 @@ class Pool:
             living = [one for one in self._families.values() if one.kind.binds and one.master is not None]
         for family in sorted(living, key=lambda one: one.taken_at)[:-_ENVIRONMENTS]:
             with family.lock:
-                if not any(slot.open for slot in family.lent):
+                if not any(supervisor.open for supervisor in family.lent):
                     _end(family)
 
-    def _taken(self, family: _Family) -> SlotLink:
+    def _taken(self, family: _Family) -> SupervisorLink:
         if self._closed:
             raise SandboxBroken("the sandbox is closed")
         while family.idle:
-            slot = family.idle.pop()
-            if slot.alive:
-                return slot
-            slot.close()
+            supervisor = family.idle.pop()
+            if supervisor.alive:
+                return supervisor
+            supervisor.close()
         if family.master is not None:
             try:
-                return family.master.slot()
+                return family.master.supervisor()
             except SandboxBroken:
                 if family.master.alive:
                     raise
             family.master.close()  # it has ended: another takes its place
             family.master = None
-        family.master, slot = _start(family.kind, self.tier())
-        return slot
+        family.master, supervisor = _start(family.kind, self.tier())
+        return supervisor
 
     def tier(self) -> Tier:
-        """The wall of its slots: the strongest this machine gives, found by building it."""
+        """The wall of its supervisors: the strongest this machine gives, found by building it."""
         with self._deciding:
             if self._tier is None:
                 self._tier = _strongest()
             return self._tier
 
-    def give_back(self, kind: Kind, slot: SlotLink) -> None:
-        """Return a slot that has answered and waits again."""
+    def give_back(self, kind: Kind, supervisor: SupervisorLink) -> None:
+        """Return a supervisor that has answered and waits again."""
         family = self._families[kind]
         if family.unfit:
             family = self._families[PLAIN]
         with family.lock:
-            family.lent.discard(slot)
+            family.lent.discard(supervisor)
             if not self._closed:
-                family.idle.append(slot)
+                family.idle.append(supervisor)
                 return
-        slot.close()
+        supervisor.close()
 
     def close(self) -> None:
-        """End every master and every slot. Safe to call twice."""
+        """End every master and every supervisor. Safe to call twice."""
         self._closed = True
         with self._lock:
             families = list(self._families.values())
@@ -180,33 +180,33 @@ class Pool:
 
 
 def _end(family: _Family) -> None:
-    """Close its idle slots and its master, which takes the others along."""
-    slots, family.idle = family.idle, []
+    """Close its idle supervisors and its master, which takes the others along."""
+    supervisors, family.idle = family.idle, []
     master, family.master = family.master, None
-    for slot in slots:
-        slot.close()
+    for supervisor in supervisors:
+        supervisor.close()
     if master is not None:
         master.close()
 
 
 def _strongest() -> Tier:
     try:
-        master, slot = _start(PLAIN, Tier.FULL)
+        master, supervisor = _start(PLAIN, Tier.FULL)
     except SandboxUnavailable:
         return Tier.REDUCED
-    slot.close()
+    supervisor.close()
     master.close()
     return Tier.FULL
 
 
-def _start(kind: Kind, tier: Tier) -> tuple[Master, SlotLink]:
-    """A master, and its first slot as the proof that it can build them."""
+def _start(kind: Kind, tier: Tier) -> tuple[Master, SupervisorLink]:
+    """A master, and its first supervisor as the proof that it can build them."""
     try:
         master = Master(kind.preload, binds=kind.binds, site=kind.site, hash_seed=kind.hash_seed, tier=tier)
     except (SandboxUnavailable, SandboxBroken, OSError) as failure:
         raise _unavailable(failure, tier) from failure
     try:
-        return master, master.slot()
+        return master, master.supervisor()
     except SandboxBroken as failure:
         master.close()
         raise _unavailable(failure, tier) from failure

@@ -144,7 +144,7 @@ def _notification() -> Feature:
     except OSError as problem:
         return _feature(name, str(problem), present=False)
     if present:
-        return _feature(name, "attempts are told by the kernel")
+        return _feature(name, "the kernel reports attempts")
     return _feature(
         name, "not known here", "Use Linux 5.19 or newer with CONFIG_SECCOMP_FILTER.", present=False
     )
@@ -167,7 +167,7 @@ def _call(name: str, attempt: Callable[[], None]) -> Feature:
     except OSError as problem:
         reason = f"{os.strerror(problem.errno or errno.EPERM)}; a seccomp profile or the kernel lacks it"
         return _feature(name, reason, reasons.CONTAINER_REMEDY, present=False)
-    return _feature(name, "the slot can look into its guest")
+    return _feature(name, "the supervisor can look into its guest")
 
 
 def _try_fetching_a_descriptor() -> None:
@@ -192,17 +192,19 @@ def _landlock() -> Feature:
             "landlock", "this kernel, or a container's profile, has none", _LANDLOCK_REMEDY, present=False
         )
     lacking = ", ".join(landlock.missing(version))
-    detail = f"ABI {version}" + (f"; without {lacking}, which the slot bounds itself" if lacking else "")
+    detail = f"ABI {version}" + (
+        f"; without {lacking}, which the supervisor bounds itself" if lacking else ""
+    )
     return _feature("landlock", detail)
 
 
 def _rehearsal(tier: Tier) -> Feature:
-    """A jail from beginning to end: what single features cannot tell."""
+    """A jail from beginning to end: what single features cannot report."""
     name = f"a jail of the {tier} tier"
     try:
         master = Master(tier=tier)
         try:
-            master.slot().close()
+            master.supervisor().close()
         finally:
             master.close()
     except (SandboxError, OSError) as problem:

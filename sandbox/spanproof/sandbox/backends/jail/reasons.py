@@ -55,47 +55,47 @@ def namespace_refused(error: int, *, as_root: bool, filtered: bool, sysctls: Sys
         filtered: whether a seccomp profile that we did not install is upon it.
         sysctls: this machine's.
     """
-    told = f"unshare: {os.strerror(error)}"
+    error_text = f"unshare: {os.strerror(error)}"
     if sysctls.max_user_namespaces == 0 and not as_root:
         return (
-            f"{told}; sysctl user.max_user_namespaces is 0",
+            f"{error_text}; sysctl user.max_user_namespaces is 0",
             "Run sysctl -w user.max_user_namespaces=9000.",
         )
     if sysctls.unprivileged_userns_clone == 0 and not as_root:
         return (
-            f"{told}; sysctl kernel.unprivileged_userns_clone is 0",
+            f"{error_text}; sysctl kernel.unprivileged_userns_clone is 0",
             "Run sysctl -w kernel.unprivileged_userns_clone=1, or run as root.",
         )
     if sysctls.apparmor_restrict_unprivileged_userns and not as_root:
         return (
-            f"{told}; sysctl kernel.apparmor_restrict_unprivileged_userns is 1",
+            f"{error_text}; sysctl kernel.apparmor_restrict_unprivileged_userns is 1",
             _APPARMOR_REMEDY,
         )
     if error == errno.EINVAL:
         return (
-            f"{told}; this kernel was built without it",
+            f"{error_text}; this kernel was built without it",
             "Use a kernel with CONFIG_NAMESPACES.",
         )
     if filtered:
-        return f"{told}; a seccomp profile, most likely a container's, forbids it", CONTAINER_REMEDY
+        return f"{error_text}; a seccomp profile, most likely a container's, forbids it", CONTAINER_REMEDY
     if error == errno.ENOSPC:
-        return f"{told}; too many namespaces are open, or nested", "Raise sysctl user.max_*_namespaces."
+        return f"{error_text}; too many namespaces are open, or nested", "Raise sysctl user.max_*_namespaces."
     if as_root:
-        return f"{told}; root here lacks CAP_SYS_ADMIN", _ROOT_REMEDY
-    return told, "Run as root, or allow unprivileged user namespaces."
+        return f"{error_text}; root here lacks CAP_SYS_ADMIN", _ROOT_REMEDY
+    return error_text, "Run as root, or allow unprivileged user namespaces."
 
 
-def whole_jail_refused(told: str, *, as_root: bool, sysctls: Sysctls) -> str:
+def whole_jail_refused(error_text: str, *, as_root: bool, sysctls: Sysctls) -> str:
     """A remedy where every part can be had, and a jail still cannot be built."""
     if sysctls.apparmor_restrict_unprivileged_userns and not as_root:
         return f"AppArmor takes the rights of user namespaces away. {_APPARMOR_REMEDY}"
-    if "proc" in told:
+    if "proc" in error_text:
         return f"Parts of /proc are masked here. {CONTAINER_REMEDY}"
     return CONTAINER_REMEDY
 
 
 def is_filtered(status: str) -> bool:
-    """Whether a process's /proc status tells of a seccomp filter."""
+    """Whether a process's /proc status shows a seccomp filter."""
     return any(line.split()[1:] == ["2"] for line in status.splitlines() if line.startswith("Seccomp:"))
 
 

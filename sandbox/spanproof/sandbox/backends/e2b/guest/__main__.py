@@ -1,4 +1,4 @@
-"""`python -m spanproof.sandbox.backends.e2b.guest JOB`: do the one job a file describes, and tell of it.
+"""`python -m spanproof.sandbox.backends.e2b.guest JOB`: do the one job a file describes, and report of it.
 
 Output is lines of JSON; see `lines`.
 """
@@ -14,11 +14,11 @@ from typing import Any, BinaryIO
 
 from spanproof.sandbox import guest, kernel
 from spanproof.sandbox.backends.e2b.guest.lines import Lines
-from spanproof.sandbox.backends.e2b.guest.place import make_place, separate
 from spanproof.sandbox.backends.e2b.guest.served import Served
 from spanproof.sandbox.backends.e2b.guest.start import start
 from spanproof.sandbox.backends.e2b.guest.steps import SessionRun
 from spanproof.sandbox.backends.e2b.guest.watch import Run
+from spanproof.sandbox.backends.e2b.guest.workspace import make_workspace, separate
 from spanproof.sandbox.backends.jail.node import find_node
 from spanproof.sandbox.model import Limits
 
@@ -41,24 +41,24 @@ def main(job_file: str) -> None:
     tests = _hold(f"{job_file}.tests") if job["has_tests"] else None
     tape = _hold(f"{job_file}.tape") if job["has_tape"] else None
     separated = separate(job["limits"]["disk_bytes"])
-    for held, told in ((tests, "in_reach"), (tape, "unserved")):
+    for held, take_attempts in ((tests, "in_reach"), (tape, "unserved")):
         if held is not None and not separated:
-            host.send(told)
+            host.send(take_attempts)
             return
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
-    place = make_place(separated=separated)
-    place.lay_out(place.work, {name: base64.b64decode(data) for name, data in job["files"].items()})
-    place.lay_out(place.code, code)
-    job["argv"] = _command(job, place.code)
-    started = start(job, place, place.code / "stdin")
-    served = None if tape is None else Served(tape.read(), place.code)
+    workspace = make_workspace(separated=separated)
+    workspace.lay_out(workspace.work, {name: base64.b64decode(data) for name, data in job["files"].items()})
+    workspace.lay_out(workspace.code, code)
+    job["argv"] = _command(job, workspace.code)
+    started = start(job, workspace, workspace.code / "stdin")
+    served = None if tape is None else Served(tape.read(), workspace.code)
     host.send("started", separated=separated)
     kind = SessionRun if job["language"] == "session" else Run
-    kind(job, started, place, host, None if tests is None else tests.read(), served).finish()
+    kind(job, started, workspace, host, None if tests is None else tests.read(), served).finish()
 
 
 def _hold(path: str) -> BinaryIO:
-    """A file nobody else can open any more; to be read when the program's process has been forked."""
+    """A file no one else can open any more; to be read when the program's process has been forked."""
     file = open(path, "rb", buffering=0)  # noqa: PTH123, SIM115 - held for the run
     Path(path).unlink()
     return file

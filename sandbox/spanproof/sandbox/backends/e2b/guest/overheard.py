@@ -1,8 +1,8 @@
-"""Where a program wants to connect to, heard from the packets on its loopback, to which every address leads.
+"""Where a program connects to, read from the packets on its loopback, to which every address leads.
 
 In: what the kernel passes there. Out: the places of connections begun and of datagrams, in order. One that
-nobody answers is known by nothing else over there. Who floods the loopback may drown one; it is refused all
-the same. Needs the right to hear packets, and hears none without it.
+no one answers is known by nothing else over there. Who floods the loopback may drown one; it is refused all
+the same. Needs the right to receive packets, and receives none without it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from spanproof.sandbox.tape.target import Target
 _EVERY_PROTOCOL = 0x0003
 _TCP, _UDP = 6, 17
 _SYN, _ACK = 0x02, 0x10
-_HEARD_BYTES = 128
+_PACKET_BYTES = 128
 _AT_ONCE = 4096
 _ROOM_BYTES = 8 * 1024 * 1024
 
@@ -35,20 +35,20 @@ class Overheard:
         heard.bind(("lo", _EVERY_PROTOCOL))
         self._socket = heard
 
-    def places(self) -> Iterator[Target]:
+    def targets(self) -> Iterator[Target]:
         """Those since the last time."""
         for _ in range(_AT_ONCE if self._socket is not None else 0):
             assert self._socket is not None
             try:
-                packet = self._socket.recv(_HEARD_BYTES)
+                packet = self._socket.recv(_PACKET_BYTES)
             except OSError:
                 return
-            place = place_of(packet)
-            if place is not None:
-                yield place
+            workspace = target_of(packet)
+            if workspace is not None:
+                yield workspace
 
 
-def place_of(packet: bytes) -> Target | None:
+def target_of(packet: bytes) -> Target | None:
     """Where a packet of IPv4 or IPv6 goes that begins a connection or is a datagram; None for all others."""
     version = packet[0] >> 4 if packet else 0
     if version == 4 and len(packet) >= 20:

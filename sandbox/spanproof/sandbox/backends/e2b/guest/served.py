@@ -1,4 +1,4 @@
-"""Recorded calls over there: answered by the watcher, in the run's own network, and told.
+"""Recorded calls over there: answered by the watcher, in the run's own network, and reported.
 
 In: the recording, and the run's namespaces, in which this process is root and its program is not. Out: names
 and addresses that lead here, an authority that is trusted in the place of all others, and what was called.
@@ -65,15 +65,15 @@ class Served:
             self._note(f"{name}:53", allowed=False)
 
     def _note_others(self) -> None:
-        """What led to no recorded place, and not to the program itself: nobody has answered there."""
-        for target in self._overheard.places():
-            text, is_served = self._tape.place(target)
+        """What led to no recorded place, and not to the program itself: no one has answered there."""
+        for target in self._overheard.targets():
+            text, is_served = self._tape.resolve(target)
             if not (is_served or target.loopback):
                 self._note(text, allowed=False)
 
-    def told(self) -> list[list[object]]:
+    def take_attempts(self) -> list[list[object]]:
         """The attempts since the last time, as a result has them."""
-        self.serve()  # a name may have been asked for just before the end
+        self.serve()  # a name may have been requested just before the end
         self._note_others()
         attempts, self.record = self.record.attempts, Record()
         return [[kind, target, allowed] for (kind, target), allowed in attempts.items()]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.e2b.guest.place import Place
+from spanproof.sandbox.backends.e2b.guest.workspace import Workspace
 from spanproof.sandbox.backends.pinned import fix_random_bytes, shift_clock
 from spanproof.sandbox.guest.descriptors import Descriptors
 from spanproof.sandbox.guest.main import begin_alone, guest_main
@@ -34,7 +34,7 @@ class Started:
     stderr: int
 
 
-def start(job: dict[str, Any], place: Place, stdin: Path) -> Started:
+def start(job: dict[str, Any], workspace: Workspace, stdin: Path) -> Started:
     """Fork the program's process."""
     ours, theirs = socket.socketpair()
     out, out_end = os.pipe()
@@ -42,7 +42,9 @@ def start(job: dict[str, Any], place: Place, stdin: Path) -> Started:
     descriptors = Descriptors(theirs.fileno(), os.open(stdin, os.O_RDONLY), out_end, err_end)
     pid = os.fork()
     if pid == 0:
-        guest_main(lambda: begin_alone(descriptors, str(place.work), lambda _control: _give_up(job, place)))
+        guest_main(
+            lambda: begin_alone(descriptors, str(workspace.work), lambda _control: _give_up(job, workspace))
+        )
     theirs.close()
     for fd in (descriptors.stdin, out_end, err_end):
         os.close(fd)
@@ -51,14 +53,14 @@ def start(job: dict[str, Any], place: Place, stdin: Path) -> Started:
     return Started(pid, os.pidfd_open(pid), ours, out, err)
 
 
-def _give_up(job: dict[str, Any], place: Place) -> None:
-    if place.user is not None:
+def _give_up(job: dict[str, Any], workspace: Workspace) -> None:
+    if workspace.user is not None:
         os.setgroups([])
-        os.setresgid(place.user, place.user, place.user)
-        os.setresuid(place.user, place.user, place.user)
+        os.setresgid(workspace.user, workspace.user, workspace.user)
+        os.setresuid(workspace.user, workspace.user, workspace.user)
     kernel.drop_capabilities()
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # what /proc tells of itself is a program's own
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # what /proc shows itself is a program's own
     _bound(job)
     if job["seed"] is not None:
         fix_random_bytes(job["seed"])
@@ -69,7 +71,7 @@ def _give_up(job: dict[str, Any], place: Place) -> None:
     os.environ.clear()
     os.environ |= {
         "PATH": path,
-        "HOME": str(place.work),
+        "HOME": str(workspace.work),
         "SHELL": "/bin/bash",
         "USER": "agent",
         "LOGNAME": "agent",

@@ -1,7 +1,7 @@
 """A session over there: a run that takes steps from the host before it ends.
 
 In: steps, and answers to the program's tool calls. Out: a line for each step and each call. The clock of a
-step stands while the host answers a call.
+step is while the host answers a call.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SessionRun(Run):
     _ready = False
     _asked_at: float | None = None
     _calls = 0
-    _cpu_told = 0.0
+    _cpu_reported = 0.0
 
     def finish(self) -> None:
         """Serve the program as its host says, to its last step."""
@@ -56,11 +56,11 @@ class SessionRun(Run):
             self._step = secrets.token_hex(8)
             self._started_at = time.monotonic()
             self._deadline = self._started_at + self._limits["wall_s"]
-            self._tell({"kind": "step", "step": self._step}, base64.b64decode(line["source"]))
+            self._report_failure({"kind": "step", "step": self._step}, base64.b64decode(line["source"]))
         elif line["kind"] == "answer" and self._asked_at is not None:
             self._deadline += time.monotonic() - self._asked_at
             self._asked_at = None
-            self._tell(line)
+            self._report_failure(line)
 
     def _hear(self, said: Header) -> None:
         kind = said.get("kind")
@@ -79,21 +79,21 @@ class SessionRun(Run):
         elif self._host_s_turn():
             reason = "another call waits for its answer" if self._in_step else "no step is running"
             refusal = {"error_type": "RuntimeError", "error_message": reason}
-            self._tell({"kind": "answer", "call": said.get("call"), **refusal})
+            self._report_failure({"kind": "answer", "call": said.get("call"), **refusal})
         else:
             self._asked_at = time.monotonic()
             self._host.send("call", **{key: said.get(key) for key in ("call", "tool", "args", "kwargs")})
 
     def _end_step(self, said: Header) -> None:
-        """Gather what the step did, tell the host, and start the next one's account."""
+        """Gather what the step did, report the host, and start the next one's account."""
         self._in_step = False
         self._drain()
         now = time.monotonic()
         self._sample(now)
         self._raised = said.get("raised")
         spent = sum(memory.cpu_s(pid) for pid in tree.descendants())
-        facts = self._facts(now - self._started_at, max(0.0, spent - self._cpu_told))
-        self._cpu_told = spent
+        facts = self._facts(now - self._started_at, max(0.0, spent - self._cpu_reported))
+        self._cpu_reported = spent
         self._raised = None
         self._host.send("step", **{**facts, **{key: said.get(key) for key in _OF_A_STEP}})
         self._fresh_output()

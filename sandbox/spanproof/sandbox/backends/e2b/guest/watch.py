@@ -1,8 +1,8 @@
 """One run of one program over there: feed it, watch it, bound it, and gather the facts.
 
-In: a started program and its job. Out: one result, in the form the jail's slot gives, for `execution_of`. The
-loop ends when the main process exits or a limit is passed. Nothing the program sends is more than a bounded
-JSON object that bears the run's token.
+In: a started program and its job. Out: one result, in the form the jail's supervisor gives, for
+`build_execution`. The loop ends when the main process exits or a limit is passed. Nothing the program sends
+is more than a bounded JSON object that bears the run's token.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from typing import Any
 
 from spanproof.sandbox.backends.e2b.guest import tree
 from spanproof.sandbox.backends.e2b.guest.lines import Lines
-from spanproof.sandbox.backends.e2b.guest.place import Place
 from spanproof.sandbox.backends.e2b.guest.served import Served
 from spanproof.sandbox.backends.e2b.guest.start import Started
+from spanproof.sandbox.backends.e2b.guest.workspace import Workspace
 from spanproof.sandbox.backends.jail.namespaces.process_tree import reap_strays
 from spanproof.sandbox.backends.jail.run.output import Stream
 from spanproof.sandbox.guest.inbox import message
 from spanproof.sandbox.guest.wire import FROM_GUEST, BadFrame, Decoder, Header
 
 _TICK_S = 0.05
-_FOR_THE_GUEST = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database")
+_GUEST_FIELDS = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database")
 _DRAIN_BYTES = 1 << 20
 
 
@@ -38,14 +38,14 @@ class Run:
         self,
         job: dict[str, Any],
         started: Started,
-        place: Place,
+        workspace: Workspace,
         host: Lines,
         tests: bytes | None,
         served: Served | None,
     ) -> None:
         self._limits = job["limits"]
         self._program = started
-        self._place = place
+        self._place = workspace
         self._host = host
         self._token = secrets.token_hex(16)
         self._tests = tests
@@ -67,14 +67,14 @@ class Run:
         self._poll = select.poll()
         for fd in (started.pidfd, started.stdout, started.stderr, started.control.fileno()):
             self._poll.register(fd, select.POLLIN)
-        header = {key: job[key] for key in _FOR_THE_GUEST if key in job}
+        header = {key: job[key] for key in _GUEST_FIELDS if key in job}
         if served is not None:
             self._poll.register(served, select.POLLIN)
             header["environment"] = served.environment
-        self._tell({**header, "kind": "job", "token": self._token}, base64.b64decode(job["source"]))
+        self._report_failure({**header, "kind": "job", "token": self._token}, base64.b64decode(job["source"]))
 
     def finish(self) -> None:
-        """Serve the program until it ends or must end, and tell the host."""
+        """Serve the program until it ends or must end, and report the host."""
         ended = False
         while not ended and self._stopped is None:
             ended = self._turn()
@@ -111,14 +111,14 @@ class Run:
 
     def _calls_told(self) -> list[list[object]]:
         """What was called of what is served, or tried to be; nothing else is known."""
-        return [] if self._served is None else self._served.told()
+        return [] if self._served is None else self._served.take_attempts()
 
     def _fresh_output(self) -> None:
         self._out = Stream(self._limits["output_bytes"])
         self._err = Stream(self._limits["output_bytes"])
 
     def _host_s_turn(self) -> bool:
-        """Whether the clock stands, because the host is asked for something."""
+        """Whether the clock is paused, because the host answers a call."""
         return False
 
     def _turn(self) -> bool:
@@ -179,7 +179,7 @@ class Run:
                     stream.add(data)
                     taken += len(data)
 
-    def _tell(self, header: Header, *parts: bytes) -> None:
+    def _report_failure(self, header: Header, *parts: bytes) -> None:
         """Send to the program's process, without ever waiting for one that does not read."""
         self._to_guest += message(header, parts)
         self._flush_to_guest()
@@ -194,18 +194,18 @@ class Run:
         except OSError:
             self._to_guest.clear()
             events = select.POLLIN
-        with contextlib.suppress(OSError):  # it is heard no more
+        with contextlib.suppress(OSError):  # it is received no more
             self._poll.modify(self._program.control, events)
 
     def _read_control(self) -> None:
-        """Hear the program's process; bytes that are no frames end the hearing, not the run."""
+        """Hear the program's process; bytes that are no frames end the reading, not the run."""
         try:
             while data := self._program.control.recv(65536):
                 self._from_guest.feed(data)
                 while (frame := self._from_guest.next()) is not None:
                     token = frame.header.get("token")
                     if isinstance(token, str) and token in self._judge_tokens:
-                        self._hear_judge(frame.header)
+                        self._handle_judge(frame.header)
                     if token == self._token:
                         self._hear(frame.header)
         except BlockingIOError:
@@ -222,10 +222,10 @@ class Run:
         elif kind == "judge" and self._tests is not None and said.get("hidden") is True:
             token = secrets.token_hex(16)
             self._judge_tokens.add(token)
-            self._tell({"kind": "tests", "token": token}, self._tests)
+            self._report_failure({"kind": "tests", "token": token}, self._tests)
             self._tests = None
 
-    def _hear_judge(self, said: Header) -> None:
+    def _handle_judge(self, said: Header) -> None:
         """What the tests' process says; its word on how it ended outweighs the program's."""
         kind, number, total = said.get("kind"), said.get("number"), said.get("total")
         if kind in ("raised", "syntax"):
@@ -238,4 +238,4 @@ class Run:
             self._results[number] = self._results.get(number, True) and said.get("passed") is True
 
     def _read_host(self) -> None:
-        """A plain run listens to nobody but its program."""
+        """A plain run listens to no one but its program."""

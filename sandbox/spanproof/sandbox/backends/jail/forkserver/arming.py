@@ -1,6 +1,6 @@
-"""Guests as forks of the slot itself, each of which comes under its filter alone.
+"""Guests as forks of the supervisor itself, each of which comes under its filter alone.
 
-Dearer than a stem (`stem.Stem`), whose guests inherit theirs, and needs no namespace.
+Dearer than a zygote (`zygote.Stem`), whose guests inherit theirs, and needs no namespace.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import socket
 from typing import Protocol
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.jail.isolation import Born, Ended
+from spanproof.sandbox.backends.jail.isolation import Ended, WaitingGuest
 from spanproof.sandbox.backends.jail.namespaces import memory
 from spanproof.sandbox.guest.descriptors import Descriptors
 from spanproof.sandbox.guest.main import begin_alone, guest_main
@@ -20,13 +20,13 @@ LISTENER_FLAGS = kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER | kernel.SECCOMP_FILTER
 
 
 class Arming(Protocol):
-    """How a guest comes under its filter, and its slot by the listener."""
+    """How a guest comes under its filter, and its supervisor by the listener."""
 
     def arm(self, control: int) -> None:
-        """In the guest: raise the walls that hold this process; `control` leads to the slot."""
+        """In the guest: raise the walls that hold this process; `control` leads to the supervisor."""
 
     def fetch(self, control: socket.socket, pid: int, pidfd: int) -> int:
-        """In the slot: the listener of a guest that is arming itself.
+        """In the supervisor: the listener of a guest that is arming itself.
 
         Raises:
             RuntimeError: the guest could not; says why.
@@ -39,24 +39,26 @@ class Forked:
     def __init__(self, arming: Arming, arming_seeded: Arming, work: str) -> None:
         self._arming = arming
         self._arming_seeded = arming_seeded
-        self._asked = arming
+        self._requested = arming
         self._work = work
         self._pid = self._pidfd = self._listener = -1
         self._born_with = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
-    def ask(self, descriptors: Descriptors, *, seeded: bool) -> None:
+    def request(self, descriptors: Descriptors, *, seeded: bool) -> None:
         """See `Origin`."""
-        self._asked = arming = self._arming_seeded if seeded else self._arming
+        self._requested = arming = self._arming_seeded if seeded else self._arming
         self._pid = os.fork()
         if self._pid == 0:
             guest_main(lambda: begin_alone(descriptors, self._work, arming.arm, seeded=seeded))
         descriptors.close()
         self._pidfd = self._end_of(self._pid)
 
-    def born(self, control: socket.socket) -> Born:
+    def receive(self, control: socket.socket) -> WaitingGuest:
         """See `Origin`."""
-        self._listener = self._asked.fetch(control, self._pid, self._pidfd)
-        return Born(self._pid, self._listener, memory.private_bytes(self._pid), self._born_with * 1024)
+        self._listener = self._requested.fetch(control, self._pid, self._pidfd)
+        return WaitingGuest(
+            self._pid, self._listener, memory.private_bytes(self._pid), self._born_with * 1024
+        )
 
     def _end_of(self, pid: int) -> int:
         """A descriptor that can be read when a child has ended."""

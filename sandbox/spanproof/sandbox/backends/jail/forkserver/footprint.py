@@ -4,9 +4,11 @@ A fork shares all pages, and the first write to each of them costs a fault and a
 the process it was forked from. What is pinned is not shared: the fork itself copies it, for about half of
 that, and neither ever faults there. Pages are pinned as the buffers of an io_uring that is never used for
 anything. Where there is none to be had (`kernel.io_uring_disabled`, `RLIMIT_MEMLOCK`) nothing is pinned, and
-guests go through a small program ahead. They do so in all slots or in none: it changes where objects lie.
+guests go through a small program ahead. They do so in all supervisors or in none: it changes where objects
+lie.
 
-In: a warm interpreter, before any slot is started. Out: ranges of its memory, the same in all its forks.
+In: a warm interpreter, before any supervisor is started. Out: ranges of its memory, the same in all its
+forks.
 """
 
 from __future__ import annotations
@@ -36,10 +38,10 @@ _PRESENT, _FILE, _EXCLUSIVE = 1 << 7, 1 << 5, 1
 
 
 def learn(serve: Callable[[socket.socket], None]) -> Ranges:
-    """Have guests go through a trial in a fork of this process; nothing where they cannot be told or pinned.
+    """Have guests go through a trial in a fork of this process; empty where nothing can be pinned.
 
     Args:
-        serve: in the fork, serves guests as a stem does.
+        serve: in the fork, serves guests as a zygote does.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     pid = os.fork()
@@ -86,9 +88,9 @@ def own_pages(pid: int) -> set[int]:
         mappings = file.read().splitlines()
     with open(f"/proc/{pid}/pagemap", "rb", buffering=0) as pagemap:  # noqa: PTH123
         for mapping in mappings:
-            place, kind, *_rest = mapping.split(None, 2)
+            address, kind, *_rest = mapping.split(None, 2)
             if "w" in kind and "[stack]" not in mapping:
-                first, end = (int(text, 16) // _PAGE for text in place.split("-"))
+                first, end = (int(text, 16) // _PAGE for text in address.split("-"))
                 entries = os.pread(pagemap.fileno(), (end - first) * 8, first * 8)
                 found.update(first + at for at, flags in enumerate(entries[7::8]) if _is_own(flags))
     return found
@@ -98,8 +100,8 @@ def _is_own(flags: int) -> bool:
     return flags & (_PRESENT | _FILE | _EXCLUSIVE) == _PRESENT | _EXCLUSIVE
 
 
-def _tried(stem: socket.socket, stem_pid: int) -> set[int]:
-    """What one guest has written to at its end, and what its stem has since it forked that.
+def _tried(zygote: socket.socket, zygote_pid: int) -> set[int]:
+    """What one guest has written to at its end, and what its zygote has since it forked that.
 
     Raises:
         OSError, ValueError: it could not be had.
@@ -108,17 +110,17 @@ def _tried(stem: socket.socket, stem_pid: int) -> set[int]:
     with control, open(os.devnull, "r+b", buffering=0) as nothing:  # noqa: PTH123
         with theirs:
             given = *([nothing.fileno()] * 3), theirs.fileno()
-            socket.send_fds(stem, [b"fork"], given)
+            socket.send_fds(zygote, [b"fork"], given)
         control.settimeout(_TRIAL_S)
         guest = int(control.recv(4096))
         try:
             control.sendall(rehearsal_of(_STOPS_AT_ITS_END))
             shown = _shown(guest)
             _await_stop(shown)
-            return own_pages(shown) | own_pages(stem_pid)
+            return own_pages(shown) | own_pages(zygote_pid)
         finally:
             os.kill(guest, signal.SIGKILL)
-            stem.recv(4096)
+            zygote.recv(4096)
 
 
 def _shown(pid: int) -> int:

@@ -1,7 +1,7 @@
-"""The host's end: starts the master, asks it for slots, and speaks to each over its own socket.
+"""The host's end: starts the master, queries it for supervisors, and speaks to each over its own socket.
 
-In: jobs. Out: the slots' answers. Never forks this process: it may have threads. Whatever a slot says is
-decoded under bounds; a slot that says nothing in time is killed and reported as broken.
+In: jobs. Out: the supervisors' answers. Never forks this process: it may have threads. Whatever a supervisor
+says is decoded under bounds; a supervisor that says nothing in time is killed and reported as broken.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from pathlib import Path
 from spanproof.sandbox.backends.jail.namespaces import cgroup
 from spanproof.sandbox.backends.jail.namespaces.root import Bind
 from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
-from spanproof.sandbox.guest.wire import FROM_SLOT, BadFrame, Decoder, Frame, Header, encode, receive
+from spanproof.sandbox.guest.wire import FROM_SUPERVISOR, BadFrame, Decoder, Frame, Header, encode, receive
 from spanproof.sandbox.model import Tier
 
 _START_S = 60.0
-_SLOT_START_S = 20.0
+_SUPERVISOR_START_S = 20.0
 _ENTRY = (
     "import sys; sys.path.insert(0, {root!r});"
     " from spanproof.sandbox.backends.jail.forkserver.layout import gather; gather();"
@@ -59,12 +59,12 @@ def guest_environment(hash_seed: int = 0) -> dict[str, str]:
     }
 
 
-class SlotLink:
-    """The host's end of one slot. Not thread-safe: one caller at a time."""
+class SupervisorLink:
+    """The host's end of one supervisor. Not thread-safe: one caller at a time."""
 
     def __init__(self, stream: socket.socket) -> None:
         self._stream = stream
-        self._decoder = Decoder(FROM_SLOT)
+        self._decoder = Decoder(FROM_SUPERVISOR)
         self._poll = select.poll()  # select() knows no descriptor beyond 1023
         self._poll.register(stream, select.POLLIN)
 
@@ -72,34 +72,34 @@ class SlotLink:
         """Send a frame.
 
         Raises:
-            SandboxBroken: the slot is gone.
+            SandboxBroken: the supervisor is gone.
         """
         try:
-            self._stream.settimeout(_SLOT_START_S)
+            self._stream.settimeout(_SUPERVISOR_START_S)
             self._stream.sendall(encode(header, parts))
         except OSError as failure:
-            raise SandboxBroken(f"a jail slot is gone: {failure}") from failure
+            raise SandboxBroken(f"a jail supervisor is gone: {failure}") from failure
 
     def receive(self, timeout_s: float) -> Frame:
         """Wait for a frame.
 
         Raises:
-            SandboxBroken: the slot is gone, silent, or not itself.
+            SandboxBroken: the supervisor is gone, silent, or not itself.
         """
         self._stream.settimeout(timeout_s)
         try:
             frame = receive(self._stream, self._decoder)
         except TimeoutError:
-            raise SandboxBroken(f"a jail slot did not answer within {timeout_s:.0f} s") from None
+            raise SandboxBroken(f"a jail supervisor did not answer within {timeout_s:.0f} s") from None
         except (EOFError, BadFrame, OSError) as failure:
-            raise SandboxBroken(f"a jail slot ended: {failure}") from failure
+            raise SandboxBroken(f"a jail supervisor ended: {failure}") from failure
         if frame.header.get("kind") == "broken":
-            raise SandboxBroken(f"a jail slot failed: {frame.header.get('reason')}")
+            raise SandboxBroken(f"a jail supervisor failed: {frame.header.get('reason')}")
         return frame
 
     @property
     def alive(self) -> bool:
-        """Whether an idle slot still waits: one that speaks unasked has ended."""
+        """Whether an idle supervisor still waits: one that speaks unasked has ended."""
         return not self._poll.poll(0)
 
     @property
@@ -108,7 +108,7 @@ class SlotLink:
         return self._stream.fileno() >= 0
 
     def close(self) -> None:
-        """Let the slot end: it does so when its socket closes."""
+        """Let the supervisor end: it does so when its socket closes."""
         self._stream.close()
 
 
@@ -172,7 +172,7 @@ class Master:
             raise
 
     def _settle(self, options: dict[str, object]) -> None:
-        """Tell it what is wanted, and wait until it stands.
+        """Send its options, and wait until it is ready.
 
         Raises:
             SandboxUnavailable: it cannot.
@@ -186,33 +186,33 @@ class Master:
         if "failed" in answer:
             raise SandboxUnavailable(f"the jail cannot be built here: {answer['failed']}")
 
-    def slot(self) -> SlotLink:
-        """Start a slot.
+    def supervisor(self) -> SupervisorLink:
+        """Start a supervisor.
 
         Raises:
             SandboxBroken: the master is gone, or could not.
         """
         ours, theirs = socket.socketpair()
-        link = SlotLink(ours)
+        link = SupervisorLink(ours)
         try:
             with theirs:
-                self._ask_for_slot(theirs.fileno())
-            link.receive(_SLOT_START_S)  # it says that it is armed, or why it cannot be
+                self._request_supervisor(theirs.fileno())
+            link.receive(_SUPERVISOR_START_S)  # it says that it is armed, or why it cannot be
         except BaseException:
             link.close()
             raise
         return link
 
-    def _ask_for_slot(self, channel: int) -> None:
+    def _request_supervisor(self, channel: int) -> None:
         with self._lock:
             try:
-                socket.send_fds(self._control, [b"slot"], [channel])
+                socket.send_fds(self._control, [b"supervisor"], [channel])
                 answer = self._answer()
             except OSError as failure:
                 self._gone = True
                 raise SandboxBroken(f"the jail's master is gone: {failure}") from failure
         if "failed" in answer:
-            raise SandboxBroken(f"the jail's master could not start a slot: {answer['failed']}")
+            raise SandboxBroken(f"the jail's master could not start a supervisor: {answer['failed']}")
 
     @property
     def alive(self) -> bool:
@@ -220,7 +220,7 @@ class Master:
         return not self._gone and self._process.poll() is None
 
     def close(self) -> None:
-        """End the master and every slot. Safe to call twice."""
+        """End the master and every supervisor. Safe to call twice."""
         self._control.close()
         try:
             self._process.wait(5)

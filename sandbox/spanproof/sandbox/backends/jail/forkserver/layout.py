@@ -21,7 +21,7 @@ _PIECE = 1024 * 1024
 _ROOM = 64
 """Pieces that the heap is to have room for: more than an interpreter with its usual libraries takes."""
 _WRITABLE = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) rw-p \S+ \S+ 0 +(?:\[heap\])?$", re.MULTILINE)
-"""Of the process's own memory, as /proc tells it."""
+"""Of the process's own memory, as /proc reports it."""
 
 _libc = ctypes.CDLL(None)
 _libc.malloc.restype = ctypes.c_void_p

@@ -17,7 +17,7 @@ from pathlib import Path
 from spanproof.sandbox.backends.jail.forkserver.layout import LARGE, collapse, large_part
 
 _MAPPING = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) (r[w-][x-])p ([0-9a-f]+) (\S+ [1-9]\d*) +/", re.MULTILINE)
-"""Of a file, private to this process, as /proc tells it."""
+"""Of a file, private to this process, as /proc reports it."""
 _SEEN_BYTES = 128 * 1024
 """Of a mapping whose faults are worth sparing."""
 _FLAGS = _READ, _WRITE, _EXECUTE = 1, 2, 4
@@ -84,12 +84,12 @@ def _replace(first: int, size: int, allowed: int) -> None:
     _free(spare, copy)  # not at the end: by then something else may lie where the copy was
     _free(copy + size, spare + room)
     ctypes.memmove(copy, first, size)
-    place, length = ctypes.c_void_p(copy), ctypes.c_size_t(size)
+    address, length = ctypes.c_void_p(copy), ctypes.c_size_t(size)
     # Executed only once it is written: this is when a kernel has the processor forget what code it knew.
-    if not collapse(copy, copy + size) or _libc.mprotect(place, length, allowed):
+    if not collapse(copy, copy + size) or _libc.mprotect(address, length, allowed):
         _free(copy, copy + size)
     else:
-        _libc.mremap(place, length, length, _IN_PLACE, ctypes.c_void_p(first))
+        _libc.mremap(address, length, length, _IN_PLACE, ctypes.c_void_p(first))
 
 
 def _free(first: int, end: int) -> None:
@@ -120,5 +120,5 @@ def _mappings() -> Iterator[_Mapping]:
 
 
 def _protect(mapping: _Mapping, allowed: int) -> bool:
-    place, size = ctypes.c_void_p(mapping.start), ctypes.c_size_t(mapping.size)
-    return not _libc.mprotect(place, size, allowed)
+    address, size = ctypes.c_void_p(mapping.start), ctypes.c_size_t(mapping.size)
+    return not _libc.mprotect(address, size, allowed)

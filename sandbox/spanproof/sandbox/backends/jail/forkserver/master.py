@@ -1,6 +1,6 @@
-"""The jail's own process: a small, single-threaded interpreter that builds the root and starts slots.
+"""The jail's own process: a small, single-threaded interpreter that builds the root and starts supervisors.
 
-In: one socket from the host (see `starter`). Out: slots; its end takes each along.
+In: one socket from the host (see `starter`). Out: supervisors; its end takes each along.
 Started as `python -s -P -c …` with a scrubbed environment; never run twice in one process.
 """
 
@@ -19,9 +19,9 @@ from typing import Any, NoReturn
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.forkserver import footprint
-from spanproof.sandbox.backends.jail.forkserver.spawner import Order, keeper_main, map_identity
-from spanproof.sandbox.backends.jail.forkserver.starter import Starter, greet
-from spanproof.sandbox.backends.jail.forkserver.supervisor import SlotPlace
+from spanproof.sandbox.backends.jail.forkserver.spawner import Order, map_identity, spawner_main
+from spanproof.sandbox.backends.jail.forkserver.starter import Starter, connect_host
+from spanproof.sandbox.backends.jail.forkserver.supervisor import SupervisorSetup
 from spanproof.sandbox.backends.jail.forkserver.warm import settle, use_packages_of, warm_up
 from spanproof.sandbox.backends.jail.forkserver.zygote import trial
 from spanproof.sandbox.backends.jail.namespaces import cgroup, root
@@ -32,60 +32,60 @@ from spanproof.sandbox.backends.jail.seccomp.syscalls import required_arch
 
 
 def main(control_fd: int) -> None:
-    """Build the root, then start slots until the host is gone; does not return."""
-    host = greet(control_fd)
+    """Build the root, then start supervisors until the host is gone; does not return."""
+    host = connect_host(control_fd)
     if host is None:
         return
     try:
         guest_id = foreign_id(os.geteuid(), Path("/proc/self/uid_map").read_text())
         _enter_namespaces(guest_id)
     except OSError as failure:
-        host.say_failed(failure)
+        host.report_failure(failure)
         return
     child = os.fork()
     if child:
-        host.let_go()
+        host.close()
         os.waitpid(child, 0)
         return
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     try:
         warm_up(host.options["preload"])
-        # Both are out of sight once the root stands.
+        # Both are out of sight once the root is built.
         groups = cgroup.find_base(host.options["owner"])
         proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        place = _build(host.options)
-    except Exception as failure:  # noqa: BLE001 - told to the host, in full
-        host.say_failed(failure)
+        setup = _build(host.options)
+    except Exception as failure:  # noqa: BLE001 - reported to the host, in full
+        host.report_failure(failure)
         return
-    Starter(host, _Root(place, guest_id, proc), groups).serve()
+    Starter(host, _Root(setup, guest_id, proc), groups).serve()
 
 
 @dataclass(frozen=True, slots=True)
 class _Root:
-    """What all slots of this tier stand on: what is a slot's own are namespaces, which end with it."""
+    """What all supervisors of this tier share: each one's own namespaces end with it."""
 
-    place: SlotPlace
+    setup: SupervisorSetup
     guest_id: int | None
     proc: int
 
-    def lot(self) -> _Root:
-        """See `Ground`."""
+    def prepared(self) -> _Root:
+        """See `SupervisorFactory`."""
         return self
 
-    def become_slot(self, channel: int, group: cgroup.Group | None) -> NoReturn:
-        """See `Lot`: become the keeper, which starts it."""
-        keeper_main(Order(self.place, self.guest_id, channel, group, self.proc))
+    def become_supervisor(self, channel: int, group: cgroup.Group | None) -> NoReturn:
+        """See `PreparedSupervisor`: become the spawner, which starts it."""
+        spawner_main(Order(self.setup, self.guest_id, channel, group, self.proc))
 
     def clear(self, others: Container[int]) -> None:
-        """See `Lot`: nothing is left."""
+        """See `PreparedSupervisor`: nothing is left."""
 
     def end_all(self) -> None:
-        """See `Ground`."""
+        """See `SupervisorFactory`."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)
 
 
-def _build(options: dict[str, Any]) -> SlotPlace:
+def _build(options: dict[str, Any]) -> SupervisorSetup:
     """Build the root, and settle this interpreter in it, where it finds its packages."""
     arch = required_arch()
     binds = [root.Bind(*bind) for bind in options["binds"]]
@@ -99,7 +99,7 @@ def _build(options: dict[str, Any]) -> SlotPlace:
     plain = compile_filter(arch, root.GUEST_ID, shown=ENDS)
     seeded = compile_filter(arch, root.GUEST_ID, SEEDED, shown=ENDS)
     settle()
-    return SlotPlace(visible, arch, os.environ["PATH"], plain, seeded, footprint.learn(trial))
+    return SupervisorSetup(visible, arch, os.environ["PATH"], plain, seeded, footprint.learn(trial))
 
 
 def _hide_own_source() -> None:
@@ -117,7 +117,7 @@ def _visible(path: str, roots: tuple[str, ...]) -> bool:
 def _enter_namespaces(guest_id: int | None) -> None:
     """A mount namespace to build in, and a process namespace; without root, a user namespace that owns both.
 
-    The master is PID 1 of the process namespace: its end, by whatever signal, is the end of every slot.
+    The master is PID 1 of the process namespace: its end, by whatever signal, is the end of every supervisor.
     """
     if guest_id is not None:
         kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWPID)

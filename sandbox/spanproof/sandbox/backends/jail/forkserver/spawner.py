@@ -1,9 +1,9 @@
-"""Starts one slot, and the stems its guests are forked from, which must lie outside its process namespace.
+"""Starts one supervisor, and its zygotes, which must lie outside its process namespace.
 
-In: requests of the slot, each with the socket that a stem shall serve. Out: stems in all the slot's
-namespaces but that of processes, each told by a process descriptor; only what a stem forks is born into that
-one too. The keeper itself has the master's rights, reads nothing but requests, and ends when the slot does,
-after everything that both have started.
+In: requests of the supervisor, each with the socket that a zygote shall serve. Out: zygotes in all the
+supervisor's namespaces but that of processes, each reported by a process descriptor; only what a zygote forks
+is born into that one too. The spawner itself has the master's rights, reads nothing but requests, and ends
+when the supervisor does, after everything that both have started.
 """
 
 from __future__ import annotations
@@ -15,8 +15,12 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.jail.forkserver.supervisor import SlotPlace, slot_main, tell
-from spanproof.sandbox.backends.jail.forkserver.zygote import stem_main
+from spanproof.sandbox.backends.jail.forkserver.supervisor import (
+    SupervisorSetup,
+    report_failure,
+    supervisor_main,
+)
+from spanproof.sandbox.backends.jail.forkserver.zygote import zygote_main
 from spanproof.sandbox.backends.jail.namespaces import root
 from spanproof.sandbox.backends.jail.namespaces.cgroup import Group
 
@@ -28,45 +32,45 @@ _OWN = (
     | kernel.CLONE_NEWNET
     | kernel.CLONE_NEWCGROUP
 )
-"""The namespaces a slot makes for itself, besides that of processes."""
+"""The namespaces a supervisor makes for itself, besides that of processes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A slot to start.
+    """A supervisor to start.
 
     Attributes:
         place: where.
         guest_id: as whom.
         channel: the socket of the host's it shall serve.
         group: bounds all of it.
-        proc: the /proc all of it can be told of by; the one in its root takes no word.
+        proc: the /proc all of it can be reported about by; the one in its root takes no word.
     """
 
-    place: SlotPlace
+    setup: SupervisorSetup
     guest_id: int | None
     channel: int
     group: Group | None
     proc: int
 
 
-def keeper_main(order: Order) -> NoReturn:
-    """Start a slot and keep it; does not return."""
+def spawner_main(order: Order) -> NoReturn:
+    """Start a supervisor and keep it; does not return."""
     channel = socket.socket(fileno=order.channel)
     try:
-        requests, slot = _start_slot(order, channel)
-        if requests.recv(16):  # the slot's namespaces stand
+        requests, supervisor = _start_supervisor(order, channel)
+        if requests.recv(16):  # the supervisor's namespaces are ready
             channel.close()
-            _serve(requests, slot, order)
-        _reap(0)  # what a stem waits for was in the slot's namespace, and its own slot is gone
+            _serve(requests, supervisor, order)
+        _reap(0)  # what a zygote waits for was in the supervisor's namespace, and its own supervisor is gone
     except BaseException as failure:  # noqa: BLE001 - must not unwind into the master
-        tell(channel, failure)
+        report_failure(channel, failure)
     finally:
         os._exit(1)
 
 
-def _start_slot(order: Order, channel: socket.socket) -> tuple[socket.socket, int]:
-    """Fork the slot as PID 1 of a new process namespace; the socket of its requests, and its descriptor."""
+def _start_supervisor(order: Order, channel: socket.socket) -> tuple[socket.socket, int]:
+    """Fork the supervisor as PID 1 of a new process namespace; return its request socket and its pidfd."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
@@ -75,7 +79,7 @@ def _start_slot(order: Order, channel: socket.socket) -> tuple[socket.socket, in
     if pid == 0:
         ours.close()
         os.close(own)
-        _become_slot(order, channel, theirs)
+        _become_supervisor(order, channel, theirs)
     theirs.close()
     kernel.setns(own, kernel.CLONE_NEWPID)
     os.close(own)
@@ -84,17 +88,17 @@ def _start_slot(order: Order, channel: socket.socket) -> tuple[socket.socket, in
     return ours, os.pidfd_open(pid)
 
 
-def _become_slot(order: Order, channel: socket.socket, keeper: socket.socket) -> NoReturn:
+def _become_supervisor(order: Order, channel: socket.socket, spawner: socket.socket) -> NoReturn:
     try:
         kernel.unshare(kernel.CLONE_NEWNS)
         flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
         kernel.mount("proc", "/proc", "proc", flags, "subset=pid,hidepid=invisible")
         _leave_root(order.guest_id)
         socket.sethostname("sandbox")
-        keeper.send(b"ready")
-        slot_main(order.place, channel, keeper, order.group, order.proc)
+        spawner.send(b"ready")
+        supervisor_main(order.setup, channel, spawner, order.group, order.proc)
     except BaseException as failure:  # noqa: BLE001 - must not unwind into the master
-        tell(channel, failure)
+        report_failure(channel, failure)
     finally:
         os._exit(1)
 
@@ -132,24 +136,24 @@ def map_identity(inside: int, uid: int, gid: int) -> None:
             file.write(text)
 
 
-def _serve(requests: socket.socket, slot: int, order: Order) -> None:
-    """Start stems until the slot is gone; there is one at a time."""
+def _serve(requests: socket.socket, supervisor: int, order: Order) -> None:
+    """Start zygotes until the supervisor is gone; there is one at a time."""
     while True:
         asked, descriptors, _flags, _address = socket.recv_fds(requests, 16, 1)
         if not asked:
             return
         _reap(os.WNOHANG)
         seeded = asked == b"seeded"
-        seccomp = order.place.seccomp_seeded if seeded else order.place.seccomp
+        seccomp = order.setup.seccomp_seeded if seeded else order.setup.seccomp
         pid = os.fork()
         if pid == 0:
             requests.close()
             _be_killed_second(order.proc)
-            stem_main(
+            zygote_main(
                 descriptors[0],
-                lambda: _join(slot, order.guest_id),
+                lambda: _join(supervisor, order.guest_id),
                 seccomp,
-                order.place.written,
+                order.setup.written,
                 seeded=seeded,
             )
         os.close(descriptors[0])
@@ -158,21 +162,21 @@ def _serve(requests: socket.socket, slot: int, order: Order) -> None:
         os.close(pidfd)
 
 
-def _join(slot: int, guest_id: int | None) -> None:
-    """Enter the namespaces of the slot, as the slot's user; that of processes is for children only."""
-    kernel.setns(slot, kernel.CLONE_NEWPID)
+def _join(supervisor: int, guest_id: int | None) -> None:
+    """Enter the supervisor's namespaces as its user; that of processes is for children only."""
+    kernel.setns(supervisor, kernel.CLONE_NEWPID)
     if guest_id is not None:
         _become(guest_id)
-    kernel.setns(slot, _OWN)
+    kernel.setns(supervisor, _OWN)
     kernel.forgo_capabilities()
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _be_killed_second(proc: int) -> None:
-    """When memory runs out, be killed after the guest and before the slot.
+    """When memory runs out, be killed after the guest and before the supervisor.
 
     The memory of a dead guest is given back some time after it is gone, and until then the kernel looks for
-    somebody else to kill. What the slot knows of the guest must outlive it; another stem can be had.
+    somebody else to kill. What the supervisor knows of the guest must outlive it; another zygote can be had.
     """
     file = os.open("self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC, dir_fd=proc)
     os.write(file, b"900")

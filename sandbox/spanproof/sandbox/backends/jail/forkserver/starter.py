@@ -1,8 +1,8 @@
-"""What a master does in every tier: it starts slots for its host, and cleans up behind those that ended.
+"""What a master does in every tier: start supervisors for its host, and clean up after their end.
 
-In: one socket from the host, over which come its options, then requests, each with the socket that slot shall
-serve. Out: slots, each in a control group of its own from the start, where there are any. The host is never
-forked: it may have threads. A master ends when its host does.
+In: one socket from the host, over which come its options, then requests, each with the socket that supervisor
+shall serve. Out: supervisors, each in a control group of its own from the start, where there are any. The
+host is never forked: it may have threads. A master ends when its host does.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NoReturn, Protocol
 from spanproof.sandbox.backends.jail.namespaces import cgroup
 
 _PROCESSES = 1024
-"""Of a slot's group: a bound behind the program's own, which is a resource limit."""
+"""Of a supervisor's group: a bound behind the program's own, which is a resource limit."""
 _TICK_MS = 200
 
 
@@ -29,28 +29,28 @@ class Host:
 
     Attributes:
         pidfd: can be read when it has ended.
-        options: what it asks for; see `spanproof.sandbox.backends.jail.forkserver.host.Master`.
+        options: what it requests; see `spanproof.sandbox.backends.jail.forkserver.host.Master`.
     """
 
     control: socket.socket
     pidfd: int
     options: dict[str, Any]
 
-    def say(self, **told: object) -> None:
-        """Tell it something."""
-        self.control.send(json.dumps(told).encode())
+    def send(self, **reply: object) -> None:
+        """Send it a message."""
+        self.control.send(json.dumps(reply).encode())
 
-    def say_failed(self, failure: Exception) -> None:
-        """Tell it why it cannot be served."""
-        self.say(failed=f"{type(failure).__name__}: {failure}")
+    def report_failure(self, failure: Exception) -> None:
+        """Report to it why it cannot be served."""
+        self.send(failed=f"{type(failure).__name__}: {failure}")
 
-    def let_go(self) -> None:
+    def close(self) -> None:
         """Close what leads to it, in a process that is not to serve it."""
         os.close(self.control.detach())
         os.close(self.pidfd)
 
 
-def greet(control_fd: int) -> Host | None:
+def connect_host(control_fd: int) -> Host | None:
     """The host behind a socket; None where it died before we could watch it."""
     control = socket.socket(fileno=control_fd)
     parent = os.pidfd_open(os.getppid())
@@ -58,46 +58,46 @@ def greet(control_fd: int) -> Host | None:
     return Host(control, parent, options) if os.getppid() == options["owner"] else None
 
 
-class Lot(Protocol):
-    """What one slot stands on."""
+class PreparedSupervisor(Protocol):
+    """What one supervisor rests on."""
 
-    def become_slot(self, channel: int, group: cgroup.Group | None) -> NoReturn:
+    def become_supervisor(self, channel: int, group: cgroup.Group | None) -> NoReturn:
         """In a fork of the master's: serve this socket."""
 
     def clear(self, others: Container[int]) -> None:
-        """Remove what the slot left, now that it has ended; others, by process, have not."""
+        """Remove what the supervisor left, now that it has ended; others, by process, have not."""
 
 
-class Ground(Protocol):
-    """What the slots of a tier stand on."""
+class SupervisorFactory(Protocol):
+    """What the supervisors of a tier share."""
 
-    def lot(self) -> Lot:
-        """That of a new slot.
+    def prepared(self) -> PreparedSupervisor:
+        """That of a new supervisor.
 
         Raises:
             OSError: it cannot be made.
         """
 
     def end_all(self) -> None:
-        """Kill every slot, with all that it started."""
+        """Kill every supervisor, with all that it started."""
 
 
 class Starter:
-    """Starts slots on request."""
+    """Starts supervisors on request."""
 
-    def __init__(self, host: Host, ground: Ground, groups: cgroup.Base | None) -> None:
+    def __init__(self, host: Host, factory: SupervisorFactory, groups: cgroup.Base | None) -> None:
         self._host = host
-        self._ground = ground
+        self._factory = factory
         self._groups = groups
-        self._slots: dict[int, tuple[Lot, str]] = {}
+        self._supervisors: dict[int, tuple[PreparedSupervisor, str]] = {}
         """By process, with its control group."""
         self._left: set[str] = set()
         """Control groups that are to be removed."""
 
     def serve(self) -> None:
-        """Until the host closes its socket or dies; then end every slot."""
+        """Until the host closes its socket or dies; then end every supervisor."""
         control, pidfd = self._host.control, self._host.pidfd
-        self._host.say(ready=True, cgroups=self._groups.paths if self._groups is not None else ())
+        self._host.send(ready=True, cgroups=self._groups.paths if self._groups is not None else ())
         waiting = select.poll()
         waiting.register(control, select.POLLIN)
         waiting.register(pidfd, select.POLLIN)
@@ -106,9 +106,9 @@ class Starter:
             self._reap(os.WNOHANG)
             if pidfd in ready or (control.fileno() in ready and not self._request()):
                 break
-        self._ground.end_all()
+        self._factory.end_all()
         self._reap(0)
-        self._remove_groups(name for _lot, name in self._slots.values())
+        self._remove_groups(name for _lot, name in self._supervisors.values())
         if self._groups is not None:
             self._groups.remove_itself()
 
@@ -119,23 +119,23 @@ class Starter:
         try:
             self._start(descriptors[0])
         except OSError as failure:
-            self._host.say_failed(failure)
+            self._host.report_failure(failure)
         else:
-            self._host.say(started=True)
+            self._host.send(started=True)
         finally:
             os.close(descriptors[0])
         return True
 
     def _start(self, channel: int) -> None:
         with contextlib.ExitStack() as undone:
-            lot = self._ground.lot()
-            undone.callback(lot.clear, self._slots)
+            prepared = self._factory.prepared()
+            undone.callback(prepared.clear, self._supervisors)
             name, group = self._groups.make(_PROCESSES) if self._groups is not None else ("", None)
             undone.callback(self._remove_groups, [name])
             with group or contextlib.nullcontext():
-                pid, go = self._fork(lot, channel, group)
+                pid, go = self._fork(prepared, channel, group)
             undone.pop_all()
-        self._slots[pid] = lot, name
+        self._supervisors[pid] = prepared, name
         try:
             if self._groups is not None:
                 self._groups.join(name, pid)
@@ -143,8 +143,10 @@ class Starter:
         finally:
             os.close(go)
 
-    def _fork(self, lot: Lot, channel: int, group: cgroup.Group | None) -> tuple[int, int]:
-        """A slot's process, which begins when a byte comes through the descriptor, and ends when none can.
+    def _fork(
+        self, prepared: PreparedSupervisor, channel: int, group: cgroup.Group | None
+    ) -> tuple[int, int]:
+        """Fork a supervisor, which begins when a byte comes through the descriptor returned with its number.
 
         Raises:
             OSError: there can be no more processes, or descriptors.
@@ -161,19 +163,19 @@ class Starter:
             if not os.read(ready, 1):
                 os._exit(1)
             os.close(ready)
-            self._host.let_go()
-            lot.become_slot(channel, group)
+            self._host.close()
+            prepared.become_supervisor(channel, group)
         os.close(ready)
         return pid, go
 
     def _reap(self, flags: int) -> None:
-        """Reap what ended, and clean up behind slots."""
+        """Reap what ended, and clean up behind supervisors."""
         ended = []
         with contextlib.suppress(ChildProcessError):
             while (pid := os.waitpid(-1, flags)[0]) != 0:
-                if pid in self._slots:
-                    lot, name = self._slots.pop(pid)
-                    lot.clear(self._slots)
+                if pid in self._supervisors:
+                    prepared, name = self._supervisors.pop(pid)
+                    prepared.clear(self._supervisors)
                     ended.append(name)
         self._remove_groups(ended)
 

@@ -58,7 +58,7 @@ def preload(extra: Sequence[str]) -> None:
         try:
             importlib.import_module(name)
         except ImportError:
-            continue  # warmth only: a program that imports it will be told
+            continue  # warmth only: a program that imports it gets the error
     rehearse()
 
 

@@ -1,9 +1,10 @@
-"""The process a slot's guests are forked from: warm, without any right, and filtered once for all of them.
+"""The process a supervisor's guests are forked from: warm, without rights, filtered once for all.
 
 A guest inherits everything that is the same in each run: the empty capability sets, no_new_privs, the seccomp
-filter and its listener. So a run costs one bare fork, and the slot, which watches, never forks and never pays
-for a copy of its pages. The stem lives outside the guests' process namespace: they can neither see nor signal
-it. It runs no code of theirs, reads nothing they wrote, and has one descriptor, its slot's.
+filter and its listener. So a run costs one bare fork, and the supervisor, which watches, never forks and
+never pays for a copy of its pages. The zygote lives outside the guests' process namespace: they can neither
+see nor signal it. It runs no code of theirs, reads nothing they wrote, and has one descriptor, its
+supervisor's.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import NoReturn
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.forkserver import footprint
-from spanproof.sandbox.backends.jail.isolation import Born, Ended
+from spanproof.sandbox.backends.jail.isolation import Ended, WaitingGuest
 from spanproof.sandbox.backends.jail.namespaces import memory, root
 from spanproof.sandbox.guest import determinism
 from spanproof.sandbox.guest.descriptors import Descriptors
@@ -29,20 +30,20 @@ _ENDED = struct.Struct("=idq")
 _CHANNEL_FD = 3
 """After the three a guest is given, which are free here between two guests."""
 _PINS_FD = CONTROL_FD + 1
-"""Of what holds the pinned pages, until the slot has it."""
+"""Of what holds the pinned pages, until the supervisor has it."""
 _START_S = 30.0
 _setsid, _close, _write, _getpid = os.setsid, os.close, os.write, os.getpid
 
 
-class Stems:
-    """Where guests of the full tier come from, as their slot uses it; see `Origin`. One stem at a time."""
+class Zygotes:
+    """Where guests of the full tier come from; see `Origin`. One zygote at a time."""
 
-    def __init__(self, keeper: socket.socket) -> None:
-        self._keeper = keeper
+    def __init__(self, spawner: socket.socket) -> None:
+        self._spawner = spawner
         self._warm_bytes: int | None = None
         self._start(seeded=False)
 
-    def ask(self, descriptors: Descriptors, *, seeded: bool) -> None:
+    def request(self, descriptors: Descriptors, *, seeded: bool) -> None:
         """See `Origin`."""
         if seeded is not self._seeded:
             self._close()
@@ -51,16 +52,16 @@ class Stems:
         socket.send_fds(self._channel, [b"fork"], given)
         descriptors.close()
 
-    def born(self, control: socket.socket) -> Born:
+    def receive(self, control: socket.socket) -> WaitingGuest:
         """See `Origin`."""
-        told = control.recv(4096)
-        if not told.isdigit():
-            reason = told.decode(errors="replace").strip() or "it ended, or what it is forked from did"
+        reply = control.recv(4096)
+        if not reply.isdigit():
+            reason = reply.decode(errors="replace").strip() or "it ended, or what it is forked from did"
             raise RuntimeError(f"a guest could not be armed: {reason}")
-        pid = int(told)
+        pid = int(reply)
         if self._warm_bytes is None:
             self._warm_bytes = memory.private_bytes(pid)
-        return Born(pid, self._listener, self._warm_bytes, self._resident_bytes)
+        return WaitingGuest(pid, self._listener, self._warm_bytes, self._resident_bytes)
 
     def fileno(self) -> int:
         """See `Origin`."""
@@ -68,10 +69,10 @@ class Stems:
 
     def ended(self) -> Ended:
         """See `Origin`."""
-        told = self._channel.recv(_ENDED.size)
-        if len(told) != _ENDED.size:
+        reply = self._channel.recv(_ENDED.size)
+        if len(reply) != _ENDED.size:
             raise RuntimeError("the process that guests are forked from is gone")
-        return Ended(*_ENDED.unpack(told))
+        return Ended(*_ENDED.unpack(reply))
 
     def renew(self) -> None:
         """See `Origin`."""
@@ -79,34 +80,34 @@ class Stems:
         self._start(seeded=self._seeded)
 
     def _start(self, *, seeded: bool) -> None:
-        """Have the keeper start a stem, in the namespaces the slot has now."""
+        """Have the spawner start a zygote, in the namespaces the supervisor has now."""
         self._seeded = seeded
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            socket.send_fds(self._keeper, [b"seeded" if seeded else b"plain"], [theirs.fileno()])
-        told, descriptors, _flags, _address = socket.recv_fds(self._keeper, 4096, 1)
+            socket.send_fds(self._spawner, [b"seeded" if seeded else b"plain"], [theirs.fileno()])
+        reply, descriptors, _flags, _address = socket.recv_fds(self._spawner, 4096, 1)
         if not descriptors:
-            raise RuntimeError(f"no guest can be started: {told.decode(errors='replace')}")
+            raise RuntimeError(f"no guest can be started: {reply.decode(errors='replace')}")
         self._channel.settimeout(_START_S)
         self._listener, self._resident_bytes, self._pins = _introduce(self._channel, descriptors[0])
         self._channel.settimeout(None)
 
     def _close(self) -> None:
-        """Let the stem end; its guest is dead, or its held-up calls would fail as ENOSYS."""
+        """Let the zygote end; its guest is dead, or its held-up calls would fail as ENOSYS."""
         self._channel.close()
         for fd in (self._listener, *self._pins):
             os.close(fd)
 
 
 def _introduce(channel: socket.socket, pidfd: int) -> tuple[int, int, list[int]]:
-    """A stem's listener, what is resident of the stem, and what holds its pinned pages, if it has any."""
+    """A zygote's listener, what is resident of the zygote, and what holds its pinned pages, if it has any."""
     try:
-        told = channel.recv(4096)
-        if not told.replace(b" ", b"").isdigit():
+        reply = channel.recv(4096)
+        if not reply.replace(b" ", b"").isdigit():
             raise RuntimeError(
-                f"no guest can be started: {told.decode(errors='replace') or 'no reason given'}"
+                f"no guest can be started: {reply.decode(errors='replace') or 'no reason given'}"
             )
-        resident, *numbers = map(int, told.split())
+        resident, *numbers = map(int, reply.split())
         listener, *pins = (kernel.fetch_descriptor(pidfd, number) for number in numbers)
     finally:
         os.close(pidfd)
@@ -114,40 +115,40 @@ def _introduce(channel: socket.socket, pidfd: int) -> tuple[int, int, list[int]]
     return listener, resident, pins
 
 
-def stem_main(
+def zygote_main(
     channel: int, enter: Callable[[], None], program: bytes, written: footprint.Ranges, *, seeded: bool
 ) -> NoReturn:
-    """Become a stem that serves a channel; does not return.
+    """Become a zygote that serves a channel; does not return.
 
     Args:
-        channel: descriptor of the slot's socket.
-        enter: takes this process into the slot's namespaces.
+        channel: descriptor of the supervisor's socket.
+        enter: takes this process into the supervisor's namespaces.
         program: the seccomp program.
         written: memory that every guest writes to.
-        seeded: whether that has the slot answer random bytes.
+        seeded: whether that has the supervisor answer random bytes.
     """
     status = 1
-    slot = socket.socket(fileno=channel)
+    supervisor = socket.socket(fileno=channel)
     try:
         try:
             pins = _pin(written)  # the bound on what may be pinned is for those without rights
             enter()
-            slot = _leave_everything(slot, pins)
+            supervisor = _leave_everything(supervisor, pins)
             born_with = _peak()
-            _arm(slot, program, born_with * 1024, pins)
+            _arm(supervisor, program, born_with * 1024, pins)
         except Exception as failure:
-            slot.send(f"{type(failure).__name__}: {failure}".encode()[:4000])
+            supervisor.send(f"{type(failure).__name__}: {failure}".encode()[:4000])
             raise
-        _serve(slot, born_with, root.WORK, seeded=seeded, has_pages=bool(written))
+        _serve(supervisor, born_with, root.WORK, seeded=seeded, has_pages=bool(written))
         status = 0
     finally:
         os._exit(status)
 
 
-def trial(slot: socket.socket) -> None:
-    """Be a stem before there is any slot, for `footprint.learn`."""
-    slot = _leave_everything(slot, [])
-    _serve(slot, _peak(), "/", seeded=False, has_pages=False)
+def trial(supervisor: socket.socket) -> None:
+    """Be a zygote before there is any supervisor, for `footprint.learn`."""
+    supervisor = _leave_everything(supervisor, [])
+    _serve(supervisor, _peak(), "/", seeded=False, has_pages=False)
 
 
 def _pin(written: footprint.Ranges) -> list[int]:
@@ -160,27 +161,27 @@ def _pin(written: footprint.Ranges) -> list[int]:
     return [_PINS_FD]
 
 
-def _leave_everything(slot: socket.socket, keep: list[int]) -> socket.socket:
-    os.dup2(slot.detach(), _CHANNEL_FD, inheritable=False)
+def _leave_everything(supervisor: socket.socket, keep: list[int]) -> socket.socket:
+    os.dup2(supervisor.detach(), _CHANNEL_FD, inheritable=False)
     begin = _CHANNEL_FD + 1
     for end in (*keep, 65536):
         os.closerange(begin, end)
         begin = end + 1
     os.closerange(0, _CHANNEL_FD)
     settle()
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # its slot, and each guest's, must be able to read it
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # its supervisor, and each guest's, must be able to read it
     kernel.drop_capabilities()
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     return socket.socket(fileno=_CHANNEL_FD)
 
 
-def _arm(slot: socket.socket, program: bytes, resident_bytes: int, pins: list[int]) -> None:
-    """Install the filter, let the slot fetch the listener and what holds the pins, and lose both."""
+def _arm(supervisor: socket.socket, program: bytes, resident_bytes: int, pins: list[int]) -> None:
+    """Install the filter, let the supervisor fetch the listener and what holds the pins, and lose both."""
     flags = kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER | kernel.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
     handed = [kernel.install_filter(program, flags), *pins]
-    slot.send(" ".join(map(str, (resident_bytes, *handed))).encode())
-    if not slot.recv(16):
+    supervisor.send(" ".join(map(str, (resident_bytes, *handed))).encode())
+    if not supervisor.recv(16):
         os._exit(0)
     for fd in handed:
         os.close(fd)
@@ -190,10 +191,10 @@ def _peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def _serve(slot: socket.socket, born_with: int, work: str, *, seeded: bool, has_pages: bool) -> None:
-    """Fork guests, one after the other, until the slot is gone."""
+def _serve(supervisor: socket.socket, born_with: int, work: str, *, seeded: bool, has_pages: bool) -> None:
+    """Fork guests, one after the other, until the supervisor is gone."""
     while True:
-        asked, descriptors, _flags, _address = socket.recv_fds(slot, 16, 4)
+        asked, descriptors, _flags, _address = socket.recv_fds(supervisor, 16, 4)
         if not asked:
             return
         _lay_out(descriptors, work, seeded=seeded)
@@ -204,7 +205,7 @@ def _serve(slot: socket.socket, born_with: int, work: str, *, seeded: bool, has_
         os.close(CONTROL_FD)
         _pid, status, usage = os.wait4(pid, 0)
         peak_bytes = max(0, usage.ru_maxrss - born_with) * 1024
-        slot.send(_ENDED.pack(status, usage.ru_utime + usage.ru_stime, peak_bytes))
+        supervisor.send(_ENDED.pack(status, usage.ru_utime + usage.ru_stime, peak_bytes))
 
 
 def _lay_out(descriptors: list[int], work: str, *, seeded: bool) -> None:
@@ -223,9 +224,9 @@ def _lay_out(descriptors: list[int], work: str, *, seeded: bool) -> None:
 
 
 def _begin() -> None:
-    """In the guest: let go of the stem, and tell the slot which process this is.
+    """In the guest: let go of the zygote, and report the supervisor which process this is.
 
-    Nobody outside the namespace knows its number there.
+    No one outside the namespace knows its number there.
     """
     _setsid()
     _close(_CHANNEL_FD)

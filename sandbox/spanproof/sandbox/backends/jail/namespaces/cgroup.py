@@ -1,8 +1,9 @@
-"""Memory and process bounds of a slot's whole tree, by cgroup v1 or v2, where this process may make them.
+"""Memory and process bounds of a supervisor's whole tree, by cgroup v1 or v2, where there may be any.
 
 In: the machine's cgroup file systems. Out: a `Base` to make groups in, or None, and then the memory meter
 alone bounds the tree. Directories are held by descriptor, because the master loses sight of the machine's
-files. A group's limit is set anew for each run; the files are opened before the slot gives up its rights.
+files. A group's limit is set anew for each run; the files are opened before the supervisor gives up its
+rights.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _NO_LIMIT = 1 << 62
 _ATTEMPTS = 10
 _SETTLING_TURNS, _SETTLING_TURN_S = 200, 0.005
 _LEFT_BEHIND_BYTES = 16 * 1024 * 1024
-"""Of the slot's own: pages it has touched meanwhile."""
+"""Of the supervisor's own: pages it has touched meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ _V2 = _Files(
 
 @dataclass(slots=True)
 class Group:
-    """One slot's group, as the slot uses it."""
+    """One supervisor's group, as the supervisor uses it."""
 
     limit_fd: int
     usage_fd: int
@@ -72,12 +73,12 @@ class Group:
         """Bound what is added from now on.
 
         A disk in memory outlives who filled it, and must not fill the group alone: the kernel would kill the
-        slot. That files count as memory is for the meter to see.
+        supervisor. That files count as memory is for the meter to see.
         """
         if self._lifted:
             self._settle()
         self._began_with = self._usage()
-        # Pages the slot has touched may be taken back, so the bound is never under what is there.
+        # Pages the supervisor has touched may be taken back, so the bound is never under what is there.
         os.pwrite(self.limit_fd, b"%d" % (self._began_with + memory_bytes + disk_bytes), 0)
         self._events_before = self._events()
 
@@ -156,7 +157,7 @@ class Base:
             OSError: it cannot be made; nothing of it is left.
         """
         self._made += 1
-        name = f"slot-{self._made}"
+        name = f"supervisor-{self._made}"
         try:
             for directory in self._directories():
                 os.mkdir(name, dir_fd=directory)
@@ -206,7 +207,7 @@ class Base:
                 os.rmdir(name, dir_fd=parent)
 
     def close(self) -> None:
-        """Let go of them; the groups stay, and whoever comes may sweep them once the host is dead."""
+        """Let go of them; the groups stay, and any later host may sweep them once the host is dead."""
         for fd in (*self._directories(), *(parent for parent, _name in self._parents)):
             os.close(fd)
 
@@ -257,9 +258,9 @@ def find_base(owner: int, mounts: str | None = None, memberships: str | None = N
 def sweep(paths: tuple[str, ...]) -> None:
     """Remove what a master left that could not clean up after itself, and its own directories."""
     for path in paths:
-        for slot in Path(path).glob("slot-*"):
+        for supervisor in Path(path).glob("supervisor-*"):
             with contextlib.suppress(OSError):
-                slot.rmdir()
+                supervisor.rmdir()
         with contextlib.suppress(OSError):
             Path(path).rmdir()
 

@@ -1,7 +1,7 @@
 """A resolver where port 53 cannot be had: at one end of a pair of sockets, whose other end is the guest's.
 
-`stand_in.BringingWatcher` makes the pairs. What is asked for is answered as elsewhere: recorded names have an
-address, others do not exist.
+`proxied_sockets.ProxyingWatcher` makes the pairs. What is requested is answered as elsewhere: recorded names have
+an address, others do not exist.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from spanproof.sandbox.backends.jail.namespaces.network import QUERIES_AT_ONCE, 
 _LINKS = 64
 
 
-class Ear:
+class DnsStub:
     """See `Resolver`."""
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Ear:
         return self._poll.fileno()
 
     def listen(self, link: socket.socket) -> None:
-        """Take one end of a pair; a program that holds too many is not heard any more."""
+        """Take one end of a pair; a program that holds too many is not served any more."""
         if len(self._links) < _LINKS:
             link.setblocking(False)  # noqa: FBT003
             self._links[link.fileno()] = link
@@ -42,15 +42,15 @@ class Ear:
         unknown: list[str] = []
         for fd, _events in self._poll.poll(0):
             try:
-                self._hear(self._links[fd], unknown)
+                self._handle(self._links[fd], unknown)
             except BlockingIOError:
-                continue  # nothing more is asked, or nobody reads what is answered
+                continue  # there is no further query, or no one reads what is answered
             except OSError:
                 self._links.pop(fd).close()
         return unknown
 
-    def _hear(self, link: socket.socket, unknown: list[str]) -> None:
-        """Answer what waits at one link, and add the names that nobody knows.
+    def _handle(self, link: socket.socket, unknown: list[str]) -> None:
+        """Answer what waits at one link, and add the names that no one knows.
 
         Raises:
             BlockingIOError: that was all, for now.

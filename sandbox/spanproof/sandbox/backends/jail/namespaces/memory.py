@@ -1,7 +1,7 @@
 """How much memory a guest's whole tree holds, from /proc: needs no cgroup.
 
-The private pages of every process but the slot, less what each inherited from the warm interpreter, plus
-what lies in the box. Sampled; a limit is enforced by whoever asks `over_limit`.
+The private pages of every process but the supervisor, less what each inherited from the warm interpreter,
+plus what lies in the box. Sampled; a limit is enforced by the caller of `over_limit`.
 """
 
 from __future__ import annotations

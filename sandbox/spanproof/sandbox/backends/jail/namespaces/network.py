@@ -1,7 +1,8 @@
 """What a guest finds in its network namespace: a loopback, and a resolver that knows recorded names alone.
 
-The resolver is the slot's: it refuses every other query and tells the name that was asked for, which is how a
-name looked up, or smuggled out, becomes a fact. There is no other interface, and no route that leaves.
+The resolver is the supervisor's: it refuses every other query and reports the name that was requested, which
+is how a name looked up, or smuggled out, becomes a fact. There is no other interface, and no route that
+leaves.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterable, Mapping
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.seccomp.addresses import DNS_PORT, queried_name
-from spanproof.sandbox.tape.routes import lead_here
+from spanproof.sandbox.tape.routes import route_all_here
 
 _SIOCSIFFLAGS = 0x8914
 _IFF_UP = 1
@@ -38,7 +39,7 @@ class Loopback:
 
     def lead(self, names: Mapping[str, str], ports: Iterable[int]) -> list[socket.socket]:
         """See `Network`."""
-        lead_here()
+        route_all_here()
         self.resolver.names = names
         return [_listener(port) for port in sorted(ports)]
 
@@ -59,7 +60,7 @@ def _listener(port: int) -> socket.socket:
 
 
 class Resolver:
-    """Listens where the guest's resolver asks."""
+    """Listens where the guest's resolver queries."""
 
     def __init__(self) -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
@@ -72,7 +73,7 @@ class Resolver:
         return self._socket.fileno()
 
     def serve(self) -> list[str]:
-        """Answer what waits; the names asked for that it does not know, in order."""
+        """Answer what waits; the names requested that it does not know, in order."""
         names = []
         for _ in range(QUERIES_AT_ONCE):
             try:
@@ -105,14 +106,14 @@ def reply(query: bytes, names: Mapping[str, str]) -> tuple[bytes, list[str]]:
 
 
 def _refusal(query: bytes, *, known: bool) -> bytes:
-    """Where names are known, this one does not exist; where none are, nobody is asked."""
+    """Where names are known, this one does not exist; where none are, no resolver is queried."""
     identity, flags = struct.unpack_from("!HH", query)
     code = _NO_SUCH_NAME if known else _REFUSED
     return struct.pack("!HH", identity, flags | _RESPONSE | code) + query[4:]
 
 
 def _answer(query: bytes, address: str) -> bytes:
-    """The address, to who asks for an IPv4 one; that there is none of that kind, to others."""
+    """The address, to who requests an IPv4 one; that there is none of that kind, to others."""
     identity, flags = struct.unpack_from("!HH", query)
     end = query.index(b"\0", 12) + 5
     if len(query) < end:

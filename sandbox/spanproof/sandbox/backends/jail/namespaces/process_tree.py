@@ -1,6 +1,7 @@
-"""The processes of a slot as a whole: bound them, count their time, end them, reap them.
+"""The processes of a supervisor as a whole: bound them, count their time, end them, reap them.
 
-Runs in the slot, to which every orphan comes as a child: so no child left means that no process is left.
+Runs in the supervisor, to which every orphan comes as a child: so no child left means that no process is
+left.
 """
 
 from __future__ import annotations
@@ -18,24 +19,24 @@ _DATA_SLACK_BYTES = 256 * 1024 * 1024
 
 
 class Namespace:
-    """Those of the process namespace whose PID 1 the slot is: `kill(-1)` is every process but itself."""
+    """Those of the process namespace whose PID 1 is the supervisor: `kill(-1)` is all of them."""
 
     def __init__(self, newest: int | None = None) -> None:
         """Begin.
 
         Args:
-            newest: descriptor of /proc/sys/kernel/ns_last_pid, where the kernel tells a namespace which of
+            newest: descriptor of /proc/sys/kernel/ns_last_pid, where the kernel reports a namespace which of
                 its processes or threads was born last.
         """
         self._newest = newest
         self.strays_cpu_s = 0.0
-        """CPU seconds of all that were reaped here: of a main process, whoever it comes from tells."""
+        """CPU seconds of all that were reaped here: of a main process, its source reports them."""
 
     companions = 3
-    """Processes of the guest's user that are none of its own: slot, keeper and stem."""
+    """Processes of the guest's user that are none of its own: supervisor, spawner and zygote."""
 
     def pids(self) -> list[str]:
-        """All but the slot, as /proc names them."""
+        """All but the supervisor, as /proc names them."""
         return [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]  # noqa: PTH208
 
     def is_last(self, pid: int) -> bool:
@@ -114,11 +115,11 @@ class Bounds:
     maps_freely: bool
     """V8 maps far more than it uses."""
     seeded: bool
-    """Whether its random bytes are the slot's to answer: that takes a filter of its own."""
+    """Whether its random bytes are the supervisor's to answer: that takes a filter of its own."""
 
     @classmethod
     def of(cls, job: Header) -> Bounds:
-        """Those a job asks for."""
+        """Those a job requests."""
         limits = job["limits"]
         return cls(
             limits["memory_bytes"],

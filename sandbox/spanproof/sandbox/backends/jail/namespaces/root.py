@@ -27,7 +27,7 @@ BOX_DIRECTORIES = (("work", 0o755), ("tmp", 0o1777), ("shm", 0o1777), ("code", 0
 _LISTED = 1000
 _DEPTH = 32
 _ENTERED = 20_000
-"""Directories looked into: where nobody bounds names (gVisor), a program can make more than anyone reads."""
+"""Directories looked into: where no one bounds names (gVisor), a program can make more than anyone reads."""
 _STAGE = "/tmp"  # noqa: S108 - any directory that exists; covered in our own namespace only
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = ("ld.so.cache", "alternatives", "ssl/certs", "ssl/openssl.cnf", "ca-certificates", "mime.types")
@@ -46,7 +46,7 @@ _LINKS = {
     "node_modules": "env/node_modules",
 }
 FILES = {
-    # No route leads anywhere: the resolver asks the loopback, where the query is seen and nobody answers.
+    # No route leads anywhere: the resolver queries the loopback, where the query is seen and no one answers.
     "etc/resolv.conf": "nameserver 127.0.0.1\noptions attempts:1 timeout:1\n",
     "etc/hosts": "127.0.0.1 localhost sandbox\n::1 localhost sandbox\n",
     "etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
@@ -117,10 +117,10 @@ def build_root(directories: Iterable[str], binds: Sequence[Bind] = ()) -> Visibl
     _skeleton(links)
     rebound = []
     for index, (path, tree) in enumerate(taken.items()):
-        place = f".bind/{index}" if _covered(path) else path[1:]
+        mount_point = f".bind/{index}" if _covered(path) else path[1:]
         if _covered(path):
-            rebound.append((f"/{place}", path))
-        _attach(tree, place)
+            rebound.append((f"/{mount_point}", path))
+        _attach(tree, mount_point)
     for target, tree in pieces.items():
         _attach(tree, target)
     _mask(roots)
@@ -149,7 +149,7 @@ def _pieces() -> dict[str, _Taken]:
 
 
 def _bind_and_close(bound: Mapping[Bind, _Taken]) -> None:
-    """Attach what else is seen, and let nobody write but where that is meant."""
+    """Attach what else is seen, and allow no writes but where that is meant."""
     for bind, tree in bound.items():
         Path(bind.target[1:]).mkdir()
         if not bind.writable:
@@ -181,9 +181,9 @@ class Tmpfs:
             os.mkdir(path, mode)  # noqa: PTH102 - in the path of every run
             os.chmod(path, mode)  # noqa: PTH101 - the umask took bits
         for source, target in self._visible.rebound:
-            place = os.path.realpath(target)
-            os.makedirs(place, exist_ok=True)  # noqa: PTH103
-            kernel.mount(source, place, flags=kernel.MS_BIND | kernel.MS_REC)
+            mount_point = os.path.realpath(target)
+            os.makedirs(mount_point, exist_ok=True)  # noqa: PTH103
+            kernel.mount(source, mount_point, flags=kernel.MS_BIND | kernel.MS_REC)
         self._fresh = self._state()
 
     def touched(self) -> bool:
@@ -267,23 +267,23 @@ def _mask(roots: Iterable[str]) -> None:
                 kernel.mount("dev/null", f"{base[1:]}/{name}", flags=kernel.MS_BIND)
 
 
-def _attach(taken: _Taken, place: str) -> None:
-    target = Path(place)
+def _attach(taken: _Taken, mount_point: str) -> None:
+    target = Path(mount_point)
     if taken.is_directory:
         target.mkdir(parents=True, exist_ok=True)
     else:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.touch()
-    kernel.move_mount(taken.tree, place)
+    kernel.move_mount(taken.tree, mount_point)
     os.close(taken.tree)
-    if not place.startswith(("dev/", "proc")):
-        kernel.set_mount_attributes(place, kernel.MOUNT_ATTR_NODEV)
+    if not mount_point.startswith(("dev/", "proc")):
+        kernel.set_mount_attributes(mount_point, kernel.MOUNT_ATTR_NODEV)
 
 
 def _covered(path: str) -> bool:
     """Whether a path lies where each run has its own tmpfs."""
     private = ("/tmp", "/var/tmp", "/run", "/dev/shm", "/box", "/proc", "/dev", "/etc")  # noqa: S108
-    return any(path == place or path.startswith(f"{place}/") for place in private)
+    return any(path == mount_point or path.startswith(f"{mount_point}/") for mount_point in private)
 
 
 def outermost(paths: Iterable[str]) -> list[str]:

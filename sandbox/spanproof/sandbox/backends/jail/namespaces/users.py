@@ -7,7 +7,7 @@ HIGH_ID = 0xFFFE7
 
 
 def foreign_id(uid: int, uid_map: str) -> int | None:
-    """A user that is nobody else's, for guests; None where we may not become another.
+    """A user that is no other account's, for guests; None where we may not become another.
 
     Root of the machine may be anyone; root of a container only who is mapped into it, and root of a user
     namespace with a single user is no more than that user.

@@ -1,8 +1,8 @@
 """How a guest comes under its walls where no namespace may be made: Landlock, a filter, a listener passed on.
 
-Nobody may fetch a descriptor from another process here, and the filter holds up every `sendmsg` until someone
-listens. So a thread that is under no filter yet passes the listener on and ends; the slot sees that it has
-ended before it lets the guest go on.
+No one may fetch a descriptor from another process here, and the filter holds up every `sendmsg` until someone
+listens. So a thread that is under no filter yet passes the listener on and ends; the supervisor sees that it
+has ended before it lets the guest go on.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Passed:
         """See `Arming`."""
         kernel.drop_capabilities()
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # what it names in a call must be readable for the slot
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # what it names in a call must be readable for the supervisor
         kernel.prctl(kernel.PR_SET_PDEATHSIG, 9)
         installed, listener = threading.Event(), [-1]
 
@@ -54,9 +54,9 @@ class Passed:
 
     def fetch(self, control: socket.socket, pid: int, pidfd: int) -> int:
         """See `Arming`."""
-        told, descriptors, _flags, _address = socket.recv_fds(control, 4096, 1)
-        if told != b"listener" or len(descriptors) != 1:
-            reason = told.decode(errors="replace").strip() or "it ended"
+        reply, descriptors, _flags, _address = socket.recv_fds(control, 4096, 1)
+        if reply != b"listener" or len(descriptors) != 1:
+            reason = reply.decode(errors="replace").strip() or "it ended"
             raise RuntimeError(f"a guest could not be armed: {reason}")
         deadline = time.monotonic() + _ENDS_WITHIN_S
         while len(os.listdir(f"/proc/{pid}/task")) > 1:  # noqa: PTH208 - a count

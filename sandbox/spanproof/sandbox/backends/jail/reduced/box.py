@@ -34,7 +34,7 @@ class Directory:
     """See `Box`."""
 
     def __init__(self, path: str, tree: Namespace, packages: str | None = None) -> None:
-        """Of a slot.
+        """Of a supervisor.
 
         Args:
             path: the directory.
@@ -107,7 +107,7 @@ class Directory:
 
     def files_left(self) -> dict[str, int]:
         """See `Box`."""
-        # A program may have put a link in its place, and the slot is behind no wall.
+        # A program may have put a link in its place, and the supervisor is behind no wall.
         return {} if os.path.islink(self.work) else root.files_under(self.work)  # noqa: PTH114
 
     def memory_bytes(self) -> int:

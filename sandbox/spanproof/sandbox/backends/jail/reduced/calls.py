@@ -1,7 +1,8 @@
-"""What the slot opens in a guest's stead, so that no path is read twice.
+"""What the supervisor opens in a guest's stead, so that no path is read twice.
 
-A guest may change its memory between our look and the kernel's. Where no other wall stands behind a call, it
-is therefore never let through: the slot does what it asks for, with the arguments it has judged, or refuses.
+A guest may change its memory between our look and the kernel's. Where no other wall is behind a call, it
+is therefore never let through: the supervisor does what it requests, with the arguments it has judged, or
+refuses.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """How many processes and threads the kernel counts for this user, wherever on the machine they run.
 
-`RLIMIT_NPROC` bounds that number, and no file tells it: other containers' processes of the same user number
-are counted and not in sight. So it is asked for by calls to `clone` that the kernel must refuse in any case:
-first for the limit, where that is passed, else for an address that nobody can write to.
+`RLIMIT_NPROC` bounds that number, and no file reports it: other containers' processes of the same user number
+are counted and not in sight. So it is requested by calls to `clone` that the kernel must refuse in any case:
+first for the limit, where that is passed, else for an address that no one can write to.
 """
 
 from __future__ import annotations
@@ -73,5 +73,5 @@ class Counter:
         made = _libc.syscall(ctypes.c_long(self._clone), flags, None, ctypes.c_long(_NOWHERE), None, None)
         number = ctypes.get_errno()
         if made != -1 or number not in (errno.EAGAIN, errno.EFAULT):
-            raise OSError(number, f"how many processes there are cannot be told: {os.strerror(number)}")
+            raise OSError(number, f"how many processes there are is not known: {os.strerror(number)}")
         return number == errno.EFAULT

@@ -1,8 +1,8 @@
-"""What stands for a guest's datagram sockets in the reduced tier: ends of pairs that lead to the resolver.
+"""What replaces a guest's datagram sockets in the reduced tier: ends of pairs that lead to the resolver.
 
 A client of DNS need not connect: it may send each question to an address, and look from where the answer
-comes. Such a question is sent by the slot in its stead, answered at once, and received by the slot too, which
-can say what address it came from. Nothing else is to be had by datagrams.
+comes. Such a question is sent by the supervisor in its stead, answered at once, and received by the
+supervisor too, which can say what address it came from. Nothing else is to be had by datagrams.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.jail.namespaces.dns_stub import Ear
+from spanproof.sandbox.backends.jail.namespaces.dns_stub import DnsStub
 from spanproof.sandbox.backends.jail.namespaces.network import QUERY_BYTES
-from spanproof.sandbox.backends.jail.reduced.paths import Fence
+from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
 from spanproof.sandbox.backends.jail.reduced.process_tree import Descendants
-from spanproof.sandbox.backends.jail.run.proxied_sockets import BringingWatcher
+from spanproof.sandbox.backends.jail.run.proxied_sockets import ProxyingWatcher
 from spanproof.sandbox.backends.jail.seccomp.notifications import GO_ON, Answer, Notification, signed
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 
 _MOST = 48
-"""At once, of which the slot holds a descriptor each; the oldest gives way."""
+"""At once, of which the supervisor holds a descriptor each; the oldest gives way."""
 _ANSWER_BYTES = 65536
 _HEADER = struct.Struct("=QI4xQQQQi4x")
 """A `msghdr`: address and its length, pieces and their number, control and its length, flags."""
@@ -41,24 +41,24 @@ class Datagram:
     """One of these sockets.
 
     Attributes:
-        end: the guest's own, held by the slot too.
+        end: the guest's own, held by the supervisor too.
         place: the resolver's address as the guest last named it.
     """
 
     end: socket.socket
-    place: bytes = b""
+    address: bytes = b""
 
 
-class DatagramWatcher(BringingWatcher):
+class DatagramWatcher(ProxyingWatcher):
     """The part of a `SocketWatcher` that answers for datagrams."""
 
-    _ear: Ear
+    _dns_stub: DnsStub
     _tree: Descendants
 
-    def __init__(self, arch: Arch, fence: Fence, ear: Ear) -> None:
+    def __init__(self, arch: Arch, boundary: ReducedBoundary, dns_stub: DnsStub) -> None:
         self._datagrams: OrderedDict[int, Datagram] = OrderedDict()
         """By the socket's number."""
-        super().__init__(arch, fence, ear)
+        super().__init__(arch, boundary, dns_stub)
 
     def watch(self, listener: int) -> None:
         """See `Watcher`."""
@@ -78,7 +78,7 @@ class DatagramWatcher(BringingWatcher):
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         theirs.setblocking(not kind & socket.SOCK_NONBLOCK)
         self._datagrams[os.fstat(theirs.fileno()).st_ino] = Datagram(theirs)
-        self._ear.listen(ours)
+        self._dns_stub.listen(ours)
         return self._hand_over(os.dup(theirs.fileno()), kind)  # SOCK_CLOEXEC is O_CLOEXEC
 
     def _datagram_of(self, call: Notification) -> Datagram | None:
@@ -89,9 +89,9 @@ class DatagramWatcher(BringingWatcher):
             return None
         return self._datagrams.get(number)
 
-    def _ask_by(self, datagram: Datagram, name: str, place: bytes, call: Notification) -> Answer:
+    def _query_by_datagram(self, datagram: Datagram, name: str, address: bytes, call: Notification) -> Answer:
         """Connect one to the resolver, or send it a question in the guest's stead."""
-        datagram.place = place
+        datagram.address = address
         if name == "connect":
             return _DONE
         query = self._sent(name, call)
@@ -102,15 +102,15 @@ class DatagramWatcher(BringingWatcher):
                 datagram.end.send(query, socket.MSG_DONTWAIT)
             except OSError as problem:
                 return Answer(problem.errno or errno.EPIPE)
-            self._hear()
+            self._handle()
         if name != "sendmmsg":
             return Answer(value=len(query))
         kernel.write_memory(call.pid, call.args[1] + _HEADER.size, struct.pack("=I", len(query)))
         return Answer(value=1)
 
-    def _hear(self) -> None:
-        """Have what was asked answered, and tell the names that nobody knows."""
-        for name in self._ear.serve():
+    def _handle(self) -> None:
+        """Have queries answered, and report the names that no one knows."""
+        for name in self._dns_stub.serve():
             self.record.note("network", f"{name}:53", allowed=False)
 
     def _sent(self, name: str, call: Notification) -> bytes:
@@ -132,16 +132,16 @@ class DatagramWatcher(BringingWatcher):
             return GO_ON  # it waits, or does not
         if name == "recvfrom":
             taken = _scatter(call.pid, [(call.args[1], call.args[2])], data)
-            tell_address(call.pid, call.args[4], call.args[5], datagram.place)
+            write_address(call.pid, call.args[4], call.args[5], datagram.address)
             return Answer(value=taken)
-        place, size, pieces, count, control, _length, _flags = _header(call)
+        address, size, pieces, count, control, _length, _flags = _header(call)
         taken = _scatter(call.pid, _pieces(call.pid, pieces, count), data)
-        if place:
-            kernel.write_memory(call.pid, place, datagram.place[:size])
-            size = len(datagram.place)
-        told = socket.MSG_TRUNC if taken < len(data) else 0
+        if address:
+            kernel.write_memory(call.pid, address, datagram.address[:size])
+            size = len(datagram.address)
+        reply = socket.MSG_TRUNC if taken < len(data) else 0
         kernel.write_memory(
-            call.pid, call.args[1], _HEADER.pack(place, size, pieces, count, control, 0, told)
+            call.pid, call.args[1], _HEADER.pack(address, size, pieces, count, control, 0, reply)
         )
         return Answer(value=taken)
 
@@ -149,7 +149,7 @@ class DatagramWatcher(BringingWatcher):
         self._datagrams.pop(number).end.close()
 
     def _forget_closed(self) -> None:
-        """Let go of those that nobody has open any more; of the oldest, if that is nobody's."""
+        """Let go of those that no process has open; of the oldest, if all are open."""
         held = set()
         for pid in self._tree.pids():
             with suppress(OSError):
@@ -159,13 +159,13 @@ class DatagramWatcher(BringingWatcher):
                         held |= {int(found[1])} if found else set()
         for number in [*self._datagrams.keys() - held] or [next(iter(self._datagrams))]:
             self._forget(number)
-        self._hear()
+        self._handle()
 
 
-def tell_address(pid: int, pointer: int, size_pointer: int, address: bytes) -> bool:
+def write_address(pid: int, pointer: int, size_pointer: int, address: bytes) -> bool:
     """Write a `struct sockaddr` where a guest wants it; whether there was room for one at all."""
-    told = kernel.read_memory(pid, size_pointer, 4)
-    room = int(struct.unpack("=i", told)[0]) if len(told) == 4 else -1
+    reply = kernel.read_memory(pid, size_pointer, 4)
+    room = int(struct.unpack("=i", reply)[0]) if len(reply) == 4 else -1
     if room < 0:
         return False
     kernel.write_memory(pid, pointer, address[:room])

@@ -1,8 +1,8 @@
-"""A guest's files where it sees the machine's: what Landlock does not bound, the slot does in its stead.
+"""A guest's files where it sees the machine's: the supervisor does what Landlock does not bound.
 
 Landlock bounds what is opened, made, moved and removed. Modes, owners, times and attributes it does not
-know: the slot changes them, by a descriptor, so of the file it has judged. Texts of `/etc` that say something
-of the machine are given as the other tier has them.
+know: the supervisor changes them, by a descriptor, so of the file it has judged. Texts of `/etc` that say
+something of the machine are given as the other tier has them.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pathlib import Path
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.namespaces import root
-from spanproof.sandbox.backends.jail.namespaces.dns_stub import Ear
+from spanproof.sandbox.backends.jail.namespaces.dns_stub import DnsStub
 from spanproof.sandbox.backends.jail.reduced import calls
 from spanproof.sandbox.backends.jail.reduced.box import Directory
-from spanproof.sandbox.backends.jail.reduced.paths import Fence
-from spanproof.sandbox.backends.jail.run.proxied_sockets import BringingWatcher
+from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
+from spanproof.sandbox.backends.jail.run.proxied_sockets import ProxyingWatcher
 from spanproof.sandbox.backends.jail.seccomp import paths
 from spanproof.sandbox.backends.jail.seccomp import watcher as watch
 from spanproof.sandbox.backends.jail.seccomp.notifications import EPERM, GO_ON, Answer, Notification, signed
@@ -42,17 +42,17 @@ _TWO_TIMES = struct.Struct("=4q")
 _UTIME_NOW, _UTIME_OMIT = 0x3FFFFFFF, 0x3FFFFFFE
 
 
-class FileWatcher(BringingWatcher):
+class FileWatcher(ProxyingWatcher):
     """The part of a `GuardedWatcher` that answers for files."""
 
-    _boundary: Fence
+    _boundary: ReducedBoundary
     _box: Directory
 
-    def __init__(self, arch: Arch, fence: Fence, ear: Ear) -> None:
-        super().__init__(arch, fence, ear)
+    def __init__(self, arch: Arch, boundary: ReducedBoundary, dns_stub: DnsStub) -> None:
+        super().__init__(arch, boundary, dns_stub)
         self._texts = {f"/{name}": SealedText(name, text) for name, text in _texts().items()}
         """Files of /etc that the guest reads in the place of the machine's."""
-        self._texts |= {path: SealedText("pth", text) for path, text in fence.search_paths().items()}
+        self._texts |= {path: SealedText("pth", text) for path, text in boundary.search_paths().items()}
 
     def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
         table = super()._table()
@@ -69,24 +69,24 @@ class FileWatcher(BringingWatcher):
         if shared := _SHARED_MEMORY.fullmatch(path):
             return self._open_shared(shared[1], flags)
         writes = bool(flags & watch.WRITE_FLAGS)
-        judged, place = self._boundary.judge(path, call.pid, writes=writes)
-        if place == paths.NAME_SERVICES:
+        judged, resolved = self._boundary.judge(path, call.pid, writes=writes)
+        if resolved == paths.NAME_SERVICES:
             self._looking_up.add(call.pid)
         if (
-            place in self._texts
+            resolved in self._texts
             and not writes
-            and (place not in paths.ACCOUNTS or call.pid in self._looking_up)
+            and (resolved not in paths.ACCOUNTS or call.pid in self._looking_up)
         ):
-            return self._hand_over(self._texts[place].opened(), flags)
+            return self._hand_over(self._texts[resolved].opened(), flags)
         if judged is not paths.Judged.INSIDE:
-            missing = not writes and watch.is_missing(judged, place)
-            self.record.note("file", place, allowed=False, missing=missing)
+            missing = not writes and watch.is_missing(judged, resolved)
+            self.record.note("file", resolved, allowed=False, missing=missing)
             return _ACCESS if judged is paths.Judged.FORBIDDEN else GO_ON
-        if place.startswith("/proc/"):
-            return self._give_kernel_s(place, flags, call)
-        if place.startswith("/etc/") and not self._boundary.is_open(place):
+        if resolved.startswith("/proc/"):
+            return self._give_kernel_s(resolved, flags, call)
+        if resolved.startswith("/etc/") and not self._boundary.is_open(resolved):
             return Answer(errno.ENOENT)  # what programs look for by themselves, and cannot have here
-        if flags & os.O_CREAT and self._boundary.is_own(place) and not self._box.name_made():
+        if flags & os.O_CREAT and self._boundary.is_own(resolved) and not self._box.name_made():
             return Answer(errno.ENOSPC)
         return GO_ON
 
@@ -104,7 +104,7 @@ class FileWatcher(BringingWatcher):
         return self._hand_over(fd, flags)
 
     def _change_shared(self, name: str, call: Notification) -> Answer | None:
-        """Linking and unlinking there; None where that is not what is asked for."""
+        """Linking and unlinking there; None where that is not what is requested."""
         named = MUTATORS[name] if name in _SHARED_CHANGES else ()
         asked = [self._path(call, directory, at) or "" for directory, at in named]
         found = [match[1] for path in asked if (match := _SHARED_MEMORY.fullmatch(path))]
@@ -123,10 +123,10 @@ class FileWatcher(BringingWatcher):
             return Answer(problem.errno or errno.EACCES)
         return _DONE
 
-    def _give_kernel_s(self, place: str, flags: int, call: Notification) -> Answer:
-        """A file of /proc about the caller or about nobody; Landlock lets none through."""
-        own = place.removeprefix("/proc/self/")
-        inside, path = ("/proc", place[6:]) if own == place else (f"/proc/{call.pid}", own)
+    def _give_kernel_s(self, resolved: str, flags: int, call: Notification) -> Answer:
+        """A file of /proc about the caller or about no process; Landlock lets none through."""
+        own = resolved.removeprefix("/proc/self/")
+        inside, path = ("/proc", resolved[6:]) if own == resolved else (f"/proc/{call.pid}", own)
         try:
             fd = calls.open_beneath(inside, path, flags & (os.O_DIRECTORY | os.O_NOFOLLOW), links=False)
         except OSError as problem:
@@ -167,10 +167,10 @@ class FileWatcher(BringingWatcher):
     def _times(self, _name: str, call: Notification) -> Answer:
         moments = None
         if call.args[2]:
-            told = kernel.read_memory(call.pid, call.args[2], _TWO_TIMES.size)
-            if len(told) < _TWO_TIMES.size:
+            reply = kernel.read_memory(call.pid, call.args[2], _TWO_TIMES.size)
+            if len(reply) < _TWO_TIMES.size:
                 return Answer(errno.EFAULT)  # they begin where its memory ends
-            words = _TWO_TIMES.unpack(told)
+            words = _TWO_TIMES.unpack(reply)
             moments = (words[:2], words[2:])
         return self._do(call, 0, 1 if call.args[1] else None, lambda own: _set_times(own, moments))
 
@@ -184,7 +184,7 @@ class FileWatcher(BringingWatcher):
     def _do(
         self, call: Notification, directory: int | None, at: int | None, act: Callable[[str], None]
     ) -> Answer:
-        """Do to a file of the box what the guest asks for: by a descriptor, so to the file we judged."""
+        """Do to a file of the box what the guest requests: by a descriptor, so to the file we judged."""
         try:
             fd = self._file_of(call, directory, at)
         except OSError as problem:
@@ -207,17 +207,17 @@ class FileWatcher(BringingWatcher):
         if path is None:
             number = signed(call.args[directory or 0])
             fd = os.open(f"/proc/{call.pid}/fd/{number}", os.O_PATH | os.O_CLOEXEC)
-            place = os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115
-            if self._boundary.is_own(place) or not place.startswith("/"):
+            resolved = os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115
+            if self._boundary.is_own(resolved) or not resolved.startswith("/"):
                 return fd
             os.close(fd)
         else:
-            judged, place = self._boundary.judge(path, call.pid, writes=True)
-            if self._boundary.is_own(place):
-                return self._boundary.opened(place)
+            judged, resolved = self._boundary.judge(path, call.pid, writes=True)
+            if self._boundary.is_own(resolved):
+                return self._boundary.opened(resolved)
             if judged is paths.Judged.INSIDE:
                 raise PermissionError(errno.EPERM, "not the program's own")
-        self.record.note("file", place, allowed=False)
+        self.record.note("file", resolved, allowed=False)
         raise PermissionError(errno.EACCES, "outside")
 
 
@@ -227,7 +227,7 @@ def _texts() -> dict[str, str]:
     texts = {name: text for name, text in root.FILES.items() if name.startswith("etc/")}
     name = os.uname().nodename  # the machine's: a namespace of names is not to be had either
     hosts = f"127.0.0.1 localhost {name}\n::1 localhost {name}\n"
-    # git asks first whether it may read the machine's, and ends where it then cannot.
+    # git queries first whether it may read the machine's, and ends where it then cannot.
     return texts | {"etc/passwd": user, "etc/group": group, "etc/hosts": hosts, "etc/gitconfig": ""}
 
 

@@ -23,7 +23,7 @@ def new_home(base: Path) -> Path:
     for _ in range(_ATTEMPTS):
         home = base / f"{_PREFIX}-{secrets.token_hex(6)}"
         home.mkdir()
-        # Until it is locked, whoever makes another may remove it as one of the dead.
+        # Until it is locked, a process that makes another may remove it as one of the dead.
         with contextlib.suppress(BlockingIOError, FileNotFoundError):
             _locked(home)  # held by this process and those it forks, until the last of them is gone
             home.chmod(0o711)

@@ -37,7 +37,7 @@ def abi() -> int:
 
 
 def missing(version: int) -> tuple[str, ...]:
-    """What a newer kernel would bound as well; other walls stand there in its place."""
+    """What a newer kernel would bound as well; other walls are there in its place."""
     return tuple(name for since, name in _LATER if version < since)
 
 

@@ -1,8 +1,8 @@
-"""The jail's own process in the reduced tier: starts slots, each in a directory (as root, a user) of its own.
+"""The jail's own process in the reduced tier: starts supervisors, each in a directory of its own.
 
-In: one socket from the host (see `forkserver.starter`). Out: slots. Two processes: a keeper that
+In: one socket from the host (see `forkserver.starter`). Out: supervisors. Two processes: a spawner that
 only waits, and the master below it. What loses its parent falls to the nearest of them, which ends it:
-so whoever of them dies, nothing of a program stays. Started as the full tier's master is.
+so whichever of them dies, nothing of a program stays. Started as the full tier's master is.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.jail.forkserver.starter import Starter, greet
+from spanproof.sandbox.backends.jail.forkserver.starter import Starter, connect_host
 from spanproof.sandbox.backends.jail.forkserver.warm import settle, use_packages_of, warm_up
 from spanproof.sandbox.backends.jail.namespaces import cgroup, root
 from spanproof.sandbox.backends.jail.namespaces.users import foreign_id
@@ -36,15 +36,15 @@ _CHOWN, _SETGID, _SETUID = 0, 6, 7
 
 
 def main(control_fd: int) -> None:
-    """Start slots until the host is gone; does not return."""
-    host = greet(control_fd)
+    """Start supervisors until the host is gone; does not return."""
+    host = connect_host(control_fd)
     if host is None:
         return
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     home = new_home(Path(host.options["base"]))
     child = os.fork()
     if child:
-        host.let_go()
+        host.close()
         os.waitpid(child, 0)
         Descendants(own_user=False).kill_all()
         remove(home)
@@ -55,8 +55,8 @@ def main(control_fd: int) -> None:
         boxes = _set_up(host.options, home)
         groups = cgroup.find_base(host.options["owner"])
         settle()
-    except Exception as failure:  # noqa: BLE001 - told to the host, in full
-        host.say_failed(failure)
+    except Exception as failure:  # noqa: BLE001 - reported to the host, in full
+        host.report_failure(failure)
         return
     Starter(host, boxes, groups).serve()
 
@@ -77,10 +77,10 @@ def _set_up(options: dict[str, Any], home: Path) -> _Boxes:
 
 @dataclass(frozen=True, slots=True)
 class _Boxes:
-    """What the slots of this tier stand on: directories in one that is theirs.
+    """What the supervisors of this tier share: directories in one that is theirs.
 
     Attributes:
-        first_user: of a range of users nobody else is, None where slots stay who we are.
+        first_user: of a range of users no other account has, None where supervisors stay who we are.
         interpreter, binds: see `Site`.
     """
 
@@ -91,8 +91,8 @@ class _Boxes:
     tree: Descendants = field(default_factory=lambda: Descendants(own_user=False))
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
-    def lot(self) -> _Box:
-        """See `Ground`."""
+    def prepared(self) -> _Box:
+        """See `SupervisorFactory`."""
         box = str(self.home / str(next(self.numbers)))
         user = None if self.first_user is None else self.first_user + secrets.randbelow(_USERS)
         os.mkdir(box, 0o700)  # noqa: PTH102
@@ -102,7 +102,7 @@ class _Boxes:
         return _Box(Site(required_arch(), box, user, self.interpreter, self.binds), self.tree)
 
     def end_all(self) -> None:
-        """See `Ground`; what their programs left has become ours, and ends too."""
+        """See `SupervisorFactory`; what their programs left has become ours, and ends too."""
         self.tree.kill_all()
         empty(str(self.home))
 
@@ -114,12 +114,12 @@ class _Box:
     site: Site
     tree: Descendants
 
-    def become_slot(self, channel: int, group: cgroup.Group | None) -> NoReturn:
-        """See `Lot`."""
+    def become_supervisor(self, channel: int, group: cgroup.Group | None) -> NoReturn:
+        """See `PreparedSupervisor`."""
         serve(self.site, socket.socket(fileno=channel), group)
 
     def clear(self, others: Container[int]) -> None:
-        """See `Lot`; what it left running has become our child, and ends too."""
+        """See `PreparedSupervisor`; what it left running has become our child, and ends too."""
         with contextlib.suppress(OSError):
             self.tree.kill_children(but=others)
             empty(self.site.box)
@@ -135,7 +135,7 @@ def _at_its_own_path(place: str, binds: tuple[root.Bind, ...]) -> str:
 
 
 def _another_user(interpreter: tuple[str, ...], binds: tuple[root.Bind, ...]) -> int | None:
-    """The first of a range of users nobody else is; None where we may not become another.
+    """The first of a range of users no other account has; None where we may not become another.
 
     Raises:
         OSError: others may not read the interpreter, or the directory of environments.

@@ -1,18 +1,18 @@
-"""The network of a guest that has none: nothing leads anywhere, and names are asked of us."""
+"""The network of a guest that has none: nothing leads anywhere, and the supervisor answers name queries."""
 
 from __future__ import annotations
 
 import socket
 from collections.abc import Iterable, Mapping
 
-from spanproof.sandbox.backends.jail.namespaces.dns_stub import Ear
+from spanproof.sandbox.backends.jail.namespaces.dns_stub import DnsStub
 
 
 class NoNetwork:
     """See `Network`."""
 
     def __init__(self) -> None:
-        self.resolver = Ear()
+        self.resolver = DnsStub()
 
     def lead(self, names: Mapping[str, str], _ports: Iterable[int]) -> tuple[socket.socket, ...]:
         """See `Network`; no address leads anywhere."""

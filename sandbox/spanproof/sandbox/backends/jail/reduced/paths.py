@@ -28,14 +28,14 @@ _READABLE = (
     "/etc/mime.types",
     "/etc/localtime",
     "/etc/timezone",
-    "/etc/os-release",  # pip asks by these which system it is on, and ends where it may not read them
+    "/etc/os-release",  # pip queries by these which system it is on, and ends where it may not read them
     "/etc/debian_version",
     "/etc/lsb-release",
     "/etc/redhat-release",
     "/etc/alpine-release",
     "/sys/devices/system/cpu",
     "/sys/devices/system/node",
-    "/sys/fs/cgroup",  # duckdb asks for its limits, and ends where they exist and cannot be read
+    "/sys/fs/cgroup",  # duckdb requests its limits, and ends where they exist and cannot be read
 )
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _CREDENTIALS = frozenset(("pip.conf", ".condarc", ".npmrc"))
@@ -47,7 +47,7 @@ _PROC_READ = re.compile(
 )
 
 
-class Fence(Boundary):
+class ReducedBoundary(Boundary):
     """One box's boundary, and the walls that hold it."""
 
     def __init__(
@@ -73,28 +73,29 @@ class Fence(Boundary):
         devices = tuple(path for path in _DEVICES if Path(path).exists())
         self.walls = Walls(tuple(path for path in readable if os.path.lexists(path)), self._own, devices)
 
-    def is_own(self, place: str) -> bool:
+    def is_own(self, resolved: str) -> bool:
         """Whether a resolved path lies in the box, or in another directory that may be written to."""
-        return self.home_of(place) is not None
+        return self.home_of(resolved) is not None
 
-    def home_of(self, place: str) -> str | None:
+    def home_of(self, resolved: str) -> str | None:
         """The one of these directories that it lies in."""
-        return next((own for own in self._own if place == own or place.startswith(f"{own}/")), None)
+        return next((own for own in self._own if resolved == own or resolved.startswith(f"{own}/")), None)
 
-    def opened(self, place: str) -> int:
-        """A descriptor that stands for a path of its own, links within followed.
+    def opened(self, resolved: str) -> int:
+        """A descriptor that replaces a path of its own, links within followed.
 
         Raises:
             OSError: it leads out meanwhile, or is not there.
         """
-        home = self.home_of(place)
+        home = self.home_of(resolved)
         assert home is not None, "only what is its own is opened in its stead"
-        return open_beneath(home, place[len(home) + 1 :], os.O_PATH)
+        return open_beneath(home, resolved[len(home) + 1 :], os.O_PATH)
 
-    def is_open(self, place: str) -> bool:
+    def is_open(self, resolved: str) -> bool:
         """Whether Landlock lets a resolved path be read or run."""
-        return self.is_own(place) or any(
-            place == one or place.startswith(f"{one}/") for one in (*self.walls.readable, *self.walls.devices)
+        return self.is_own(resolved) or any(
+            resolved == one or resolved.startswith(f"{one}/")
+            for one in (*self.walls.readable, *self.walls.devices)
         )
 
     def search_paths(self) -> dict[str, str]:
@@ -122,28 +123,33 @@ class Fence(Boundary):
             return Judged.INSIDE, path
         return super().judge(path, pid, writes=writes)
 
-    def _judge(self, place: str, *, writes: bool) -> Judged:
-        if self.is_own(place):
+    def _judge(self, resolved: str, *, writes: bool) -> Judged:
+        if self.is_own(resolved):
             return Judged.INSIDE
-        if place in self.walls.devices:
+        if resolved in self.walls.devices:
             return Judged.INSIDE
-        if place == "/proc":
+        if resolved == "/proc":
             return Judged.FORBIDDEN
-        if place.startswith("/proc/"):
-            return self._judge_kernel_s(place, writes=writes)
-        judged = super()._judge(place, writes=writes)
-        return Judged.OUTSIDE if judged is Judged.INSIDE and self._merely_exists(place) else judged
+        if resolved.startswith("/proc/"):
+            return self._judge_kernel_s(resolved, writes=writes)
+        judged = super()._judge(resolved, writes=writes)
+        return Judged.OUTSIDE if judged is Judged.INSIDE and self._merely_exists(resolved) else judged
 
-    def _merely_exists(self, place: str) -> bool:
+    def _merely_exists(self, resolved: str) -> bool:
         """Whether it is inside in the full tier because it is there at all; here everything is."""
-        return not (self.is_open(place) or place == "/" or PROBED.fullmatch(place) or self._is_device(place))
+        return not (
+            self.is_open(resolved)
+            or resolved == "/"
+            or PROBED.fullmatch(resolved)
+            or self._is_device(resolved)
+        )
 
-    def _judge_kernel_s(self, place: str, *, writes: bool) -> Judged:
-        if place.startswith("/proc/self/"):
-            return Judged.FORBIDDEN if writes and "/fd/" not in place else Judged.INSIDE
-        if re.match(r"/proc/\d+(/|$)", place):
+    def _judge_kernel_s(self, resolved: str, *, writes: bool) -> Judged:
+        if resolved.startswith("/proc/self/"):
+            return Judged.FORBIDDEN if writes and "/fd/" not in resolved else Judged.INSIDE
+        if re.match(r"/proc/\d+(/|$)", resolved):
             return Judged.FORBIDDEN
-        if _PROC_READ.fullmatch(place.removeprefix("/proc/")):
+        if _PROC_READ.fullmatch(resolved.removeprefix("/proc/")):
             return Judged.OUTSIDE if writes else Judged.INSIDE
         return Judged.FORBIDDEN
 

@@ -1,8 +1,9 @@
-"""The processes of a slot that has no process namespace: all that descend from it.
+"""The processes of a supervisor that has no process namespace: all that descend from it.
 
-The slot is their reaper (PR_SET_CHILD_SUBREAPER): an orphan becomes its child, so no process leaves the tree.
-The kernel bounds how many there are. Where the user is theirs alone that is simply its limit. Where it is
-not, the limit is what others of the user have, counted again several times a second, and room for the guest.
+The supervisor is their reaper (PR_SET_CHILD_SUBREAPER): an orphan becomes its child, so no process leaves the
+tree. The kernel bounds how many there are. Where the user is theirs alone that is simply its limit. Where it
+is not, the limit is what others of the user have, counted again several times a second, and room for the
+guest.
 """
 
 from __future__ import annotations
@@ -74,15 +75,15 @@ class Descendants(Namespace):
             self.keep_bound()
 
     def keep_bound(self) -> None:
-        """See `Namespace`; a guest that took the room of another slot's gets no more."""
+        """See `Namespace`; a guest that took the room of another supervisor's gets no more."""
         if self._own_user or not self.counted:
             return
         all_of_user = self._counter.now()
         below = self._below()
         tree = self._found(below)
         own = self._threads(tree)
-        slots = max(1, len(below.get(os.getppid(), ())))  # each may come to have as many
-        room = 0 if own >= self._most else all_of_user - own + slots * self._most
+        supervisors = max(1, len(below.get(os.getppid(), ())))  # each may come to have as many
+        room = 0 if own >= self._most else all_of_user - own + supervisors * self._most
         for pid in tree:
             with contextlib.suppress(OSError):
                 highest = resource.prlimit(pid, resource.RLIMIT_NPROC)[1]

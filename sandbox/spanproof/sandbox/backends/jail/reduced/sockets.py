@@ -4,7 +4,7 @@ In the place of an internet socket a guest has a unix one that leads nowhere, an
 (those are in `datagrams`), and each `connect` of it is answered here, never by the kernel. Where a connection
 is to be had (a listener of the guest's own, the resolver, the tape), a connected socket of ours is put in its
 place, which has no other end to go to. What an internet socket would say of itself is answered as far as
-clients ask.
+clients query.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.jail.reduced.datagrams import DatagramWatcher, tell_address
-from spanproof.sandbox.backends.jail.reduced.paths import Fence
+from spanproof.sandbox.backends.jail.reduced.datagrams import DatagramWatcher, write_address
+from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
 from spanproof.sandbox.backends.jail.seccomp import addresses, paths
 from spanproof.sandbox.backends.jail.seccomp.conditions import PLAIN_PROTOCOLS, PLAIN_TYPES
 from spanproof.sandbox.backends.jail.seccomp.notifications import EPERM, GO_ON, Answer, Notification, signed
@@ -37,12 +37,12 @@ _FIRST_OWN_PORT, _OWN_PORTS = 49152, 16384
 class SocketWatcher(DatagramWatcher):
     """The part of a `GuardedWatcher` that answers for sockets."""
 
-    _boundary: Fence
+    _boundary: ReducedBoundary
 
     def watch(self, listener: int) -> None:
         """See `Watcher`."""
         super().watch(listener)
-        self._brought: OrderedDict[int, bytes] = OrderedDict()
+        self._proxied: OrderedDict[int, bytes] = OrderedDict()
         """The address a connection leads to, as its program named it, by the socket's number."""
 
     def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
@@ -58,9 +58,9 @@ class SocketWatcher(DatagramWatcher):
             return super()._socket(name, call)
         if kind & 0xF == socket.SOCK_DGRAM:
             return self._make_datagram(kind)
-        stand_in = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        stand_in.setblocking(not kind & socket.SOCK_NONBLOCK)
-        return self._hand_over(stand_in.detach(), kind)  # SOCK_CLOEXEC is O_CLOEXEC
+        placeholder = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        placeholder.setblocking(not kind & socket.SOCK_NONBLOCK)
+        return self._hand_over(placeholder.detach(), kind)  # SOCK_CLOEXEC is O_CLOEXEC
 
     def _network(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
         raw = kernel.read_memory(call.pid, pointer, min(length, 128)) if pointer and length else b""
@@ -73,12 +73,16 @@ class SocketWatcher(DatagramWatcher):
         if target.loopback and target.port == addresses.DNS_PORT and name != "bind":
             self.record.network_used = True
             datagram = self._datagram_of(call)
-            return self._ask(name, call) if datagram is None else self._ask_by(datagram, name, raw, call)
+            return (
+                self._query_resolver(name, call)
+                if datagram is None
+                else self._query_by_datagram(datagram, name, raw, call)
+            )
         if name == "bind" and (target.text == _HAS_IPV6 or self._is_any_port(target, call)):
             return _DONE
         text, served = self._recorded(target)
-        if served and name == "connect" and target.port:  # the call itself will be told
-            return self._bring(call, text, raw)
+        if served and name == "connect" and target.port:  # the call itself will be reported
+            return self._proxy_connection(call, text, raw)
         if name == "bind" or not target.goes_nowhere:
             self.record.note("network", text, allowed=False)
         if name == "bind":
@@ -86,26 +90,26 @@ class SocketWatcher(DatagramWatcher):
         return Answer(errno.ECONNREFUSED if target.loopback else errno.ENETUNREACH)
 
     def _is_any_port(self, target: Target, call: Notification) -> bool:
-        """Whether a client of datagrams is to have any port: nobody can send to it, so it needs none."""
+        """Whether a client of datagrams is to have any port: no one can send to it, so it needs none."""
         return target.goes_nowhere and self._datagram_of(call) is not None
 
     def _unix(self, name: str, path: str, call: Notification) -> Answer:
-        if not path:  # unnamed, or abstract: nobody of the program's own can have such a name
+        if not path:  # unnamed, or abstract: no one of the program's own can have such a name
             return EPERM if name == "bind" else Answer(errno.ECONNREFUSED)
-        judged, place = self._boundary.judge(self._absolute(path, call.pid), call.pid, writes=False)
-        if not self._boundary.is_own(place):
+        judged, resolved = self._boundary.judge(self._absolute(path, call.pid), call.pid, writes=False)
+        if not self._boundary.is_own(resolved):
             if judged is paths.Judged.INSIDE:
-                return Answer(errno.ENOENT)  # what libc asks for by itself
-            self.record.note("file", place, allowed=False)
+                return Answer(errno.ENOENT)  # what libc requests by itself
+            self.record.note("file", resolved, allowed=False)
             return _ACCESS
         if name == "bind":
             return GO_ON  # making it is Landlock's to allow
-        return self._connect_inside(place, call) if name == "connect" else Answer(errno.EISCONN)
+        return self._connect_inside(resolved, call) if name == "connect" else Answer(errno.EISCONN)
 
-    def _connect_inside(self, place: str, call: Notification) -> Answer:
+    def _connect_inside(self, resolved: str, call: Notification) -> Answer:
         """To a listener of the program's own: by a socket of ours, put in the place of the guest's."""
         try:
-            fd = self._boundary.opened(place)
+            fd = self._boundary.opened(resolved)
             try:
                 with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as ours:
                     ours.setblocking(False)  # noqa: FBT003
@@ -118,11 +122,11 @@ class SocketWatcher(DatagramWatcher):
         return _DONE
 
     def _pair(self, address: bytes) -> tuple[socket.socket, socket.socket]:
-        """See `BringingWatcher`; not of the internet: such a one could be listened at, or sent elsewhere."""
+        """See `ProxyingWatcher`; not of the internet: such a one could be listened at, or sent elsewhere."""
         ours, theirs = socket.socketpair()
-        self._brought[os.fstat(theirs.fileno()).st_ino] = address
-        if len(self._brought) > _NAMES_KEPT:
-            self._brought.popitem(last=False)
+        self._proxied[os.fstat(theirs.fileno()).st_ino] = address
+        if len(self._proxied) > _NAMES_KEPT:
+            self._proxied.popitem(last=False)
         return ours, theirs
 
     def _name(self, name: str, call: Notification) -> Answer:
@@ -131,16 +135,16 @@ class SocketWatcher(DatagramWatcher):
             number = os.stat(f"/proc/{call.pid}/fd/{signed(call.args[0])}").st_ino  # noqa: PTH116
         except OSError:
             return GO_ON
-        address = self._brought.get(number)
+        address = self._proxied.get(number)
         if address is None:
             return GO_ON
         if name == "getsockname":
             address = _one_s_own(address, _FIRST_OWN_PORT + number % _OWN_PORTS)
-        told = tell_address(call.pid, call.args[1], call.args[2], address)
-        return _DONE if told else Answer(errno.EINVAL)
+        reply = write_address(call.pid, call.args[1], call.args[2], address)
+        return _DONE if reply else Answer(errno.EINVAL)
 
     def _option(self, _name: str, call: Notification) -> Answer:
-        """Of an internet socket, asked of what stands in its place: as none was set."""
+        """Of an internet socket, answered for what replaces it: as none was set."""
         room = _size(kernel.read_memory(call.pid, call.args[4], 4))
         if room < 0:
             return Answer(errno.EINVAL)

@@ -1,4 +1,4 @@
-"""A slot of the reduced tier: the parts that hold its guests, and the process that serves them."""
+"""A supervisor of the reduced tier: the parts that hold its guests, and the process that serves them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import NoReturn
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.forkserver.arming import Forked
-from spanproof.sandbox.backends.jail.forkserver.supervisor import Slot, tell
-from spanproof.sandbox.backends.jail.isolation import Place
+from spanproof.sandbox.backends.jail.forkserver.supervisor import Supervisor, report_failure
+from spanproof.sandbox.backends.jail.isolation import Isolation
 from spanproof.sandbox.backends.jail.namespaces.cgroup import Group
 from spanproof.sandbox.backends.jail.namespaces.root import ENVIRONMENT, Bind
 from spanproof.sandbox.backends.jail.reduced.arming import Passed
 from spanproof.sandbox.backends.jail.reduced.box import Directory
 from spanproof.sandbox.backends.jail.reduced.network import NoNetwork
-from spanproof.sandbox.backends.jail.reduced.paths import Fence
+from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
 from spanproof.sandbox.backends.jail.reduced.process_tree import Descendants
 from spanproof.sandbox.backends.jail.reduced.watcher import GuardedWatcher
 from spanproof.sandbox.backends.jail.seccomp.filter import SEEDED, compile_filter
@@ -31,11 +31,11 @@ from spanproof.sandbox.model import Tier
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What a slot inherits from its master.
+    """What a supervisor inherits from its master.
 
     Attributes:
         box: the directory made for it.
-        user: whom it becomes, a user nobody else is; None where it stays who it is.
+        user: whom it becomes, a user no other account has; None where it stays who it is.
         interpreter: the interpreter's directories.
         binds: directories that guests see beside the usual, at their own paths.
     """
@@ -48,17 +48,18 @@ class Site:
 
 
 class Shielded(Forked):
-    """Guests with a process beside each that only waits: when memory runs out, it is killed before the slot.
+    """Guests with a process beside each that only waits: killed before the supervisor for memory.
 
     The memory of a dead guest is given back some time after it is gone, and until then the kernel looks for
-    somebody else to kill. Its death is the moment in which the slot lifts the bound; it ends with the guest.
+    somebody else to kill. Its death is the moment in which the supervisor lifts the bound; it ends with the
+    guest.
     """
 
-    def ask(self, descriptors: Descriptors, *, seeded: bool) -> None:
+    def request(self, descriptors: Descriptors, *, seeded: bool) -> None:
         """See `Origin`."""
         if os.fork() == 0:
             _wait_to_be_killed()
-        super().ask(descriptors, seeded=seeded)
+        super().request(descriptors, seeded=seeded)
 
 
 def _wait_to_be_killed() -> NoReturn:
@@ -74,14 +75,14 @@ def _wait_to_be_killed() -> NoReturn:
 
 
 def serve(site: Site, channel: socket.socket, group: Group | None) -> NoReturn:
-    """Be a slot; does not return."""
+    """Be a supervisor; does not return."""
     status = 1
     try:
         _settle(site)
-        Slot(_place(site, group), channel, group).serve()
+        Supervisor(_isolation(site, group), channel, group).serve()
         status = 0
-    except BaseException as failure:  # noqa: BLE001 - told to the host, which starts another slot
-        tell(channel, failure)
+    except BaseException as failure:  # noqa: BLE001 - reported to the host, which starts another supervisor
+        report_failure(channel, failure)
     finally:
         os._exit(status)
 
@@ -101,24 +102,24 @@ def _settle(site: Site) -> None:
     os.umask(0o022)
 
 
-def _place(site: Site, group: Group | None) -> Place:
+def _isolation(site: Site, group: Group | None) -> Isolation:
     tree = Descendants(own_user=site.user is not None)
     images = [Path(bind.source, "node_modules") for bind in site.binds if bind.target == ENVIRONMENT]
     packages = next((str(path) for path in images if path.is_dir()), None)
     box = Directory(site.box, tree, packages)
     os.environ.update(HOME=box.work, TMPDIR=box.tmp)
-    fence = Fence(site.box, site.interpreter, os.environ["PATH"], site.binds)
+    boundary = ReducedBoundary(site.box, site.interpreter, os.environ["PATH"], site.binds)
     network = NoNetwork()
     user = os.getuid()
     shown = frozenset() if tree.counted else FORKS
-    return Place(
+    return Isolation(
         tree=tree,
         box=box,
         network=network,
-        watcher=GuardedWatcher(site.arch, fence, tree, box, network.resolver),
+        watcher=GuardedWatcher(site.arch, boundary, tree, box, network.resolver),
         origin=(Forked if group is None else Shielded)(
-            Passed(compile_filter(site.arch, user, namespaced=False, shown=shown), fence.walls),
-            Passed(compile_filter(site.arch, user, SEEDED, namespaced=False, shown=shown), fence.walls),
+            Passed(compile_filter(site.arch, user, namespaced=False, shown=shown), boundary.walls),
+            Passed(compile_filter(site.arch, user, SEEDED, namespaced=False, shown=shown), boundary.walls),
             box.work,
         ),
         tier=Tier.REDUCED,

@@ -1,8 +1,8 @@
 """Answering the kernel's questions about a guest that no namespace holds.
 
 As `watch.Watcher`, with one rule more: a call goes on only where Landlock, the kind of its descriptors, or
-its registers alone bound it. All else is done by the slot in the guest's stead, or refused. Here are its
-processes; its files are in `files`, its sockets in `sockets`.
+its registers alone bound it. All else is done by the supervisor in the guest's stead, or refused. Here are
+its processes; its files are in `files`, its sockets in `sockets`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import errno
 import os
 from collections.abc import Callable
 
-from spanproof.sandbox.backends.jail.namespaces.dns_stub import Ear
+from spanproof.sandbox.backends.jail.namespaces.dns_stub import DnsStub
 from spanproof.sandbox.backends.jail.reduced.box import Directory
 from spanproof.sandbox.backends.jail.reduced.files import FileWatcher
-from spanproof.sandbox.backends.jail.reduced.paths import Fence
+from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
 from spanproof.sandbox.backends.jail.reduced.process_tree import Descendants
 from spanproof.sandbox.backends.jail.reduced.sockets import SocketWatcher
 from spanproof.sandbox.backends.jail.seccomp.conditions import OUTWARD_FLAGS
@@ -30,10 +30,12 @@ _ON_A_PROCESS = ("prlimit64", "sched_setaffinity", "sched_setattr", "sched_setpa
 class GuardedWatcher(FileWatcher, SocketWatcher):
     """Serves the listener of one run after the other."""
 
-    def __init__(self, arch: Arch, fence: Fence, tree: Descendants, box: Directory, ear: Ear) -> None:
+    def __init__(
+        self, arch: Arch, boundary: ReducedBoundary, tree: Descendants, box: Directory, dns_stub: DnsStub
+    ) -> None:
         self._tree = tree
         self._box = box
-        super().__init__(arch, fence, ear)
+        super().__init__(arch, boundary, dns_stub)
 
     def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
         table = super()._table()
@@ -50,7 +52,7 @@ class GuardedWatcher(FileWatcher, SocketWatcher):
         self.own_hides -= 1
         return _DONE
 
-    # The arguments are registers, which nobody changes behind our back.
+    # The arguments are registers, which no one changes behind our back.
 
     def _signal(self, name: str, call: Notification) -> Answer:
         target = signed(call.args[0])
@@ -86,7 +88,7 @@ class GuardedWatcher(FileWatcher, SocketWatcher):
     def _exec(self, name: str, call: Notification) -> Answer:
         path = self._path(call, 0 if name == "execveat" else None, 1 if name == "execveat" else 0)
         if path is not None and self.own_execs <= 0 and os.path.exists(path):  # noqa: PTH110
-            place = os.path.realpath(path)
-            self.record.note("process", place, allowed=self._boundary.is_open(place))
+            resolved = os.path.realpath(path)
+            self.record.note("process", resolved, allowed=self._boundary.is_open(resolved))
             return GO_ON
         return super()._exec(name, call)

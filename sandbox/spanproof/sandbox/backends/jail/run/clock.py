@@ -1,4 +1,4 @@
-"""How long a program may take: a clock that starts with it, and that can be made to stand."""
+"""How long a program may take: a clock that starts with it, and that can be paused."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ class Clock:
     """Runs from when it is made or started again.
 
     Attributes:
-        started: when it was, as `time.monotonic` tells.
-        deadline: when the time is up, unless the clock stands.
+        started: when it was, as `time.monotonic` reports.
+        deadline: when the time is up, unless the clock is paused.
     """
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._stood_at: float | None = None
+        self._paused_at: float | None = None
         self.start()
 
     def start(self) -> None:
@@ -25,26 +25,26 @@ class Clock:
         self._excused = False
 
     @property
-    def stands(self) -> bool:
+    def is_paused(self) -> bool:
         """Whether it was stopped and has not gone on."""
-        return self._stood_at is not None
+        return self._paused_at is not None
 
     def stop(self, since: float) -> None:
-        """Let it stand, for something that came since a moment.
+        """Pause it, for something that came since a moment.
 
-        What is seen past the deadline only, because nobody looked, may have come before it: the first such
+        What is seen past the deadline only, because no one looked, may have come before it: the first such
         thing has.
         """
-        self._stood_at = time.monotonic()
-        if self._stood_at >= self.deadline and not self._excused:
-            self._stood_at = max(since, self.started)
+        self._paused_at = time.monotonic()
+        if self._paused_at >= self.deadline and not self._excused:
+            self._paused_at = max(since, self.started)
             self._excused = True
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Count from where it was stopped, where it was."""
-        if self._stood_at is not None:
-            self.deadline += time.monotonic() - self._stood_at
-            self._stood_at = None
+        if self._paused_at is not None:
+            self.deadline += time.monotonic() - self._paused_at
+            self._paused_at = None
 
     def passed_s(self) -> float:
         """Seconds since it was started, whether it stood meanwhile or not."""

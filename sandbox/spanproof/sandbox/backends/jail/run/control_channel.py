@@ -1,4 +1,4 @@
-"""A guest's control channel, seen from its slot: what it says is heard, what it is told is sent.
+"""A guest's control channel, seen from its supervisor: its messages are received, replies to it are sent.
 
 Nothing a guest sends is more than a bounded JSON object. Never waits for a guest that does not read: its held
 calls are served meanwhile, and the clock goes on.
@@ -23,46 +23,46 @@ _LAST_READS = 16
 """More than a socket holds."""
 
 
-class Line:
+class ControlChannel:
     """Of one run; once listened to, registered for polling until the guest closes it or makes no sense."""
 
     def __init__(
-        self, armed: Armed, watcher: Watcher, poll: select.poll, hear: Callable[[Header], None]
+        self, armed: Armed, watcher: Watcher, poll: select.poll, handle: Callable[[Header], None]
     ) -> None:
         """Open it.
 
         Args:
             armed: the guest.
             watcher: serves its held calls.
-            poll: of its slot.
-            hear: takes each message.
+            poll: of its supervisor.
+            handle: takes each message.
         """
         self._control = armed.control
-        self._listener = armed.born.listener
+        self._listener = armed.guest.listener
         self._watcher = watcher
         self._poll = poll
-        self._hear = hear
+        self._handle = handle
         self._decoder = Decoder(FROM_GUEST)
-        self._deaf = False
+        self._closed = False
 
     def listen(self) -> None:
-        """Hear what it says as it comes; what is said to nobody is heard at the end."""
-        if not self._deaf:
+        """Read messages as they come; without it they are read at the end."""
+        if not self._closed:
             self._poll.register(self._control, select.POLLIN)
 
     def read(self) -> None:
-        """Hear the guest."""
+        """Read what the guest sent."""
         if self._is_over(_READS_AT_ONCE):
-            self._deaf = True
+            self._closed = True
             self._poll.unregister(self._control)
 
-    def read_the_rest(self) -> None:
+    def read_remaining(self) -> None:
         """What the guest sent just before it ended; its end may have been seen first."""
-        if not self._deaf:
+        if not self._closed:
             self._is_over(_LAST_READS)
 
     def _is_over(self, reads: int) -> bool:
-        """Take what has come; bytes that are no frames of ours end the hearing, not the run."""
+        """Take what has come; bytes that are no frames of ours end the reading, not the run."""
         try:
             for _ in range(reads):
                 data = self._control.recv(_READ_BYTES)
@@ -70,7 +70,7 @@ class Line:
                     return True
                 self._decoder.feed(data)
                 while (frame := self._decoder.next()) is not None:
-                    self._hear(frame.header)
+                    self._handle(frame.header)
                 if len(data) < _READ_BYTES:
                     break  # that was all there is
         except BlockingIOError:
@@ -80,7 +80,7 @@ class Line:
         return False
 
     def send(self, data: bytes, clock: Clock) -> bool:
-        """Tell the guest, or a guest that is gone nothing; whether it was done in time."""
+        """Send to the guest, if it lives; whether it was done in time."""
         view = memoryview(data)
         while view:
             try:

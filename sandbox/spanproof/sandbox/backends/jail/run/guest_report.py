@@ -1,9 +1,9 @@
 """What a run's processes say of how it went: the program's, and the one that holds its tests.
 
-In: decoded messages. Out: the outcome and each test's result, as told by whoever has the right token. A
-message without one is dropped; the tests' process has a token that the program's never sees, and its word
-outweighs. All of it is the guest's word: `spanproof.sandbox.guest.outcome` believes it only where the kernel
-agrees.
+In: decoded messages. Out: the outcome and each test's result, as reported by the process with the right
+token. A message without one is dropped; the tests' process has a token that the program's never sees, and its
+word outweighs. All of it is the guest's word: `spanproof.sandbox.guest.outcome` believes it only where the
+kernel agrees.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from spanproof.sandbox.guest.inbox import message
 from spanproof.sandbox.guest.wire import Header
 
 MOST_FAILED = 1_000
-"""Numbers of failed tests that are told."""
+"""Numbers of failed tests that are reported."""
 
 _TESTS = 100_000
 """As many as can be planned."""
 
 
-class Testimony:
+class GuestReport:
     """Of one run.
 
     Attributes:
         outcome: `finished`, `raised`, `syntax`, `fixture` (what it was to find cannot be made), or None when
             it ended without a word.
-        raised: what is told of the exception.
+        raised: what is reported about the exception.
         result: of a SQL script, the rows of its last query.
     """
 
@@ -48,57 +48,57 @@ class Testimony:
         self.raised: Any = None
         self.result: Any = None
 
-    def told(self) -> Header:
-        """All of it, as the host is told; of tests, where any were planned."""
-        told: Header = {"outcome": self.outcome, "raised": self.raised, "result": self.result}
+    def to_header(self) -> Header:
+        """All of it, as the host receives it; of tests, where any were planned."""
+        to_header: Header = {"outcome": self.outcome, "raised": self.raised, "result": self.result}
         if self._planned is not None:
-            told["tests_total"] = self._planned
-            told["tests_passed"] = sum(self._results.values())
-            told["tests_failed"] = self._first_failed(self._planned)
-        return told
+            to_header["tests_total"] = self._planned
+            to_header["tests_passed"] = sum(self._results.values())
+            to_header["tests_failed"] = self._first_failed(self._planned)
+        return to_header
 
     def _first_failed(self, planned: int) -> list[int]:
         """Numbers of the first tests that did not pass, those never carried out among them."""
         missing = (number for number in range(planned) if not self._results.get(number))
         return list(islice(missing, MOST_FAILED))
 
-    def hear(self, said: Header) -> bytes | None:
+    def handle(self, message: Header) -> bytes | None:
         """Take one message; gives what is to be sent in answer, where something is."""
-        token, answer = said.get("token"), None
+        token, answer = message.get("token"), None
         if isinstance(token, str) and token in self._judge_tokens:
-            self._hear_judge(said)
+            self._handle_judge(message)
         if token == self._token:
-            answer = self._hear_program(said)
+            answer = self._handle_program(message)
         return answer
 
-    def _hear_program(self, said: Header) -> bytes | None:
-        kind = said.get("kind")
+    def _handle_program(self, message: Header) -> bytes | None:
+        kind = message.get("kind")
         if kind in ("finished", "raised", "syntax", "fixture"):
             if self.outcome is None:
-                self.outcome, self.raised = kind, said.get("raised")
-                self.result = said.get("result")
-        elif kind == "judge" and said.get("hidden") is True and self._tests is not None:
-            return self._for_the_judge(self._tests)
+                self.outcome, self.raised = kind, message.get("raised")
+                self.result = message.get("result")
+        elif kind == "judge" and message.get("hidden") is True and self._tests is not None:
+            return self._send_tests(self._tests)
         return None
 
-    def _for_the_judge(self, tests: bytes) -> bytes:
+    def _send_tests(self, tests: bytes) -> bytes:
         """The tests, once, with a token the program never sees: it is a fork of another."""
         self._tests = None
         token = secrets.token_hex(16)
         self._judge_tokens.add(token)
         return message({"kind": "tests", "token": token}, [tests])
 
-    def _hear_judge(self, said: Header) -> None:
-        kind = said.get("kind")
+    def _handle_judge(self, message: Header) -> None:
+        kind = message.get("kind")
         if kind in ("raised", "syntax"):
-            self.outcome, self.raised = kind, said.get("raised")
+            self.outcome, self.raised = kind, message.get("raised")
         elif kind == "inside":
             self._judge_tokens.add(self._token)
-        elif kind == "planned" and self._planned is None and type(said.get("total")) is int:
-            self._planned = max(0, min(said["total"], _TESTS))
+        elif kind == "planned" and self._planned is None and type(message.get("total")) is int:
+            self._planned = max(0, min(message["total"], _TESTS))
         elif kind == "test":
-            self._hear_test(said.get("number"), said.get("passed"))
+            self._handle_test(message.get("number"), message.get("passed"))
 
-    def _hear_test(self, number: Any, passed: Any) -> None:
+    def _handle_test(self, number: Any, passed: Any) -> None:
         if type(number) is int and 0 <= number < (self._planned or 0) and type(passed) is bool:
             self._results[number] = self._results.get(number, True) and passed

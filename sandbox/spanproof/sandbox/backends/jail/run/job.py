@@ -1,4 +1,4 @@
-"""A program as a job: what the host checks of it, and what it tells a slot.
+"""A program as a job: what the host checks of it, and what it reports a supervisor.
 
 In: a `Program`. Out: the header and the parts of one frame. Pure, but for looking up what is installed.
 """
@@ -14,7 +14,7 @@ from spanproof.sandbox.backends.jail import node
 from spanproof.sandbox.backends.jail.namespaces.root import CODE
 from spanproof.sandbox.calls import check_files
 from spanproof.sandbox.errors import UnsupportedFixtures, UnsupportedLanguage
-from spanproof.sandbox.fixed.job import fixed_by, tape_of
+from spanproof.sandbox.fixed.job import encode_fixtures, encode_tape
 from spanproof.sandbox.guest.wire import Header
 from spanproof.sandbox.model import Database, DatabaseEngine, Execution, Limits, Program
 
@@ -34,7 +34,7 @@ class Runtimes:
         node_remedy, duckdb_remedy: how to get them there.
     """
 
-    place: str
+    location: str
     bash: str | None
     node: node.Node | None
     duckdb: bool
@@ -55,7 +55,7 @@ class Runtimes:
 def here() -> Runtimes:
     """The jail's, on this machine."""
     return Runtimes(
-        place="the jail",
+        location="the jail",
         bash="/bin/bash",
         node=node.find_node(),
         duckdb=find_spec("duckdb") is not None,
@@ -64,7 +64,7 @@ def here() -> Runtimes:
     )
 
 
-def job_of(program: Program, found: Runtimes) -> tuple[Header, list[bytes]]:
+def build_job(program: Program, found: Runtimes) -> tuple[Header, list[bytes]]:
     """The frame of a program.
 
     Raises:
@@ -74,26 +74,26 @@ def job_of(program: Program, found: Runtimes) -> tuple[Header, list[bytes]]:
     """
     if not found.runs(program.language):
         hint = f" ({found.node_remedy})" if program.language in ("javascript", "typescript") else ""
-        told = ", ".join(sorted(found.languages))
-        raise UnsupportedLanguage(f"{found.place} runs {told}, not {program.language!r}{hint}")
+        reply = ", ".join(sorted(found.languages))
+        raise UnsupportedLanguage(f"{found.location} runs {reply}, not {program.language!r}{hint}")
     check_files(program.files)
     header: Header = {
         "kind": "job",
         "language": program.language,
-        "limits": limits_told(program.limits),
+        "limits": encode_limits(program.limits),
         "files": list(program.files),
         "has_tests": program.tests is not None,
         "entry_point": program.entry_point,
-        **fixed_by(program.fixtures),
+        **encode_fixtures(program.fixtures),
         **_of_language(program, found),
     }
     source = program.source.encode("utf-8", "surrogatepass")
     tests = (program.tests or "").encode("utf-8", "surrogatepass")
-    return header, [source, tests, program.stdin, *program.files.values(), *tape_of(program.fixtures)]
+    return header, [source, tests, program.stdin, *program.files.values(), *encode_tape(program.fixtures)]
 
 
 @lru_cache
-def limits_told(limits: Limits) -> Header:
+def encode_limits(limits: Limits) -> Header:
     """As they travel; most programs share theirs."""
     return asdict(limits)
 
@@ -101,7 +101,7 @@ def limits_told(limits: Limits) -> Header:
 def _of_language(program: Program, found: Runtimes) -> Header:
     if program.language == "bash":
         script = f"{CODE}/main.sh"
-        # It is asked first whether it can read the script.
+        # It is checked first: it can read the script.
         return {"script": "main.sh", "argv": [found.bash, script], "own_execs": 2}
     if program.language in ("javascript", "typescript"):
         assert found.node is not None
@@ -151,12 +151,12 @@ def _check_database(database: Database, program: Program, found: Runtimes) -> No
 
 
 def check_database_made(header: Header, execution: Execution, program: Program) -> None:
-    """Refuse a result that tells of the database only.
+    """Refuse a result that shows the database only.
 
     Raises:
         UnsupportedFixtures: it could not be made; says why.
     """
     if program.language == "sql" and header.get("outcome") == "fixture":
-        told = execution.raised.message if execution.raised is not None else "it cannot be read"
+        reply = execution.raised.message if execution.raised is not None else "it cannot be read"
         file = program.fixtures.database.file
-        raise UnsupportedFixtures(f"the database {file!r} cannot be made: {told}")
+        raise UnsupportedFixtures(f"the database {file!r} cannot be made: {reply}")

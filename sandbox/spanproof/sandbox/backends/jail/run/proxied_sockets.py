@@ -1,8 +1,8 @@
-"""Connections of a guest that the slot makes in its stead: to the tape, and to a resolver without a port.
+"""Connections that the supervisor makes for a guest: to the tape, and to a resolver without a port.
 
-Such a `connect` never reaches the kernel. The slot makes a pair of connected sockets, gives one to who is to
-answer, and puts the other where the guest's own was, before the call returns. So the address the slot has
-judged decides where it leads, and not one that the guest may have put there since.
+Such a `connect` never reaches the kernel. The supervisor makes a pair of connected sockets, gives one to who
+is to answer, and puts the other where the guest's own was, before the call returns. So the address the
+supervisor has judged decides where it leads, and not one that the guest may have put there since.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.jail.namespaces.dns_stub import Ear
+from spanproof.sandbox.backends.jail.namespaces.dns_stub import DnsStub
 from spanproof.sandbox.backends.jail.namespaces.network import QUERY_BYTES
 from spanproof.sandbox.backends.jail.seccomp import addresses
 from spanproof.sandbox.backends.jail.seccomp.notifications import Answer, Notification, put_in_place, signed
@@ -25,18 +25,18 @@ from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 from spanproof.sandbox.backends.jail.seccomp.watcher import Watcher
 
 
-class BringingWatcher(Watcher):
+class ProxyingWatcher(Watcher):
     """See `Watcher`; for a network namespace whose loopback answers for itself alone (a container's)."""
 
-    def __init__(self, arch: Arch, boundary: Boundary, ear: Ear | None) -> None:
-        """As a `Watcher`; with what hears the names that are asked for, where no port leads to a resolver."""
+    def __init__(self, arch: Arch, boundary: Boundary, dns_stub: DnsStub | None) -> None:
+        """As a `Watcher`; with the DNS stub that answers queries, where no port leads to a resolver."""
         super().__init__(arch, boundary)
-        self._ear = ear
+        self._dns_stub = dns_stub
 
-    def _ask(self, name: str, call: Notification) -> Answer:
-        """A question to the resolver: the socket is connected to ours; a datagram is heard, and no more."""
-        if self._ear is None:
-            return super()._ask(name, call)
+    def _query_resolver(self, name: str, call: Notification) -> Answer:
+        """A question to the resolver: the socket is connected to ours; a datagram is read, and no more."""
+        if self._dns_stub is None:
+            return super()._query_resolver(name, call)
         if name == "sendto":
             payload = kernel.read_memory(call.pid, call.args[1], min(call.args[2], QUERY_BYTES))
             if (asked := addresses.queried_name(payload)) is not None:
@@ -44,17 +44,17 @@ class BringingWatcher(Watcher):
         if name != "connect":
             return Answer(errno.ECONNREFUSED)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        return self._connect(call, ours, theirs, self._ear.listen)
+        return self._connect(call, ours, theirs, self._dns_stub.listen)
 
-    def _bring(self, call: Notification, text: str, address: bytes) -> Answer:
+    def _proxy_connection(self, call: Notification, text: str, address: bytes) -> Answer:
         """Connect the guest to the tape."""
-        surroundings = self.surroundings
-        assert surroundings is not None, "the tape has said that it serves this"
+        fixtures = self.fixtures
+        assert fixtures is not None, "the tape has said that it serves this"
         try:
             ours, theirs = self._pair(address)
         except OSError as problem:
             return Answer(problem.errno or errno.ENETUNREACH)
-        return self._connect(call, ours, theirs, lambda link: surroundings.take(link, text))
+        return self._connect(call, ours, theirs, lambda link: fixtures.take(link, text))
 
     def _connect(
         self,

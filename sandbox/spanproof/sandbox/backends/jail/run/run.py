@@ -1,4 +1,4 @@
-"""One run of one armed guest, seen from its slot: feed it, watch it, bound it, and gather the facts.
+"""One run of one armed guest, seen from its supervisor: feed it, watch it, bound it, and gather the facts.
 
 In: an armed guest and a job. Out: a header and the kept output for the host. The loop ends when the guest's
 main process ends, or when a limit is passed; then all it started is killed and reaped. What the guest says is
@@ -13,25 +13,25 @@ import socket
 import time
 from dataclasses import dataclass
 
-from spanproof.sandbox.backends.jail.isolation import Armed, Ended, Place
+from spanproof.sandbox.backends.jail.isolation import Armed, Ended, Isolation
 from spanproof.sandbox.backends.jail.namespaces import process_tree as tree
 from spanproof.sandbox.backends.jail.namespaces.cgroup import Group
 from spanproof.sandbox.backends.jail.run.clock import Clock
-from spanproof.sandbox.backends.jail.run.control_channel import Line
-from spanproof.sandbox.backends.jail.run.guest_report import Testimony
+from spanproof.sandbox.backends.jail.run.control_channel import ControlChannel
+from spanproof.sandbox.backends.jail.run.guest_report import GuestReport
 from spanproof.sandbox.backends.jail.run.streams import Streams
-from spanproof.sandbox.backends.jail.run.usage_limits import TICK_S, Oversight
+from spanproof.sandbox.backends.jail.run.usage_limits import TICK_S, UsageLimits
 from spanproof.sandbox.guest.inbox import message
 from spanproof.sandbox.guest.wire import Decoder, Frame, Header
 
 _MUTE_S = 0.002
-"""So long nobody looks at what a program says: most are over then, and fill no pipe."""
-_FOR_THE_GUEST = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database")
+"""So long no one looks at what a program says: most are over then, and fill no pipe."""
+_GUEST_FIELDS = ("language", "argv", "has_tests", "entry_point", "tools", "seed", "database")
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What a slot has besides its guest.
+    """What a supervisor has besides its guest.
 
     Attributes:
         way_out: the descriptor by which the channel is written to: a container's has two.
@@ -39,7 +39,7 @@ class Links:
 
     channel: socket.socket
     from_host: Decoder
-    place: Place
+    isolation: Isolation
     group: Group | None
     way_out: int
 
@@ -57,20 +57,22 @@ class Run:
         self._channel = links.channel
         self._way_out = links.way_out
         self._from_host = links.from_host
-        self._place = place = links.place
-        self._watcher = watcher = place.watcher
+        self._isolation = isolation = links.isolation
+        self._watcher = watcher = isolation.watcher
         watcher.is_held_at_end = self._hold
         watcher.memory_bytes = self._limits["memory_bytes"]
         watcher.own_execs = job.header.get("own_execs", 0)
         tests = job.parts[1] if job.header.get("has_tests") else None
         watcher.own_hides = 0 if tests is None else 1
-        self._testimony = Testimony(armed.token, tests)
-        self._oversight = Oversight(self._limits, armed.born, place, links.group)
+        self._guest_report = GuestReport(armed.token, tests)
+        self._usage_limits = UsageLimits(self._limits, armed.guest, isolation, links.group)
         self._poll = poll = select.poll()
-        poll.register(armed.born.listener, select.POLLIN)  # first: what was tried before an end is part of it
-        self._line = Line(armed, watcher, poll, self._hear)
+        poll.register(
+            armed.guest.listener, select.POLLIN
+        )  # first: what was tried before an end is part of it
+        self._control_channel = ControlChannel(armed, watcher, poll, self._handle)
         if tests is not None:
-            self._line.listen()  # who holds them waits for answers
+            self._control_channel.listen()  # who holds them waits for answers
         self._stopped: str | None = None
         self._ended = False
         self._held: Ended | None = None
@@ -84,18 +86,18 @@ class Run:
 
     def start(self) -> None:
         """Hand the guest its code, and turn to it: what that takes is done while the guest begins."""
-        header = {key: self._job.header[key] for key in _FOR_THE_GUEST if key in self._job.header}
-        if self._watcher.surroundings is not None:
-            header["environment"] = self._watcher.surroundings.environment
+        header = {key: self._job.header[key] for key in _GUEST_FIELDS if key in self._job.header}
+        if self._watcher.fixtures is not None:
+            header["environment"] = self._watcher.fixtures.environment
         self._to_guest(message({**header, "kind": "job", "token": self._armed.token}, self._job.parts[:1]))
-        poll, place = self._poll, self._place
+        poll, isolation = self._poll, self._isolation
         self._streams = Streams(self._armed, poll, self._job.parts[2], self._limits["output_bytes"])
-        for source in (place.origin, self._channel, place.network.resolver, self._watcher.surroundings):
+        for source in (isolation.origin, self._channel, isolation.network.resolver, self._watcher.fixtures):
             if source is not None:
                 poll.register(source, select.POLLIN)
 
     def _bound_time(self) -> None:
-        tree.bound_cpu(self._armed.born.pid, self._limits["cpu_s"], self._place.tree)
+        tree.bound_cpu(self._armed.guest.pid, self._limits["cpu_s"], self._isolation.tree)
 
     def _is_timed(self) -> bool:
         """Whether the clock goes, and bounds something that has not ended."""
@@ -106,30 +108,30 @@ class Run:
         while not self._has_ended() and self._stopped is None and not self._host_gone:
             self._turn()
         wall_s = self._clock.passed_s()
-        self._oversight.let_the_rest_live()
+        self._usage_limits.lift_memory_bound()
         if self._stopped is None and not self._host_gone:
             self._streams.drain()
-            self._line.read_the_rest()
+            self._control_channel.read_remaining()
         self._note_names()
         ended = self._end()
-        header = self._facts(wall_s, self._oversight.cpu_s_of(ended))
-        header |= {"kind": "result", "status": ended.status, "peak": self._oversight.peak_of(ended)}
-        self.touched = self._place.box.touched()
+        header = self._facts(wall_s, self._usage_limits.cpu_s_of(ended))
+        header |= {"kind": "result", "status": ended.status, "peak": self._usage_limits.peak_of(ended)}
+        self.touched = self._isolation.box.touched()
         if self.touched:
-            header["files"] = self._place.box.files_left()
+            header["files"] = self._isolation.box.files_left()
         return header, self._streams.kept()
 
     def _facts(self, wall_s: float, cpu_s: float) -> Header:
         return {
-            "tier": self._place.tier,
+            "tier": self._isolation.tier,
             "stopped": self._stopped,
-            "oom_killed": self._oversight.oom_killed(),
+            "oom_killed": self._usage_limits.oom_killed(),
             "wall_s": wall_s,
             "cpu_s": cpu_s,
             "out_cut": self._streams.out.cut,
             "err_cut": self._streams.err.cut,
-            **self._watcher.record.told(),
-            **self._testimony.told(),
+            **self._watcher.record.to_header(),
+            **self._guest_report.to_header(),
         }
 
     def _turn(self) -> None:
@@ -140,27 +142,28 @@ class Run:
         late = timed and now >= self._clock.deadline
         left = max(0.0, min(self._tick_s, self._clock.deadline - now)) if timed else self._tick_s
         ready = self._poll.poll(left * 1000)
-        if self._oversight.is_due(now if ready else now + left):
-            self._stopped = self._oversight.look()
+        if self._usage_limits.is_due(now if ready else now + left):
+            self._stopped = self._usage_limits.look()
             if self._stopped is not None:
                 return
         for fd, events in ready:
             self._serve(fd, events)
         if late and now >= self._clock.deadline and self._stopped is None and not self._is_over():
-            # Only now: what ended while its slot was kept from looking is not late, nor what began since.
+            # Only now: what ended while its supervisor was kept from looking is not late, nor what began
+            # since.
             self._stopped = "timeout"
         if self._tick_s != TICK_S and self._clock.passed_s() >= _MUTE_S:
             self._unmute()
 
     def _mute(self) -> None:
-        """Leave its output where it lies for now: a write that wakes nobody costs next to nothing."""
+        """Leave its output where it lies for now: a write that wakes no process costs next to nothing."""
         self._streams.mute()
         self._tick_s = _MUTE_S
 
     def _unmute(self) -> None:
-        """Hear it as it speaks: what it says may be more than fits anywhere."""
+        """Read it as it is written: what it says may be more than fits anywhere."""
         self._streams.unmute()
-        self._line.listen()
+        self._control_channel.listen()
         self._tick_s = TICK_S
 
     def _is_over(self) -> bool:
@@ -173,7 +176,7 @@ class Run:
 
     def _serve(self, fd: int, events: int) -> None:
         armed = self._armed
-        if fd == armed.born.listener:
+        if fd == armed.guest.listener:
             if events & select.POLLIN:
                 self._watcher.serve()
             else:
@@ -181,20 +184,20 @@ class Run:
         elif fd in (armed.stdout, armed.stderr):
             self._read_output(fd)
         elif fd == armed.control.fileno():
-            self._line.read()
-        elif fd == self._place.origin.fileno():
+            self._control_channel.read()
+        elif fd == self._isolation.origin.fileno():
             self._ended = True
         elif fd == armed.stdin:
             self._streams.feed()
         elif fd == self._channel.fileno():
             self._read_host()
-        elif fd == self._place.network.resolver.fileno():
+        elif fd == self._isolation.network.resolver.fileno():
             self._note_names()
-        elif self._watcher.surroundings is not None:
-            self._watcher.surroundings.serve()
+        elif self._watcher.fixtures is not None:
+            self._watcher.fixtures.serve()
 
     def _note_names(self) -> None:
-        for name in self._place.network.resolver.serve():
+        for name in self._isolation.network.resolver.serve():
             self._watcher.record.network_used = True
             self._watcher.record.note("network", f"{name}:53", allowed=False)
 
@@ -203,13 +206,13 @@ class Run:
         if self._streams.seen_bytes() > self._limits["output_kill_bytes"]:
             self._stopped = "output"
 
-    def _hear(self, said: Header) -> None:
-        answer = self._testimony.hear(said)
+    def _handle(self, message_header: Header) -> None:
+        answer = self._guest_report.handle(message_header)
         if answer is not None:
             self._to_guest(answer)
 
     def _to_guest(self, data: bytes) -> None:
-        if not self._line.send(data, self._clock):
+        if not self._control_channel.send(data, self._clock):
             self._stopped = "timeout"
 
     def _read_host(self) -> None:
@@ -233,10 +236,10 @@ class Run:
 
         Held, it runs no more, and all of it is known; the kernel needs as long to end it as it has run.
         """
-        if pid != self._armed.born.pid or not self._place.tree.is_last(pid):
+        if pid != self._armed.guest.pid or not self._isolation.tree.is_last(pid):
             return False
         try:
-            self._held = self._oversight.ended_with(code)
+            self._held = self._usage_limits.ended_with(code)
         except OSError:  # it has become a program that may not be looked at
             return False
         return True
@@ -250,28 +253,28 @@ class Run:
 
     @property
     def leaves_one_process(self) -> bool:
-        """Whether one held process is all there is of it, and nobody has to follow its end."""
+        """Whether one held process is all there is of it, and no one has to follow its end."""
         watcher = self._watcher
-        alone = self._held is not None and not self.touched and watcher.surroundings is None
-        return alone and not watcher.record.network_used and not self._oversight.oom_killed()
+        alone = self._held is not None and not self.touched and watcher.fixtures is None
+        return alone and not watcher.record.network_used and not self._usage_limits.oom_killed()
 
-    def see_off(self) -> None:
-        """Leave nothing of the program; its result has been told."""
+    def reap_held(self) -> None:
+        """Leave nothing of the program; its result has been reported."""
         if self._held is not None:
             self._reap()
 
     def _reap(self) -> Ended:
         """Kill and reap all; beside one that is held there never was another."""
         if not self._ended:
-            self._place.tree.kill_others()
+            self._isolation.tree.kill_others()
         try:
-            ended = self._place.origin.ended()
+            ended = self._isolation.origin.ended()
         except RuntimeError:
-            if not self._oversight.oom_killed():
+            if not self._usage_limits.oom_killed():
                 raise
             ended = Ended(signal.SIGKILL, 0.0, 0)
         if self._held is None:
-            self._place.tree.kill_all()
-        if self._oversight.oom_killed():
-            self._place.origin.renew()  # it may have gone the same way, or be about to
+            self._isolation.tree.kill_all()
+        if self._usage_limits.oom_killed():
+            self._isolation.origin.renew()  # it may have gone the same way, or be about to
         return ended

@@ -1,8 +1,8 @@
-"""A session as the host holds it: one slot, taken for as long as it lasts.
+"""A session as the host holds it: one supervisor, taken for as long as it lasts.
 
-In: steps, and an answer to each tool call. Out: an `Execution` per step. A session that ends gives its slot
-back, which has then killed the interpreter and all it started, as after any run; a slot that does not say so
-is not used again.
+In: steps, and an answer to each tool call. Out: an `Execution` per step. A session that ends gives its
+supervisor back, which has then killed the interpreter and all it started, as after any run; a supervisor that
+does not say so is not used again.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Protocol
 from spanproof.sandbox.backend import AnswerTool, Foreseen, Session
 from spanproof.sandbox.calls import answer_call
 from spanproof.sandbox.errors import SandboxBroken
-from spanproof.sandbox.fixed.job import fixed_by, tape_of
-from spanproof.sandbox.guest.outcome import execution_of
+from spanproof.sandbox.fixed.job import encode_fixtures, encode_tape
+from spanproof.sandbox.guest.outcome import build_execution
 from spanproof.sandbox.guest.wire import Frame, Header, call_key
 from spanproof.sandbox.model import Execution, JsonValue, SessionSpec, ToolAnswer, ToolRequest
 
@@ -25,10 +25,10 @@ _GRACE_S = 15.0
 _START_S = 30.0
 _END_S = 15.0
 _AHEAD_BYTES = 64 * 1024
-"""Sent ahead at once: a slot that reports and a host that sends must not wait for each other."""
+"""Sent ahead at once: a supervisor that reports and a host that sends must not wait for each other."""
 
 
-def job_of_session(spec: SessionSpec) -> tuple[Header, list[bytes]]:
+def build_session_job(spec: SessionSpec) -> tuple[Header, list[bytes]]:
     """The frame that starts a session.
 
     Raises:
@@ -40,13 +40,13 @@ def job_of_session(spec: SessionSpec) -> tuple[Header, list[bytes]]:
         "limits": asdict(spec.limits),
         "files": list(spec.files),
         "tools": [[stub.name, stub.parameters] for stub in spec.tools],
-        **fixed_by(spec.fixtures),
+        **encode_fixtures(spec.fixtures),
     }
-    return header, [b"", b"", b"", *spec.files.values(), *tape_of(spec.fixtures)]
+    return header, [b"", b"", b"", *spec.files.values(), *encode_tape(spec.fixtures)]
 
 
 class Link(Protocol):
-    """The host's end of a slot."""
+    """The host's end of a supervisor."""
 
     def send(self, header: Header, parts: Sequence[bytes] = ()) -> None:
         """Send a frame."""
@@ -56,28 +56,28 @@ class Link(Protocol):
 
 
 class Loan:
-    """A slot on loan to one session."""
+    """A supervisor on loan to one session."""
 
-    def __init__(self, slot: Link, give_back: Callable[[], None], drop: Callable[[], None]) -> None:
+    def __init__(self, supervisor: Link, give_back: Callable[[], None], drop: Callable[[], None]) -> None:
         """Take it.
 
         Args:
-            slot: waits for a job.
+            supervisor: waits for a job.
             give_back: called when it waits for the next one.
-            drop: called when nobody knows what it does.
+            drop: called when its state is unknown.
         """
-        self._slot = slot
+        self._supervisor = supervisor
         self._give_back, self._drop = give_back, drop
         self._at_work = self._closed = False
 
     def send(self, header: Header, parts: Sequence[bytes] = ()) -> None:
         """Send a frame; the first one is the session's job."""
         self._at_work = True
-        self._slot.send(header, parts)
+        self._supervisor.send(header, parts)
 
     def receive(self, timeout_s: float) -> Frame:
         """Wait for a frame; a result is the session's last."""
-        frame = self._slot.receive(timeout_s)
+        frame = self._supervisor.receive(timeout_s)
         if frame.header.get("kind") == "result":
             self._at_work = False
         return frame
@@ -89,7 +89,7 @@ class Loan:
         self._closed = True
         try:
             if self._at_work:
-                self._slot.send({"kind": "end"})
+                self._supervisor.send({"kind": "end"})
             while self._at_work:
                 self.receive(_END_S)
         except SandboxBroken:
@@ -102,29 +102,29 @@ class Loan:
 
 
 class JailSession(Session):
-    """One interpreter over several programs, in a jail slot of its own."""
+    """One interpreter over several programs, in a jail supervisor of its own."""
 
     def __init__(
         self,
-        slot: Loan,
+        supervisor: Loan,
         job: tuple[Header, list[bytes]],
         spec: SessionSpec,
         answer: AnswerTool,
-        may_lie: Callable[[str], bool],
+        may_exist: Callable[[str], bool],
     ) -> None:
-        """Start it; `may_lie` as for `execution_of`."""
-        self._slot: Loan | None = slot
+        """Start it; `may_exist` as for `build_execution`."""
+        self._supervisor: Loan | None = supervisor
         self._spec = spec
         self._answer = answer
-        self._may_lie = may_lie
+        self._may_lie = may_exist
         self._tools = frozenset(stub.name for stub in spec.tools)
         self._coming: deque[Foreseen] = deque()
         self._sent: deque[str] = deque()
         self._calls: list[tuple[ToolRequest, ToolAnswer]] = []
-        """Those the slot may answer, by their numbers."""
+        """Those the supervisor may answer, by their numbers."""
         try:
-            slot.send(*job)
-            ready = slot.receive(_START_S).header
+            supervisor.send(*job)
+            ready = supervisor.receive(_START_S).header
         except BaseException:
             self.close()
             raise
@@ -138,16 +138,16 @@ class JailSession(Session):
 
     @property
     def is_ahead(self) -> bool:
-        """Whether the slot has steps that were not asked for."""
+        """Whether the supervisor has steps that were not requested."""
         return bool(self._sent)
 
     def execute(self, source: str) -> Execution:
         """Run one step; see `Session.execute`."""
-        if self._slot is None:
+        if self._supervisor is None:
             raise SandboxBroken("the session is over")
         try:
-            frame = self._step(self._slot, source)
-            execution = execution_of(frame.header, frame.parts, self._spec.limits, may_lie=self._may_lie)
+            frame = self._step(self._supervisor, source)
+            execution = build_execution(frame.header, frame.parts, self._spec.limits, may_exist=self._may_lie)
         except BaseException:
             self.close()  # the step waits for an answer that will not come
             raise
@@ -157,39 +157,39 @@ class JailSession(Session):
 
     def close(self) -> None:
         """End the interpreter."""
-        slot, self._slot = self._slot, None
+        supervisor, self._supervisor = self._supervisor, None
         self._coming.clear()
         self._sent.clear()
-        if slot is not None:
-            slot.close()
+        if supervisor is not None:
+            supervisor.close()
 
-    def _step(self, slot: Loan, source: str) -> Frame:
-        """Hand over a step, unless the slot has it already; the frame that ends it."""
+    def _step(self, supervisor: Loan, source: str) -> Frame:
+        """Hand over a step, unless the supervisor has it already; the frame that ends it."""
         if not self._sent:
-            self._hand_over(slot, source)
+            self._hand_over(supervisor, source)
         elif self._sent[0] != source:
-            raise SandboxBroken("a step was foreseen, and another one is asked for")
+            raise SandboxBroken("a step was foreseen, and another one was requested")
         self._sent.popleft()
         while True:
-            frame = slot.receive(self._spec.limits.wall_s + _GRACE_S)
+            frame = supervisor.receive(self._spec.limits.wall_s + _GRACE_S)
             self._keep_count(frame.header)
             if frame.header.get("kind") != "call":
                 break
-            slot.send(answer_call(frame.header, self._tools, self._answer))
+            supervisor.send(answer_call(frame.header, self._tools, self._answer))
         if frame.header.get("outcome") != "ok":
-            self._sent.clear()  # the slot has dropped them
+            self._sent.clear()  # the supervisor has dropped them
         return frame
 
     def _keep_count(self, header: Header) -> None:
-        """Let whoever answers know of the calls that the slot has answered since it last told."""
-        told_of = header.get("foreseen", [])
-        if type(told_of) is not list or not all(number in range(len(self._calls)) for number in told_of):
-            raise SandboxBroken("a jail slot says that it has answered calls which nobody foresaw")
-        for asked, told in map(self._calls.__getitem__, told_of):
-            if self._answer(asked) != told:
+        """Report to the answering side the calls that the supervisor has answered since its last report."""
+        answered = header.get("foreseen", [])
+        if type(answered) is not list or not all(number in range(len(self._calls)) for number in answered):
+            raise SandboxBroken("a jail supervisor says that it has answered calls that were not foreseen")
+        for asked, reply in map(self._calls.__getitem__, answered):
+            if self._answer(asked) != reply:
                 raise SandboxBroken(f"a call of {asked.tool} was foreseen to be answered otherwise")
 
-    def _hand_over(self, slot: Loan, source: str) -> None:
+    def _hand_over(self, supervisor: Loan, source: str) -> None:
         """Send a step, and what is foreseen after it as far as it may be sent at once."""
         steps = [Foreseen(source)]
         if self._coming and self._coming[0].source == source:
@@ -200,12 +200,12 @@ class JailSession(Session):
         self._calls.clear()
         foreseen = [[[self._numbered(*call) for call in step.calls], step.lasting] for step in steps]
         sources = [step.source.encode("utf-8", "surrogatepass") for step in steps]
-        slot.send({"kind": "step", "foreseen": foreseen}, sources)
+        supervisor.send({"kind": "step", "foreseen": foreseen}, sources)
 
-    def _numbered(self, asked: ToolRequest, told: ToolAnswer) -> list[object]:
-        """A foreseen call as the slot knows it: its number, how it is written, and the answer."""
-        self._calls.append((asked, told))
-        return [len(self._calls) - 1, call_key(*_parts(asked)), asdict(told)]
+    def _numbered(self, asked: ToolRequest, reply: ToolAnswer) -> list[object]:
+        """A foreseen call as the supervisor knows it: its number, how it is written, and the answer."""
+        self._calls.append((asked, reply))
+        return [len(self._calls) - 1, call_key(*_parts(asked)), asdict(reply)]
 
 
 def _at_once(coming: deque[Foreseen]) -> list[Foreseen]:
@@ -220,7 +220,7 @@ def _at_once(coming: deque[Foreseen]) -> list[Foreseen]:
 def _size(step: Foreseen) -> int:
     """About how many bytes it takes."""
     return len(step.source) + sum(
-        len(json.dumps([*_parts(asked), told.result])) for asked, told in step.calls
+        len(json.dumps([*_parts(asked), reply.result])) for asked, reply in step.calls
     )
 
 

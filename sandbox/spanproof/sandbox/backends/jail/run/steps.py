@@ -1,9 +1,9 @@
-"""A session seen from its slot: a run that takes steps from the host before it ends.
+"""A session seen from its supervisor: a run that takes steps from the host before it ends.
 
-In: steps, and answers to the guest's tool calls. Out: a frame per step. The clock of a step stands while the
-host answers a call. What the host foresees it sends along: the steps to run for as long as each ends well,
-and the answers to calls, given to calls that are made as foreseen. Nothing of it goes to the guest before its
-turn. Everything else is as in any run.
+In: steps, and answers to the guest's tool calls. Out: a frame per step. The clock of a step is paused while
+the host answers a call. What the host foresees it sends along: the steps to run for as long as each ends
+well, and the answers to calls, given to calls that are made as foreseen. Nothing of it goes to the guest
+before its turn. Everything else is as in any run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class SessionRun(Run):
 
     def __init__(self, job: Frame, armed: Armed, links: Links) -> None:
         super().__init__(job, armed, links)
-        self._line.listen()  # it asks, and waits for answers
+        self._control_channel.listen()  # it queries, and waits for answers
         self._ready = self._in_step = False
         self._step = ""
         """The secret name of the step at hand: a report made up before the step began cannot know it."""
@@ -44,38 +44,38 @@ class SessionRun(Run):
         self._lasting = False
         """Whether those that it does not make are the next step's."""
         self._answered: list[int] = []
-        """Numbers of those that were answered and that the host has not heard of."""
+        """Numbers of those that were answered and that the host has not received."""
         self._calls = 0
-        self._cpu_told = 0.0
-        self._untold = b""
+        self._cpu_reported = 0.0
+        self._unsent = b""
 
     def finish(self) -> tuple[Header, list[bytes]]:
         """See `Run`; a frame that was cut off by the end is completed."""
         result = super().finish()
-        if self._untold:
-            self._channel.sendall(self._untold)
+        if self._unsent:
+            self._channel.sendall(self._unsent)
         return result
 
     def _bound_time(self) -> None:
         """CPU time is bounded by the wall time of each step: the kernel's limit is for a whole process."""
 
     def _is_timed(self) -> bool:
-        return self._in_step and not self._clock.stands
+        return self._in_step and not self._clock.is_paused
 
     def _is_over(self) -> bool:
-        return self._ended or not self._in_step or self._clock.stands
+        return self._ended or not self._in_step or self._clock.is_paused
 
-    def _hear(self, said: Header) -> None:
-        if said.get("token") != self._armed.token:
+    def _handle(self, message_header: Header) -> None:
+        if message_header.get("token") != self._armed.token:
             return
-        kind = said.get("kind")
+        kind = message_header.get("kind")
         if kind == "call":
-            self._forward(said)
-        elif kind == "step" and self._in_step and said.get("step") == self._step:
-            self._end_step(said)
+            self._forward(message_header)
+        elif kind == "step" and self._in_step and message_header.get("step") == self._step:
+            self._end_step(message_header)
         elif kind == "ready" and not self._step and not self._ready:
             self._ready = True
-            self._end_step(said)
+            self._end_step(message_header)
 
     def _take(self, frame: Frame) -> None:
         kind = frame.header.get("kind")
@@ -84,7 +84,7 @@ class SessionRun(Run):
             self._lasting = False
             self._next_step()
         elif kind == "answer":
-            self._clock.go_on()  # the time a tool takes is the host's, not the step's
+            self._clock.resume()  # the time a tool takes is the host's, not the step's
             self._to_guest(message(frame.header))
             self._next_step()
         elif kind == "end":
@@ -92,7 +92,7 @@ class SessionRun(Run):
 
     def _next_step(self) -> None:
         """Begin it, where there is one, the one before is over, and no call of that waits for its answer."""
-        if not self._coming or self._in_step or self._clock.stands or self._stopped is not None:
+        if not self._coming or self._in_step or self._clock.is_paused or self._stopped is not None:
             return
         source, (calls, lasting) = self._coming.popleft()
         if not self._lasting:
@@ -106,53 +106,64 @@ class SessionRun(Run):
         self._clock.start()
         self._to_guest(message({"kind": "step", "step": self._step}, [source]))
 
-    def _end_step(self, said: Header) -> None:
-        """Gather what the step did, tell the host, and start the next one's account."""
+    def _end_step(self, message_header: Header) -> None:
+        """Gather what the step did, report the host, and start the next one's account."""
         self._streams.drain()
         header = self._facts(self._clock.passed_s(), self._cpu_s())
-        header |= {key: said.get(key) for key in _OF_A_STEP}
-        header |= {"kind": "step", "ready": said["kind"] == "ready", "files": self._place.box.files_left()}
-        header["peak"] = self._oversight.peak_bytes()
+        header |= {key: message_header.get(key) for key in _OF_A_STEP}
+        header |= {
+            "kind": "step",
+            "ready": message_header["kind"] == "ready",
+            "files": self._isolation.box.files_left(),
+        }
+        header["peak"] = self._usage_limits.peak_bytes()
         self._in_step = False
         self._to_host(encode(header, self._streams.kept()))
         self._streams.begin_anew()
         self._watcher.record = Record(network_used=self._watcher.record.network_used)
-        if said.get("outcome") != "ok":
+        if message_header.get("outcome") != "ok":
             self._coming.clear()
         self._next_step()
 
-    def _forward(self, said: Header) -> None:
+    def _forward(self, message_header: Header) -> None:
         self._calls += 1
         if self._calls > _CALLS_A_STEP:
             self._stopped = "timeout"
             return
-        if not self._in_step or self._clock.stands:
-            # One call at a time: a host that answers and a slot that forwards would wait for each other.
+        if not self._in_step or self._clock.is_paused:
+            # One call at a time: a host that answers and a supervisor that forwards would wait for each
+            # other.
             reason = "no step is running" if not self._in_step else "another call waits for its answer"
             refusal = {"error_type": "RuntimeError", "error_message": reason}
-            self._to_guest(message({"kind": "answer", "call": said.get("call"), **refusal}))
+            self._to_guest(message({"kind": "answer", "call": message_header.get("call"), **refusal}))
             return
-        if self._foreseen and self._foreseen[0][1] == call_key(*(said.get(key) for key in _OF_A_CALL)):
+        if self._foreseen and self._foreseen[0][1] == call_key(
+            *(message_header.get(key) for key in _OF_A_CALL)
+        ):
             number, _key, answer = self._foreseen.popleft()
             self._answered.append(number)
             self._clock.stop(self._last_turn_began)
-            self._clock.go_on()
-            self._to_guest(message({**answer, "kind": "answer", "call": said.get("call")}))
+            self._clock.resume()
+            self._to_guest(message({**answer, "kind": "answer", "call": message_header.get("call")}))
             return
         self._foreseen.clear()  # the order is lost: the host knows what follows
-        call = {"kind": "call", "call": said.get("call"), **{key: said.get(key) for key in _OF_A_CALL}}
+        call = {
+            "kind": "call",
+            "call": message_header.get("call"),
+            **{key: message_header.get(key) for key in _OF_A_CALL},
+        }
         self._clock.stop(self._last_turn_began)
-        self._to_host(encode(call | {"foreseen": self._told_answered()}))
+        self._to_host(encode(call | {"foreseen": self._take_answered()}))
 
     def _facts(self, wall_s: float, cpu_s: float) -> Header:
-        return super()._facts(wall_s, cpu_s) | {"foreseen": self._told_answered()}
+        return super()._facts(wall_s, cpu_s) | {"foreseen": self._take_answered()}
 
-    def _told_answered(self) -> list[int]:
-        told, self._answered = self._answered, []
-        return told
+    def _take_answered(self) -> list[int]:
+        reply, self._answered = self._answered, []
+        return reply
 
     def _to_host(self, data: bytes) -> None:
-        """Tell the host, who may be long in reading: what the guest has started is looked after meanwhile."""
+        """Send to the host, which may read slowly: what the guest has started is looked after meanwhile."""
         view = memoryview(data)
         waiting = select.poll()
         waiting.register(self._way_out, select.POLLOUT)
@@ -161,10 +172,10 @@ class SessionRun(Run):
                 self._channel.sendall(view[:_PIECE_BYTES])
                 view = view[_PIECE_BYTES:]
             else:
-                self._stopped = self._oversight.look()
-        self._untold += view
+                self._stopped = self._usage_limits.look()
+        self._unsent += view
 
     def _cpu_s(self) -> float:
-        spent = self._oversight.cpu_s_so_far()
-        step, self._cpu_told = spent - self._cpu_told, spent
+        spent = self._usage_limits.cpu_s_so_far()
+        step, self._cpu_reported = spent - self._cpu_reported, spent
         return max(0.0, step)

@@ -1,6 +1,6 @@
-"""A guest's standard streams, seen from its slot: its input is fed, its output kept within bounds.
+"""A guest's standard streams, seen from its supervisor: its input is fed, its output kept within bounds.
 
-Never waits: a guest that reads or writes nothing holds nobody up.
+Never waits: a guest that reads or writes nothing delays no one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _DRAIN_BYTES = 1 << 20
 
 
 class Streams:
-    """Of one run, muted at first; registered for polling as long as there is something to hear or to feed."""
+    """Of one run, muted at first; polled as long as there is something to read or to write."""
 
     def __init__(self, armed: Armed, poll: select.poll, stdin: bytes, keep_bytes: int) -> None:
         self._armed = armed
@@ -67,7 +67,7 @@ class Streams:
                 continue
 
     def feed(self) -> None:
-        """Write what the pipe has room for; an input that nobody reads any more is over."""
+        """Write what the pipe has room for; an input that no one reads any more is over."""
         try:
             self._stdin = self._stdin[os.write(self._armed.stdin, self._stdin[:_PIECE_BYTES]) :]
         except OSError:
@@ -84,7 +84,7 @@ class Streams:
                 self._muted.append(fd)
 
     def unmute(self) -> None:
-        """Hear them again."""
+        """Poll them again."""
         for fd in self._muted:
             self._poll.register(fd, select.POLLIN)
         self._muted.clear()

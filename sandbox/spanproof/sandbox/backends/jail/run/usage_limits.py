@@ -5,7 +5,7 @@ In: the parts that hold the guest. Out: why the run must end, where it must, and
 
 from __future__ import annotations
 
-from spanproof.sandbox.backends.jail.isolation import Born, Ended, Place
+from spanproof.sandbox.backends.jail.isolation import Ended, Isolation, WaitingGuest
 from spanproof.sandbox.backends.jail.namespaces import memory
 from spanproof.sandbox.backends.jail.namespaces.cgroup import Group
 from spanproof.sandbox.guest.wire import Header
@@ -13,22 +13,24 @@ from spanproof.sandbox.guest.wire import Header
 TICK_S = 0.05
 
 
-class Oversight:
+class UsageLimits:
     """Of one run."""
 
-    def __init__(self, limits: Header, born: Born, place: Place, group: Group | None) -> None:
+    def __init__(
+        self, limits: Header, guest: WaitingGuest, isolation: Isolation, group: Group | None
+    ) -> None:
         """Begin; the guest still waits."""
         self._processes = limits["processes"]
-        self._born = born
-        self._main = born.pid
-        self._place = place
+        self._born = guest
+        self._main = guest.pid
+        self._isolation = isolation
         self._group = group
-        self._meter = memory.Meter(limits["memory_bytes"], born.warm_bytes, place.tree, place.box)
+        self._meter = memory.Meter(limits["memory_bytes"], guest.warm_bytes, isolation.tree, isolation.box)
         if group is not None:
             group.begin(limits["memory_bytes"], limits["disk_bytes"])
-        place.tree.keep_bound()  # the guest was bounded when it was armed, which may be long ago
-        self._strays_cpu_before = place.tree.strays_cpu_s
-        self._arming_cpu_s = memory.cpu_s(born.pid)
+        isolation.tree.keep_bound()  # the guest was bounded when it was armed, which may be long ago
+        self._strays_cpu_before = isolation.tree.strays_cpu_s
+        self._arming_cpu_s = memory.cpu_s(guest.pid)
 
     def is_due(self, now: float) -> bool:
         """Whether it is time to look again."""
@@ -36,23 +38,23 @@ class Oversight:
 
     def look(self) -> str | None:
         """Reap, count and measure; why the run must end, where it must."""
-        self._place.tree.reap_strays(self._main)
-        self._place.tree.keep_bound()
-        return self._place.box.enforce() or ("memory" if self._is_over_memory() else None)
+        self._isolation.tree.reap_strays(self._main)
+        self._isolation.tree.keep_bound()
+        return self._isolation.box.enforce() or ("memory" if self._is_over_memory() else None)
 
     def _is_over_memory(self) -> bool:
         """Whether the tree is over its bound, or the kernel has killed in it for that."""
         over = self._meter.over_limit()
         if self._meter.processes >= self._processes:
-            self._place.watcher.record.note("process", "fork", allowed=False)
+            self._isolation.watcher.record.note("process", "fork", allowed=False)
         return over or self.oom_killed()
 
     def oom_killed(self) -> bool:
         """Whether the kernel has killed in the tree for its memory."""
         return self._group is not None and self._group.killed()
 
-    def let_the_rest_live(self) -> None:
-        """Where the kernel has killed for memory, have it kill no more: the slot would be next."""
+    def lift_memory_bound(self) -> None:
+        """Where the kernel has killed for memory, have it kill no more: the supervisor would be next."""
         if self._group is not None and self.oom_killed():
             self._group.lift()
 
@@ -66,12 +68,12 @@ class Oversight:
         return max(ended.peak_bytes, self._meter.peak_bytes)
 
     def ended_with(self, code: int) -> Ended:
-        """How a main process that is held at its end has ended, having reaped nobody."""
+        """How a main process that is held at its end has ended, without any reaped child."""
         grown_bytes = memory.peak_bytes(self._main) - self._born.resident_bytes
         return Ended(code << 8, memory.cpu_s(self._main), max(0, grown_bytes))
 
     def cpu_s_so_far(self) -> float:
-        """CPU seconds of the main process, its arming among them, and of those the slot had to reap."""
+        """CPU seconds of the main process, its arming among them, and of those the supervisor had to reap."""
         return memory.cpu_s(self._main) + self._strays_cpu_s()
 
     def cpu_s_of(self, ended: Ended) -> float:
@@ -79,4 +81,4 @@ class Oversight:
         return max(0.0, ended.cpu_s - self._arming_cpu_s) + self._strays_cpu_s()
 
     def _strays_cpu_s(self) -> float:
-        return self._place.tree.strays_cpu_s - self._strays_cpu_before
+        return self._isolation.tree.strays_cpu_s - self._strays_cpu_before

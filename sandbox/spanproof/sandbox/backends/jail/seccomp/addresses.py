@@ -1,7 +1,7 @@
 """Socket addresses and DNS queries as a guest laid them into memory, read for people.
 
 In: bytes from a hostile process, of any length and content. Out: a target, or None where there is none to
-tell. Never raises.
+report. Never raises.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _internet(address: ipaddress.IPv4Address | ipaddress.IPv6Address, raw: bytes
 
 
 def queried_name(payload: bytes) -> str | None:
-    """The name a DNS query asks for, None where the bytes are no query."""
+    """The name a DNS query requests, None where the bytes are no query."""
     if len(payload) < 17:
         return None
     _id, flags, questions, answers, authorities, _extra = struct.unpack_from("!6H", payload)

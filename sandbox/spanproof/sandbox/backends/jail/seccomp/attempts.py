@@ -1,6 +1,6 @@
-"""What a run attempted: each distinct attempt once, in order, and no more of them than can be told.
+"""What a run attempted: each distinct attempt once, in order, and no more of them than can be reported.
 
-In: one attempt at a time, as who answers the kernel sees it. Out: facts, from which the host classes the run.
+In: one attempt at a time, as the watcher sees it. Out: facts, from which the host classes the run.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Record:
     dropped: int = 0
     missing: set[str] = field(default_factory=set)
 
-    def told(self) -> Header:
-        """All of it, as the host is told; of most runs there is nothing."""
+    def to_header(self) -> Header:
+        """All of it, as the host receives it; of most runs there is nothing."""
         if not self.attempts and not self.memory_refused:
             return {}
         return {

@@ -42,7 +42,7 @@ ARCHITECTURE = Instruction(LD_ABS, _OFFSET_ARCH)
 """Loads whose numbers the call is by."""
 
 
-def packed(program: Program) -> bytes:
+def pack(program: Program) -> bytes:
     """The bytes that the kernel takes.
 
     Raises:

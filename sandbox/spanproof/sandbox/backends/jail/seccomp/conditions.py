@@ -1,7 +1,7 @@
-"""Calls whose arguments decide: for each, the piece of the seccomp program that tells one use from the other.
+"""Calls whose arguments decide: for each, the piece of the seccomp program that separates its uses.
 
 In: the guest's user id. Out: by a call's name, what makes its piece. A piece sees the arguments' values and
-never the memory behind them: what a pointer points to is the slot's to find out.
+never the memory behind them: what a pointer points to is the supervisor's to find out.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _RET_NO_OPTION = RET_ERRNO | errno.ENOPROTOOPT
 _RET_NO_PROTOCOL = RET_ERRNO | errno.EPROTONOSUPPORT
 
 LARGE_MAPPING_BYTES = 64 * 1024 * 1024
-"""Writable mappings from this size on are shown to the slot, which knows the program's memory limit."""
+"""Writable mappings from this size on are shown to the supervisor, which knows the program's memory limit."""
 
 OUTWARD_FLAGS = 0x7E020000 | 0x8000
-"""Of `clone`: new namespaces; and CLONE_PARENT, for a child that is a sibling, so that no slot reaps it."""
+"""Of `clone`: new namespaces; and CLONE_PARENT, whose child no supervisor would reap."""
 
 _AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
 PLAIN_TYPES = (1, 2, 5)  # STREAM, DGRAM, SEQPACKET
@@ -53,7 +53,7 @@ _INTERNET_LEVELS = (0, 6, 17, 41)  # IP, TCP, UDP, IPv6
 _SOL_SOCKET, _SO_PASSPIDFD, _SO_PEERPIDFD = 1, 76, 77
 _PROT_WRITE = 2
 _S_IFMT, _S_IFCHR, _S_IFBLK = 0o170000, 0o020000, 0o060000
-_SLOT_PID = 1
+_SUPERVISOR_PID = 1
 _ON_A_PROCESS = (
     "kill",
     "tgkill",
@@ -64,8 +64,8 @@ _ON_A_PROCESS = (
     "sched_setparam",
     "sched_setscheduler",
 )
-"""Calls on a process named by their first argument: the slot shares the guest's user id, so the kernel alone
-would let a guest slow it down."""
+"""Calls on a process named by their first argument: the supervisor shares the guest's user id, so the kernel
+alone would let a guest slow it down."""
 # PDEATHSIG (1, 2), DUMPABLE (get, 3), NAME (15, 16), SECCOMP (get, 21), CAPBSET_READ, TIMERSLACK, subreaper,
 # NO_NEW_PRIVS, THP_DISABLE, and PR_SET_VMA, with which allocators name their memory
 _HARMLESS_PRCTL = (1, 2, 3, 15, 16, 21, 23, 29, 30, 36, 37, 38, 39, 41, 42, 0x53564D41)
@@ -80,7 +80,7 @@ def conditional(uid: int) -> dict[str, Callable[[], Program]]:
     return {
         "clone": lambda: any_bit(0, OUTWARD_FLAGS, RET_NOTIFY, RET_ALLOW),
         "socket": _socket,
-        **dict.fromkeys(_ON_A_PROCESS, _not_on_the_slot),
+        **dict.fromkeys(_ON_A_PROCESS, _not_on_the_supervisor),
         "setpriority": lambda: _one_process(which=0),
         "ioprio_set": lambda: _one_process(which=1),
         "prctl": _process_control,
@@ -101,7 +101,7 @@ def conditional(uid: int) -> dict[str, Callable[[], Program]]:
 
 
 def without_namespaces() -> dict[str, Callable[[], Program]]:
-    """More: the slot is no PID 1, the network is the machine's, and files of the same user are in sight."""
+    """More: the supervisor is no PID 1, and the machine's network and files of its user are visible."""
     return {
         **dict.fromkeys(UNBOUNDED, lambda: [end(RET_NOTIFY)]),
         **dict.fromkeys(_ON_A_PROCESS, _not_on_oneself),
@@ -111,7 +111,7 @@ def without_namespaces() -> dict[str, Callable[[], Program]]:
         "socketpair": lambda: _pair(1),
         "fcntl": lambda: one_of(1, (_F_SETOWN, _F_SETOWN_EX), RET_EPERM, RET_ALLOW),
         "ioctl": lambda: one_of(1, (_TIOCSTI, _TIOCLINUX, _FIOSETOWN, _SIOCSPGRP), RET_EPERM, RET_ALLOW),
-        # Options of an internet socket have no meaning for what stands in its place: they hold, to no effect.
+        # Options of an internet socket have no meaning for what replaces it: they hold, to no effect.
         "setsockopt": lambda: _option(_RET_DONE, _SO_PASSPIDFD),
         "getsockopt": lambda: _option(RET_NOTIFY, _SO_PEERPIDFD),
         **dict.fromkeys(("getpeername", "getsockname", "recvmsg"), lambda: [end(RET_NOTIFY)]),
@@ -121,8 +121,8 @@ def without_namespaces() -> dict[str, Callable[[], Program]]:
     }
 
 
-def _not_on_the_slot() -> Program:
-    return one_of(0, (_SLOT_PID,), RET_NOTIFY, RET_ALLOW)
+def _not_on_the_supervisor() -> Program:
+    return one_of(0, (_SUPERVISOR_PID,), RET_NOTIFY, RET_ALLOW)
 
 
 def _not_on_oneself() -> Program:
@@ -131,7 +131,7 @@ def _not_on_oneself() -> Program:
 
 
 def _no_new_bound_of_processes() -> Program:
-    """The slot moves that bound below what is allowed at most; nobody else does."""
+    """The supervisor moves that bound below what is allowed at most; no one else does."""
     return [
         low(1),
         Instruction(JEQ, _RLIMIT_NPROC, 0, 5),
@@ -156,29 +156,29 @@ def _of_oneself(which: int) -> Program:
 
 
 def _one_process(which: int) -> Program:
-    """On one process that is not the slot; groups and users would take it in."""
+    """On one process that is not the supervisor; groups and users would take it in."""
     return [
         low(0),
         Instruction(JEQ, which, 0, 2),
         low(1),
-        Instruction(JEQ, _SLOT_PID, 0, 1),
+        Instruction(JEQ, _SUPERVISOR_PID, 0, 1),
         end(RET_NOTIFY),
         end(RET_ALLOW),
     ]
 
 
 def _process_control() -> Program:
-    """Hiding from the slot is the slot's to allow."""
+    """Hiding from the supervisor is the supervisor's to allow."""
     hides = [low(0), Instruction(JEQ, _PR_SET_DUMPABLE, 0, 1), end(RET_NOTIFY)]
     return [*hides, *one_of(0, _HARMLESS_PRCTL, RET_ALLOW, RET_EPERM)]
 
 
 def _socket() -> Program:
-    """UNIX, INET and INET6 stream, datagram and sequenced sockets; others are told apart by the slot."""
+    """UNIX, INET and INET6 stream, datagram and sequenced sockets; the supervisor refuses others."""
     refuse_family = [
         low(0),
         Instruction(JEQ, _AF_NETLINK, 0, 1),
-        # libc asks netlink for interfaces and copes without; refusing it is no news
+        # libc queries netlink for interfaces and copes without; refusing it is no news
         end(_RET_NO_FAMILY),
         end(RET_NOTIFY),
     ]
@@ -207,7 +207,7 @@ def _socket_inside() -> Program:
 
 
 def _option(of_the_internet: int, pidfd: int) -> Program:
-    """No descriptor of the process at the other end, which is the slot's for some: signals go by it."""
+    """No descriptor of the process at the other end, which is the supervisor's for some: signals go by it."""
     last = len(_INTERNET_LEVELS) + 4
     levels = [Instruction(JEQ, level, last - index, 0) for index, level in enumerate(_INTERNET_LEVELS)]
     return [

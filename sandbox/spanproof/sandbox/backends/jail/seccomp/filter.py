@@ -1,9 +1,9 @@
 """The seccomp program: from the rules by name to bytes.
 
 In: an architecture and the guest's user id. Out: the program, and with it the promise that every call is
-either allowed, fails with a fixed errno, or is handed to the slot; nothing is killed, so that each refusal
-is a fact the slot has seen. Calls are found by binary search over ranges of numbers: installing a filter
-makes the kernel run it once for every number, so a linear chain costs milliseconds.
+either allowed, fails with a fixed errno, or is handed to the supervisor; nothing is killed, so that each
+refusal is a fact the supervisor has seen. Calls are found by binary search over ranges of numbers: installing
+a filter makes the kernel run it once for every number, so a linear chain costs milliseconds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from spanproof.sandbox.backends.jail.seccomp.bpf import (
     Instruction,
     Program,
     end,
-    packed,
+    pack,
 )
 from spanproof.sandbox.backends.jail.seccomp.conditions import conditional, without_namespaces
 from spanproof.sandbox.backends.jail.seccomp.rules import ALLOWED, REFUSED, WATCHED
@@ -33,7 +33,7 @@ _FOR_THE_KERNEL = WATCHED | {"mmap", "mremap", "prctl", "sendto"}
 """Calls shown to be noted, measured or answered, and not to be refused."""
 
 SEEDED = frozenset(("getrandom",))
-"""What the slot answers where a program's chance is to repeat."""
+"""What the supervisor answers where a program's chance is to repeat."""
 
 _X32_BIT = 0x40000000
 
@@ -49,12 +49,12 @@ def compile_filter(
     """The program for one architecture.
 
     Args:
-        arch: whose numbers the filter holds; calls of any other are handed to the slot, which refuses.
+        arch: whose numbers the filter holds; calls of any other are handed to the supervisor, which refuses.
         uid: the guest's user and group id: setting it again is no attempt.
-        answered: allowed calls that the slot answers in the kernel's place.
+        answered: allowed calls that the supervisor answers in the kernel's place.
         namespaced: whether namespaces bound what a call on another process, a socket or a file of the same
-            user reaches; where they do not, the slot is shown those calls too.
-        shown: calls that the slot is shown whatever their arguments.
+            user reaches; where they do not, the supervisor is shown those calls too.
+        shown: calls that the supervisor is shown whatever their arguments.
     """
     head = [
         ARCHITECTURE,
@@ -64,11 +64,11 @@ def compile_filter(
         Instruction(JGE, _X32_BIT, 0, 1),
         end(RET_NOTIFY),
     ]
-    return packed(head + _search(_ranges(_actions(arch, uid, answered, namespaced, shown))))
+    return pack(head + _search(_ranges(_actions(arch, uid, answered, namespaced, shown))))
 
 
-def compile_untold(arch: Arch, uid: int) -> bytes:
-    """The program for a kernel that does not notify: what a slot would refuse fails, and nobody is told.
+def compile_silent_filter(arch: Arch, uid: int) -> bytes:
+    """The program for a kernel that does not notify: what a supervisor would refuse fails unrecorded.
 
     What it would judge by a path, an address or a size goes through: another wall must bound that.
     """
@@ -84,11 +84,11 @@ def compile_untold(arch: Arch, uid: int) -> bytes:
         end(RET_ENOSYS),
         NUMBER,
     ]
-    return packed(head + _search(_ranges(settled)))
+    return pack(head + _search(_ranges(settled)))
 
 
 def _settled(action: Program, verdict: int) -> Program:
-    """With a verdict in the place of the slot's."""
+    """With a verdict in the place of the supervisor's."""
     asked = end(RET_NOTIFY)
     return [end(verdict) if instruction == asked else instruction for instruction in action]
 

@@ -1,7 +1,7 @@
-"""Seccomp's notifications: the calls the kernel holds up, and what it is told to do with them.
+"""Seccomp's notifications: the calls the kernel holds up, and what it does with them.
 
 In: the listener of a guest's filter. Out: one held call at a time; and to the kernel the answer, which others
-have found. A caller that is killed meanwhile is no error: there is nobody left to be answered.
+have found. A caller that is killed meanwhile is no error: there is no caller to answer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Notification:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the kernel is told; by default that the call goes on.
+    """The answer to the kernel; by default that the call goes on.
 
     Attributes:
         error: the number it fails with.
@@ -54,7 +54,7 @@ NONE_YET = Answer()
 EPERM = Answer(errno.EPERM)
 
 
-def received(listener: int) -> Notification | None:
+def receive_notification(listener: int) -> Notification | None:
     """The next held call; None when its caller is gone."""
     buffer = bytearray(_NOTIFICATION.size)
     try:
@@ -66,7 +66,7 @@ def received(listener: int) -> Notification | None:
 
 
 def send(listener: int, id_: int, answer: Answer) -> None:
-    """Answer a held call; where its caller is gone, nobody."""
+    """Answer a held call; does nothing where its caller is gone."""
     if answer.descriptor is not None:
         closes = answer.flags & os.O_CLOEXEC
         handed = _DESCRIPTOR.pack(id_, _AND_SEND, answer.descriptor, 0, closes)

@@ -1,8 +1,8 @@
 """Which paths are a program's own, and which cross its boundary.
 
 In: an absolute path a guest named, and whether it wants to write. Out: inside, outside (the kernel's own
-refusal tells the program), or forbidden (refused by the slot, because the path exists in the jail and still
-says something about the machine). Looks at names and links only; never opens anything.
+refusal reports the program), or forbidden (refused by the supervisor, because the path exists in the jail and
+still says something about the machine). Looks at names and links only; never opens anything.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PROBED = re.compile(
 
 
 class Judged(enum.Enum):
-    """How a path stands to the boundary."""
+    """How a path relates to the boundary."""
 
     INSIDE = enum.auto()
     OUTSIDE = enum.auto()
@@ -62,23 +62,23 @@ class Boundary:
 
     def judge(self, path: str, pid: int, *, writes: bool) -> tuple[Judged, str]:
         """Judge a path as a guest process named it; with it comes the path, links followed."""
-        place = self._resolved(path, pid)
-        return self._judge(place, writes=writes), place
+        resolved = self._resolved(path, pid)
+        return self._judge(resolved, writes=writes), resolved
 
-    def _judge(self, place: str, *, writes: bool) -> Judged:
-        if place in _CREDENTIALS:
+    def _judge(self, resolved: str, *, writes: bool) -> Judged:
+        if resolved in _CREDENTIALS:
             return Judged.FORBIDDEN
-        if _within(place, self._roots):
+        if _within(resolved, self._roots):
             return Judged.OUTSIDE if writes else Judged.INSIDE
-        if place in self._bare:
+        if resolved in self._bare:
             return Judged.FORBIDDEN
-        if _within(place, _WRITABLE) or self._is_device(place):
+        if _within(resolved, _WRITABLE) or self._is_device(resolved):
             return Judged.INSIDE
-        if place.startswith("/proc/"):
-            return self._judge_process(place, writes=writes)
+        if resolved.startswith("/proc/"):
+            return self._judge_process(resolved, writes=writes)
         if writes:
             return Judged.OUTSIDE
-        if place == "/" or PROBED.fullmatch(place) or os.path.lexists(place):
+        if resolved == "/" or PROBED.fullmatch(resolved) or os.path.lexists(resolved):
             return Judged.INSIDE
         return Judged.OUTSIDE
 
@@ -95,18 +95,18 @@ class Boundary:
         except (OSError, ValueError):
             return own
 
-    def _judge_process(self, place: str, *, writes: bool) -> Judged:
-        if place.startswith("/proc/self/"):
-            return Judged.FORBIDDEN if writes and "/fd/" not in place else Judged.INSIDE
-        if re.match(r"/proc/1(/|$)", place):
+    def _judge_process(self, resolved: str, *, writes: bool) -> Judged:
+        if resolved.startswith("/proc/self/"):
+            return Judged.FORBIDDEN if writes and "/fd/" not in resolved else Judged.INSIDE
+        if re.match(r"/proc/1(/|$)", resolved):
             return Judged.FORBIDDEN
-        if re.match(r"/proc/\d+(/|$)", place) or PROBED.fullmatch(place):
+        if re.match(r"/proc/\d+(/|$)", resolved) or PROBED.fullmatch(resolved):
             return Judged.OUTSIDE if writes else Judged.INSIDE
         return Judged.OUTSIDE
 
-    def _is_device(self, place: str) -> bool:
-        return place.startswith("/dev/") and place.split("/")[2] in _DEVICES
+    def _is_device(self, resolved: str) -> bool:
+        return resolved.startswith("/dev/") and resolved.split("/")[2] in _DEVICES
 
 
-def _within(place: str, roots: Iterable[str]) -> bool:
-    return any(place == root or place.startswith(f"{root}/") for root in roots)
+def _within(resolved: str, roots: Iterable[str]) -> bool:
+    return any(resolved == root or resolved.startswith(f"{root}/") for root in roots)

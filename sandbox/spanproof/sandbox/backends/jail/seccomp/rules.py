@@ -1,8 +1,9 @@
 """What the seccomp filter does with each system call, by name.
 
 Everything not named here fails with ENOSYS, as on an older kernel, so that libraries fall back. `ALLOWED`
-goes straight through; `WATCHED` goes through, or not, after the slot has noted it; `REFUSED` is noted and
-fails with EPERM. Calls whose arguments decide are in `conditions.py`. Names only: numbers are in `arch.py`.
+goes straight through; `WATCHED` goes through, or not, after the supervisor has noted it; `REFUSED` is noted
+and fails with EPERM. Calls whose arguments decide are in `conditions.py`. Names only: numbers are in
+`arch.py`.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ UNBOUNDED: frozenset[str] = frozenset(
 """Calls of the others that are `WATCHED` where no namespace bounds what they reach."""
 
 ENDS: frozenset[str] = frozenset(("exit_group",))
-"""Shown to the slot where the last process of a program, held at its end, is all that is left of it."""
+"""Shown to the supervisor where the last process of a program, held at its end, is all that is left of it."""
 
 FORKS: frozenset[str] = frozenset(("clone", "fork", "vfork"))
-"""Shown to the slot where the kernel does not bound how many processes a user has."""
+"""Shown to the supervisor where the kernel does not bound how many processes a user has."""

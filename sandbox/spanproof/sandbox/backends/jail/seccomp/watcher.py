@@ -2,7 +2,8 @@
 
 In: one seccomp notification at a time. Out: the kernel's answer, and attempts in order, each distinct one
 once. A call is let through only where the namespaces bound it anyway, so a guest that rewrites its memory
-after we looked can falsify this record of it, never the wall. Runs in the slot; never opens a guest's path.
+after we looked can falsify this record of it, never the wall. Runs in the supervisor; never opens a guest's
+path.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from spanproof.sandbox.backends.jail.seccomp.notifications import (
     NONE_YET,
     Answer,
     Notification,
-    received,
+    receive_notification,
     send,
     signed,
 )
 from spanproof.sandbox.backends.jail.seccomp.path_arguments import MUTATORS, OPENS
 from spanproof.sandbox.backends.jail.seccomp.rules import REFUSED
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
-from spanproof.sandbox.fixed.run_fixtures import Surroundings
+from spanproof.sandbox.fixed.run_fixtures import RunFixtures
 from spanproof.sandbox.tape.target import Target
 
 _MESSAGE_HEAD = struct.Struct("=QI")
@@ -56,9 +57,9 @@ class Watcher:
         self.memory_bytes = 1 << 62
         self.own_execs = 0
         """How many programs the guest's own start takes: they are no attempts of the program."""
-        self.is_held_at_end: Callable[[int, int], bool] = _nobody
+        self.is_held_at_end: Callable[[int, int], bool] = _hold_none
         """Whether a process that ends, by its number and its exit code, stays as it is until it is killed."""
-        self.surroundings: Surroundings | None = None
+        self.fixtures: RunFixtures | None = None
         """What this run finds fixed."""
         self.own_hides = 0
         """How many processes may close their memory: that of the tests, where there are any."""
@@ -70,7 +71,7 @@ class Watcher:
 
         What is handed over is the guest's alone then.
         """
-        call = received(self.listener)
+        call = receive_notification(self.listener)
         if call is None:
             return
         answer = self._judge(call)
@@ -91,8 +92,8 @@ class Watcher:
             self.record.note("privilege", f"foreign system call {call.number & 0x3FFFFFFF}", allowed=False)
             return Answer(errno.ENOSYS)
         name = self._names.get(call.number, f"syscall {call.number}")
-        if self.surroundings is not None:
-            self.surroundings.called(name, call.pid)
+        if self.fixtures is not None:
+            self.fixtures.called(name, call.pid)
         try:
             return self._handlers.get(name, self._refuse)(name, call)
         except OSError:
@@ -126,9 +127,9 @@ class Watcher:
         return GO_ON
 
     def _random(self, _name: str, call: Notification) -> Answer:
-        """Asked of us where the run has a seed only."""
-        assert self.surroundings is not None
-        data = self.surroundings.random(call.pid, call.args[1])
+        """Requested from us where the run has a seed only."""
+        assert self.fixtures is not None
+        data = self.fixtures.random(call.pid, call.args[1])
         return Answer(value=kernel.write_memory(call.pid, call.args[0], data) if data else 0)
 
     def _parent(self, _name: str, call: Notification) -> Answer:
@@ -151,8 +152,8 @@ class Watcher:
         path, flags = self._opening(name, call)
         if path is None:
             return GO_ON
-        if self.surroundings is not None:
-            given = self.surroundings.in_place_of(os.path.realpath(path), writes=bool(flags & WRITE_FLAGS))
+        if self.fixtures is not None:
+            given = self.fixtures.in_place_of(os.path.realpath(path), writes=bool(flags & WRITE_FLAGS))
             if given is not None:
                 return self._hand_over(given, flags)
         return self._opened(path, flags, call)
@@ -180,14 +181,14 @@ class Watcher:
         return GO_ON
 
     def _file(self, path: str, pid: int, *, writes: bool) -> Answer:
-        judged, place = self._boundary.judge(path, pid, writes=writes)
-        if place == paths.NAME_SERVICES:
+        judged, resolved = self._boundary.judge(path, pid, writes=writes)
+        if resolved == paths.NAME_SERVICES:
             self._looking_up.add(pid)
         if judged is paths.Judged.INSIDE or (
-            place in paths.ACCOUNTS and pid in self._looking_up and not writes
+            resolved in paths.ACCOUNTS and pid in self._looking_up and not writes
         ):
             return GO_ON
-        self.record.note("file", place, allowed=False, missing=not writes and is_missing(judged, place))
+        self.record.note("file", resolved, allowed=False, missing=not writes and is_missing(judged, resolved))
         return Answer(errno.EACCES) if judged is paths.Judged.FORBIDDEN else GO_ON
 
     def _exec(self, name: str, call: Notification) -> Answer:
@@ -229,24 +230,24 @@ class Watcher:
             return GO_ON
         if target.loopback and target.port == addresses.DNS_PORT:
             self.record.network_used = True
-            return self._ask(name, call)
+            return self._query_resolver(name, call)
         text, served = self._recorded(target)
         self.record.network_used |= served or target.loopback  # what is refused leaves nothing behind
-        if served:  # the call itself will be told
-            return self._bring(call, text, raw) if name == "connect" and target.port else GO_ON
+        if served:  # the call itself will be reported
+            return self._proxy_connection(call, text, raw) if name == "connect" and target.port else GO_ON
         if not target.goes_nowhere:
             self.record.note("network", text, allowed=target.loopback)
         return GO_ON if target.loopback else Answer(errno.ENETUNREACH)
 
-    def _ask(self, _name: str, _call: Notification) -> Answer:
-        """Let a query arrive at the slot's own resolver, which tells the name that is asked for."""
+    def _query_resolver(self, _name: str, _call: Notification) -> Answer:
+        """Let a query arrive at the supervisor's own resolver, which reports the name that is requested."""
         return GO_ON
 
     def _recorded(self, target: Target) -> tuple[str, bool]:
-        """The text to tell of a place, and whether the tape serves there."""
-        return (target.text, False) if self.surroundings is None else self.surroundings.place(target)
+        """The text to record of a place, and whether the tape serves there."""
+        return (target.text, False) if self.fixtures is None else self.fixtures.resolve(target)
 
-    def _bring(self, _call: Notification, _text: str, _address: bytes) -> Answer:
+    def _proxy_connection(self, _call: Notification, _text: str, _address: bytes) -> Answer:
         """Let a connection arrive at the tape: every address of the namespace leads there."""
         return GO_ON
 
@@ -271,10 +272,10 @@ class Watcher:
             return f"/{path}"
 
 
-def _nobody(_pid: int, _code: int) -> bool:
+def _hold_none(_pid: int, _code: int) -> bool:
     return False
 
 
-def is_missing(judged: paths.Judged, place: str) -> bool:
+def is_missing(judged: paths.Judged, resolved: str) -> bool:
     """Whether nothing of that name is in sight, as far as this process sees."""
-    return judged is paths.Judged.OUTSIDE and not os.path.lexists(place)
+    return judged is paths.Judged.OUTSIDE and not os.path.lexists(resolved)

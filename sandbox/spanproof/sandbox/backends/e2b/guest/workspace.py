@@ -1,7 +1,7 @@
 """Where a program runs: a fresh directory and, where the machine allows it, namespaces of its own.
 
 As root, the run gets namespaces of its own (mounts, processes, IPC, network): the machine's files read-only,
-an empty /tmp, /var/tmp and /dev/shm in memory, a network of its loopback alone, and a user number nobody else
+an empty /tmp, /var/tmp and /dev/shm in memory, a network of its loopback alone, and a user number no one else
 has. All of it ends with the run. Without root, only the work directory is fresh: the host then never uses the
 machine twice.
 """
@@ -25,13 +25,13 @@ _DEPTH = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Workspace:
     """A run's place.
 
     Attributes:
         work: the program's directory, empty.
         code: for a script in another language; not the program's to write.
-        user: whom the program runs as; None is whoever the watcher is.
+        user: whom the program runs as; None is the process that the watcher is.
     """
 
     work: Path
@@ -94,14 +94,14 @@ def separate(disk_bytes: int) -> bool:
     return True
 
 
-def make_place(*, separated: bool) -> Place:
+def make_workspace(*, separated: bool) -> Workspace:
     """An empty place for one run."""
     base = Path(tempfile.mkdtemp(prefix="run-"))
     base.chmod(0o755)
     # node.cjs knows the program's own lines by the end of this path.
-    place = Place(
+    workspace = Workspace(
         base / "box/work", base / "box/code", secrets.randbelow(1 << 29) + 100_000 if separated else None
     )
-    place.work.mkdir(parents=True)
-    place.code.mkdir()
-    return place
+    workspace.work.mkdir(parents=True)
+    workspace.code.mkdir()
+    return workspace
