@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from spanproof.sandbox.scanners.model import Finding, Scan
-from spanproof.sandbox.scanners.secrets import FORMATS
+from spanproof.sandbox.scanners.secret_formats import FORMATS
 from spanproof.trace import Errored, Evidence, Outcome, Scored, Skipped, Snippet
 
 MAX_QUOTED = 2_000

@@ -11,13 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from spanproof.sandbox.model import Tier
+from spanproof.sandbox.scanners.rules import PatternRule
 from spanproof.sandbox.words import words
-
-if TYPE_CHECKING:
-    from spanproof.sandbox.scanners.patterns import PatternRule
 
 PUBLIC_DATA_HOSTS: Final = (
     "api.github.com",

@@ -10,11 +10,12 @@ import posixpath
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from spanproof.sandbox.errors import PolicyError
 from spanproof.sandbox.model import Tier
 from spanproof.sandbox.policy import SUBJECT, Aggregation, Override, Policy
+from spanproof.sandbox.scanners.rules import PatternRule
 from spanproof.sandbox.scanners.source import KNOWN_LANGUAGES, canonical_language
 from spanproof.sandbox.untrusted_files import (
     MAX_DOCUMENT_BYTES,
@@ -24,9 +25,6 @@ from spanproof.sandbox.untrusted_files import (
     read_bounded,
     resolve_beneath,
 )
-
-if TYPE_CHECKING:
-    from spanproof.sandbox.scanners.patterns import PatternRule
 
 
 def load_policy(path: Path) -> Policy:

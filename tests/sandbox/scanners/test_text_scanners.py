@@ -4,7 +4,7 @@ import pytest
 
 from spanproof.sandbox.scanners.model import Finding, Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.sandbox.scanners.secrets import FORMATS
+from spanproof.sandbox.scanners.secret_formats import FORMATS
 
 _PIPELINE = Pipeline()
 

@@ -7,7 +7,7 @@ followed through names and destructuring. Needs the tree-sitter wheels; without 
 
 from __future__ import annotations
 
-from spanproof.sandbox.scanners.context import MAX_NESTING, Context
+from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.source import START, Source
 
 LANGUAGES = frozenset({"javascript", "typescript"})
@@ -15,17 +15,10 @@ LANGUAGES = frozenset({"javascript", "typescript"})
 
 def scan(context: Context, source: Source) -> None:
     """Report what a script would do beyond its boundary."""
+    from spanproof.sandbox.scanners.ecma.nodes import HANDLERS
     from spanproof.sandbox.scanners.ecma.walk import Script
 
     try:
-        Script(context).read(source.text, source.language)
+        Script(context, HANDLERS).read(source.text, source.language)
     except RecursionError:
         context.add("javascript.too-deep", START, "nests deeper than can be judged")
-
-
-def scan_nested(context: Context, text: str) -> None:
-    """Scan JavaScript found inside another source, `node -e '…'` for one."""
-    if context.depth > MAX_NESTING:
-        context.add("javascript.exec.payload", START, "hides code in too many layers")
-        return
-    scan(context, Source("javascript", text))

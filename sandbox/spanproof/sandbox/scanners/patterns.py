@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from re import _constants as codes  # type: ignore[attr-defined]  # the parser's own names
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any, Final
@@ -17,7 +16,7 @@ from typing import Any, Final
 from spanproof.sandbox.errors import PolicyError
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Severity, Verdict
-from spanproof.sandbox.scanners.rules import Rule
+from spanproof.sandbox.scanners.rules import PatternRule, Rule
 from spanproof.sandbox.scanners.source import Source, canonical_language
 
 WINDOW: Final = 1000
@@ -32,20 +31,6 @@ PROSE: Final = frozenset({"text", "markdown"})
 
 _TOPIC_KEYS: Final = frozenset({"id", "words", "patterns", "message", "verdict", "severity", "remedy"})
 _KEYS: Final = frozenset({"id", "pattern", "message", "languages", "verdict", "severity", "remedy"})
-
-
-@dataclass(frozen=True, slots=True)
-class PatternRule:
-    """A rule of the user: findings have the id `<family>.<id>`."""
-
-    id: str
-    pattern: str
-    message: str
-    languages: frozenset[str] = frozenset()
-    verdict: Verdict = Verdict.REVIEW
-    severity: Severity = Severity.MEDIUM
-    remedy: str = "See the policy that states this rule."
-    family: str = "user"
 
 
 def rule_from(document: object, origin: str) -> PatternRule:

@@ -12,20 +12,18 @@ import secrets as random_source
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from spanproof.sandbox.policy import Policy
+from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Boundary
 from spanproof.sandbox.scanners.context import Context, OutOfTime, clock
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
 from spanproof.sandbox.scanners.report import Report
-from spanproof.sandbox.scanners.rules import rule_of
+from spanproof.sandbox.scanners.rules import PatternRule, rule_of
 from spanproof.sandbox.scanners.scanner import Scanner
 from spanproof.sandbox.scanners.source import DATA_LANGUAGES, START, Source, canonical_language
 from spanproof.sandbox.scanners.voting import Vote, decide
-
-if TYPE_CHECKING:
-    from spanproof.sandbox.scanners.patterns import PatternRule
 
 MAX_CHARACTERS: Final = 2_000_000
 """A longer source is denied; no agent writes one, and trees of it would not fit in memory."""
@@ -253,3 +251,8 @@ def _prompts(context: Context, source: Source) -> None:
     from spanproof.sandbox.scanners import prompts
 
     prompts.scan(context, source)
+
+
+nested.register("python", _python)
+nested.register("bash", _shell)
+nested.register("javascript", _javascript)

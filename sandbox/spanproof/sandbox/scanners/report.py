@@ -93,8 +93,8 @@ def _without_secrets(message: str) -> str:
     """A message with what has a provider's format of secrets left out: a path or a host may hold one."""
     if not _LONG_WORD.search(message):
         return message
-    from spanproof.sandbox.scanners.secrets import formats_in
+    from spanproof.sandbox.scanners.secret_formats import find_formats
 
-    for form in formats_in(message.lower()):
+    for form in find_formats(message.lower()):
         message = form.pattern.sub("[secret]", message)
     return message

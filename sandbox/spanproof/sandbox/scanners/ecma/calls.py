@@ -5,8 +5,6 @@ In: a called value and its arguments. Out: the result as far as it is known; eff
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.ecma import effects, fold
@@ -23,9 +21,7 @@ from spanproof.sandbox.scanners.ecma.values import (
     options_of,
     text_of,
 )
-
-if TYPE_CHECKING:
-    from spanproof.sandbox.scanners.ecma.walk import Script
+from spanproof.sandbox.scanners.ecma.walk import Script
 
 
 def evaluate_call(script: Script, node: Node) -> Value:
@@ -35,7 +31,7 @@ def evaluate_call(script: Script, node: Node) -> Value:
         return UNKNOWN
     arguments = _arguments(script, node)
     if callee.type == "import":
-        return script.require(arguments[0] if arguments else UNKNOWN, node)
+        return effects.require(script, arguments[0] if arguments else UNKNOWN, node)
     function = script.evaluate(callee)
     results = [_call_one(script, option, arguments, node) for option in options_of(function)]
     result = results[0]
@@ -129,7 +125,7 @@ def _call_reference(script: Script, function: Ref, arguments: list[Value], node:
     if name.endswith(".then") and name != ".then":
         return _resolved(script, Ref(name.removesuffix(".then")), arguments, node)
     if name in {"require", "module.createRequire()", "createRequire()"}:
-        return script.require(arguments[0] if arguments else UNKNOWN, node)
+        return effects.require(script, arguments[0] if arguments else UNKNOWN, node)
     if name in {"util.promisify", "promisify"} and arguments:
         return arguments[0]
     if name == "Reflect.get" and len(arguments) > 1:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
+from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.ecma.sinks import DENIED_MODULES, SINKS
 from spanproof.sandbox.scanners.ecma.values import (
+    UNKNOWN,
     Array,
     Function,
     Object,
@@ -23,10 +24,8 @@ from spanproof.sandbox.scanners.ecma.values import (
     text,
     text_of,
 )
+from spanproof.sandbox.scanners.ecma.walk import Script
 from spanproof.sandbox.scanners.model import Verdict
-
-if TYPE_CHECKING:
-    from spanproof.sandbox.scanners.ecma.walk import Script
 
 _ACTIONS = {
     "read": Action.READ,
@@ -84,7 +83,7 @@ def _judge(
             return None
         return script.run_source(source, name, node)
     elif kind == "require":
-        return script.require(value, node)
+        return require(script, value, node)
     return None
 
 
@@ -133,8 +132,6 @@ def _address(
 
 def run_command(script: Script, value: Value, name: str, node: Node) -> None:
     """Scan a command line; holes in it become variables that nothing sets."""
-    from spanproof.sandbox.scanners.shell import scan_nested
-
     pieces = pieces_of(value)
     if pieces[0] is None:
         network = isinstance(value, Unknown) and value.origin == "network"
@@ -145,7 +142,7 @@ def run_command(script: Script, value: Value, name: str, node: Node) -> None:
         )
         return
     line = "".join("$__unknown" if piece is None else piece for piece in pieces)
-    scan_nested(script.context.nested(script.place(node), f"{name} runs a command that "), line)
+    nested.scan("bash", script.context.nested(script.place(node), f"{name} runs a command that "), line)
 
 
 def _argv(script: Script, kind: str, value: Value, name: str, arguments: Sequence[Value], node: Node) -> None:
@@ -164,3 +161,18 @@ def _argv(script: Script, kind: str, value: Value, name: str, arguments: Sequenc
         quote = len(items) > 1
         pieces.extend(piece if piece is None or not quote else shlex.quote(piece) for piece in words)
     run_command(script, text(pieces), name, node)
+
+
+def require(script: Script, value: Value, node: Node) -> Value:
+    """What `require(value)` gives."""
+    name = text_of(value)
+    if name is None:
+        script.add("attribute.dynamic", node, "loads a module that is not known")
+        return UNKNOWN
+    if name.startswith(("/", "../")):
+        apply(script, "fs.readFile", [value], node)
+    name = name.removeprefix("node:")
+    if name.startswith(("http://", "https://")):
+        apply(script, "fetch", [value], node)
+        script.add("exec.download", node, "runs a module from the network")
+    return Ref({"fs/promises": "fs", "dns/promises": "dns"}.get(name, name))

@@ -6,11 +6,11 @@ In: a node. Out: its value; a statement's effects on the names of the script.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tree_sitter import Node
 
+from spanproof.sandbox.scanners.ecma import effects
 from spanproof.sandbox.scanners.ecma.calls import evaluate_call
 from spanproof.sandbox.scanners.ecma.sinks import GLOBALS
 from spanproof.sandbox.scanners.ecma.values import (
@@ -27,10 +27,7 @@ from spanproof.sandbox.scanners.ecma.values import (
     text,
     text_of,
 )
-
-if TYPE_CHECKING:
-    from spanproof.sandbox.scanners.ecma.walk import Script
-
+from spanproof.sandbox.scanners.ecma.walk import NodeHandler, Script
 
 _ESCAPE = re.compile(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
 
@@ -185,7 +182,7 @@ def _return(script: Script, node: Node) -> Value:
 
 def _import(script: Script, node: Node) -> Value:
     source = node.child_by_field_name("source")
-    module = script.require(script.evaluate(source), node) if source is not None else UNKNOWN
+    module = effects.require(script, script.evaluate(source), node) if source is not None else UNKNOWN
     pending = list(node.named_children)
     while pending:
         child = pending.pop()
@@ -289,7 +286,7 @@ def _block(script: Script, node: Node) -> Value:
     return UNKNOWN
 
 
-HANDLERS: Final[dict[str, Callable[[Script, Node], Value]]] = {
+HANDLERS: Final[dict[str, NodeHandler]] = {
     "program": _block, "statement_block": _block, "identifier": _identifier, "string": _string,
     "template_string": _template, "number": _number, "binary_expression": _binary,
     "member_expression": _member,

@@ -6,15 +6,13 @@ arguments while the budget lasts, and once with unknown ones if nothing calls th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 import tree_sitter
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.context import MAX_NESTING, Context
-from spanproof.sandbox.scanners.ecma import effects
-from spanproof.sandbox.scanners.ecma.nodes import HANDLERS
 from spanproof.sandbox.scanners.ecma.sinks import GLOBALS
 from spanproof.sandbox.scanners.ecma.values import (
     UNKNOWN,
@@ -51,11 +49,16 @@ def _language(name: str) -> tree_sitter.Language:
     return tree_sitter.Language(tree_sitter_javascript.language())
 
 
+NodeHandler = Callable[["Script", Node], Value]
+"""Evaluates one kind of node."""
+
+
 class Script:
     """Reads one script."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, handlers: Mapping[str, NodeHandler]) -> None:
         self.context = context
+        self._handlers = handlers
         self.scope = Scope()
         self.data = b""
         self.steps = 0
@@ -85,7 +88,7 @@ class Script:
         self.steps += 1
         if self.steps % _CHECK_EVERY == 0:
             self.context.check_time()
-        handler = HANDLERS.get(node.type)
+        handler = self._handlers.get(node.type)
         if handler is not None:
             return handler(self, node)
         for child in node.named_children:
@@ -105,20 +108,6 @@ class Script:
         """The source text of a node."""
         return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
-    def require(self, value: Value, node: Node) -> Value:
-        """What `require(value)` gives."""
-        name = text_of(value)
-        if name is None:
-            self.add("attribute.dynamic", node, "loads a module that is not known")
-            return UNKNOWN
-        if name.startswith(("/", "../")):
-            effects.apply(self, "fs.readFile", [value], node)
-        name = name.removeprefix("node:")
-        if name.startswith(("http://", "https://")):
-            effects.apply(self, "fetch", [value], node)
-            self.add("exec.download", node, "runs a module from the network")
-        return Ref({"fs/promises": "fs", "dns/promises": "dns"}.get(name, name))
-
     def run_source(self, value: Value, name: str, node: Node) -> Value:
         """Scan code made from text."""
         source = text_of(value)
@@ -131,7 +120,7 @@ class Script:
         if self.context.depth >= MAX_NESTING:
             self.add("exec.payload", node, f"{name} hides code in too many layers")
             return UNKNOWN
-        inner = Script(self.context.nested(self.place(node), f"{name} runs code that "))
+        inner = Script(self.context.nested(self.place(node), f"{name} runs code that "), self._handlers)
         inner.scope = Scope(self.scope)
         inner.returned.append([])
         inner.read(source)

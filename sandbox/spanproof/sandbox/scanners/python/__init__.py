@@ -7,7 +7,8 @@ outside against the boundary. Never executes, imports or opens anything the prog
 
 from __future__ import annotations
 
-from spanproof.sandbox.scanners.context import MAX_NESTING, Context
+from spanproof.sandbox.scanners import nested
+from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.python.calls import call, read_uncalled
 from spanproof.sandbox.scanners.python.expressions import EXPRESSIONS
 from spanproof.sandbox.scanners.python.machine import Machine, Tables
@@ -24,11 +25,8 @@ def scan(context: Context, source: Source) -> None:
     """Report what a Python program would do beyond its boundary."""
     parsed = source.python
     _tell_unparsed(context, parsed)
-    if parsed.commands:
-        from spanproof.sandbox.scanners.shell import scan_nested
-
-        for line, command in parsed.commands.items():
-            scan_nested(context.nested(Place(line, 1, line, 1), "a notebook command that "), command)
+    for line, command in parsed.commands.items():
+        nested.scan("bash", context.nested(Place(line, 1, line, 1), "a notebook command that "), command)
     if parsed.module is None:
         return
     machine = Machine(context, _TABLES, source.text, parse_strictly)
@@ -37,14 +35,6 @@ def scan(context: Context, source: Source) -> None:
         read_uncalled(machine)
     except RecursionError:
         context.add("python.too-deep", START, "nests deeper than can be judged")
-
-
-def scan_nested(context: Context, text: str) -> None:
-    """Scan Python found inside another source, `python -c '…'` for one."""
-    if context.depth > MAX_NESTING:
-        context.add("python.exec.payload", START, "hides code in too many layers")
-        return
-    scan(context, Source("python", text))
 
 
 def _tell_unparsed(context: Context, parsed: Parsed) -> None:

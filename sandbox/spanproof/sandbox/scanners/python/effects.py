@@ -49,7 +49,7 @@ def apply(
             verdict = Verdict.DENY if effect.kind == "deny" else Verdict.REVIEW
             m.add(effect.keyword, node, f"calls {plain_name(function.name)}", verdict)
             continue
-        check = _CHECKS[effect.kind]
+        check = CHECKS[effect.kind]
         if effect.position == -1:
             value = function.owner
         elif effect.position == -2:
@@ -175,7 +175,7 @@ def _optional(check_kind: str) -> Check:
         if isinstance(value, Const) and value.value is None:
             return None
         if effect.position < len(arguments.positional) or effect.keyword in arguments.named:
-            return _CHECKS[check_kind](m, function, value, effect, arguments, node)
+            return CHECKS[check_kind](m, function, value, effect, arguments, node)
         return None
 
     return check
@@ -291,7 +291,7 @@ def _nothing(
     return None
 
 
-_CHECKS: Final[dict[str, Check]] = {
+CHECKS: Final[dict[str, Check]] = {
     **commands.CHECKS,
     **databases.CHECKS,
     "read": _path_check(Action.READ),

@@ -15,6 +15,7 @@ import pickletools
 import re
 from itertools import islice
 
+from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Pieces
 from spanproof.sandbox.scanners.context import MAX_NESTING
 from spanproof.sandbox.scanners.python import attributes
@@ -49,8 +50,6 @@ _YAML_CODE = re.compile(r"!!python/|tag:yaml\.org,2002:python/|!<tag:yaml")
 
 def run_command(m: Machine, pieces: Pieces, taint: Taint, who: str, node: ast.expr) -> None:
     """Scan a command line; holes in it become variables that nothing sets."""
-    from spanproof.sandbox.scanners.shell import scan_nested
-
     if "network" in taint and all(piece is None for piece in pieces):
         m.add("exec.download", node, f"{who} runs what came over the network")
         return
@@ -58,7 +57,7 @@ def run_command(m: Machine, pieces: Pieces, taint: Taint, who: str, node: ast.ex
         m.add("command.dynamic", node, f"{who} runs a command that is not known")
         return
     text = "".join("$__unknown" if piece is None else piece for piece in pieces)
-    scan_nested(m.context.nested(m.place(node), f"{who} runs a command that "), text)
+    nested.scan("bash", m.context.nested(m.place(node), f"{who} runs a command that "), text)
 
 
 def run_sql(m: Machine, pieces: Pieces, who: str, node: ast.expr) -> None:

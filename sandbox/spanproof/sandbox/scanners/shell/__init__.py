@@ -8,7 +8,7 @@ tree-sitter-bash wheel; without it the pipeline denies, it never falls back to m
 
 from __future__ import annotations
 
-from spanproof.sandbox.scanners.context import MAX_NESTING, Context
+from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.source import START, Source
 
 LANGUAGES = frozenset({"bash"})
@@ -16,17 +16,10 @@ LANGUAGES = frozenset({"bash"})
 
 def scan(context: Context, source: Source) -> None:
     """Report what a shell script would do beyond its boundary."""
+    from spanproof.sandbox.scanners.shell import commands, flow
     from spanproof.sandbox.scanners.shell.walk import Shell
 
     try:
-        Shell(context, source.text).read()
+        Shell(context, source.text, {**commands.HANDLERS, **flow.HANDLERS}).read()
     except RecursionError:
         context.add("shell.too-deep", START, "nests deeper than can be judged")
-
-
-def scan_nested(context: Context, text: str) -> None:
-    """Scan a command line found inside another source."""
-    if context.depth > MAX_NESTING:
-        context.add("shell.exec.payload", START, "hides commands in too many layers")
-        return
-    scan(context, Source("bash", text))

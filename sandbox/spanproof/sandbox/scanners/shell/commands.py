@@ -8,7 +8,7 @@ In: a node of the tree and the stream it reads. Out: the stream it writes; a com
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tree_sitter import Node
 
@@ -20,16 +20,13 @@ from spanproof.sandbox.scanners.shell.state import (
     MAX_BRANCHED,
     NOTHING,
     UNKNOWN_STREAM,
-    NodeHandler,
     Stream,
     Words,
     either,
     joined,
     known,
 )
-
-if TYPE_CHECKING:
-    from spanproof.sandbox.scanners.shell.walk import Shell
+from spanproof.sandbox.scanners.shell.walk import NodeHandler, Shell
 
 _CHANGES_LOADING = frozenset({"LD_PRELOAD", "LD_LIBRARY_PATH", "BASH_ENV", "PROMPT_COMMAND", "PYTHONPATH"})
 

@@ -9,7 +9,9 @@ writes as far as that is told.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.shell import filters
@@ -21,18 +23,12 @@ from spanproof.sandbox.scanners.shell.options import split_options
 from spanproof.sandbox.scanners.shell.state import (
     HOLE,
     NOTHING,
-    Handler,
     Stream,
     Words,
     known,
 )
+from spanproof.sandbox.scanners.shell.walk import Handler, Shell
 from spanproof.sandbox.words import words
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
-    from spanproof.sandbox.scanners.shell.walk import Shell
-
 
 _FILE: Final = frozenset({"file"})
 

@@ -9,7 +9,7 @@ same values and joined; a loop's body is read once, its variable standing for ev
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tree_sitter import Node
 
@@ -20,16 +20,13 @@ from spanproof.sandbox.scanners.shell.state import (
     MAX_ALTERNATIVES,
     MAX_BRANCHED,
     NOTHING,
-    NodeHandler,
     Stream,
     Words,
     either,
     one_after_another,
 )
+from spanproof.sandbox.scanners.shell.walk import NodeHandler, Shell
 from spanproof.sandbox.words import words
-
-if TYPE_CHECKING:
-    from spanproof.sandbox.scanners.shell.walk import Shell
 
 _TESTS_OF_FILES = words("-e -f -d -r -w -x -s -L -h -b -c -p -S -O -G -N -nt -ot -ef")
 

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from tree_sitter import Node
+
+from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.context import MAX_NESTING
 from spanproof.sandbox.scanners.shell.network import judge_sources
@@ -19,18 +22,13 @@ from spanproof.sandbox.scanners.shell.options import split_options
 from spanproof.sandbox.scanners.shell.state import (
     NOTHING,
     UNKNOWN_STREAM,
-    Handler,
     State,
     Stream,
     Words,
     joined,
     known,
 )
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
-    from spanproof.sandbox.scanners.shell.walk import Shell
+from spanproof.sandbox.scanners.shell.walk import Handler, Shell
 
 _DOWNLOADED = frozenset({"network"})
 _ENCODED = frozenset({"encoded"})
@@ -88,8 +86,6 @@ def _unknown_code(shell: Shell, taint: frozenset[str], node: Node) -> None:
 
 def run_text(shell: Shell, text: str, origin: str, node: Node, given: Sequence[Words] = ()) -> None:
     """Scan a command line inside this one, with the names that are known here."""
-    from spanproof.sandbox.scanners.shell.walk import Shell as Nested
-
     if shell.context.depth >= MAX_NESTING:
         shell.add("exec.payload", node, "hides commands in too many layers")
         return
@@ -97,7 +93,8 @@ def run_text(shell: Shell, text: str, origin: str, node: Node, given: Sequence[W
     if given:
         state.variables["0"] = given[0]
         state.positional = tuple(given[1:])
-    Nested(shell.context.nested(shell.place(node), shell.context.origin + origin), text, state).read()
+    context = shell.context.nested(shell.place(node), shell.context.origin + origin)
+    shell.read_nested(context, text, state)
 
 
 def _eval(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
@@ -160,13 +157,9 @@ def _inline_code(shell: Shell, program: str, word: Words, taint: frozenset[str],
         text = "".join("__unknown" if piece is None else piece for piece in pieces)
         context = shell.context.nested(shell.place(node), f"{program} runs code that ")
         if program.startswith(("python", "pypy", "ipython")):
-            from spanproof.sandbox.scanners.python import scan_nested as scan_python
-
-            scan_python(context, text)
+            nested.scan("python", context, text)
         elif program in {"node", "nodejs", "deno", "bun"}:
-            from spanproof.sandbox.scanners.javascript import scan_nested as scan_javascript
-
-            scan_javascript(context, text)
+            nested.scan("javascript", context, text)
         elif _TEXT_THAT_REACHES.search(text):
             shell.add("process.shell", node, f"{program} runs code that reaches the network or a shell")
         else:

@@ -8,57 +8,32 @@ In: a program and its expanded operands. Out: findings, and a stream that rememb
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.shell.catalogue import FETCH_OPTIONS, NETWORK_KINDS
 from spanproof.sandbox.scanners.shell.options import split_options
 from spanproof.sandbox.scanners.shell.state import HOLE, Stream, Words, known
+from spanproof.sandbox.scanners.shell.walk import Shell
 from spanproof.sandbox.words import words
 
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
-    from spanproof.sandbox.scanners.shell.walk import Shell
-
 _ANSWER: Final = Stream(HOLE, frozenset({"network"}))
-_DATABASES: Final = frozenset({"mysql", "psql", "mongo", "mongosh", "redis-cli"})
-_CLOUD: Final = words("aws gcloud az gsutil s3cmd rclone gh")
-_MAILERS: Final = frozenset({"mail", "mailx", "sendmail", "mutt"})
-_FETCHERS: Final = words("curl wget aria2c axel http https xh lynx links w3m elinks websocat")
-
 _SOURCE_PREFIX: Final = re.compile(
     r"^(?:-{1,2}[a-z-]{1,40}=)?(?:[\w.\[\],-]{1,80} ?@ ?)?(?:(?:git|hg|svn|bzr)\+)?"
 )
 """What stands before the URL of a package: an option, a name and `@`, a version control system."""
 
-_PATH_OPTIONS: Final = {
-    "-o": Action.WRITE, "--output": Action.WRITE, "-O": Action.WRITE, "--output-document": Action.WRITE,
-    "-P": Action.WRITE, "--directory-prefix": Action.WRITE, "-T": Action.READ, "--upload-file": Action.READ,
-    "-K": Action.READ, "--config": Action.READ, "-c": Action.WRITE, "--cookie-jar": Action.WRITE,
-    "--post-file": Action.READ, "--body-file": Action.READ, "-E": Action.READ, "--cert": Action.READ,
-    "-i": Action.READ, "--input-file": Action.READ, "-a": Action.WRITE, "--append-output": Action.WRITE,
-    "-D": Action.WRITE, "--dump-header": Action.WRITE, "--output-dir": Action.WRITE,
-}  # fmt: skip
-_FLAGS_OF_CURL: Final = frozenset({"-O", "-i", "-a", "-P", "-c"})
-"""Options that take a path with wget and none with curl (`-c` does with both, for other things)."""
 _SWITCHES_OF_CURL: Final = frozenset("OisSLkfvIgG#JaP")
 _SWITCHES_OF_WGET: Final = words("-q -nc -c -r -N -nv -S -b -np -k -p -m -d")
 """Options that take no value."""
 
-_DATA_OPTIONS: Final = words(
-    "-d --data --data-binary --data-raw --data-ascii --data-urlencode -F --form --json --form-string"
-)
-_OTHER_VALUED: Final = words(
-    "-H --header -X --request -A --user-agent -u --user -e --referer -b --cookie -m --max-time"
-    " --connect-timeout -w --write-out --retry -U --timeout --tries -t -r --range --limit-rate"
-    " --cacert --capath --resolve --post-data --method --body-data --proxy-user -Q -T-none -S-none"
-    " --http-user --http-password --password --username -y -Y --retry-delay -z -C --max-redirs"
-)
-
 
 def reach(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     """Judge a program that reaches the network."""
-    if program in _FETCHERS:
+    kind = NETWORK_KINDS.get(program)
+    if kind == "fetchers":
         _fetch(shell, program, arguments, node)
     elif program in {"nc", "ncat", "netcat", "socat"}:
         _netcat(shell, program, arguments, node)
@@ -77,9 +52,9 @@ def reach(shell: Shell, program: str, arguments: list[Words], stdin: Stream, nod
         _remote_copy(shell, program, arguments, node)
     elif program == "openssl":
         _openssl(shell, arguments, node)
-    elif program in _MAILERS or program in _CLOUD:
+    elif kind in {"mailers", "cloud"}:
         shell.add("network.host", node, f"{program} reaches a service the policy does not name")
-    elif program in _DATABASES:
+    elif kind == "databases":
         _database(shell, program, arguments, node)
     else:
         hosts = _operands(arguments, "cCiIntTwWpsSlQ")
@@ -108,25 +83,16 @@ def judge_sources(shell: Shell, program: str, arguments: list[Words], node: Node
 
 
 def _fetch(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
-    previous = ""
+    option = ""
     urls = 0
     for argument in arguments:
         text = known(argument)
-        option, previous = previous, ""
-        if option in _DATA_OPTIONS:
-            _data(shell, program, argument, node)
-        elif option in {"-x", "--proxy", "--preproxy", "--socks5"}:
-            judge_url(shell, argument, program, node)
-        elif option in _PATH_OPTIONS and not (
-            program == "curl" and option in _FLAGS_OF_CURL and option != "-c"
-        ):
-            shell.judge_path(_PATH_OPTIONS[option], argument, program, node)
-        elif option in _OTHER_VALUED or option in {"--url"}:
-            if option == "--url":
-                judge_url(shell, argument, program, node)
-                urls += 1
+        if option:
+            urls += option == "--url"
+            _judge_option(shell, program, option, argument, node)
+            option = ""
         elif text is not None and text.startswith("-") and text != "-":
-            previous = _option(shell, program, text, node)
+            option = _option(shell, program, text, node)
         else:
             judge_url(shell, argument, program, node)
             urls += 1
@@ -135,27 +101,31 @@ def _fetch(shell: Shell, program: str, arguments: list[Words], node: Node) -> No
 
 
 def _option(shell: Shell, program: str, text: str, node: Node) -> str:
-    """The option whose value comes next, or nothing; values inside an option are judged at once."""
+    """The option whose value is the next word, or nothing; a value within the word is judged here."""
     if text.startswith("--"):
         name, equals, value = text.partition("=")
-        if not equals:
-            return name
-        if name in _PATH_OPTIONS:
-            shell.judge_path(_PATH_OPTIONS[name], ((value,),), program, node)
-        elif name in _DATA_OPTIONS:
-            _data(shell, program, ((value,),), node)
-        return ""
+        if equals:
+            _judge_option(shell, program, name, ((value,),), node)
+        return "" if equals or name not in FETCH_OPTIONS else name
     if (program == "curl" and text[-1:] in _SWITCHES_OF_CURL) or (
         program == "wget" and text in _SWITCHES_OF_WGET
     ):
         return ""
     if len(text) > 2 and text[:2] in {"-o", "-O", "-T", "-d", "-F", "-x"} and not text[1:].isalpha():
-        if text[:2] in _DATA_OPTIONS:
-            _data(shell, program, ((text[2:],),), node)
-        elif text[:2] in _PATH_OPTIONS:
-            shell.judge_path(_PATH_OPTIONS[text[:2]], ((text[2:],),), program, node)
+        _judge_option(shell, program, text[:2], ((text[2:],),), node)
         return ""
-    return "-" + text[-1]
+    return "-" + text[-1] if "-" + text[-1] in FETCH_OPTIONS else ""
+
+
+def _judge_option(shell: Shell, program: str, option: str, value: Words, node: Node) -> None:
+    """Judge the value of one option: a path, data to send, a proxy, a URL, or nothing that reaches out."""
+    role = FETCH_OPTIONS.get(option)
+    if role == "data":
+        _data(shell, program, value, node)
+    elif role == "url":
+        judge_url(shell, value, program, node)
+    elif role in {"read", "write"}:
+        shell.judge_path(Action(role), value, program, node)
 
 
 def _data(shell: Shell, program: str, argument: Words, node: Node) -> None:

@@ -6,15 +6,11 @@ In: the expanded fields after the program's name. Out: what is left as operands.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from spanproof.sandbox.scanners.shell.state import (
     Words,
     known,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 def split_options(arguments: Sequence[Words], valued: str) -> tuple[list[Words], list[str]]:

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action, Pieces
 from spanproof.sandbox.scanners.pieces import merged
 from spanproof.sandbox.scanners.shell import files, interpreters, network
 from spanproof.sandbox.scanners.shell.catalogue import (
     DENIED,
-    HARMLESS_UNKNOWN,
+    HARMLESS,
     INSTALLERS,
     INTERPRETERS,
     NETWORK,
@@ -37,16 +39,11 @@ from spanproof.sandbox.scanners.shell.state import (
     NOTHING,
     OWN_JOB,
     UNKNOWN_STREAM,
-    Handler,
     Stream,
     Words,
     known,
 )
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
-    from spanproof.sandbox.scanners.shell.walk import Shell
+from spanproof.sandbox.scanners.shell.walk import Handler, Shell
 
 _ABSOLUTE = re.compile(r"^(?:--?[\w-]+=)?((?:/|~/|\.\./)[\w.+@~/*?\[\]{}-]*)$")
 
@@ -256,7 +253,7 @@ def _unknown_program(shell: Shell, head: Words, arguments: list[Words], node: No
 def _other(shell: Shell, name: str, arguments: list[Words], node: Node) -> Stream:
     if any(mark in name for mark in "*?["):
         shell.add("command.dynamic", node, f"runs a program by a pattern, {name[:60]}")
-    elif name.rpartition("/")[2] not in HARMLESS_UNKNOWN:
+    elif name.rpartition("/")[2] not in HARMLESS:
         if name.startswith(("/", "~", "../")):
             shell.judge_path(Action.READ, ((name,),), "runs a program:", node)
         shell.add("command.unknown", node, f"runs {name[:60]}, which is no program the scanner knows")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from tree_sitter import Node
 
@@ -14,8 +14,6 @@ from spanproof.sandbox.scanners.pieces import merged
 Words = tuple[Pieces, ...]
 """The alternatives of one word."""
 
-if TYPE_CHECKING:
-    from spanproof.sandbox.scanners.shell.walk import Shell
 
 MAX_ALTERNATIVES = 8
 
@@ -119,10 +117,3 @@ def _ends_line(words: Words) -> bool:
 def known(words: Words) -> str | None:
     """The text of a word with one alternative that is wholly known."""
     return words[0][0] if len(words) == 1 and len(words[0]) == 1 else None
-
-
-NodeHandler = Callable[["Shell", Node, Stream], Stream]
-"""Follows one kind of node: the shell, the node, what it reads; gives what it writes."""
-
-Handler = Callable[["Shell", str, list[Words], Stream, Node], Stream]
-"""Judges one command: the shell, the program, its operands, what it reads; gives what it writes."""

@@ -7,7 +7,7 @@ is read with each call's arguments, and once with unknown ones if nothing calls 
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Callable, Mapping
 
 from tree_sitter import Node
 
@@ -15,11 +15,9 @@ from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import merged
-from spanproof.sandbox.scanners.shell import commands, flow
 from spanproof.sandbox.scanners.shell.state import (
     NOTHING,
     UNKNOWN_STREAM,
-    NodeHandler,
     State,
     Stream,
     Words,
@@ -33,14 +31,23 @@ _MAX_CALLS = 8
 _MAX_COMMANDS = 20_000
 _CHECK_EVERY = 256
 _SECRET_NAME = re.compile(r"(?i)secret|token|passw|api_?key|access_?key|private_?key|credential|_key$")
-_HANDLERS: Final[dict[str, NodeHandler]] = {**commands.HANDLERS, **flow.HANDLERS}
+
+
+NodeHandler = Callable[["Shell", Node, Stream], Stream]
+"""Follows one kind of node: the shell, the node, what it reads; gives what it writes."""
+
+Handler = Callable[["Shell", str, list[Words], Stream, Node], Stream]
+"""Judges one command: the shell, the program, its operands, what it reads; gives what it writes."""
 
 
 class Shell:
     """Reads one script; a nested one begins with the state it is given."""
 
-    def __init__(self, context: Context, text: str, state: State | None = None) -> None:
+    def __init__(
+        self, context: Context, text: str, handlers: Mapping[str, NodeHandler], state: State | None = None
+    ) -> None:
         self.context = context
+        self._handlers = handlers
         self.script = Script(text)
         self.state = state or State()
         self.words = Expander(self.script.data, self.state, self._substitute, self._missing)
@@ -57,9 +64,13 @@ class Shell:
         self.run(self.script.root, UNKNOWN_STREAM)
         self._read_uncalled()
 
+    def read_nested(self, context: Context, text: str, state: State) -> None:
+        """Read a script found inside this one, beginning with a state."""
+        Shell(context, text, self._handlers, state).read()
+
     def run(self, node: Node, stdin: Stream) -> Stream:
         """Follow one node; gives what it writes."""
-        handler = _HANDLERS.get(node.type)
+        handler = self._handlers.get(node.type)
         if handler is not None:
             return handler(self, node, stdin)
         if node.type.endswith("_expansion") or node.type in {"string", "concatenation", "word"}:

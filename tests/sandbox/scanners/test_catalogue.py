@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from spanproof.sandbox.scanners import catalogue
+from spanproof.sandbox.scanners.ecma.sinks import SINKS as SCRIPT_SINKS
+from spanproof.sandbox.scanners.python.effects import CHECKS
+from spanproof.sandbox.scanners.python.sinks import METHOD_SINKS, SINKS
+from spanproof.sandbox.scanners.rules import rule_of
+from spanproof.sandbox.scanners.shell.catalogue import DENIED, FETCH_OPTIONS, OPERANDS
+
+_SCRIPT_KINDS = {
+    "read", "write", "delete", "permission", "openflags", "url", "address", "host", "hostat", "shell", "argv",
+    "spawnlist", "env", "envall", "code", "codelast", "codetext", "require", "none", "sql",
+}  # fmt: skip
+
+
+def test_each_effect_of_a_python_call_is_one_that_is_judged() -> None:
+    unknown = {
+        f"{name}: {effect.kind}"
+        for table in (SINKS, METHOD_SINKS)
+        for name, effects in table.items()
+        for effect in effects
+        if effect.kind not in {*CHECKS, "deny", "review"}
+    }
+
+    assert not unknown, f"give these a check in python/effects.py: {unknown}"
+
+
+def test_each_effect_of_a_script_is_one_that_is_judged() -> None:
+    unknown = {
+        f"{name}: {kind}"
+        for name, effects in SCRIPT_SINKS.items()
+        for kind, _ in effects
+        if kind not in {*_SCRIPT_KINDS, "deny", "review"}
+    }
+
+    assert not unknown, f"give these a branch in ecma/effects.py: {unknown}"
+
+
+def test_each_rule_that_a_data_file_names_is_in_the_catalogue() -> None:
+    named = [e.keyword for t in (SINKS, METHOD_SINKS) for es in t.values() for e in es if e.kind == "deny"]
+    named += [rule for es in SCRIPT_SINKS.values() for kind, rule in es if kind in {"deny", "review"}]
+
+    for rule in [*named, *DENIED.values()]:
+        assert rule_of(rule)
+
+
+def test_roles_of_operands_and_options_are_known() -> None:
+    assert set(OPERANDS.values()) <= {
+        "read", "script", "write", "delete", "copy", "move", "link", "permission", "archive", "none"
+    }  # fmt: skip
+    assert set(FETCH_OPTIONS.values()) == {"write", "read", "data", "valued", "url"}
+
+
+@pytest.mark.parametrize("text", ["key value\n", "[a]\nkey one\nkey two\n"])
+def test_a_malformed_data_file_is_refused_by_its_line(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken.txt").write_text(text)
+    monkeypatch.setattr(catalogue, "_DIRECTORY", tmp_path)
+
+    with pytest.raises(ValueError, match=r"broken\.txt, line \d: 'key'"):
+        catalogue.read_sections("broken")
