@@ -27,7 +27,7 @@ from spanproof.evaluators.presence import NoCode
 from spanproof.evaluators.replay import FixtureBook, FixtureSet
 from spanproof.sandbox import Attempt, AttemptKind, Database, Execution, FailureClass, Sandbox
 from spanproof.sandbox.backends.scripted import ScriptedSandbox, ScriptedStep
-from spanproof.sandbox.policy_file import policy_from
+from spanproof.sandbox.policy_file import parse_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Errored, Judgement, Layer, Outcome, Score, Scored, Skipped
 
@@ -145,7 +145,7 @@ def evaluated(case: Mapping[str, Any], layer: Layer, jail: Sandbox) -> TraceEval
     own += [_Broken(layer, case["raises"])] if "raises" in case else []
     off = case.get("replay") is False
     engine = Engine(
-        pipeline=Pipeline(policy_from(case.get("policy", {}), "the golden case")),
+        pipeline=Pipeline(parse_policy(case.get("policy", {}), "the golden case")),
         sandbox=None if off else scripted(case) if "script" in case else jail,
         replay_disabled_reason="replay is switched off",
         evaluators=own,

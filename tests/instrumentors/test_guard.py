@@ -13,7 +13,7 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from spanproof.instrumentors import instrument_langchain, instrument_openai_agents, set_cohort, uninstrument
 from spanproof.instrumentors.guard import CodeRefused, Guard
 from spanproof.sandbox.policy import Policy
-from spanproof.sandbox.policy_file import policy_from
+from spanproof.sandbox.policy_file import parse_policy
 
 from .coders import ScriptedChatModel, coder
 from .test_openai_agents import Scripted, calls, says
@@ -67,7 +67,7 @@ def test_a_managed_agent_is_guarded_by_its_own_name(recorded):
         additional_authorized_imports=["requests"],
     )  # fmt: skip
     lead = coder("final_answer(books('Send it.'))", managed_agents=[helper])
-    policy = policy_from(
+    policy = parse_policy(
         {"hosts": ["books.example"], "overrides": [{"when": {"agent": "books"}, "hosts": []}]}, "test"
     )
     told = Guard(policy).smolagents(lead).run("Go.")
@@ -183,7 +183,7 @@ async def test_a_function_tool_rejects_the_call_and_the_run_goes_on(openai_agent
 
 
 async def test_the_tools_of_an_agent_go_by_overrides_for_both(openai_agents):
-    policy = policy_from(
+    policy = parse_policy(
         {"overrides": [{"when": {"agent": "admin", "tool": "query"}, "sql_verbs": ["drop"]}]}, "test"
     )
     for name in ("admin", "analyst"):
@@ -214,7 +214,7 @@ def test_no_secret_gets_into_message_or_events(recorded):
 
 
 def test_the_cohort_at_hand_chooses_the_policy():
-    policy = policy_from({"overrides": [{"when": {"release": "2.*"}, "environment": ["REGION"]}]}, "test")
+    policy = parse_policy({"overrides": [{"when": {"release": "2.*"}, "environment": ["REGION"]}]}, "test")
     code = "import os\nos.environ['REGION']"
     with pytest.raises(CodeRefused):
         Guard(policy).check(code)

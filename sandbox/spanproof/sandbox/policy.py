@@ -1,7 +1,7 @@
 """What a snippet may do: the declared boundary every scanner and every layer judges by.
 
 In: nothing (`Policy()` is the default for data-analysis agents), or what `policy_file` read. Out: one frozen
-value. A policy never grants what the sandbox withholds; it only says what counts as inside. Standard library
+value. A policy never grants what the sandbox withholds; it only defines what is inside. Standard library
 only.
 """
 
@@ -32,7 +32,7 @@ PUBLIC_DATA_HOSTS: Final = (
     "query2.finance.yahoo.com",
     "data-api.ecb.europa.eu",
 )
-"""Read-mostly public sources of data, served by their owners, where nobody can put up a page of their own."""
+"""Read-mostly public sources of data, served by their owners, without pages of their users."""
 
 DENIED_MODULES: Final = words(
     # Native code, other processes, the host and the terminal: nothing a data analysis needs.
@@ -41,7 +41,7 @@ DENIED_MODULES: Final = words(
     " clipboard PIL.ImageGrab pyscreenshot sounddevice pyaudio GPUtil"
     " py3nvml pynvml cpuinfo wmi usb serial pcapy pyshark"
 )
-"""Modules whose calls are denied; importing them alone asks for a review."""
+"""Modules whose calls are denied; importing them alone is reviewed."""
 
 READ_VERBS: Final = words("select values explain describe show pragma use set")
 """What a SQL statement may be by default: those that leave the data as it is."""
@@ -69,7 +69,7 @@ class Policy:
 
     Attributes:
         name: for reports.
-        allowed_modules: where not empty, calls into any other third-party module ask for a review.
+        allowed_modules: where not empty, calls into any other third-party module are reviewed.
         denied_modules: calls into these are denied, imports reviewed; submodules included.
         allowed_calls, denied_calls: resolved dotted names (`os.system`); allowed ones are not judged at all.
         work_directory: what relative paths are relative to, inside the sandbox.
@@ -90,7 +90,7 @@ class Policy:
         topics: words and patterns of the user over prose, as rules.
         bandit: whether bandit runs too, as an adviser; it must be installed.
         sandbox_tier: the weakest wall a replay may run behind; None leaves it to the sandbox's own settings.
-        overrides: what differs for some agents, tools or cohorts; see `for_subject`.
+        overrides: changes for some agents, tools or cohorts; see `for_subject`.
     """
 
     name: str = "data-analysis"
@@ -138,7 +138,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """What a policy says otherwise for some agents, tools or cohorts.
+    """Changes of a policy for some agents, tools or cohorts.
 
     Attributes:
         when: patterns by the names in `SUBJECT`, as shells match file names; one of each must match.

@@ -31,7 +31,7 @@ def load_policy(path: Path) -> Policy:
     """Read a policy from a YAML file; what the file does not name keeps its default.
 
     Raises:
-        PolicyError: the file is absent, no YAML, or says what a policy cannot; names file, key, value,
+        PolicyError: the file is absent, no YAML, or holds a wrong key or value; names file, key, value,
         remedy.
     """
     try:
@@ -48,10 +48,10 @@ def load_policy(path: Path) -> Policy:
         raise PolicyError(
             f"policy {path}: holds a {_kind(document)}, not keys and values; write `hosts: [api.github.com]`"
         )
-    return policy_from(document, str(path), path.parent)
+    return parse_policy(document, str(path), path.parent)
 
 
-def policy_from(document: Mapping[object, object], origin: str, directory: Path = Path()) -> Policy:
+def parse_policy(document: Mapping[object, object], origin: str, directory: Path = Path()) -> Policy:
     """A policy from decoded keys and values.
 
     Args:
@@ -132,7 +132,7 @@ def _hosts(place: _Place, value: object) -> tuple[str, ...]:
         if "/" in host or (":" in host.strip("[]") and not host.startswith("[")):
             raise place.refuse(host, "give a host name alone; ports have a key of their own: `ports: [443]`")
         if "*" in host.removeprefix("*."):
-            raise place.refuse(host, "a star stands for what is below a name only, as in `*.example.org`")
+            raise place.refuse(host, "a star matches what is below a name only, as in `*.example.org`")
     return hosts
 
 
@@ -179,21 +179,21 @@ def _seconds(place: _Place, value: object) -> float | None:
 
 
 def _rules(place: _Place, value: object) -> tuple[PatternRule, ...]:
-    from spanproof.sandbox.scanners.patterns import rule_from
+    from spanproof.sandbox.scanners.patterns import parse_rule
 
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise place.refuse(value, "give a list of rules")
-    rules = tuple(rule_from(one, f"policy {place.origin}: key 'rules'") for one in value)
+    rules = tuple(parse_rule(one, f"policy {place.origin}: key 'rules'") for one in value)
     _refuse_twins(place, [rule.id for rule in rules])
     return rules
 
 
 def _topics(place: _Place, value: object) -> tuple[PatternRule, ...]:
-    from spanproof.sandbox.scanners.patterns import topic_from
+    from spanproof.sandbox.scanners.patterns import parse_topic
 
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise place.refuse(value, "give a list of topics")
-    topics = tuple(topic_from(one, f"policy {place.origin}: key 'topics'") for one in value)
+    topics = tuple(parse_topic(one, f"policy {place.origin}: key 'topics'") for one in value)
     _refuse_twins(place, [topic.id for topic in topics])
     return topics
 

@@ -8,7 +8,7 @@ from spanproof.sandbox.scanners import catalogue
 from spanproof.sandbox.scanners.ecma.sinks import SINKS as SCRIPT_SINKS
 from spanproof.sandbox.scanners.python.effects import CHECKS
 from spanproof.sandbox.scanners.python.sinks import METHOD_SINKS, SINKS
-from spanproof.sandbox.scanners.rules import rule_of
+from spanproof.sandbox.scanners.rules import explain_call, find_rule
 from spanproof.sandbox.scanners.shell.catalogue import DENIED, FETCH_OPTIONS, OPERANDS
 
 _SCRIPT_KINDS = {
@@ -41,11 +41,18 @@ def test_each_effect_of_a_script_is_one_that_is_judged() -> None:
 
 
 def test_each_rule_that_a_data_file_names_is_in_the_catalogue() -> None:
-    named = [e.keyword for t in (SINKS, METHOD_SINKS) for es in t.values() for e in es if e.kind == "deny"]
+    named = [
+        e.keyword
+        for t in (SINKS, METHOD_SINKS)
+        for es in t.values()
+        for e in es
+        if e.kind in {"deny", "review"}
+    ]
     named += [rule for es in SCRIPT_SINKS.values() for kind, rule in es if kind in {"deny", "review"}]
 
     for rule in [*named, *DENIED.values()]:
-        assert rule_of(rule)
+        assert find_rule(rule)
+    assert not (missing := [rule for rule in named if not explain_call("f", rule)]), missing
 
 
 def test_roles_of_operands_and_options_are_known() -> None:

@@ -25,7 +25,7 @@ RULE = Rule(Severity.HIGH, Verdict.DENY, "Wait for the event.")
 def scan(context, source):
     at = source.text.find("sleep(")
     if at >= 0:
-        context.tell("user.sleep", RULE, source.place(at, at + 5), "sleeps")
+        context.report_finding("user.sleep", RULE, source.place(at, at + 5), "sleeps")
 
 def scanners():
     return [Scanner("no-sleep", frozenset({"python"}), scan)]

@@ -7,7 +7,7 @@ import pytest
 
 from spanproof.sandbox.errors import PolicyError
 from spanproof.sandbox.policy import Policy
-from spanproof.sandbox.policy_file import load_policy, policy_from
+from spanproof.sandbox.policy_file import load_policy, parse_policy
 
 
 def _write(tmp_path: Path, text: str) -> Path:
@@ -95,7 +95,7 @@ def test_each_field_can_be_set_and_is_documented() -> None:
         "overrides": [{"when": {"agent": "a"}, "hosts": []}],
     }  # fmt: skip
     for field in fields(Policy):
-        policy_from({field.name: example.get(field.name, ["a"])}, "test", Path(__file__).parent)
+        parse_policy({field.name: example.get(field.name, ["a"])}, "test", Path(__file__).parent)
         assert f"`{field.name}`" in documentation
 
 

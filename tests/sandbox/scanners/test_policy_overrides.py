@@ -8,11 +8,11 @@ import pytest
 
 from spanproof.sandbox.errors import PolicyError
 from spanproof.sandbox.policy import Policy
-from spanproof.sandbox.policy_file import policy_from
+from spanproof.sandbox.policy_file import parse_policy
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
-_POLICY = policy_from(
+_POLICY = parse_policy(
     {
         "hosts": ["data.example"],
         "overrides": [
@@ -84,7 +84,7 @@ def test_fingerprints_are_the_same_for_every_subject() -> None:
      ("bash", Verdict.DENY), ("sql", Verdict.DENY), ("cobol", Verdict.DENY), ("", Verdict.DENY)],
 )  # fmt: skip
 def test_a_language_the_policy_does_not_name_is_denied(language: str, verdict: Verdict) -> None:
-    scan = Pipeline(policy_from({"languages": ["Python3"]}, "test")).scan(language, "1")
+    scan = Pipeline(parse_policy({"languages": ["Python3"]}, "test")).scan(language, "1")
 
     assert scan.verdict is verdict
     assert [one.rule for one in scan.findings] == (["language.denied"] if verdict is Verdict.DENY else [])
@@ -109,7 +109,7 @@ _TOPICS = {
     ],
 )
 def test_a_topic_is_found_in_prose_alone(language: str, text: str, rules: list[str]) -> None:
-    scan = Pipeline(policy_from(_TOPICS, "test")).scan(language, text)
+    scan = Pipeline(parse_policy(_TOPICS, "test")).scan(language, text)
 
     assert [one.rule for one in scan.findings] == rules
     assert (
@@ -125,4 +125,4 @@ def test_a_scanner_of_an_override_that_cannot_be_loaded_is_told_at_once(tmp_path
     document = {"overrides": [{"when": {"agent": "a"}, "scanner_files": ["mine.py"]}]}
 
     with pytest.raises(PolicyError, match="division by zero"):
-        Pipeline(policy_from(document, "test", tmp_path))
+        Pipeline(parse_policy(document, "test", tmp_path))

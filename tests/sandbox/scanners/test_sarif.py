@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, FormatChecker
 
-from spanproof.sandbox.policy_file import policy_from
+from spanproof.sandbox.policy_file import parse_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.sandbox.scanners.rules import RULES, anchor_of
+from spanproof.sandbox.scanners.rules import RULES, find_anchor
 from spanproof.sandbox.scanners.sarif import sarif_log
 
 _ROOT = Path(__file__).parents[3]
@@ -63,7 +63,7 @@ def test_any_name_and_any_text_give_a_valid_log(name: str, text: str) -> None:
 
 def test_a_users_rule_and_a_secret_are_described() -> None:
     rule = {"id": "intra", "pattern": "intra", "message": "internal", "remedy": "Do not."}
-    scan = Pipeline(policy_from({"rules": [rule]}, "test")).scan("python", f"x = 'intra'\nt = '{_SECRET}'")
+    scan = Pipeline(parse_policy({"rules": [rule]}, "test")).scan("python", f"x = 'intra'\nt = '{_SECRET}'")
     log = sarif_log([("a.py", scan)])
 
     _assert_valid(log)
@@ -83,6 +83,6 @@ def test_a_rule_links_to_where_the_documentation_is(address: str) -> None:
 
 def test_every_anchor_is_in_the_documentation() -> None:
     prefixes = ["python.", "secret.github-token", "user.mine", "topic.pay", "bandit.blacklist"]
-    for anchor in {anchor_of(rule) for rule in [*RULES, *prefixes[1:], "python.file.read-outside"]}:
+    for anchor in {find_anchor(rule) for rule in [*RULES, *prefixes[1:], "python.file.read-outside"]}:
         file, _, mark = anchor.partition("#")
         assert re.search(rf'id="{re.escape(mark)}"', (_ROOT / file).read_text(encoding="utf-8")), anchor

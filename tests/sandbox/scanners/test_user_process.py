@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from spanproof.sandbox.errors import PolicyError
-from spanproof.sandbox.policy_file import policy_from
+from spanproof.sandbox.policy_file import parse_policy
 from spanproof.sandbox.scanners.model import Scan, Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
@@ -41,7 +41,7 @@ def scan(context, source):
         os._exit(3)
     if word == "secret":
         raise ValueError("gh" + "p_a8Xk29dLqPz0Wm3v7TnB5cR1yE4uHs6gJf2Q")
-    context.tell("user.seen", RULE, source.place(0, 1), f"saw {word} in {os.getpid()}")
+    context.report_finding("user.seen", RULE, source.place(0, 1), f"saw {word} in {os.getpid()}")
 
 SCANNERS = Scanner("mine", None, scan)
 """
@@ -50,7 +50,7 @@ SCANNERS = Scanner("mine", None, scan)
 @pytest.fixture
 def pipeline(tmp_path: Path) -> Pipeline:
     (tmp_path / "mine.py").write_text(_FILE, encoding="utf-8")
-    return Pipeline(policy_from({"scanner_files": ["mine.py"], "scanner_time_s": 2}, "test", tmp_path))
+    return Pipeline(parse_policy({"scanner_files": ["mine.py"], "scanner_time_s": 2}, "test", tmp_path))
 
 
 def _denied_for(scan: Scan) -> str:
@@ -104,7 +104,7 @@ def test_the_users_code_is_not_loaded_into_this_process(pipeline: Pipeline) -> N
 
 def test_a_large_text_with_any_characters_gets_there(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(_FILE, encoding="utf-8")
-    pipeline = Pipeline(policy_from({"scanner_files": ["mine.py"]}, "test", tmp_path))
+    pipeline = Pipeline(parse_policy({"scanner_files": ["mine.py"]}, "test", tmp_path))
     scan = pipeline.scan("text", "\ud800é\0 " + "x" * 1_500_000)
 
     assert any(one.rule == "user.seen" for one in scan.findings)
@@ -126,4 +126,4 @@ def test_a_file_that_cannot_be_used_is_refused_with_the_reason(tmp_path: Path, t
     (tmp_path / "mine.py").write_text(text, encoding="utf-8")
 
     with pytest.raises(PolicyError, match=rf"mine\.py.*{told}"):
-        Pipeline(policy_from({"scanner_files": ["mine.py"]}, "test", tmp_path))
+        Pipeline(parse_policy({"scanner_files": ["mine.py"]}, "test", tmp_path))

@@ -6,7 +6,7 @@ import pytest
 
 from spanproof.sandbox.errors import PolicyError
 from spanproof.sandbox.policy import Aggregation, Policy
-from spanproof.sandbox.policy_file import load_policy, policy_from
+from spanproof.sandbox.policy_file import load_policy, parse_policy
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Severity, Verdict
 from spanproof.sandbox.scanners.patterns import why_not_linear
@@ -26,7 +26,7 @@ RULE = Rule(Severity.LOW, Verdict.REVIEW, "Wait for the event.")
 def scan(context, source):
     at = source.text.find("sleep(")
     if at >= 0:
-        context.tell("user.sleep", RULE, source.place(at, at + 5), "sleeps")
+        context.report_finding("user.sleep", RULE, source.place(at, at + 5), "sleeps")
 
 SCANNERS = Scanner("no-sleep", frozenset({"python"}), scan)
 """
@@ -34,7 +34,7 @@ SCANNERS = Scanner("no-sleep", frozenset({"python"}), scan)
 
 def test_a_pattern_of_the_policy_is_a_rule() -> None:
     rule = {"id": "internal", "pattern": r"\bintra\.[a-z]{1,40}", "message": "internal", "verdict": "deny"}
-    pipeline = Pipeline(policy_from({"rules": [rule]}, "test"))
+    pipeline = Pipeline(parse_policy({"rules": [rule]}, "test"))
 
     scan = pipeline.scan("python", "x = 1\ny = 'intra.site'")
 
@@ -48,7 +48,7 @@ def test_a_pattern_of_the_policy_is_a_rule() -> None:
 )
 def test_a_pattern_that_may_not_be_linear_is_refused_with_the_reason(pattern: str) -> None:
     with pytest.raises(PolicyError, match="rule 'x'"):
-        policy_from({"rules": [{"id": "x", "pattern": pattern, "message": "m"}]}, "test")
+        parse_policy({"rules": [{"id": "x", "pattern": pattern, "message": "m"}]}, "test")
 
 
 @pytest.mark.parametrize("pattern", ["foo", "foo.*bar", r"\w++\s{0,3}=", "(?:a|b)c{1,9}", "(?:ab)+x"])
@@ -76,7 +76,7 @@ def test_a_file_without_scanners_is_refused(tmp_path: Path) -> None:
 def _asks(name: str, verdict: Verdict, languages: frozenset[str] | None = frozenset({"python"})) -> Scanner:
     def scan(context: Context, source: Source) -> None:
         if source.text and verdict is not Verdict.ALLOW:
-            context.tell(f"user.{name}", Rule(Severity.LOW, verdict, "-"), START, "asks")
+            context.report_finding(f"user.{name}", Rule(Severity.LOW, verdict, "-"), START, "asks")
 
     return Scanner(name, languages, scan)
 

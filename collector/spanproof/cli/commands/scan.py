@@ -20,7 +20,7 @@ from spanproof.cli.jsonl import Row, answer_lines, text_field
 from spanproof.cli.policy import pipeline_in, policy_option
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.sandbox.scanners.rules import anchor_of
+from spanproof.sandbox.scanners.rules import find_anchor
 from spanproof.sandbox.scanners.sarif import sarif_log
 from spanproof.sandbox.scanners.score import security_score
 
@@ -102,7 +102,7 @@ def _finding_row(finding: Finding) -> Row:
         "remedy": finding.remedy,
         "cwe": finding.cwe,
         "fingerprint": finding.fingerprint or None,
-        "documentation": anchor_of(finding.rule),
+        "documentation": find_anchor(finding.rule),
     }
 
 

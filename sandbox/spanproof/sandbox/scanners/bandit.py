@@ -1,7 +1,7 @@
 """Bandit as one more adviser: its issues as findings that carry a CWE number and change no verdict.
 
 In: Python. Out: advisory findings `bandit.<test>`. Runs in the process of the user's scanners, as code of
-others does, and only where the policy says `bandit: true`.
+others does, and only with `bandit: true` in the policy.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ def bandit_scanner() -> Scanner:
             manager.discover_files([str(file)])
             manager.run_tests()
         for issue in manager.get_issue_list():
-            _tell(context, source, issue)
+            _report(context, source, issue)
 
     return Scanner("bandit", frozenset({"python"}), scan)
 
 
-def _tell(context: Context, source: Source, issue: Any) -> None:
+def _report(context: Context, source: Source, issue: Any) -> None:
     lines = source.text.split("\n")
     line = min(max(int(issue.lineno), 1), len(lines))
     column = min(max(int(issue.col_offset), 0), len(lines[line - 1])) + 1
     number = int(issue.cwe.id) or None
     rule = Rule(Severity.ADVISORY, Verdict.ALLOW, f"See bandit's {issue.test_id}.", number)
     place = Place(line, column, line, len(lines[line - 1]) + 1)
-    context.tell(f"bandit.{issue.test}", rule, place, f"{issue.test_id}: {issue.text}")
+    context.report_finding(f"bandit.{issue.test}", rule, place, f"{issue.test_id}: {issue.text}")

@@ -1,4 +1,4 @@
-"""The boundary as questions: may this path be read, this host be reached, this variable be seen?
+"""The boundary: whether a path may be read, a host reached, a variable read.
 
 In: what a scanner resolved, as pieces of text with holes where it could not. Out: None when inside, else the
 crossing with its rule. Paths are normalised as the sandbox sees them; nothing is looked up on this machine.
@@ -47,7 +47,7 @@ _DONE = {
 
 
 class Crossing(NamedTuple):
-    """How a resolved target leaves the boundary: rule id without language, and what to tell."""
+    """How a resolved target leaves the boundary: rule id without language, and the message."""
 
     rule: str
     message: str
@@ -96,7 +96,7 @@ class Boundary:
         return None
 
     def host_in_pieces(self, pieces: Pieces, port: int | None = None) -> Crossing | None:
-        """Judge a host that may be known only in part: its end says whose it is."""
+        """Judge a host that may be known only in part: judged by its end."""
         if len(pieces) == 1 and pieces[0] is not None:
             return self.host(pieces[0], port)
         end = (pieces[-1] or "").rstrip(".").lower() if pieces else ""
@@ -149,15 +149,15 @@ class Boundary:
 
     def _known(self, action: Action, text: str) -> Crossing | None:
         path = self.work_path(text.partition("\0")[0])
-        told = text if text.startswith("~") else path
+        shown = text if text.startswith("~") else path
         if path in ALWAYS_READABLE or path.startswith("/dev/fd/"):
-            return None if action in (Action.READ, Action.WRITE) else self._outside(action, told)
+            return None if action in (Action.READ, Action.WRITE) else self._outside(action, shown)
         if path.startswith(("/dev/tcp/", "/dev/udp/")):
             return self.device_socket(path)
         roots = self._roots[action]
         if action is Action.DELETE and path in {*roots, self.policy.work_directory}:
-            return Crossing("file.delete-root", f"deletes {path}, which holds everything")
-        return None if _below(path, roots) else self._outside(action, told)
+            return Crossing("file.delete-root", f"deletes {path}, a root directory of the boundary")
+        return None if _below(path, roots) else self._outside(action, shown)
 
     def device_socket(self, path: str) -> Crossing | None:
         """Judge bash's network paths, `/dev/tcp/host/port`."""
@@ -183,7 +183,7 @@ class Boundary:
 
     def _outside(self, action: Action, path: str) -> Crossing:
         if action is not Action.READ and path.startswith(("/dev/", "/proc/", "/sys/", "/boot/")):
-            return Crossing("file.device", f"{_DONE[action]} {_shown(path)}, which is the machine's own")
+            return Crossing("file.device", f"{_DONE[action]} {_shown(path)}, a device or kernel interface")
         return Crossing(
             f"file.{action}-outside", f"{_DONE[action]} {_shown(path)}, which is outside the boundary"
         )

@@ -17,7 +17,7 @@ def read_sections(name: str) -> dict[str, dict[str, str]]:
     """Read `data/<name>.txt`: section to key to value; blanks within a value are one blank each.
 
     Raises:
-        ValueError: an entry stands before the first section, or a key is given twice; names file and line.
+        ValueError: an entry precedes the first section, or a key is given twice; names file and line.
     """
     sections: dict[str, dict[str, str]] = {}
     entries: dict[str, str] | None = None

@@ -31,7 +31,7 @@ def scan(context: Context, source: Source) -> None:
         context.add(
             "text.control", source.place(*found.span()), f"a control character, U+{ord(found[0]):04X}"
         )
-        break  # one says it; a binary text would fill the report
+        break  # one is enough; a binary text would fill the report
     if text.isascii():
         return
     for found in _BIDIRECTIONAL.finditer(text):

@@ -1,7 +1,7 @@
 """What every scanner works in: the boundary, the report, the time left, and how deep in nested sources it is.
 
 A command in a Python string is handed to the shell scanner, code in a shell string to the Python scanner:
-each nested scan gets a context of its own whose findings all stand at the outer place.
+each nested scan gets a context of its own whose findings all have the outer place.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MAX_NESTING = 6
 """Sources within sources; what hides deeper is denied as a payload."""
 
 
-class OutOfTime(Exception):  # noqa: N818 - says what happened
+class OutOfTime(Exception):  # noqa: N818 - named after what happened
     """The scan's time budget is spent."""
 
 
@@ -34,7 +34,7 @@ class Context:
 
     Attributes:
         deadline: on `clock`, in seconds.
-        fixed_place: where findings stand when the source is nested in another.
+        fixed_place: the place of findings when the source is nested in another.
         origin: a phrase put before messages of nested sources.
         salt: the key of fingerprints, up to 64 bytes.
     """
@@ -51,17 +51,17 @@ class Context:
         """Report one finding of the source at hand."""
         self.report.add(rule, self.fixed_place or place, self.origin + message, verdict)
 
-    def tell(self, rule: str, described: Rule, place: Place, message: str) -> None:
+    def report_finding(self, rule: str, described: Rule, place: Place, message: str) -> None:
         """Report one finding of a rule that is not in the catalogue: a user's own."""
         self.report.add(rule, self.fixed_place or place, self.origin + message, described=described)
 
     def add_secret(
-        self, rule: str, place: Place, message: str, value: str, asked: Verdict | None = None
+        self, rule: str, place: Place, message: str, value: str, verdict: Verdict | None = None
     ) -> None:
         """Report a secret: of its value only the keyed fingerprint is kept."""
         data = value.encode("utf-8", "surrogatepass")
         mark = hashlib.blake2b(data, key=self.salt[:64], digest_size=8).hexdigest()
-        self.report.add(rule, self.fixed_place or place, self.origin + message, asked, fingerprint=mark)
+        self.report.add(rule, self.fixed_place or place, self.origin + message, verdict, fingerprint=mark)
 
     def crossed(self, language: str, crossing: Crossing | None, place: Place, who: str) -> bool:
         """Report a crossing of the boundary, if it is one; `who` names the call or command."""

@@ -1,4 +1,4 @@
-"""What a scan says: findings with their exact place, and one of three verdicts."""
+"""The result of a scan: findings with their exact place, and one of three verdicts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Finding:
 
     Attributes:
         rule: a stable id, `family.what` (`python.file.read-outside`, `secret.stripe-key`, `scanner_error`).
-        verdict: what this finding alone asks for; `allow` for advisory ones.
+        verdict: the verdict of this finding alone; `allow` for advisory ones.
         line, column: of its start, both from 1, as every editor counts; `end_line`, `end_column` likewise,
             the end column exclusive.
         message: what is wrong, with the resolved target; never a secret's value.

@@ -1,6 +1,6 @@
 """Regular expressions of the user as rules, held to linear time before they are taken.
 
-In: a rule as a policy file states it. Out: a compiled rule, or an error that says what to write instead. A
+In: a rule as written in a policy file. Out: a compiled rule, or an error that says what to write instead. A
 pattern is tried on windows of bounded length, and the product of its quantifiers' ranges is bounded, so the
 time for a text is bounded by a constant times its length.
 """
@@ -33,7 +33,7 @@ _TOPIC_KEYS: Final = frozenset({"id", "words", "patterns", "message", "verdict",
 _KEYS: Final = frozenset({"id", "pattern", "message", "languages", "verdict", "severity", "remedy"})
 
 
-def rule_from(document: object, origin: str) -> PatternRule:
+def parse_rule(document: object, origin: str) -> PatternRule:
     """A rule from decoded keys and values.
 
     Raises:
@@ -48,8 +48,8 @@ def rule_from(document: object, origin: str) -> PatternRule:
     return _rule(given, place, str(given["pattern"]), known, "user")
 
 
-def topic_from(document: object, origin: str) -> PatternRule:
-    """A topic that prose must not touch: words, and patterns where words do not tell enough.
+def parse_topic(document: object, origin: str) -> PatternRule:
+    """A topic that prose must not touch: words, and patterns where words are not enough.
 
     Raises:
         PolicyError: a key is missing, unknown or wrong, or a pattern may take more than linear time.
@@ -64,12 +64,12 @@ def topic_from(document: object, origin: str) -> PatternRule:
     ways += [f"(?:{pattern})" for pattern in patterns]
     if not ways:
         raise PolicyError(f"{place}: has neither words nor patterns; write `words: [salary]`")
-    told = {"message": f"speaks of {given['id']}", "remedy": "Leave this subject out.", **given}
-    return _rule(told, place, f"(?i:{'|'.join(ways)})", PROSE, "topic")
+    defaults = {"message": f"is about {given['id']}", "remedy": "Leave this subject out.", **given}
+    return _rule(defaults, place, f"(?i:{'|'.join(ways)})", PROSE, "topic")
 
 
 def _spaced(phrase: str) -> str:
-    """A phrase as a pattern: what stands between its words may be any few blanks."""
+    """A phrase as a pattern: its words may be separated by one to four blanks."""
     return r"\s{1,4}".join(re.escape(word) for word in phrase.split())
 
 
@@ -79,11 +79,11 @@ def _checked(document: object, origin: str, known: frozenset[str], needed: set[s
     unknown = sorted(str(key) for key in document if key not in known)
     missing = sorted(needed - set(document))
     if unknown or missing:
-        told = f"unknown key {unknown[0]!r}" if unknown else f"the key {missing[0]!r} is missing"
-        raise PolicyError(f"{origin}: {told}; known keys: {', '.join(sorted(known))}")
+        problem = f"unknown key {unknown[0]!r}" if unknown else f"the key {missing[0]!r} is missing"
+        raise PolicyError(f"{origin}: {problem}; known keys: {', '.join(sorted(known))}")
     if not _ID.match(str(document["id"])):
-        told = f"id {str(document['id'])!r}: an id is made of a-z, 0-9 and -"
-        raise PolicyError(f"{origin}: {told}; write `id: no-internal-hosts`")
+        problem = f"id {str(document['id'])!r}: an id is made of a-z, 0-9 and -"
+        raise PolicyError(f"{origin}: {problem}; write `id: no-internal-hosts`")
     return document
 
 
@@ -126,7 +126,7 @@ def why_not_linear(pattern: str) -> str:
     return ""
 
 
-class _NotLinear(Exception):  # noqa: N818 - says what was found
+class _NotLinear(Exception):  # noqa: N818 - named after what was found
     """A construct whose time is not bounded."""
 
 
@@ -168,5 +168,5 @@ def scan_with(rules: Iterable[tuple[PatternRule, re.Pattern[str]]], context: Con
                 for found in pattern.finditer(window):
                     place = source.place(at + start + found.start(), at + start + found.end())
                     entry = Rule(rule.severity, rule.verdict, rule.remedy)
-                    context.tell(f"{rule.family}.{rule.id}", entry, place, rule.message)
+                    context.report_finding(f"{rule.family}.{rule.id}", entry, place, rule.message)
         at += len(line)

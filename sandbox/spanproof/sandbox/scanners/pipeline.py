@@ -20,7 +20,7 @@ from spanproof.sandbox.scanners.boundary import Boundary
 from spanproof.sandbox.scanners.context import Context, OutOfTime, clock
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
 from spanproof.sandbox.scanners.report import Report
-from spanproof.sandbox.scanners.rules import PatternRule, rule_of
+from spanproof.sandbox.scanners.rules import PatternRule, find_rule
 from spanproof.sandbox.scanners.scanner import Scanner
 from spanproof.sandbox.scanners.source import DATA_LANGUAGES, START, Source, canonical_language
 from spanproof.sandbox.scanners.voting import Vote, decide
@@ -68,7 +68,7 @@ class Pipeline:
         )
         self._salt = given[:64] or _SALT_OF_THIS_PROCESS
         for index, override in enumerate(policy.overrides):
-            # What cannot be loaded is told now, not at the first trace that it concerns.
+            # Report what cannot be loaded now, not at the first trace that needs it.
             if any(key in {"scanner_files", "bandit"} for key, _ in override.changes):
                 self._changed_by((index,))
 
@@ -83,8 +83,8 @@ class Pipeline:
         name = canonical_language(language)
         whole = Report()
         if len(source) > MAX_CHARACTERS:
-            told = f"{len(source)} characters; at most {MAX_CHARACTERS} are judged"
-            whole.add("source.too-large", START, told)
+            message = f"{len(source)} characters; at most {MAX_CHARACTERS} are judged"
+            whole.add("source.too-large", START, message)
             votes = [Vote("pipeline", Verdict.DENY, failed=True)]
         elif self._refuses(name):
             allowed = ", ".join(sorted(self.policy.languages or ())) or "none"
@@ -131,14 +131,14 @@ class Pipeline:
             failed = self._run_one(scanner, report, source)
             found = report.findings()
             whole.take(found)
-            verdict = verdict_of(found)
+            verdict = strictest_verdict(found)
             silent = verdict is Verdict.ALLOW and (scanner.languages is None or scanner.name in _ADVISERS)
             if failed or not silent:
                 votes.append(Vote(scanner.name, verdict, failed))
         if not understood:
-            told = f"no scanner reads {source.language or 'an unnamed language'}"
-            whole.add("language.unscanned", START, told)
-            votes.append(Vote("pipeline", rule_of("language.unscanned").verdict))
+            message = f"no scanner reads {source.language or 'an unnamed language'}"
+            whole.add("language.unscanned", START, message)
+            votes.append(Vote("pipeline", find_rule("language.unscanned").verdict))
         return votes
 
     def _run_one(self, scanner: Scanner, report: Report, source: Source) -> bool:
@@ -149,20 +149,20 @@ class Pipeline:
         try:
             scanner.scan(Context(self._boundary, report, deadline, salt=self._salt), source)
             if clock() > deadline and not scanner.keeps_time:
-                raise OutOfTime(f"it took more than {budget:g} s")  # noqa: TRY301 - told like any failure
+                raise OutOfTime(f"it took more than {budget:g} s")  # noqa: TRY301 - reported like any failure
         except Exception as failure:  # noqa: BLE001 - whatever it is, an unjudged snippet does not pass
-            told = f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
-            report.add("scanner_error", START, f"the {scanner.name} scanner failed: {told}")
+            reason = f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
+            report.add("scanner_error", START, f"the {scanner.name} scanner failed: {reason}")
             return True
         return False
 
 
-def verdict_of(findings: Sequence[Finding]) -> Verdict:
-    """The strictest verdict any finding asks for."""
-    asked = {finding.verdict for finding in findings}
-    if Verdict.DENY in asked:
+def strictest_verdict(findings: Sequence[Finding]) -> Verdict:
+    """The strictest verdict of any finding."""
+    found = {finding.verdict for finding in findings}
+    if Verdict.DENY in found:
         return Verdict.DENY
-    return Verdict.REVIEW if Verdict.REVIEW in asked else Verdict.ALLOW
+    return Verdict.REVIEW if Verdict.REVIEW in found else Verdict.ALLOW
 
 
 def _all_scanners(policy: Policy) -> list[Scanner]:

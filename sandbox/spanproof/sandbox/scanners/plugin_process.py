@@ -1,6 +1,6 @@
 """The user's scanners as the pipeline runs them: in a process of their own, which is killed when time is up.
 
-In: a policy that names files or asks for bandit, and the entry points of installed packages. Out: scanners
+In: a policy that names files or enables bandit, and the entry points of installed packages. Out: scanners
 like any other. Code of the user is never loaded into this process, be it the collector or an agent. There is
 one process for each pipeline, started with it, and again after it was killed or this process forked.
 """
@@ -39,7 +39,7 @@ _CHUNK: Final = 65_536
 Answer = dict[str, Any]
 
 
-class ScannerFailed(Exception):  # noqa: N818 - says what happened
+class ScannerFailed(Exception):  # noqa: N818 - named after what happened
     """A scanner of the user raised, or its process ended."""
 
 

@@ -77,8 +77,8 @@ def _scanned(boundary: Boundary, scanners: Sequence[Scanner], request: dict[str,
     try:
         scanners[request["scanner"]].scan(context, Source(request["language"], request["text"]))
     except BaseException as failure:  # noqa: BLE001 - `sys.exit()` in a scanner is a failed scanner too
-        told = f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
-        return {"problem": told}
+        problem = f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
+        return {"problem": problem}
     finally:
         signal.alarm(0)
     return {"findings": [asdict(one) for one in report.findings()]}

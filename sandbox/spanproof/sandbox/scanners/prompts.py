@@ -1,6 +1,6 @@
 """Text that goes to a model: markers of injected instructions and of jailbreaks.
 
-In: text or Markdown. Out: findings that ask for a review; a model may still be given the text as data.
+In: text or Markdown. Out: findings for review; a model may still be given the text as data.
 Markers are phrases with bounded gaps, so that the time is linear; a rewording passes them, so they are one
 sign among others and no boundary.
 """
@@ -51,9 +51,9 @@ def scan(context: Context, source: Source) -> None:
     normal = text if text.isascii() else unicodedata.normalize("NFKC", text)
     same = len(normal) == len(text)
     for rule, pattern, what in (
-        ("prompt.injection", _INJECTION, "reads like instructions to the model that handles it"),
-        ("prompt.injection", _MARKS, "holds the marks of a chat template"),
-        ("prompt.jailbreak", _JAILBREAK, "asks the model to lay its limits aside"),
+        ("prompt.injection", _INJECTION, "contains instructions to the model"),
+        ("prompt.injection", _MARKS, "contains control tokens of a chat template"),
+        ("prompt.jailbreak", _JAILBREAK, "asks the model to ignore its restrictions"),
     ):
         for found in pattern.finditer(normal):
             context.add(rule, source.place(*found.span()) if same else START, what)

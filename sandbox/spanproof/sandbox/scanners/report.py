@@ -1,7 +1,7 @@
 """Findings as they are made: one report per scan, each distinct finding once.
 
 In: a rule, a place, a message, from any scanner. Out: the findings in the order of the source. What a rule
-means, how grave it is and what to do about it stands in `rules.py`, never at the place that reports it.
+means, how grave it is and what to do about it is in `data/rules.txt`, never in the code that reports it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from spanproof.sandbox.scanners.model import Finding, Verdict
-from spanproof.sandbox.scanners.rules import Rule, rule_of
+from spanproof.sandbox.scanners.rules import Rule, find_rule
 from spanproof.sandbox.scanners.source import Place
 
 MAX_FINDINGS = 200
@@ -48,13 +48,13 @@ class Report:
             described: the entry of a rule that the catalogue does not hold.
             fingerprint: of a secret.
         """
-        described = rule_of(rule) if described is None else described
+        described = find_rule(rule) if described is None else described
         key = (rule, place.line, place.column, message)
-        asked = described.verdict if verdict is None else verdict
+        decided = described.verdict if verdict is None else verdict
         full = len(self._findings) >= MAX_FINDINGS
         if (
             key in self._findings
-            or (full and asked is not Verdict.DENY)
+            or (full and decided is not Verdict.DENY)
             or len(self._findings) > 2 * MAX_FINDINGS
         ):
             return
@@ -63,7 +63,7 @@ class Report:
         self._findings[key] = Finding(
             rule=rule,
             severity=described.severity,
-            verdict=asked,
+            verdict=decided,
             line=place.line,
             column=place.column,
             end_line=place.end_line,

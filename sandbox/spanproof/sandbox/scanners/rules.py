@@ -1,4 +1,4 @@
-"""The catalogue of rules: what each means, how grave it is, what it asks for, what to do instead.
+"""The catalogue of rules: what each means, how grave it is, its verdict, what to do instead.
 
 A rule id is `family.what` or `language.family.what`; the same boundary rule holds in every language, so the
 catalogue keeps it once, without the language. `docs/scanners.md` explains each entry; a test compares.
@@ -18,7 +18,7 @@ _LANGUAGES = ("python.", "shell.", "sql.", "javascript.")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One entry: `verdict` is what a finding of this rule asks for unless its place says otherwise."""
+    """One entry: `verdict` is the verdict of a finding of this rule, unless the scanner gives another."""
 
     severity: Severity
     verdict: Verdict
@@ -40,8 +40,11 @@ class PatternRule:
     family: str = "user"
 
 
+_CATALOGUE: Final = read_sections("rules")
+
+
 def _read_rules() -> Iterator[tuple[str, Rule]]:
-    for name, entry in read_sections("rules")["rules"].items():
+    for name, entry in _CATALOGUE["rules"].items():
         verdict, severity, cwe, remedy = entry.split(maxsplit=3)
         yield name, Rule(Severity(severity), Verdict(verdict), remedy, int(cwe) or None)
 
@@ -53,7 +56,7 @@ _SECTIONS: Final = {"secret.": "secret.provider", "topic.": "topics", "bandit.":
 """Families of rules that share one section of the documentation."""
 
 
-def rule_of(rule_id: str) -> Rule:
+def find_rule(rule_id: str) -> Rule:
     """The entry of a rule, by its full id.
 
     Raises:
@@ -70,7 +73,12 @@ def rule_of(rule_id: str) -> Rule:
     raise KeyError(rule_id)
 
 
-def anchor_of(rule_id: str) -> str:
+def explain_call(name: str, rule: str) -> str:
+    """The message for a call that has a rule whatever its arguments."""
+    return f"calls {name}, which {_CATALOGUE['calls'][rule]}"
+
+
+def find_anchor(rule_id: str) -> str:
     """Where the documentation explains a rule, relative to the project; users' rules share one section."""
     named = rule_id
     for prefix in _LANGUAGES:

@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import quote
 
 from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
-from spanproof.sandbox.scanners.rules import Rule, anchor_of, rule_of
+from spanproof.sandbox.scanners.rules import Rule, find_anchor, find_rule
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS: Final = {Verdict.DENY: "error", Verdict.REVIEW: "warning", Verdict.ALLOW: "note"}
@@ -53,8 +53,8 @@ def sarif_log(scans: Sequence[tuple[str, Scan]], documentation: str = "") -> Jso
 
 def _rule(example: Finding, base: str) -> Json:
     try:
-        entry = rule_of(example.rule)
-    except KeyError:  # a rule of the user's: the finding itself says all there is
+        entry = find_rule(example.rule)
+    except KeyError:  # a rule of the user's: the finding itself has the remedy
         entry = Rule(example.severity, example.verdict, example.remedy, example.cwe)
     properties: Json = {"security-severity": _SECURITY[entry.severity]}
     if entry.cwe is not None:
@@ -62,8 +62,8 @@ def _rule(example: Finding, base: str) -> Json:
     return {
         "id": example.rule,
         "shortDescription": {"text": example.rule},
-        "help": {"text": f"{entry.remedy} See {anchor_of(example.rule)}."},
-        **({"helpUri": f"{base.rstrip('/')}/{anchor_of(example.rule)}"} if base else {}),
+        "help": {"text": f"{entry.remedy} See {find_anchor(example.rule)}."},
+        **({"helpUri": f"{base.rstrip('/')}/{find_anchor(example.rule)}"} if base else {}),
         "defaultConfiguration": {"level": _LEVELS[entry.verdict]},
         "properties": properties,
     }
@@ -94,7 +94,7 @@ def _result(name: str, finding: Finding, index: dict[str, int]) -> Json:
 
 
 def _documentation() -> str:
-    """Where the project's metadata says that its documentation is; empty where it does not."""
+    """The address of the documentation in the project's metadata; empty where there is none."""
     try:
         addresses = metadata("spanproof").get_all("Project-URL") or []
     except PackageNotFoundError:

@@ -1,7 +1,7 @@
 """What a scanner is: a name, the languages it concerns, and one function.
 
 In: a context and a source. Out: findings in the context's report. A scanner never raises on any text, never
-runs what it reads, gives the same findings for the same text, and never tells a secret's value; the
+runs what it reads, gives the same findings for the same text, and never reports a secret's value; the
 contract suite in `tests/contract` holds every scanner to it.
 """
 

@@ -38,34 +38,34 @@ def scan(context: Context, source: Source) -> None:
     """Report secrets, by rule and place only."""
     text = source.text
     lowered = source.lowered
-    told: list[tuple[int, int]] = []
+    taken: list[tuple[int, int]] = []
     for form in find_formats(lowered):
         context.check_time()
         for found in form.pattern.finditer(text):
             if _PLACEHOLDER.match(found[0][8:]) and form.name != "private-key":
                 continue
-            if not _claims(told, found.span()):
+            if not _claims(taken, found.span()):
                 continue
             place = source.place(*found.span())
             context.add_secret(
                 f"secret.{form.name}", place, f"holds a secret: {format_title(form.name)}", found[0]
             )
     if [word for word in _ASSIGNED_WORDS if word in lowered]:
-        _scan_assigned(context, source, told)
+        _scan_assigned(context, source, taken)
     if len(text) < 200_000:
-        _scan_entropy(context, source, told)
+        _scan_entropy(context, source, taken)
 
 
-def _scan_assigned(context: Context, source: Source, told: list[tuple[int, int]]) -> None:
+def _scan_assigned(context: Context, source: Source, taken: list[tuple[int, int]]) -> None:
     for found in _ASSIGNED.finditer(source.text):
         value = found["value"]
-        if _PLACEHOLDER.match(value) or not _claims(told, found.span("value")):
+        if _PLACEHOLDER.match(value) or not _claims(taken, found.span("value")):
             continue
         real = len(value) >= 16 and entropy(value) >= 3.3 and any(one.isdigit() for one in value)
         context.add_secret(
             "secret.assigned",
             source.place(*found.span("value")),
-            f"a name that says secret ({_name(source.text, found)}) holds a literal",
+            f"a name that announces a secret ({_name(source.text, found)}) holds a literal value",
             value,
             Verdict.REVIEW if real else None,
         )
@@ -81,13 +81,13 @@ def _name(text: str, found: re.Match[str]) -> str:
     return re.split(r"[\"'\]\s=:]", text[start : found.start("value")], maxsplit=1)[0]
 
 
-def _scan_entropy(context: Context, source: Source, told: list[tuple[int, int]]) -> None:
+def _scan_entropy(context: Context, source: Source, taken: list[tuple[int, int]]) -> None:
     for found in _LITERAL.finditer(source.text):
         value = found[1]
-        if _HEX_OR_ID.match(value) or entropy(value) < 4.5 or not _claims(told, found.span(1)):
+        if _HEX_OR_ID.match(value) or entropy(value) < 4.5 or not _claims(taken, found.span(1)):
             continue
         place = source.place(*found.span(1))
-        context.add_secret("secret.entropy", place, "a literal is as random as a secret", value)
+        context.add_secret("secret.entropy", place, "a literal value that is as random as a secret", value)
 
 
 def entropy(text: str) -> float:
@@ -96,10 +96,10 @@ def entropy(text: str) -> float:
     return -sum(count / size * math.log2(count / size) for count in Counter(text).values()) if size else 0.0
 
 
-def _claims(told: list[tuple[int, int]], span: tuple[int, int]) -> bool:
-    """Take a stretch for a secret, unless it overlaps one taken before; `told` is kept in order."""
-    at = bisect_left(told, (span[1], 0))
-    if at and told[at - 1][1] > span[0]:
+def _claims(taken: list[tuple[int, int]], span: tuple[int, int]) -> bool:
+    """Take a stretch for a secret, unless it overlaps one taken before; `taken` is kept in order."""
+    at = bisect_left(taken, (span[1], 0))
+    if at and taken[at - 1][1] > span[0]:
         return False
-    told.insert(at, span)
+    taken.insert(at, span)
     return True

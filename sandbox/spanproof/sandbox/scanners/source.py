@@ -1,4 +1,4 @@
-"""The text of a snippet, and where things stand in it.
+"""The text of a snippet, and places in it.
 
 In: any text a trace can hold, NUL bytes and lone surrogates included. Out: the same text, and lines and
 columns counted from 1 in characters, as editors count. Never changes the text it was given.
@@ -49,12 +49,12 @@ class Place(NamedTuple):
 
 
 START = Place(1, 1, 1, 1)
-"""Where findings about a source as a whole stand."""
+"""The place of findings about a source as a whole."""
 
 
 @dataclass(slots=True)
 class Source:
-    """One snippet's text. What is derived from it is worked out when first asked for, and once."""
+    """One snippet's text. What is derived from it is computed on first use, and once."""
 
     language: str
     text: str
@@ -64,7 +64,7 @@ class Source:
 
     @property
     def lowered(self) -> str:
-        """The text in lower case, for keywords that tell which patterns may match at all."""
+        """The text in lower case, for the keywords of patterns."""
         if self._lowered is None:
             self._lowered = self.text.lower()
         return self._lowered

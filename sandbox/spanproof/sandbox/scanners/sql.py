@@ -98,7 +98,7 @@ def scan(context: Context, source: Source) -> None:
     places = _places(source, len(statements))
     for statement, place in list(zip(statements, places, strict=True))[:_MAX_STATEMENTS]:
         context.check_time()
-        # What is found inside a statement stands at the statement: its tree has no places.
+        # A finding inside a statement gets the statement's place: the tree has no places.
         _judge(replace(context, fixed_place=context.fixed_place or place), source, statement)
 
 
@@ -160,7 +160,7 @@ def _judge_unparsed(context: Context, text: str) -> None:
 
 
 def _places(source: Source, count: int) -> list[Place]:
-    """Where each statement stands, by its first and last token."""
+    """The place of each statement, by its first and last token."""
     from sqlglot import tokenize
     from sqlglot.errors import SqlglotError
     from sqlglot.tokenizer_core import TokenType
@@ -316,10 +316,10 @@ def _scan_text(context: Context, source: Source) -> None:
             "sql.function.outside", source.place(*found.span()), f"the shell command {found[0].strip()}"
         )
     for found in _TEXT_REACHES.finditer(source.text):
-        told = " ".join(found[0].split())[:60]
-        if not told.lower().startswith(("attach", "install")) or context.depth == 0:
+        clause = " ".join(found[0].split())[:60]
+        if not clause.lower().startswith(("attach", "install")) or context.depth == 0:
             context.add(
-                "sql.function.outside", source.place(*found.span()), f"{told} reaches out of the database"
+                "sql.function.outside", source.place(*found.span()), f"{clause} reaches out of the database"
             )
 
 

@@ -1,8 +1,8 @@
 """How the scanners' verdicts become one: any, majority, all or weighted.
 
-In: the vote of each scanner. Out: one verdict. A scanner that does not concern itself with the language has
-no vote, and one that reads every language votes only when it has something to say: its silence about Python
-is no opinion on Python. A scanner that failed denies under every rule.
+In: the vote of each scanner. Out: one verdict. A scanner that does not read the language has
+no vote, and one that reads every language votes only when it finds something: that
+it finds nothing in Python is no vote on Python. A scanner that failed denies under every rule.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from spanproof.sandbox.scanners.model import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """What one scanner asks for; `failed` when it could not judge."""
+    """The verdict of one scanner; `failed` when it could not judge."""
 
     scanner: str
     verdict: Verdict
@@ -26,16 +26,16 @@ class Vote:
 def decide(votes: Sequence[Vote], how: Aggregation, weights: Mapping[str, float]) -> Verdict:
     """The verdict of all scanners together.
 
-    `majority` asks for more than half of the votes, `all` for every vote, `weighted` for at least half of the
+    `majority` needs more than half of the votes, `all` every vote, `weighted` at least half of the
     weight (1 where none is given). Votes to deny count as votes to review too.
     """
-    asked = {vote.verdict for vote in votes}
+    given = {vote.verdict for vote in votes}
     if any(vote.failed for vote in votes):
         return Verdict.DENY
     for verdict in (Verdict.DENY, Verdict.REVIEW):
         agreeing = [vote for vote in votes if _rank(vote.verdict) >= _rank(verdict)]
         if how is Aggregation.ANY:
-            reached = verdict in asked
+            reached = verdict in given
         elif how is Aggregation.ALL:
             reached = bool(votes) and len(agreeing) == len(votes)
         elif how is Aggregation.MAJORITY:

@@ -57,7 +57,7 @@ def _scan_python(context: Context, source: Source) -> None:
             try:
                 found = list(judge(names, node))
             except RecursionError:
-                continue  # nests deeper than can be read; the Python scanner says so
+                continue  # nests deeper than can be read; the Python scanner reports it
             for rule, message in found:
                 context.add(f"python.{rule}", _place(node, lines), message)  # type: ignore[arg-type]
 
@@ -74,7 +74,7 @@ _JUDGES: Final[dict[type[ast.AST], tuple[Callable[[Names, Any], Iterator[tuple[s
 
 
 def _place(node: ast.expr | ast.stmt, lines: list[str]) -> Place:
-    """A node's place in characters; the tree counts bytes. A definition stands at its first line."""
+    """A node's place in characters; the tree counts bytes. A definition's place is its first line."""
     end_line = node.end_lineno or node.lineno
     end_offset = node.end_col_offset or 0
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

@@ -26,6 +26,7 @@ from spanproof.sandbox.scanners.ecma.values import (
 )
 from spanproof.sandbox.scanners.ecma.walk import Script
 from spanproof.sandbox.scanners.model import Verdict
+from spanproof.sandbox.scanners.rules import explain_call
 
 _ACTIONS = {
     "read": Action.READ,
@@ -43,7 +44,8 @@ def apply(script: Script, name: str, arguments: Sequence[Value], node: Node) -> 
     result: Value | None = None
     for kind, detail in SINKS.get(name, ()):
         if kind in {"deny", "review"}:
-            script.add(detail, node, f"calls {name}", Verdict.DENY if kind == "deny" else Verdict.REVIEW)
+            verdict = Verdict.DENY if kind == "deny" else Verdict.REVIEW
+            script.add(detail, node, explain_call(name, detail), verdict)
             continue
         index = int(detail) if detail else 0
         value = arguments[index] if index < len(arguments) else None
@@ -142,7 +144,7 @@ def run_command(script: Script, value: Value, name: str, node: Node) -> None:
         )
         return
     line = "".join("$__unknown" if piece is None else piece for piece in pieces)
-    nested.scan("bash", script.context.nested(script.place(node), f"{name} runs a command that "), line)
+    nested.scan("bash", script.context.nested(script.place(node), f"{name} runs a command: "), line)
 
 
 def _argv(script: Script, kind: str, value: Value, name: str, arguments: Sequence[Value], node: Node) -> None:

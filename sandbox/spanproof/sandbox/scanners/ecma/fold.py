@@ -15,7 +15,7 @@ from spanproof.sandbox.scanners.pieces import MAX_TEXT
 
 
 def method(owner: Value, name: str, arguments: Sequence[Value]) -> Value | None:
-    """A pure method of a text or array; None where it cannot be told."""
+    """A pure method of a text or array; None where it is not known."""
     if isinstance(owner, Array):
         return _array_method(owner, name, arguments)
     if not isinstance(owner, Text):
@@ -40,7 +40,7 @@ def method(owner: Value, name: str, arguments: Sequence[Value]) -> Value | None:
 
 
 def function(name: str, arguments: Sequence[Value]) -> Value | None:
-    """A pure function by its resolved name; None where it cannot be told."""
+    """A pure function by its resolved name; None where it is not known."""
     if name in {"path.join", "path.resolve", "path.normalize", "path.posix.join"}:
         return _path_join(name, arguments)
     given = [text_of(argument) for argument in arguments]

@@ -276,7 +276,7 @@ def _for_in(script: Script, node: Node) -> Value:
 
 
 def _block(script: Script, node: Node) -> Value:
-    # Functions are hoisted: a call may stand before its function.
+    # Functions are hoisted: a call may precede its function.
     for child in node.named_children:
         if child.type in {"function_declaration", "generator_function_declaration"}:
             _function(script, child)

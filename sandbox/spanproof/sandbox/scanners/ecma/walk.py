@@ -96,7 +96,7 @@ class Script:
         return UNKNOWN
 
     def place(self, node: Node) -> Place:
-        """Where a node stands, in characters."""
+        """The place of a node, in characters."""
         (row, column), (end_row, end_column) = node.start_point, node.end_point
         return Place(row + 1, self._column(row, column), end_row + 1, self._column(end_row, end_column))
 
@@ -120,7 +120,7 @@ class Script:
         if self.context.depth >= MAX_NESTING:
             self.add("exec.payload", node, f"{name} hides code in too many layers")
             return UNKNOWN
-        inner = Script(self.context.nested(self.place(node), f"{name} runs code that "), self._handlers)
+        inner = Script(self.context.nested(self.place(node), f"{name} runs code: "), self._handlers)
         inner.scope = Scope(self.scope)
         inner.returned.append([])
         inner.read(source)

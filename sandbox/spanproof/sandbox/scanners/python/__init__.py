@@ -24,9 +24,9 @@ _TABLES = Tables(EXPRESSIONS, STATEMENTS, call)
 def scan(context: Context, source: Source) -> None:
     """Report what a Python program would do beyond its boundary."""
     parsed = source.python
-    _tell_unparsed(context, parsed)
+    _report_unparsed(context, parsed)
     for line, command in parsed.commands.items():
-        nested.scan("bash", context.nested(Place(line, 1, line, 1), "a notebook command that "), command)
+        nested.scan("bash", context.nested(Place(line, 1, line, 1), "a notebook command: "), command)
     if parsed.module is None:
         return
     machine = Machine(context, _TABLES, source.text, parse_strictly)
@@ -37,7 +37,7 @@ def scan(context: Context, source: Source) -> None:
         context.add("python.too-deep", START, "nests deeper than can be judged")
 
 
-def _tell_unparsed(context: Context, parsed: Parsed) -> None:
+def _report_unparsed(context: Context, parsed: Parsed) -> None:
     if parsed.too_deep:
         context.add("python.too-deep", START, "nests deeper than the parser goes")
     elif parsed.module is None:

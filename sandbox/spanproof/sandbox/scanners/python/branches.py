@@ -1,7 +1,7 @@
 """Branches, loops, handlers and cases: read on copies of the names, and joined where they meet.
 
 In: a compound statement. Out: how it ended, if that is sure. A branch that is not taken is read once all
-the same; a loop whose turns cannot be told is read once, with what it assigns made uncertain.
+the same; a loop whose iterations are not known is read once, with what it assigns made uncertain.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _merge(first: dict[str, Value], second: dict[str, Value]) -> dict[str, Value
 
 
 def _read_dead(m: Machine, block: Sequence[ast.stmt]) -> None:
-    """Read a branch that is not taken, once: what it would do is told all the same."""
+    """Read a branch that is not taken, once: its findings are reported all the same."""
     if not block or id(block[0]) in m.visited_dead:
         return
     m.visited_dead.add(id(block[0]))

@@ -38,7 +38,7 @@ _SQL_REACHES_OUT: Final = re.compile(
 
 
 _SERVER: Final = re.compile(r"(?i)(?:^|[\s;])(?:host|hostaddr|server|data source)\s{0,4}=\s{0,4}([^\s;,]+)")
-"""Where a connection string of keys and values says that the server is."""
+"""The server in a connection string of keys and values."""
 
 
 def _db_file(

@@ -1,7 +1,7 @@
 """From a call that reaches outside to findings: each effect's argument is held against the boundary.
 
 In: a resolved name, its effects (`sinks.py`), the arguments. Out: findings, and the result's taint where the
-effect decides it. Known targets are judged, unknown ones asked about; nothing is ever opened or reached.
+effect decides it. Known targets are judged, unknown ones reviewed; nothing is ever opened or reached.
 """
 
 # ruff: noqa: ARG001 - functions of one table share one signature
@@ -33,6 +33,7 @@ from spanproof.sandbox.scanners.python.values import (
     options_of,
     pieces_of,
 )
+from spanproof.sandbox.scanners.rules import explain_call
 
 _FILE = frozenset({"file"})
 _ENVIRONMENT = frozenset({"environment"})
@@ -47,7 +48,7 @@ def apply(
     for effect in effects:
         if effect.kind in {"deny", "review"}:
             verdict = Verdict.DENY if effect.kind == "deny" else Verdict.REVIEW
-            m.add(effect.keyword, node, f"calls {plain_name(function.name)}", verdict)
+            m.add(effect.keyword, node, explain_call(plain_name(function.name), effect.keyword), verdict)
             continue
         check = CHECKS[effect.kind]
         if effect.position == -1:
@@ -57,7 +58,7 @@ def apply(
         else:
             value = arguments.get(effect.position, effect.keyword)
         if value is None and effect.kind == "dbserver":
-            value = Const("localhost")  # what drivers reach when nothing says where
+            value = Const("localhost")  # what drivers reach when no host is given
         if value is None:
             continue
         found = check(m, function, value, effect, arguments, node)
@@ -93,10 +94,10 @@ def handed_over(m: Machine, function: Ref, node: ast.expr) -> None:
     effects = SINKS[function.name]
     kinds = {effect.kind for effect in effects}
     if kinds & {"shell", "argv", "code", "spawnv"}:
-        m.add("exec.dynamic", node, f"hands {function.name} to other code, which may run anything by it")
+        m.add("exec.dynamic", node, f"passes {function.name} to other code, which can run anything with it")
     for effect in effects:
         if effect.kind == "deny":
-            m.add(effect.keyword, node, f"hands {function.name} to other code")
+            m.add(effect.keyword, node, f"passes {function.name} to other code")
 
 
 def _path_check(action: Action) -> Check:

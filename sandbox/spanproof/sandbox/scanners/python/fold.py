@@ -1,6 +1,6 @@
-"""Constant folding: what a pure expression over known values comes to, without running the program.
+"""Constant folding: the value of a pure expression over known values, without running the program.
 
-In: constants and containers of constants. Out: a constant, or None where it cannot be told or would grow too
+In: constants and containers of constants. Out: a constant, or None where it is not known or would grow too
 large. Only built-in operations that are pure and bounded are in the tables; nothing of the program is called.
 """
 
@@ -40,13 +40,13 @@ from spanproof.sandbox.words import words
 
 _MAX_ITEMS = 4096
 _MAX_MEMORY = 128 << 20
-"""Bytes a decompressor may ask for; the header of a hostile stream asks for gigabytes."""
+"""Bytes a decompressor may use; the header of a hostile stream requests gigabytes."""
 
 _LONG_NUMBER = re.compile(r"\d{5}")
 _ATOMS = (str, bytes, int, float, bool, complex, type(None))
 
 
-class NotKnown(Exception):  # noqa: N818 - not an error: the value cannot be told
+class NotKnown(Exception):  # noqa: N818 - not an error: the value is not known
     """A value is not a constant."""
 
 
@@ -115,7 +115,7 @@ def abstract(value: Any, taint: Taint = CLEAN, depth: int = 0) -> Value:
 
 
 def fold(function: Callable[..., Any], arguments: Sequence[Value], named: dict[str, Value]) -> Value | None:
-    """Apply a pure function to constants; None where that cannot be told."""
+    """Apply a pure function to constants; None where that is not known."""
     try:
         values = [concrete(argument) for argument in arguments]
         keywords = {key: concrete(argument) for key, argument in named.items()}
@@ -132,7 +132,7 @@ def fold(function: Callable[..., Any], arguments: Sequence[Value], named: dict[s
 def fold_method(
     receiver: Value, method: str, arguments: Sequence[Value], named: dict[str, Value]
 ) -> Value | None:
-    """Apply a pure method of a text, number or container; None where that cannot be told."""
+    """Apply a pure method of a text, number or container; None where that is not known."""
     try:
         subject = concrete(receiver)
     except NotKnown:
@@ -146,7 +146,7 @@ def fold_method(
 
 
 def binary(kind: type[ast.operator], left: Value, right: Value) -> Value | None:
-    """What an operator gives for two known values; None where that cannot be told."""
+    """What an operator gives for two known values; None where that is not known."""
     apply = _OPERATORS.get(kind)
     if apply is None:
         return None
@@ -169,7 +169,7 @@ def binary(kind: type[ast.operator], left: Value, right: Value) -> Value | None:
 
 
 def unary(kind: type[ast.unaryop], operand: Value) -> Value | None:
-    """What an operator gives for a known value; None where that cannot be told."""
+    """What an operator gives for a known value; None where that is not known."""
     try:
         return abstract(_UNARY[kind](concrete(operand)), operand.taint)
     except Exception:  # noqa: BLE001 - not known, or the program would raise here
@@ -177,7 +177,7 @@ def unary(kind: type[ast.unaryop], operand: Value) -> Value | None:
 
 
 def compare(kind: type[ast.cmpop], left: Value, right: Value) -> Value | None:
-    """What a comparison gives for two known values; None where that cannot be told."""
+    """What a comparison gives for two known values; None where that is not known."""
     apply = _COMPARISONS.get(kind)
     if apply is None:
         return None
@@ -188,7 +188,7 @@ def compare(kind: type[ast.cmpop], left: Value, right: Value) -> Value | None:
 
 
 def truth(value: Value) -> bool | None:
-    """Whether a value is true; None where that cannot be told."""
+    """Whether a value is true; None where that is not known."""
     if isinstance(value, Const):
         return bool(value.value)
     if isinstance(value, Items) and not value.more:

@@ -66,7 +66,7 @@ def _dictionary_comprehension(m: Machine, node: ast.DictComp) -> Value:
 def _iterate(
     m: Machine, generators: list[ast.comprehension], index: int, body: Callable[[], None], body_node: ast.expr
 ) -> bool:
-    """Read a comprehension's body once per element; tells whether all elements were known."""
+    """Read a comprehension's body once per element; returns whether all elements were known."""
     if index == len(generators):
         body()
         return True

@@ -1,4 +1,4 @@
-"""The state of one reading of a program: scopes, budgets, the place at hand, and the two verbs.
+"""The state of one reading of a program: scopes, budgets, the current place, and the two operations.
 
 `evaluate` gives the abstract value of an expression, `execute` reads statements in order; both dispatch by
 node class over the tables of `expressions` and `statements`. Nothing of the program is ever run. The budgets
@@ -51,12 +51,12 @@ DECODING_STEPS = 60_000
 
 MAX_CALL_DEPTH = 12
 _CHECK_EVERY = 64
-"""Steps between two looks at the clock; one step may fold a text of many characters."""
+"""Steps between two checks of the clock; one step may fold a text of many characters."""
 
 
 @dataclass(slots=True)
 class Arguments:
-    """The arguments of a call; `more` when some could not be told (`*unknown`)."""
+    """The arguments of a call; `more` when some are not known (`*unknown`)."""
 
     positional: list[Value]
     named: dict[str, Value]
@@ -132,7 +132,7 @@ class Machine:
         return evaluator(self, node) if evaluator is not None else self._newer_syntax(node)
 
     def execute(self, block: Sequence[ast.stmt]) -> Flow:
-        """Read statements in order; tells how the block ended early, if it surely did."""
+        """Read statements in order; returns how the block ended early, if that is certain."""
         statements = self.tables.statements
         for statement in block:
             self.steps += 1
@@ -171,7 +171,7 @@ class Machine:
         return self.steps > self.soft_limit
 
     def place(self, node: ast.AST) -> Place:
-        """Where a node stands, in characters."""
+        """The place of a node, in characters."""
         line = getattr(node, "lineno", 1)
         column = getattr(node, "col_offset", 0)
         end_line = getattr(node, "end_lineno", None) or line

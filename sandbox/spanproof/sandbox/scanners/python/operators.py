@@ -77,7 +77,7 @@ def _add(left: Value, right: Value) -> Value:
 
 
 def percent_format(template: Value, values: Value) -> Value:
-    """`%` with values that are known only in part: what stands before and between them stays known."""
+    """`%` with values that are known only in part: the text before and between them stays known."""
     head = pieces_of(template)
     if len(head) != 1 or head[0] is None:
         return Unknown(taint_of(template) | taint_of(values))

@@ -57,7 +57,7 @@ def run_command(m: Machine, pieces: Pieces, taint: Taint, who: str, node: ast.ex
         m.add("command.dynamic", node, f"{who} runs a command that is not known")
         return
     text = "".join("$__unknown" if piece is None else piece for piece in pieces)
-    nested.scan("bash", m.context.nested(m.place(node), f"{who} runs a command that "), text)
+    nested.scan("bash", m.context.nested(m.place(node), f"{who} runs a command: "), text)
 
 
 def run_sql(m: Machine, pieces: Pieces, who: str, node: ast.expr) -> None:
@@ -65,7 +65,7 @@ def run_sql(m: Machine, pieces: Pieces, who: str, node: ast.expr) -> None:
     from spanproof.sandbox.scanners.sql import scan_functions
 
     text = "".join("?" if piece is None else piece for piece in pieces)
-    scan_functions(m.context.nested(m.place(node), f"{who.removeprefix('?.')} runs a statement that "), text)
+    scan_functions(m.context.nested(m.place(node), f"{who.removeprefix('?.')} runs a statement: "), text)
 
 
 def code_effect(
@@ -153,7 +153,7 @@ def _read_source(m: Machine, who: str, text: str, node: ast.expr) -> Value:
     if outer.depth >= MAX_NESTING:
         m.add("exec.payload", node, f"{who} runs code hidden {MAX_NESTING} layers deep")
         return UNKNOWN
-    m.context = outer.nested(m.place(node), f"{who} runs code that ")
+    m.context = outer.nested(m.place(node), f"{who} runs code: ")
     try:
         module = m.parse(text.strip() if who == "eval" else text)
         if module is None or (m.exhausted and outer.depth):
@@ -188,7 +188,7 @@ def _unpickle(m: Machine, who: str, value: Value, node: ast.expr) -> Value:
 
 
 def _round_trip(m: Machine, value: Value, node: ast.expr) -> Value:
-    """Loading what the program itself dumped: an object's `__reduce__` says what is called."""
+    """Loading what the program itself dumped: an object's `__reduce__` gives the function that is called."""
     if not isinstance(value, Instance):
         return value
     for name in ("__reduce__", "__reduce_ex__"):
@@ -198,8 +198,8 @@ def _round_trip(m: Machine, value: Value, node: ast.expr) -> Value:
         for reduced in options_of(m.call(method, Arguments([], {}), node)):
             if isinstance(reduced, Items) and len(reduced.items) >= 2 and isinstance(reduced.items[1], Items):
                 called = reduced.items[0]
-                told = called.name if isinstance(called, Ref) else "a function"
-                m.add("deserialize.code", node, f"unpickling calls {told}")
+                name = called.name if isinstance(called, Ref) else "a function"
+                m.add("deserialize.code", node, f"unpickling calls {name}")
                 m.call(called, Arguments(list(reduced.items[1].items), {}), node)
     return value
 

@@ -1,4 +1,4 @@
-"""Calls that reach beyond the program, and which argument says where, from `data/python.txt`."""
+"""Calls that reach beyond the program, and which argument names the target, from `data/python.txt`."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ MAX_SIZE = 262_144
 
 
 class Value:
-    """Base of all abstract values; `taint` names the sources a value may stem from."""
+    """Base of all abstract values; `taint` names the sources of a value."""
 
     __slots__ = ("taint",)
 
@@ -282,7 +282,7 @@ def same(first: Value, second: Value) -> bool:
 
 
 def taint_of(value: Value) -> Taint:
-    """Where a value may stem from, containers included, as far as a bounded look shows."""
+    """The sources of a value, containers included, as far as a bounded search finds them."""
     if not isinstance(value, Items | Mapping | OneOf | Instance):
         return value.taint
     taint = value.taint

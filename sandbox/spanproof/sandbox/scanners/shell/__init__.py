@@ -2,7 +2,7 @@
 
 In: a source and the context of the scan. Out: findings in the context's report. `syntax` parses, `walk`
 follows the tree, `flow` its branches, loops and functions, `commands` assignments and redirections. `words`
-expands what is known of words, `programs` says what each program does with its arguments. Needs the
+expands what is known of words, `programs` judges what each program does with its arguments. Needs the
 tree-sitter-bash wheel; without it the pipeline denies, it never falls back to matching words.
 """
 

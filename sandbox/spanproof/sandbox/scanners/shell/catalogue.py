@@ -23,4 +23,4 @@ WRAPPER_VALUED: Final = _KNOWLEDGE["wrapper-valued"]
 HARMLESS: Final = words_of(_GROUPS, "harmless")
 
 WRAPPER_OPERANDS: Final = {"timeout": 1, "flock": 1}
-"""Operands of a wrapper that stand before the program it runs."""
+"""Operands of a wrapper before the program it runs."""

@@ -1,7 +1,7 @@
 """Simple commands: their words, what they assign, and where they read from and write to.
 
-In: a node of the tree and the stream it reads. Out: the stream it writes; a command's meaning is told by
-`programs`, its redirections are held against the boundary here.
+In: a node of the tree and the stream it reads. Out: the stream it writes; `programs` judges the
+command, its redirections are judged here.
 """
 
 # ruff: noqa: ARG001 - handlers of one table share one signature
@@ -88,7 +88,7 @@ def _redirected(shell: Shell, node: Node, stdin: Stream) -> Stream:
 
 
 def _here_document(shell: Shell, node: Node) -> tuple[Stream, Node | None]:
-    """What a here-document feeds, and the command that stands behind its mark."""
+    """What a here-document feeds, and the command behind its mark."""
     stream, follow = NOTHING, None
     quoted = False
     for child in node.named_children:

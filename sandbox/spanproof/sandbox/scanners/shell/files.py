@@ -1,7 +1,7 @@
 """Programs that work on files: each operand is held against the boundary in its role.
 
 In: a program, the role the catalogue gives its operands, and the operands. Out: findings, and what it
-writes as far as that is told.
+writes as far as that is known.
 """
 
 # ruff: noqa: ARG001 - handlers of one table share one signature
@@ -117,7 +117,7 @@ def _program_text(
 
 def _awk(shell: Shell, text: str, node: Node) -> None:
     for found in re.finditer(r"system\s*\(\s*\"([^\"]{0,400})\"|\"([^\"]{0,400})\"\s*\|\s*getline", text):
-        run_text(shell, found[1] or found[2], "awk runs a command that ", node)
+        run_text(shell, found[1] or found[2], "awk runs a command: ", node)
     for found in re.finditer(r"(?:getline[^<]{0,40}<|print[^>]{0,80}>)\s*\"([^\"]{1,400})\"", text):
         action = Action.READ if "getline" in found[0] else Action.WRITE
         shell.judge_path(action, ((found[1],),), "awk", node)
@@ -145,7 +145,7 @@ def _tar(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node
     for index, argument in enumerate(arguments):
         text = texts[index]
         if text is not None and text.startswith("--checkpoint-action"):
-            run_text(shell, text.partition("exec=")[2], "tar runs a command that ", node)
+            run_text(shell, text.partition("exec=")[2], "tar runs a command: ", node)
         if (text is not None and text.startswith("-")) or index == 0:
             continue
         before = texts[index - 1] or ""

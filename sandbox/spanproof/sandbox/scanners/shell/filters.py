@@ -1,7 +1,7 @@
-"""What commands write, where that can be told from their operands: the folding of a shell.
+"""What commands write, where their operands determine it: constant folding for a shell.
 
-In: a program, its operands and what it reads. Out: its output as text, a stand-in for a plain name, or None.
-Decoding is followed, so that a script hidden in base64 is read in its turn.
+In: a program, its operands and what it reads. Out: its output as text, a placeholder for a plain name, or
+None. Decoding is followed, so that a script hidden in base64 is read in its turn.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FORMAT = re.compile(r"%(?:[-+ 0#]*\d{0,4}(?:\.\d{0,4})?)([sdbqxofegcXuiq%])")
 def written(
     program: str, arguments: Sequence[Words], operands: Sequence[Words], stdin: Stream
 ) -> Stream | None:
-    """What a command writes, where it can be told."""
+    """What a command writes, where it is known."""
     if program == "echo":
         return Stream(_echo(arguments), stdin.origin)
     if program == "printf":

@@ -42,20 +42,18 @@ def run_shell(shell: Shell, program: str, arguments: list[Words], stdin: Stream,
     operands, options = split_options(arguments, "O")
     if any(re.match(r"^-[a-zA-Z]*c[a-zA-Z]*$", option) for option in options):
         if operands:
-            run_word(
-                shell, operands[0], stdin.origin, f"{program} -c runs a command that ", node, operands[1:]
-            )
+            run_word(shell, operands[0], stdin.origin, f"{program} -c runs a command: ", node, operands[1:])
         return UNKNOWN_STREAM
     if operands:
         shell.judge_path(Action.READ, operands[0], program, node)
         if known(operands[0]) == "/dev/fd/63":
-            _run_stream(shell, stdin, f"{program} runs a script that ", node)
+            _run_stream(shell, stdin, f"{program} runs a script: ", node)
         else:
             shell.add("exec.dynamic", node, f"{program} runs a script that is not in the snippet")
     elif "-i" in options:
         shell.add("exec.dynamic", node, f"starts an interactive {program}")
     else:
-        _run_stream(shell, stdin, f"{program} runs a script that ", node)
+        _run_stream(shell, stdin, f"{program} runs a script: ", node)
     return UNKNOWN_STREAM
 
 
@@ -100,7 +98,7 @@ def run_text(shell: Shell, text: str, origin: str, node: Node, given: Sequence[W
 def _eval(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     parts = [part for argument in arguments for part in (argument, ((" ",),))]
     if parts:
-        run_word(shell, joined(parts[:-1]), stdin.origin, "eval runs a command that ", node)
+        run_word(shell, joined(parts[:-1]), stdin.origin, "eval runs a command: ", node)
     return UNKNOWN_STREAM
 
 
@@ -155,7 +153,7 @@ def _inline_code(shell: Shell, program: str, word: Words, taint: frozenset[str],
             _unknown_code(shell, taint, node)
             continue
         text = "".join("__unknown" if piece is None else piece for piece in pieces)
-        context = shell.context.nested(shell.place(node), f"{program} runs code that ")
+        context = shell.context.nested(shell.place(node), f"{program} runs code: ")
         if program.startswith(("python", "pypy", "ipython")):
             nested.scan("python", context, text)
         elif program in {"node", "nodejs", "deno", "bun"}:
@@ -183,7 +181,7 @@ def _source(shell: Shell, program: str, arguments: list[Words], stdin: Stream, n
 def _trap(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     text = known(arguments[0]) if arguments else None
     if text and not text.startswith("-") and len(arguments) > 1:
-        run_text(shell, text, "a trap runs a command that ", node)
+        run_text(shell, text, "a trap runs a command: ", node)
     return NOTHING
 
 
@@ -193,7 +191,7 @@ def _alias(shell: Shell, program: str, arguments: list[Words], stdin: Stream, no
         name, equals, value = text.partition("=")
         if equals and value:
             shell.state.aliases.add(name)
-            run_text(shell, value, f"the alias {name} runs a command that ", node)
+            run_text(shell, value, f"the alias {name} runs a command: ", node)
     return NOTHING
 
 

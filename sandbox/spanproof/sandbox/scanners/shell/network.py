@@ -23,7 +23,7 @@ _ANSWER: Final = Stream(HOLE, frozenset({"network"}))
 _SOURCE_PREFIX: Final = re.compile(
     r"^(?:-{1,2}[a-z-]{1,40}=)?(?:[\w.\[\],-]{1,80} ?@ ?)?(?:(?:git|hg|svn|bzr)\+)?"
 )
-"""What stands before the URL of a package: an option, a name and `@`, a version control system."""
+"""The part before the URL of a package: an option, a name and `@`, a version control system."""
 
 _SWITCHES_OF_CURL: Final = frozenset("OisSLkfvIgG#JaP")
 _SWITCHES_OF_WGET: Final = words("-q -nc -c -r -N -nv -S -b -np -k -p -m -d")

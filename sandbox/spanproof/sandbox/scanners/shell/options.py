@@ -1,4 +1,4 @@
-"""Options and operands of a command line, told apart as programs commonly do.
+"""Options and operands of a command line, separated as programs commonly do.
 
 In: the expanded fields after the program's name. Out: what is left as operands.
 """

@@ -121,7 +121,7 @@ def _wrapper(shell: Shell, program: str, arguments: list[Words], stdin: Stream, 
     if not rest:
         return stdin
     if program in {"xargs", "parallel"}:
-        # What xargs adds comes from its input; a replaced mark stands for the same.
+        # What xargs adds comes from its input; a replaced mark is the same.
         added = [one for pieces in stdin.words for one in _lines(pieces)]
         marks = {"{}", "{.}", "%"}
         rest = [
@@ -229,7 +229,7 @@ def _sqlite(shell: Shell, program: str, arguments: list[Words], stdin: Stream, n
     for operand in [*operands[1:], stdin.words]:
         text = known(operand)
         if text is not None:
-            scan_functions(shell.context.nested(shell.place(node), f"{program} runs a statement that "), text)
+            scan_functions(shell.context.nested(shell.place(node), f"{program} runs a statement: "), text)
     return UNKNOWN_STREAM
 
 

@@ -26,10 +26,10 @@ HOLE: Final[Words] = ((None,),)
 EMPTY: Final[Words] = (("",),)
 
 OWN_JOB: Final = "%own-job"
-"""What `$!` stands for: a process the script itself started."""
+"""The value of `$!`: a process the script itself started."""
 
 ENTRY: Final = "entry"
-"""Stands for a file name inside a directory that may be listed, or for a number or a date."""
+"""A placeholder for a file name inside a directory that may be listed, or for a number or a date."""
 
 _TEMPORARY: Final = "/tmp"  # noqa: S108 - inside the sandbox
 
@@ -44,11 +44,11 @@ PREDEFINED: Final[Mapping[str, str]] = {
     "!": OWN_JOB,
     "0": "snippet.sh", "_": "entry", "-": "",
 }  # fmt: skip
-"""Variables every shell has, by a value that stands for any they may hold."""
+"""Variables every shell has, with a typical value."""
 
 
 class Stream(NamedTuple):
-    """What a command writes: its text as far as it is known, and where it stems from."""
+    """What a command writes: its text as far as it is known, and its sources."""
 
     words: Words = HOLE
     origin: frozenset[str] = frozenset()
@@ -97,14 +97,14 @@ def either(first: Words, second: Words) -> Words:
 
 def one_after_another(streams: list[Stream]) -> Stream:
     """What commands write that run one after another."""
-    told = [stream for stream in streams if stream is not NOTHING]
-    if not told:
+    written = [stream for stream in streams if stream is not NOTHING]
+    if not written:
         return NOTHING
-    if len(told) == 1:
-        return told[0]
-    origin = frozenset[str]().union(*[stream.origin for stream in told])
+    if len(written) == 1:
+        return written[0]
+    origin = frozenset[str]().union(*[stream.origin for stream in written])
     parts: list[Words] = []
-    for stream in told:
+    for stream in written:
         parts.append(stream.words)
         parts.append((("\n",),) if not _ends_line(stream.words) else EMPTY)
     return Stream(joined(parts), origin)

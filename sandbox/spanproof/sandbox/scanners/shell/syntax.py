@@ -1,4 +1,4 @@
-"""The text of a script, as the grammar reads it, and where each node of it stands.
+"""The text of a script, as the grammar reads it, and the place of each node.
 
 In: any text. Out: its tree over bytes the grammar can bear. What the grammar reads wrongly or crashes on is
 put in other words of the same length first, so that places stay those of the text.
@@ -20,7 +20,7 @@ _BRACED_COMMAND = re.compile(r"(?m)(?:^|(?<=[;&|(]))([ \t]{0,8}+)\{([^\s{}]{1,40
 
 _WIDE = re.compile(r"[^\x00-\xff]")
 """Characters the grammar's own scanner hands to `isalpha`, which reads outside its table for them and may end
-the process; one letter stands for each, so that columns stay."""
+the process; each is replaced by one letter, so that columns stay."""
 
 
 @lru_cache(maxsize=1)
@@ -43,7 +43,7 @@ class Script:
         self._lines = self.data.split(b"\n")
 
     def place(self, node: Node) -> Place:
-        """Where a node stands, in characters."""
+        """The place of a node, in characters."""
         (row, column), (end_row, end_column) = node.start_point, node.end_point
         return Place(row + 1, self._column(row, column), end_row + 1, self._column(end_row, end_column))
 

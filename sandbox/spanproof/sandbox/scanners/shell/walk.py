@@ -52,7 +52,7 @@ class Shell:
         self.state = state or State()
         self.words = Expander(self.script.data, self.state, self._substitute, self._missing)
         self.substituted_from: frozenset[str] = frozenset()
-        """Where the text of the last command substitution stems from."""
+        """The sources of the last command substitution's text."""
         self._commands = 0
         self._called: set[str] = set()
 
@@ -79,7 +79,7 @@ class Shell:
         return self.sequence(node, stdin)
 
     def sequence(self, node: Node, stdin: Stream) -> Stream:
-        """Follow what stands under a node in order; gives all that is written."""
+        """Follow the children of a node in order; gives all that is written."""
         written: list[Stream] = []
         for child in node.named_children:
             if child.type not in {"comment", "heredoc_start", "heredoc_end"}:
@@ -89,7 +89,7 @@ class Shell:
         return one_after_another(written)
 
     def place(self, node: Node) -> Place:
-        """Where a node stands, in characters."""
+        """The place of a node, in characters."""
         return self.script.place(node)
 
     def add(self, rule: str, node: Node, message: str, verdict: Verdict | None = None) -> None:
@@ -106,7 +106,7 @@ class Shell:
             self.context.crossed("shell", crossing, self.place(node), f"{who}:")
 
     def count_command(self) -> None:
-        """One command more; now and then the time is looked at, which may end the scan."""
+        """One command more; every 256th checks the time, which may end the scan."""
         self._commands += 1
         if self._commands % _CHECK_EVERY == 0:
             self.context.check_time()

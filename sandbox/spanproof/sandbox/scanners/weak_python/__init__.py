@@ -1,4 +1,4 @@
-"""The weaknesses of Python programs, one function a family; each names a rule and says what is wrong.
+"""The weaknesses of Python programs, one function a family; each gives a rule and a message.
 
 In: the program's names and one node. Out: pairs of rule and message. Nothing here reports or executes.
 """

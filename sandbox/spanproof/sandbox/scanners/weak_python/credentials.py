@@ -28,7 +28,7 @@ _CREDENTIAL: Final = re.compile(
 
 
 def judge_assignment(names: Names, node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[str, str]]:
-    """What is bound to a name that says secret."""
+    """What is bound to a name that announces a secret."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     for target in targets:
         name = _name_of(target)

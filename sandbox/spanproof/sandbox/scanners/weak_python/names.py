@@ -1,4 +1,4 @@
-"""Names of a program: what imports bind, what was last assigned, and what stems from a user.
+"""Names of a program: what imports bind, what was last assigned, and what comes from a user.
 
 In: a module's tree. Out: dotted names of calls and the expression behind a name. One pass, no execution.
 """
@@ -26,7 +26,7 @@ class Names:
     """What names of one module mean."""
 
     def __init__(self, nodes: Iterable[ast.AST]) -> None:
-        """Read imports and plain assignments, wherever they stand; the last one counts."""
+        """Read imports and plain assignments, wherever they are; the last one counts."""
         self.imported: dict[str, str] = {}
         self.assigned: dict[str, ast.expr] = {}
         self.contained = False
@@ -51,19 +51,19 @@ class Names:
 
     def dotted(self, node: ast.expr) -> str:
         """The resolved dotted name of an expression; what is not a name shows as `?`."""
-        told = self._dotted.get(id(node))
-        if told is None:
+        known = self._dotted.get(id(node))
+        if known is None:
             attributes: list[str] = []
             inner = node
             while isinstance(inner, ast.Attribute) and len(attributes) < _MAX_ATTRIBUTES:
                 attributes.append(inner.attr)
                 inner = inner.value
             base = self.imported.get(inner.id, inner.id) if isinstance(inner, ast.Name) else "?"
-            told = self._dotted[id(node)] = ".".join([base, *reversed(attributes)])
-        return told
+            known = self._dotted[id(node)] = ".".join([base, *reversed(attributes)])
+        return known
 
     def behind(self, node: ast.expr) -> ast.expr:
-        """The expression a name stands for, as far as plain assignments tell."""
+        """The expression behind a name, as far as plain assignments show."""
         for _ in range(_MAX_DEPTH):
             if not isinstance(node, ast.Name) or node.id not in self.assigned:
                 return node
@@ -71,7 +71,7 @@ class Names:
         return node
 
     def calls_in(self, node: ast.expr) -> list[ast.Call]:
-        """The calls an expression makes; told once for each, however many names stand for it."""
+        """The calls an expression makes; computed once for each."""
         found = self._calls.get(id(node))
         if found is None:
             found = [one for one in nodes_below(node) if isinstance(one, ast.Call)]
@@ -79,26 +79,26 @@ class Names:
         return found
 
     def is_literal(self, node: ast.expr) -> bool:
-        """Whether an expression consists of constants alone; told once for each, however often it is used."""
+        """Whether an expression consists of constants alone; computed once for each."""
         if id(node) not in self._literal:
             self._literal[id(node)] = is_literal(node)
         return self._literal[id(node)]
 
     def from_input(self, node: ast.expr) -> bool:
-        """Whether a value stems from a user or a request.
+        """Whether a value comes from a user or a request.
 
         Raises:
             RecursionError: it nests deeper than can be read.
         """
-        told = self._from_input.get(id(node))
-        if told is None:
+        known = self._from_input.get(id(node))
+        if known is None:
             # Each node is looked into once, and one that is being looked into adds nothing to itself:
             # names that refer to one another many times over would take exponential time.
             self._from_input[id(node)] = False
-            told = self._from_input[id(node)] = self._stems_from_input(node)
-        return told
+            known = self._from_input[id(node)] = self._comes_from_input(node)
+        return known
 
-    def _stems_from_input(self, node: ast.expr) -> bool:
+    def _comes_from_input(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Name):
             held = self.assigned.get(node.id)
             return held is not None and self.from_input(held)
@@ -128,7 +128,7 @@ def keyword(call: ast.Call, name: str) -> ast.expr | None:
 
 
 def argument(call: ast.Call, position: int, name: str = "") -> ast.expr | None:
-    """A positional argument, or the keyword that may stand for it."""
+    """A positional argument, or its keyword."""
     if len(call.args) > position:
         return call.args[position]
     return keyword(call, name) if name else None

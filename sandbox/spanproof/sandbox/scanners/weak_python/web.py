@@ -29,6 +29,6 @@ def judge_web(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
         and call.args
         and names.from_input(call.args[0])
     ):
-        yield "weakness.redirect", f"{name} goes where the request says"
+        yield "weakness.redirect", f"{name} redirects to an address from the request"
     if name.endswith(".run") and is_true(keyword(call, "debug")) and "flask.Flask" in names.imported.values():
         yield "weakness.debug", "the debugger of a web application runs any code"
