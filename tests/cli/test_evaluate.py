@@ -48,7 +48,7 @@ def request_of(source, logs, answer="Done."):
             spanproof__execution__logs=logs,
         ),
     ]
-    scope = InstrumentationScope(name="spanproof.instrumentors.frameworks.smolagents")
+    scope = InstrumentationScope(name="spanproof.instrumentors.smolagents")
     return ExportTraceServiceRequest(
         resource_spans=[
             ResourceSpans(resource=Resource(), scope_spans=[ScopeSpans(scope=scope, spans=spans)])
@@ -322,7 +322,7 @@ def agents_request(tool_name):
         span(4, 3, tool_name, 1030, openinference__span__kind="TOOL", tool__name=tool_name,
              input__value=json.dumps({"code": code}), input__mime_type="application/json"),
     ]  # fmt: skip
-    scope = InstrumentationScope(name="spanproof.instrumentors.frameworks.smolagents")
+    scope = InstrumentationScope(name="spanproof.instrumentors.smolagents")
     return ExportTraceServiceRequest(
         resource_spans=[
             ResourceSpans(

@@ -18,20 +18,17 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-import wrapt
 from opentelemetry import trace
 
 from spanproof.instrumentors.content.arguments import arguments_named, parameters_of
+from spanproof.instrumentors.frameworks.delegate import Delegate
+from spanproof.instrumentors.frameworks.registry import load_guard
 from spanproof.instrumentors.spans.cohort import cohort_attributes
 from spanproof.semconv import spanproof as ours
 
 if TYPE_CHECKING:
     from spanproof.sandbox.policy import Policy
     from spanproof.sandbox.scanners.model import Finding, Scan
-
-    _Proxy = wrapt.ObjectProxy[Any]
-else:
-    _Proxy = wrapt.ObjectProxy  # takes no type arguments at run time before wrapt 2
 
 _R = TypeVar("_R")
 
@@ -109,9 +106,7 @@ class Guard:
 
     def smolagents(self, agent: Any) -> Any:
         """Guard a smolagents agent, in place, and every agent that it manages; gives it back."""
-        from spanproof.instrumentors.frameworks.smolagents.guarding import guard_agent
-
-        return guard_agent(self, agent)
+        return load_guard("smolagents")(self, agent)
 
     def langchain(self, tool: Any, argument: str = "code", language: str = "python") -> Any:
         """A LangChain tool like this one that runs only what passes.
@@ -124,9 +119,7 @@ class Guard:
         Raises:
             ValueError: the tool has no such argument.
         """
-        from spanproof.instrumentors.frameworks.langchain.guarding import guarded
-
-        return guarded(self, tool, argument, language)
+        return load_guard("langchain")(self, tool, argument, language)
 
     def openai_agents(self, tool: Any, argument: str = "code", language: str = "python") -> Any:
         """A function tool of the OpenAI Agents SDK like this one that runs only what passes.
@@ -139,13 +132,15 @@ class Guard:
         Raises:
             ValueError: the tool has no such argument.
         """
-        from spanproof.instrumentors.frameworks.openai_agents.guarding import guarded
-
-        return guarded(self, tool, argument, language)
+        return load_guard("openai-agents")(self, tool, argument, language)
 
     def executor(self, executor: Any, language: str = "python", *, agent: str = "") -> Any:
         """A smolagents executor that runs only what passes; everything else about it is the same."""
-        return _GuardedExecutor(executor, self, language, agent)
+
+        def check(code: str) -> Scan:
+            return self.check(code, language, agent=agent)
+
+        return _GuardedExecutor(executor, _spanproof_check=check)
 
     def tool(
         self, argument: str = "code", language: str = "python"
@@ -219,22 +214,18 @@ def has_argument(names: Collection[str], tool: str, argument: str) -> None:
         )
 
 
-class _GuardedExecutor(_Proxy):
-    """The executor itself in everything but its call."""
+class _GuardedExecutor(Delegate):
+    """An executor whose call scans the code first."""
 
-    def __init__(self, executor: Any, guard: Guard, language: str, agent: str) -> None:
-        super().__init__(executor)
-        self._self_guard = guard
-        self._self_language = language
-        self._self_agent = agent
+    _spanproof_check: Callable[[str], object]
 
     def __call__(self, code_action: str, *args: Any, **kwargs: Any) -> Any:
-        self._self_guard.check(code_action, self._self_language, agent=self._self_agent)
+        self._spanproof_check(code_action)
         return self.__wrapped__(code_action, *args, **kwargs)
 
 
 def is_guarded(executor: Any) -> bool:
-    """Whether an executor is guarded already."""
+    """Return whether an executor is guarded already."""
     return type(executor) is _GuardedExecutor
 
 

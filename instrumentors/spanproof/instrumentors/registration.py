@@ -10,11 +10,11 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError
-from typing import Any, Protocol
+from typing import Any, Final
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
@@ -25,6 +25,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from spanproof.instrumentors.content.capture import ContentPolicy
 from spanproof.instrumentors.decorating import configure
 from spanproof.instrumentors.frameworks.diagnostics import swallowed
+from spanproof.instrumentors.frameworks.registry import FRAMEWORKS, Instrumentor, load_instrumentor
 from spanproof.instrumentors.provider.environment import apply_log_level, understood
 from spanproof.instrumentors.provider.exporting import add_exporters
 from spanproof.instrumentors.provider.otlp import protocol_of
@@ -34,8 +35,8 @@ from spanproof.instrumentors.spans.cohort import CohortProcessor
 from spanproof.instrumentors.spans.tracing import Tracing
 from spanproof.semconv import openinference
 
-FRAMEWORKS = ("smolagents", "langchain")
-"""What `register()` instruments unless told otherwise."""
+_DEFAULT_FRAMEWORKS: Final = ("smolagents", "langchain")
+"""Not the OpenAI Agents SDK, which uploads its own traces."""
 
 _logger = logging.getLogger(__name__)
 _lock = threading.RLock()
@@ -43,11 +44,6 @@ _instrumented: dict[str, _Instrumented] = {}
 _content: ContentPolicy | None = None
 """What `register()` was last told may be recorded: it holds until it is told otherwise."""
 _registered: WeakKeyDictionary[TracerProvider, _Registration] = WeakKeyDictionary()
-
-
-class _Instrumentor(Protocol):
-    def instrument(self) -> None: ...
-    def uninstrument(self) -> None: ...
 
 
 @dataclass(slots=True)
@@ -58,7 +54,7 @@ class _Instrumented:
         chosen: its provider was named for it alone, so `register()` leaves that.
     """
 
-    instrumentor: _Instrumentor
+    instrumentor: Instrumentor
     tracing: Tracing
     chosen: bool
 
@@ -77,7 +73,7 @@ def register(
     project: str | None = None,
     endpoint: str | None = None,
     protocol: str | None = None,
-    instrument: Sequence[str] = FRAMEWORKS,
+    instrument: Sequence[str] = _DEFAULT_FRAMEWORKS,
     batch: bool = True,
     headers: dict[str, str] | None = None,
     content: ContentPolicy | None = None,
@@ -208,9 +204,9 @@ def _check(endpoint: str | None, instrument: Sequence[str]) -> None:
     if isinstance(instrument, str):
         raise ValueError(f"instrument={instrument!r}: give a sequence of names, ({instrument!r},)")  # noqa: TRY004
     for framework in instrument:
-        if framework not in _FACTORIES:
+        if framework not in FRAMEWORKS:
             raise ValueError(
-                f"instrument: no framework {framework!r} is known; choose from {', '.join(_FACTORIES)}"
+                f"instrument: no framework {framework!r} is known; choose from {', '.join(FRAMEWORKS)}"
             )
     if endpoint is not None and (not urlsplit(endpoint).netloc or "://" not in endpoint):
         raise ValueError(f"endpoint={endpoint!r} is no URL; write it like http://127.0.0.1:4318")
@@ -238,31 +234,6 @@ def _is_switched_off(framework: str) -> bool:
     return "*" in names or f"spanproof_{framework.replace('-', '_')}" in names
 
 
-def _smolagents(tracing: Tracing) -> _Instrumentor:
-    from spanproof.instrumentors.frameworks.smolagents import SmolagentsInstrumentor
-
-    return SmolagentsInstrumentor(tracing)
-
-
-def _langchain(tracing: Tracing) -> _Instrumentor:
-    from spanproof.instrumentors.frameworks.langchain import LangChainInstrumentor
-
-    return LangChainInstrumentor(tracing)
-
-
-def _openai_agents(tracing: Tracing) -> _Instrumentor:
-    from spanproof.instrumentors.frameworks.openai_agents import OpenAIAgentsInstrumentor
-
-    return OpenAIAgentsInstrumentor(tracing)
-
-
-_FACTORIES: dict[str, Callable[[Tracing], _Instrumentor]] = {
-    "smolagents": _smolagents,
-    "langchain": _langchain,
-    "openai-agents": _openai_agents,
-}
-
-
 def _instrument(
     framework: str,
     provider: trace.TracerProvider | None,
@@ -280,7 +251,7 @@ def _instrument(
             known.instrumentor.instrument()
             return known.instrumentor
         tracing = Tracing(framework.replace("-", "_"), provider, content or _content)
-        instrumentor = _FACTORIES[framework](tracing)
+        instrumentor = load_instrumentor(framework, tracing)
         try:
             instrumentor.instrument()
         except BaseException:

@@ -44,7 +44,7 @@ def main(completion, target, task, answer, code, outputs, attributes, input, **v
 
 @pytest.fixture
 def trace():
-    common = {"dialect": "spanproof", "scope": "spanproof.instrumentors.frameworks.smolagents"}
+    common = {"dialect": "spanproof", "scope": "spanproof.instrumentors.smolagents"}
     root = Span(
         TRACE_ID, "a" * 16, None, kind=SpanKind.AGENT, name="pricing", start_ns=1, end_ns=9,
         input=Payload("price?", "price?"), output=Payload("45", "45"), attributes={"wanted": "46"}, **common,
@@ -124,7 +124,7 @@ def test_a_span_of_a_run_within_a_run_is_judged_once_and_there(trace, jail):
     inner = Span(
         TRACE_ID, "c" * 16, "1" * 16, kind=SpanKind.AGENT, name="inner", start_ns=1, end_ns=2,
         input=Payload("inner task", "inner task"), output=Payload("7", "7"), dialect="spanproof",
-        scope="spanproof.instrumentors.frameworks.smolagents", agent="inner",
+        scope="spanproof.instrumentors.smolagents", agent="inner",
     )  # fmt: skip
     tool = replace(inner, span_id="d" * 16, parent_id="c" * 16, kind=SpanKind.TOOL, name="look", agent=None)
     whole = trace_of([*trace.spans, inner, tool])

@@ -11,7 +11,7 @@ ROOT = "a" * 16
 
 def span(span_id, parent, kind, start, end, **fields):
     fields.setdefault("name", kind.value)
-    fields.setdefault("scope", "spanproof.instrumentors.frameworks.smolagents")
+    fields.setdefault("scope", "spanproof.instrumentors.smolagents")
     fields.setdefault("dialect", "spanproof")
     return Span(TRACE_ID, span_id, parent, kind=kind, start_ns=start, end_ns=end, **fields)
 

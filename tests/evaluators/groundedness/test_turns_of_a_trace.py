@@ -12,7 +12,7 @@ NOON = 1_780_056_000_000_000_000
 
 
 def span(span_id, parent, kind, start, end, **fields):
-    scope = "spanproof.instrumentors.frameworks.smolagents"
+    scope = "spanproof.instrumentors.smolagents"
     times = {"start_ns": NOON + start, "end_ns": NOON + end}
     return Span(
         TRACE_ID, span_id, parent, kind.value, kind, scope=scope, dialect="spanproof", **times, **fields

@@ -40,7 +40,7 @@ def engine(**settings):
 
 
 def trace(answer, logs="The weather was mild and the shop sold well.\n"):
-    common = {"dialect": "spanproof", "scope": "spanproof.instrumentors.frameworks.smolagents"}
+    common = {"dialect": "spanproof", "scope": "spanproof.instrumentors.smolagents"}
     root = Span(
         TRACE_ID, "a" * 16, None, kind=SpanKind.AGENT, name="shop", start_ns=1, end_ns=9,
         input=Payload("how was it?", "how was it?"), output=Payload(answer, answer), **common,

@@ -202,7 +202,7 @@ def test_a_model_or_tool_call_without_any_content_is_hidden(one_span):
 
 def test_what_a_scope_says_of_itself_holds_for_each_of_its_spans():
     step = {"openinference.span.kind": "CHAIN", "spanproof.step.number": 1}
-    request = _request((1, 0, step), (2, 1, step), scope="spanproof.instrumentors.frameworks.smolagents")
+    request = _request((1, 0, step), (2, 1, step), scope="spanproof.instrumentors.smolagents")
     scope = request.resource_spans[0].scope_spans[0].scope
     scope.attributes.extend(_pairs({"spanproof.content.hidden": True}))
     assert [span.hidden for span in normalise(request)] == [True, True]

@@ -1,7 +1,7 @@
 """LangChain tools under guard: a refusal is a `ToolException`, which the tool answers as a message.
 
-Where a tool does not say how it handles errors, the guarded one hands them to the model: without that,
-LangChain would end the run.
+A tool that does not define how it handles errors gets `handle_tool_error=True`: without it LangChain would
+end the run.
 """
 
 # ruff: noqa: SLF001 - `_run` and `_arun` are what a tool defines
@@ -9,19 +9,16 @@ LangChain would end the run.
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from langchain_core.tools import BaseTool, ToolException
 
 from spanproof.instrumentors.content.arguments import bind
-from spanproof.instrumentors.guard import CodeRefused, has_argument, texts_in
-
-if TYPE_CHECKING:
-    from spanproof.instrumentors.guard import Guard
+from spanproof.instrumentors.guard import CodeRefused, Guard, has_argument, texts_in
 
 
-def guarded(guard: Guard, tool: BaseTool, argument: str, language: str) -> BaseTool:
-    """A copy of the tool that scans one of its arguments before it runs."""
+def apply_guard(guard: Guard, tool: BaseTool, argument: str, language: str) -> BaseTool:
+    """Return a copy of the tool that scans one of its arguments before it runs."""
     has_argument(tool.args, tool.name, argument)
 
     def check(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -9,10 +9,8 @@ from spanproof.instrumentors.frameworks.patching import Patches
 from spanproof.instrumentors.spans.tracing import Tracing
 
 
-class LangChainInstrumentor:
+class Instrumentor:
     """LangChain under instrumentation, from `instrument` to `uninstrument`."""
-
-    name = "langchain"
 
     def __init__(self, tracing: Tracing) -> None:
         self._tracing = tracing

@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agents import FunctionTool, ToolGuardrailFunctionOutput, ToolInputGuardrail, ToolInputGuardrailData
 
-from spanproof.instrumentors.guard import CodeRefused, has_argument, texts_in
-
-if TYPE_CHECKING:
-    from spanproof.instrumentors.guard import Guard
+from spanproof.instrumentors.guard import CodeRefused, Guard, has_argument, texts_in
 
 
-def guarded(guard: Guard, tool: FunctionTool, argument: str, language: str) -> FunctionTool:
-    """A copy of the tool that scans one of its arguments before it runs."""
+def apply_guard(guard: Guard, tool: FunctionTool, argument: str, language: str) -> FunctionTool:
+    """Return a copy of the tool that scans one of its arguments before it runs."""
     has_argument(tool.params_json_schema.get("properties", {}), tool.name, argument)
 
     def check(data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
@@ -34,7 +31,7 @@ def guarded(guard: Guard, tool: FunctionTool, argument: str, language: str) -> F
 
 
 def _argument(arguments: str, name: str) -> object:
-    """One of a call's arguments; what is no JSON the SDK refuses itself."""
+    """Return one of a call's arguments; None where they are not a JSON object, which the SDK refuses."""
     try:
         given = json.loads(arguments)
     except ValueError:

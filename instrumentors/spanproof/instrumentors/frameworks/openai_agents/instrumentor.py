@@ -8,10 +8,8 @@ from spanproof.instrumentors.frameworks.patching import Method, Patches
 from spanproof.instrumentors.spans.tracing import Tracing
 
 
-class OpenAIAgentsInstrumentor:
+class Instrumentor:
     """The OpenAI Agents SDK under instrumentation, from `instrument` to `uninstrument`."""
-
-    name = "openai-agents"
 
     def __init__(self, tracing: Tracing) -> None:
         self._tracing = tracing

@@ -1,5 +1,1 @@
 """smolagents, 1.24 to 1.26: runs, steps, model calls, tool calls and executed code as spans."""
-
-from spanproof.instrumentors.frameworks.smolagents.instrumentor import SmolagentsInstrumentor
-
-__all__ = ["SmolagentsInstrumentor"]

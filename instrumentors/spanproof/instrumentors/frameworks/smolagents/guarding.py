@@ -6,16 +6,13 @@ reads before its next one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from spanproof.instrumentors.guard import is_guarded
-
-if TYPE_CHECKING:
-    from spanproof.instrumentors.guard import Guard
+from spanproof.instrumentors.guard import Guard, is_guarded
 
 
-def guard_agent(guard: Guard, agent: Any) -> Any:
-    """Guard the executors of an agent and of all it manages, each once; gives the agent back."""
+def apply_guard(guard: Guard, agent: Any) -> Any:
+    """Guard the executors of an agent and of all agents it manages, each once; returns the agent."""
     pending, seen = [agent], set[int]()
     while pending:
         one = pending.pop()

@@ -18,10 +18,8 @@ from spanproof.instrumentors.spans.tracing import Tracing
 _HOOKS = ("run", "__call__", "_finalize_step", "_generate_planning_step", "_handle_max_steps_reached")
 
 
-class SmolagentsInstrumentor:
+class Instrumentor:
     """smolagents under instrumentation, from `instrument` to `uninstrument`."""
-
-    name = "smolagents"
 
     def __init__(self, tracing: Tracing) -> None:
         self._tracing = tracing
