@@ -47,6 +47,17 @@ def test_the_name_of_a_sub_score_follows_its_layer(evaluation_of, scored) -> Non
     assert "gen_ai.evaluation.explanation" not in attributes
 
 
+def test_a_metric_is_written_with_its_raw_value_and_unit(evaluation_of, scored) -> None:
+    score = scored(0.59, None, "7 steps", name="steps")
+    score = replace(score, outcome=replace(score.outcome, raw=7.0, unit="steps"))
+    _, attributes = one_event(evaluation_of(score))
+    assert attributes["gen_ai.evaluation.score.value"] == 7.0
+    assert attributes["spanproof.score.unit"] == "steps"
+    assert attributes["spanproof.score.normalised"] == 0.59
+    _, attributes = one_event(evaluation_of(scored(1.0, "pass", "")))
+    assert "spanproof.score.unit" not in attributes
+
+
 def test_skipped_and_errored_scores_have_no_value(evaluation_of, skipped, errored) -> None:
     _, attributes = one_event(evaluation_of(skipped("the answer is hidden")))
     assert "gen_ai.evaluation.score.value" not in attributes

@@ -216,9 +216,9 @@ class _Broken(Evaluator):
 
 
 def told(evaluation: TraceEvaluation, layer: Layer) -> str:
-    """Every score of the layer as lines for people, by place: the run, then its steps."""
+    """Every verdict of the layer as lines for people, by place: the run, then its steps. No metrics."""
     places: dict[str, list[str]] = {}
-    for score in (score for score in evaluation.scores if score.layer is layer):
+    for score in (score for score in evaluation.scores if score.layer is layer and not _is_metric(score)):
         place = _place(score.span_id)
         snippet = next(
             (s for run in evaluation.runs for s in run.run.snippets if s.id == score.snippet_id), None
@@ -227,6 +227,10 @@ def told(evaluation: TraceEvaluation, layer: Layer) -> str:
             place += " (proposed)"
         places.setdefault(place, []).extend(_lines(score))
     return "".join(f"{place}\n" + "".join(f"  {line}\n" for line in lines) for place, lines in places.items())
+
+
+def _is_metric(score: Score) -> bool:
+    return isinstance(score.outcome, Scored) and score.outcome.raw is not None
 
 
 def _place(span_id: str) -> str:

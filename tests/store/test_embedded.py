@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from spanproof.store import StoreBusy, StoreError, StoreUnavailable, open_store
+from spanproof.trace import Layer, Scored
 
 
 def test_what_is_written_is_there_after_the_store_is_opened_again(tmp_path, evaluation):
@@ -81,10 +82,28 @@ def test_a_forked_child_is_refused_before_it_hangs(embedded):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
+def test_a_store_of_the_first_schema_is_brought_up_to_date(tmp_path, evaluation):
+    with open_store(tmp_path / "store") as store:
+        store.write([evaluation(1)])
+        with store._connections.lease() as client:
+            client.command("ALTER TABLE spanproof.scores DROP COLUMN raw, DROP COLUMN unit")
+            client.command("TRUNCATE TABLE spanproof.migrations")
+            client.insert("spanproof.migrations", [[1]], column_names=["version"])
+    with open_store(tmp_path / "store") as store:
+        metric = Scored(0.5, None, "10 steps", raw=10.0, unit="steps")
+        store.write([evaluation(2, verdicts={Layer.TRAJECTORY: metric})])
+        old = list(store.scores(trace_id=evaluation(1).trace.trace_id))
+        assert sorted(old, key=lambda each: each.layer) == sorted(
+            evaluation(1).scores, key=lambda each: each.layer
+        )
+        (new,) = store.scores(layer=Layer.TRAJECTORY, trace_id=evaluation(2).trace.trace_id)
+        assert new.outcome == metric
+
+
 def test_a_store_of_a_newer_schema_is_refused(tmp_path):
     with open_store(tmp_path) as store, store._connections.lease() as client:
         client.insert("spanproof.migrations", [[999]], column_names=["version"])
-    with pytest.raises(StoreError, match="has schema version 999, this Spanproof knows 1: upgrade"):
+    with pytest.raises(StoreError, match="has schema version 999, this Spanproof knows 2: upgrade"):
         open_store(tmp_path)
     with open_store(tmp_path.parent / f"{tmp_path.name}-fresh"):
         pass

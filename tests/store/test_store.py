@@ -54,6 +54,15 @@ def test_scores_come_back_as_they_were_written(store, evaluation):
     )
 
 
+def test_a_metric_comes_back_with_its_raw_value_and_unit(store, evaluation):
+    metric = Scored(0.59, None, "7 steps", raw=7.0, unit="steps")
+    written = evaluation(verdicts={Layer.TRAJECTORY: metric})
+    store.write([written])
+    (found,) = store.scores(layer=Layer.TRAJECTORY)
+    assert found.outcome == metric
+    assert store.evaluation(written.trace.trace_id) == written
+
+
 def test_writing_twice_changes_nothing(store, evaluation):
     written = [evaluation(number) for number in range(1, 6)]
     for _ in range(3):

@@ -79,6 +79,8 @@ def verdict_text(score: Score | None) -> Text:
     if score is None:
         return Text("–", style="dim")
     match score.outcome:
+        case Scored(raw=float(raw), unit=unit):
+            return Text(f"{raw:.4g} {unit}")
         case Scored(value=value, label=Label.PASS):
             return Text(f"pass {value:.2f}", style="green")
         case Scored(value=value, label=Label.FAIL):

@@ -15,13 +15,14 @@ from pathlib import Path
 from spanproof.config.model import Config, JudgeChoice, OwnEvaluator
 from spanproof.evaluators.custom import VARIABLES, Attach, CustomEvaluator, EvaluatorError, Function, Wiring
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.evaluator import BUILT_IN, Evaluator, installed
+from spanproof.evaluators.evaluator import Evaluator, installed
 from spanproof.evaluators.judge import Judge, JudgeSettings, cascades, load_rubrics
 from spanproof.evaluators.lint import Lint
 from spanproof.evaluators.model import Told
 from spanproof.evaluators.presence import NoCode
 from spanproof.evaluators.replay import FixtureBook, load_fixtures
 from spanproof.evaluators.sampling import Sampling, SamplingRule
+from spanproof.evaluators.scores import BUILT_IN
 from spanproof.sandbox import (
     Ecosystem,
     Fixtures,

@@ -93,7 +93,7 @@ def _outcome_of(row: Mapping[str, Any]) -> Outcome:
     if row["outcome"] == "scored":
         evidence = () if row["evidence"] == "[]" else decode(tuple[Evidence, ...], row["evidence"])
         label = Label(row["label"]) if row["label"] else None
-        return Scored(row["value"], label, row["explanation"], evidence)
+        return Scored(row["value"], label, row["explanation"], evidence, row["raw"], row["unit"])
     if row["outcome"] == "skipped":
         return Skipped(row["explanation"])
     return Errored(row["error_type"], row["explanation"])
@@ -122,12 +122,18 @@ def _score_row(score: Score, written_ns: int) -> Row:
 
 
 def _outcome_columns(outcome: Outcome) -> Row:
-    unscored: Row = {"value": None, "label": "", "evidence": "[]", "error_type": ""}
+    unscored: Row = {
+        **dict.fromkeys(("value", "raw")),
+        **dict.fromkeys(("unit", "label", "error_type"), ""),
+        "evidence": "[]",
+    }
     match outcome:
-        case Scored(value, label, explanation, evidence):
+        case Scored(value, label, explanation, evidence, raw, unit):
             return {
                 "outcome": "scored",
                 "value": value,
+                "raw": raw,
+                "unit": storable(unit),
                 "label": label.value if label else "",
                 "explanation": storable(explanation),
                 "evidence": encode(evidence),

@@ -140,6 +140,9 @@ SCORES = Table(
         ("id", "String CODEC(ZSTD(1))"),
         ("outcome", "Enum8('scored' = 1, 'skipped' = 2, 'errored' = 3)"),
         ("value", "Nullable(Float64)"),
+        # Of metrics: the amount behind the value, and what it is counted in.
+        ("raw", "Nullable(Float64)"),
+        ("unit", _WORD),
         ("label", _WORD),
         ("explanation", _TEXT),
         ("evidence", _TEXT),
@@ -252,8 +255,18 @@ class Migration:
     statements: tuple[str, ...]
 
 
-MIGRATIONS = (Migration(1, tuple(table.ddl("{database}") for table in TABLES)),)
-"""In order. A released migration never changes: a later one alters what it made."""
+MIGRATIONS = (
+    # Makes the newest tables: each later step changes nothing where they have its columns already.
+    Migration(1, tuple(table.ddl("{database}") for table in TABLES)),
+    Migration(
+        2,
+        (
+            "ALTER TABLE {database}.scores ADD COLUMN IF NOT EXISTS raw Nullable(Float64) AFTER value",
+            f"ALTER TABLE {{database}}.scores ADD COLUMN IF NOT EXISTS unit {_WORD} AFTER raw",
+        ),
+    ),
+)
+"""In order. A released step never changes: a later one alters what it made."""
 
 
 def migrate(client: Client, database: str) -> None:

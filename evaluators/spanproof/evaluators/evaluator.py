@@ -20,23 +20,10 @@ from typing import Final
 from spanproof.evaluators.layers import boundary, correctness, execution, groundedness, trajectory
 from spanproof.evaluators.layers.common import is_silent
 from spanproof.evaluators.model import RunEvidence
+from spanproof.evaluators.scores import check_registered
 from spanproof.trace import Judgement, Layer, Run
 
 GROUP = "spanproof.evaluators"
-
-# fmt: off
-BUILT_IN: Final = frozenset([
-    "correctness", "compiles", "imports_exist", "attributes_exist", "lint", "replay_agrees", "tests_pass",
-    "inputs_unchanged", "within_budget", "judge_correctness",
-    "boundary", "scan", "attempts", "security", "no_code",
-    "execution", "outcome", "reproduced", "stable", "drift",
-    "groundedness", "answer_grounded", "context_adherence", "chunk_attribution",
-    "trajectory", "recovery", "loops", "task_completion", "action_safety", "step_efficiency", "goal_progress",
-    "reasoning_quality", "tool_calling", "tool_selection", "tool_arguments", "tool_result_use",
-    "tool_recovery", "first_mistake", "steps", "tokens", "cost",
-])
-# fmt: on
-"""Names of the scores that Spanproof gives itself; docs/layers.md explains each."""
 
 
 class EvaluatorError(ValueError):
@@ -117,8 +104,14 @@ class LayerRules(Evaluator):
         self._needs = needs
 
     def judge(self, evidence: RunEvidence, so_far: Sequence[Judgement]) -> list[Judgement]:
-        """What the layer's rules say."""
-        return self._rules(evidence)
+        """The judgements of the layer's rules.
+
+        Raises:
+            UnregisteredScore: a rule gave a score that the registry does not have.
+        """
+        judgements = self._rules(evidence)
+        check_registered(judgements)
+        return judgements
 
     def needs(self, run: Run) -> Needs:
         """See `Evaluator.needs`."""

@@ -80,15 +80,26 @@ def _score(
 def _outcome(given: Mapping[str, object]) -> Outcome:
     outcome, why = given["outcome"], str(given.get("reason") or given.get("explanation") or "")
     if outcome == "scored":
-        value, label = given["value"], given.get("label")
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise MalformedDocument(f"field 'value' must be a number, got {value!r}")
-        return Scored(float(value), Label(str(label)) if label else None, str(given.get("explanation") or ""))
+        value, label = _number(given, "value"), given.get("label")
+        return Scored(
+            value,
+            Label(str(label)) if label else None,
+            str(given.get("explanation") or ""),
+            raw=_number(given, "raw") if given.get("raw") is not None else None,
+            unit=str(given.get("unit") or ""),
+        )
     if outcome == "skipped":
         return Skipped(why)
     if outcome == "errored":
         return Errored(str(given.get("error_type") or "error"), why)
     raise MalformedDocument(f"field 'outcome' must be scored, skipped or errored, got {outcome!r}")
+
+
+def _number(given: Mapping[str, object], field: str) -> float:
+    value = given[field]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise MalformedDocument(f"field {field!r} must be a number, got {value!r}")
+    return float(value)
 
 
 def _object(value: object) -> Mapping[str, object]:

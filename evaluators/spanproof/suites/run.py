@@ -13,9 +13,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.evaluator import BUILT_IN
 from spanproof.evaluators.junit import JUnitTest, Problem, ProblemKind, junit_xml
 from spanproof.evaluators.model import TraceEvaluation
+from spanproof.evaluators.scores import BUILT_IN
 from spanproof.suites.case import Case, Expectation, expectation_of
 from spanproof.suites.files import load_suite
 

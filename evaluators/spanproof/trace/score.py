@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from math import isfinite
 from typing import TypeAlias
 
 from spanproof.trace.model import Cohort
@@ -49,21 +50,26 @@ class Scored:
         value: from 0 (worst) to 1 (best).
         label: pass or fail; None where the score is advisory or the verdict uncertain.
         explanation: one sentence, with the strongest evidence first.
+        raw, unit: of a metric the amount behind the value, as in 7 steps or 0.031 USD; else None and empty.
     """
 
     value: float
     label: Label | None
     explanation: str
     evidence: tuple[Evidence, ...] = ()
+    raw: float | None = None
+    unit: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse values outside 0..1, NaN included.
+        """Refuse values outside 0..1 and amounts that are no number.
 
         Raises:
-            ValueError: the value is not within 0..1.
+            ValueError: the value is not within 0..1, or the raw value is not finite.
         """
         if not 0.0 <= self.value <= 1.0:
             raise ValueError(f"a score is within 0..1, got {self.value!r}")
+        if self.raw is not None and not isfinite(self.raw):
+            raise ValueError(f"a raw value is a finite number, got {self.raw!r}")
 
 
 @dataclass(frozen=True, slots=True)

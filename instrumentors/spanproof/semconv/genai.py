@@ -83,7 +83,10 @@ EVALUATION_NAME: Final = _result(
     "gen_ai.evaluation.name", "string", "spanproof.correctness", "what was judged"
 )
 EVALUATION_SCORE_VALUE: Final = _result(
-    "gen_ai.evaluation.score.value", "double", "0.5", "0 to 1; none where it was skipped or errored"
+    "gen_ai.evaluation.score.value",
+    "double",
+    "0.5",
+    "0 to 1, of a metric its raw value; none where it was skipped or errored",
 )
 EVALUATION_SCORE_LABEL: Final = _result("gen_ai.evaluation.score.label", "string", "fail", "the verdict")
 EVALUATION_EXPLANATION: Final = _result("gen_ai.evaluation.explanation", "string", "2 of 4 tests pass", "why")

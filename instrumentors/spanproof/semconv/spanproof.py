@@ -197,6 +197,12 @@ SCORE_OUTCOME: Final = _score(
 SCORE_REASON: Final = _score(
     "spanproof.score.reason", example="no snippet was executed", brief="why it was skipped"
 )
+SCORE_UNIT: Final = _score(
+    "spanproof.score.unit", example="steps", brief="of a metric, what its value is counted in"
+)
+SCORE_NORMALISED: Final = _score(
+    "spanproof.score.normalised", type_="double", example="0.59", brief="of a metric, its value from 0 to 1"
+)
 EVALUATOR_NAME: Final = _score("spanproof.evaluator.name", example="spanproof.execution", brief="who judged")
 EVALUATOR_VERSION: Final = _score("spanproof.evaluator.version", example="3", brief="the evaluator's version")
 SNIPPET_ID: Final = _score("spanproof.snippet.id", example="b5bb9d80…", brief="the snippet it is about")

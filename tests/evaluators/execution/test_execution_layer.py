@@ -71,7 +71,9 @@ def test_without_a_record_the_replay_tells_the_outcome(build, score_of):
 
 def test_without_record_and_replay_nothing_is_judged(build, score_of):
     found = execution.judge(build.evidence(run_of(build, "??")))
-    assert all(isinstance(judgement.outcome, Skipped) for judgement in found)
+    verdicts = [judgement for judgement in found if judgement.name != "wall_s"]
+    assert len(verdicts) == 5
+    assert all(isinstance(judgement.outcome, Skipped) for judgement in verdicts)
 
 
 def test_the_word_error_in_an_output_is_no_failure(build, score_of):

@@ -314,10 +314,10 @@ def test_cost_is_tokens_by_the_price_of_the_model_that_the_user_gives(build, sco
         cohort=Cohort(model="mine-2026-01-01"),
     )
     evidence = build.evidence(run)
-    unknown = score_of(trajectory.judge(evidence), "cost")
+    unknown = score_of(trajectory.judge(evidence), "cost_usd")
     assert "'mine-2026-01-01' is not known; add it to judge.prices" in unknown.reason
     told = replace(evidence, told=Told(prices={"mine-2026-01-01": (1.0, 2.0)}))
-    cost = score_of(trajectory.judge(told), "cost")
+    cost = score_of(trajectory.judge(told), "cost_usd")
     assert (cost.label, round(cost.value, 4)) == (None, round(0.1 / 0.3, 4))
     assert cost.explanation.startswith("$0.2000: 100000 tokens in, 50000 out")
 

@@ -213,13 +213,17 @@ def score_row(score: Score) -> dict[str, object]:
         "span_id": score.span_id,
         "outcome": "scored",
         "value": None,
+        "raw": None,
+        "unit": None,
         "label": None,
         "explanation": None,
         "reason": None,
     }
     match score.outcome:
-        case Scored(value=value, label=label, explanation=explanation):
+        case Scored(value=value, label=label, explanation=explanation, raw=raw, unit=unit):
             row.update(value=value, label=label.value if label is not None else None, explanation=explanation)
+            if raw is not None:
+                row.update(raw=raw, unit=unit)
         case Skipped(reason=reason):
             row.update(outcome="skipped", reason=reason)
         case Errored():

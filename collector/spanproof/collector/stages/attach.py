@@ -179,7 +179,7 @@ def _result(score: Score) -> dict[str, AttributeValue]:
     outcome = score.outcome
     if isinstance(outcome, Scored):
         label = outcome.label.value if isinstance(outcome.label, Label) else None
-        return {"score": outcome.value, "label": label, "explanation": outcome.explanation or None}
+        return {"score": _amount(outcome), "label": label, "explanation": outcome.explanation or None}
     if isinstance(outcome, Skipped):
         return {"outcome": "skipped", "reason": outcome.reason}
     return {"outcome": "errored", "error": outcome.error_type, "message": outcome.message}
@@ -199,7 +199,10 @@ def _evaluation_attributes(score: Score) -> dict[str, AttributeValue]:
     outcome = score.outcome
     if isinstance(outcome, Scored):
         attributes[ours.SCORE_OUTCOME] = "scored"
-        attributes[genai.EVALUATION_SCORE_VALUE] = float(outcome.value)
+        attributes[genai.EVALUATION_SCORE_VALUE] = _amount(outcome)
+        if outcome.raw is not None:
+            attributes[ours.SCORE_UNIT] = outcome.unit
+            attributes[ours.SCORE_NORMALISED] = float(outcome.value)
         if outcome.label is not None:
             attributes[genai.EVALUATION_SCORE_LABEL] = outcome.label.value
         if outcome.explanation:
@@ -212,6 +215,11 @@ def _evaluation_attributes(score: Score) -> dict[str, AttributeValue]:
         attributes[genai.ERROR_TYPE] = outcome.error_type
         attributes[genai.EVALUATION_EXPLANATION] = outcome.message
     return attributes
+
+
+def _amount(outcome: Scored) -> float:
+    """The number under the score's name: of a metric the raw value, else the value from 0 to 1."""
+    return float(outcome.value if outcome.raw is None else outcome.raw)
 
 
 def _by_resource(trace: Trace, scores: Iterable[Score]) -> Iterable[tuple[Resource, list[Score]]]:

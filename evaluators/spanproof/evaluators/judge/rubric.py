@@ -14,8 +14,8 @@ from pathlib import Path
 
 import yaml
 
-from spanproof.evaluators.evaluator import BUILT_IN
 from spanproof.evaluators.judge.errors import RubricError
+from spanproof.evaluators.scores import BUILT_IN
 from spanproof.trace import Layer, digest
 
 _FENCE = "---\n"

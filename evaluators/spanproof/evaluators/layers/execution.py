@@ -4,6 +4,7 @@ Takes the evidence about a run; gives per executed snippet `outcome` (its failur
 (whether the replay ended in the same class), `stable` (whether it did so under another seed and clock, where
 that was tried) and `drift` (the same code ended otherwise on another executor of the run), and the layer's
 value for the run: the share of steps that ended well. Where a run has no code, its tool calls are the steps.
+`wall_s` is how long the run took, as recorded.
 The class comes from error types and exit facts, never from the word "Error" in an output.
 """
 
@@ -27,6 +28,7 @@ from spanproof.evaluators.layers.common import (
 )
 from spanproof.evaluators.model import NoReplay, RunEvidence
 from spanproof.evaluators.replay.record import recorded_class
+from spanproof.evaluators.scores import Unit
 from spanproof.sandbox import FailureClass
 from spanproof.trace import (
     Evidence,
@@ -42,10 +44,13 @@ from spanproof.trace import (
 )
 
 EVALUATOR = "spanproof.execution"
-VERSION = "3"
+VERSION = "4"
 
 MAX_FAILED_SHARE = 0.5
 """A run fails when more than this share of its steps failed, even if the last one worked."""
+
+SECONDS_AT_HALF = 30.0
+"""Where `wall_s_score` is 0.5: about what an ordinary run takes."""
 
 MAX_TOLD = 3
 """So many failed steps are named; all are in the evidence."""
@@ -65,6 +70,11 @@ class _Step:
 def judge(evidence: RunEvidence) -> list[Judgement]:
     """Judge every executed step, and the run."""
     run = evidence.run
+    return [*_of_outcomes(evidence), *_wall_time(run)]
+
+
+def _of_outcomes(evidence: RunEvidence) -> list[Judgement]:
+    run = evidence.run
     snippets = executed(run)
     if not snippets:
         return [_judgement("execution", run.span_id, _of_calls(run))]
@@ -83,6 +93,16 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     # Where no step has an outcome, the first one's reason stands for all: mostly they share it.
     layer = _of_steps(known, "step") if known else _outcome(evidence, snippets[0])
     return [_judgement("execution", run.span_id, layer), *judgements]
+
+
+def _wall_time(run: Run) -> list[Judgement]:
+    """How long the run took, as recorded; nothing where the trace does not say. Advisory."""
+    if not 0 < run.start_ns < run.end_ns:
+        return []
+    seconds = (run.end_ns - run.start_ns) / 1e9
+    value = SECONDS_AT_HALF / (SECONDS_AT_HALF + seconds)
+    outcome = Scored(value, None, f"{seconds:.3g} s from start to end", raw=seconds, unit=Unit.SECONDS)
+    return [_judgement("wall_s", run.span_id, outcome)]
 
 
 def _of_calls(run: Run) -> Outcome:

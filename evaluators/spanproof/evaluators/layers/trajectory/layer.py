@@ -1,7 +1,7 @@
 """The trajectory layer: how the run went, whatever it answered.
 
 In: the evidence about one run. Out: the composite as the layer's judgement, each metric beside it, and the
-run's steps, tokens and dollars as advisory numbers. Code inside steps counts as action.
+run's steps, tokens and dollars as metrics. Code inside steps counts as action.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spanproof.evaluators.model import RunEvidence
 from spanproof.trace import Ending, Judgement, Layer, Outcome, Skipped, SpanKind
 
 EVALUATOR = "trajectory-rules"
-VERSION = "4"
+VERSION = "5"
 _HIDDEN = "content is hidden: the producer kept inputs and outputs off the trace"
 _NO_ACTION = "no action on the trace: neither code nor a tool call is recorded"
 _NO_AGENT = "a lone tool call: the agent that made it is not on this trace"

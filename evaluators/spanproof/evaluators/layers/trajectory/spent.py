@@ -1,14 +1,16 @@
-"""What a run took: steps, tokens and dollars, as numbers between 0 and 1 that fall; advisory.
+"""What a run took: steps, tokens and US dollars, each as a raw amount beside a value from 0 to 1 that falls.
 
-In: the evidence about one run, with the user's prices. Out: an outcome for each, with the number in its
-explanation. A price that is not known is a reason to skip, never a guess.
+In: the evidence about one run, with the user's prices. Out: an advisory outcome for each. A price that is not
+known is a reason to skip, never a guess.
 """
 
 from __future__ import annotations
 
+from spanproof.evaluators.layers.common import counted
 from spanproof.evaluators.layers.trajectory.weights import DOLLARS_AT_HALF, STEPS_AT_HALF, TOKENS_AT_HALF
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.prices import price_of
+from spanproof.evaluators.scores import Unit
 from spanproof.trace import Outcome, Scored, Skipped
 
 
@@ -18,11 +20,11 @@ def spent(evidence: RunEvidence) -> dict[str, Outcome]:
     found: dict[str, Outcome] = {}
     if run.steps:
         count = len(run.steps)
-        found["steps"] = Scored(STEPS_AT_HALF / (STEPS_AT_HALF + count), None, f"{count} steps")
+        found["steps"] = _amount(count, STEPS_AT_HALF, Unit.STEPS, counted(count, "step"))
     tokens = run.usage.input_tokens + run.usage.output_tokens
     if tokens:
-        found["tokens"] = Scored(TOKENS_AT_HALF / (TOKENS_AT_HALF + tokens), None, _tokens(evidence))
-        found["cost"] = _cost(evidence)
+        found["tokens"] = _amount(tokens, TOKENS_AT_HALF, Unit.TOKENS, _tokens(evidence))
+        found["cost_usd"] = _cost(evidence)
     return found
 
 
@@ -35,7 +37,12 @@ def _cost(evidence: RunEvidence) -> Outcome:
         return Skipped(f"the price of {model!r} is not known; add it to judge.prices")
     dollars = price.of(usage.input_tokens, usage.output_tokens)
     told = f"${dollars:.4f}: {_tokens(evidence)} of {model}"
-    return Scored(DOLLARS_AT_HALF / (DOLLARS_AT_HALF + dollars), None, told)
+    return _amount(dollars, DOLLARS_AT_HALF, Unit.USD, told)
+
+
+def _amount(amount: float, half: float, unit: Unit, explanation: str) -> Scored:
+    """A metric whose value is 0.5 at the amount `half`."""
+    return Scored(half / (half + amount), None, explanation, raw=float(amount), unit=unit)
 
 
 def _tokens(evidence: RunEvidence) -> str:

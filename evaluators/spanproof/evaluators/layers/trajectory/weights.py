@@ -1,4 +1,4 @@
-"""Every weight and bound of the trajectory layer, in one place.
+"""The weights and bounds of the trajectory layer.
 
 The layer's value is the weighted mean of the metrics that could be measured; a metric that was skipped takes
 its weight with it. The label does not come from the value: it fails for the reasons in `FAILING`, whatever
@@ -7,24 +7,13 @@ the other metrics say. The table in docs/layers/trajectory.md is held against th
 
 from __future__ import annotations
 
-WEIGHTS = {
-    "task_completion": 0.25,
-    "recovery": 0.15,
-    "loops": 0.15,
-    "action_safety": 0.15,
-    "step_efficiency": 0.10,
-    "goal_progress": 0.08,
-    "tool_calling": 0.08,
-    "reasoning_quality": 0.04,
-}
-"""Weight of each metric in the composite; they add up to 1."""
+from spanproof.evaluators.scores import weights_in
+from spanproof.trace import Layer
 
-TOOL_CALLING = {
-    "tool_selection": 0.25,
-    "tool_arguments": 0.25,
-    "tool_result_use": 0.25,
-    "tool_recovery": 0.25,
-}
+WEIGHTS = weights_in(Layer.TRAJECTORY, "trajectory")
+"""Weight of each metric in the composite, from the registry of scores; they add up to 1."""
+
+TOOL_CALLING = weights_in(Layer.TRAJECTORY, "tool_calling")
 """Weight of each of the four in `tool_calling`; they add up to 1."""
 
 REASONING = {"stated": 0.25, "consistent": 0.40, "errors_read": 0.35}
@@ -64,4 +53,4 @@ KNOWN_CHARS = 4_000
 STEPS_AT_HALF = 10
 TOKENS_AT_HALF = 20_000
 DOLLARS_AT_HALF = 0.10
-"""Where `steps`, `tokens` and `cost` are 0.5: about what an ordinary run takes."""
+"""Where `steps_score`, `tokens_score` and `cost_usd_score` are 0.5: about what an ordinary run takes."""
