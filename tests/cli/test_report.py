@@ -9,7 +9,14 @@ from rich.console import Console
 from spanproof.cli.detail import run_detail
 from spanproof.cli.hostile import visible
 from spanproof.cli.report import plain, runs_table
-from spanproof.evaluators.model import Divergence, Replay, ReplayedStep, RunEvaluation, TraceEvaluation
+from spanproof.evaluators.model import (
+    Divergence,
+    DivergenceReason,
+    Replay,
+    ReplayedStep,
+    RunEvaluation,
+    TraceEvaluation,
+)
 from spanproof.sandbox import Attempt, AttemptKind, Execution, FailureClass
 from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
 from spanproof.trace import (
@@ -77,7 +84,9 @@ def evaluation():
     execution = Execution(
         FailureClass.OK, stdout=HOSTILE, attempts=(Attempt(AttemptKind.FILE, HOSTILE, allowed=False),)
     )
-    step = ReplayedStep(snippet, execution, (Divergence("t", (), {}, "exhausted"),), False, HOSTILE)
+    step = ReplayedStep(
+        snippet, execution, (Divergence("t", (), {}, DivergenceReason.EXHAUSTED),), False, HOSTILE
+    )
     scores = (
         score(Layer.CORRECTNESS, Scored(1.0, Label.PASS, "Fine.")),
         score(Layer.BOUNDARY, Scored(0.0, Label.FAIL, HOSTILE, (Evidence(HOSTILE, None, HOSTILE, HOSTILE),))),

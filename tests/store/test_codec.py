@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spanproof.evaluators.model import Divergence, RunEvaluation, TraceEvaluation
+from spanproof.evaluators.model import Divergence, DivergenceReason, RunEvaluation, TraceEvaluation
 from spanproof.trace import Errored, Event, Label, Outcome, Payload, Score, Scored, Skipped, Span, SpanKind
 from spanproof.trace.codec import MAX_DEPTH, MalformedDocument, decode, encode, from_plain, to_plain
 
@@ -110,4 +110,4 @@ def test_a_document_that_is_none_is_an_error_that_names_the_place(kind, text, wo
 
 def test_what_is_no_part_of_the_model_is_refused():
     with pytest.raises(TypeError, match="object is no part of the model"):
-        encode(Divergence("t", (object(),), {}, "unknown_tool"))  # type: ignore[arg-type]
+        encode(Divergence("t", (object(),), {}, DivergenceReason.UNKNOWN_TOOL))  # type: ignore[arg-type]

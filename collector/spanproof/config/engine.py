@@ -18,7 +18,7 @@ from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.evaluator import Evaluator, installed
 from spanproof.evaluators.judge import Judge, JudgeSettings, cascades, load_rubrics
 from spanproof.evaluators.lint import Lint
-from spanproof.evaluators.model import Told
+from spanproof.evaluators.model import UserHints
 from spanproof.evaluators.presence import NoCode
 from spanproof.evaluators.replay import FixtureBook, load_fixtures
 from spanproof.evaluators.sampling import Sampling, SamplingRule
@@ -103,7 +103,7 @@ def engine_of(config: Config, pipeline: Pipeline, sandbox: Sandbox | None, no_re
         replay_disabled_reason=no_replay,
         evaluators=evaluators_of(config, sandbox),
         layers=rules.layers,
-        told=told_by(config),
+        hints=user_hints(config),
         sampling=Sampling(tuple(SamplingRule(**sample.model_dump()) for sample in rules.sampling)),
         fixtures=_fixtures(config),
         repeat_share=rules.repeat_share,
@@ -115,10 +115,10 @@ def _fixtures(config: Config) -> FixtureBook:
     return load_fixtures(file) if file is not None else FixtureBook()
 
 
-def told_by(config: Config) -> Told:
+def user_hints(config: Config) -> UserHints:
     """What the configuration says beside the traces. One price table serves the judge and the agents."""
     synonyms = {state: tuple(words) for state, words in config.evaluation.synonyms.items()}
-    return Told(synonyms, config.judge.prices)
+    return UserHints(synonyms, config.judge.prices)
 
 
 def _build_packages(fixtures: FixtureBook, own: Sequence[Function], sandbox: Sandbox) -> None:

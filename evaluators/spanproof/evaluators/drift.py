@@ -63,12 +63,12 @@ def drifts(runs: Iterable[Run]) -> list[Drift]:
     for run in runs:
         for key, ending in _endings(run):
             found.setdefault(key, {}).setdefault(ending.executor, []).append(ending)
-    told = [
+    found_drifts = [
         Drift(key[0], key[1], tuple(sorted(map(_newest, places.values()), key=lambda one: one.time_ns)))
         for key, places in found.items()
         if _follows_the_executor(places)
     ]
-    return sorted(told, key=lambda drift: drift.endings[-1].time_ns, reverse=True)
+    return sorted(found_drifts, key=lambda drift: drift.endings[-1].time_ns, reverse=True)
 
 
 def _follows_the_executor(places: Mapping[Executor, list[Ending]]) -> bool:

@@ -2,7 +2,7 @@
 
 Takes a `Trace`; gives a `TraceEvaluation`. The order is fixed: every snippet of the trace is scanned before
 anything runs, then each run is replayed, then the evaluators judge, the cheapest first. One that raises costs
-its own judgement and no other; a sandbox that cannot run costs the replay and is told as the reason. The same
+its own judgement and no other; a sandbox that cannot run costs the replay and is the reason given. The same
 trace gives the same scores with the same ids, whenever and wherever it is evaluated.
 """
 
@@ -19,11 +19,12 @@ from spanproof.evaluators.evaluator import LAYER_RULES, Evaluator, Needs, by_cos
 from spanproof.evaluators.model import (
     ApiReport,
     NoReplay,
+    NoReplayCause,
     Replay,
     RunEvaluation,
     RunEvidence,
-    Told,
     TraceEvaluation,
+    UserHints,
 )
 from spanproof.evaluators.redact import Redactor
 from spanproof.evaluators.replay import FixtureBook
@@ -50,6 +51,8 @@ from spanproof.trace import (
     trace_of,
 )
 
+_NOT_NEEDED: Final = "nothing that is judged of this run needs it"
+
 
 class Engine:
     """Evaluates traces. Thread-safe, as its sandbox and its pipeline promise to be."""
@@ -63,7 +66,7 @@ class Engine:
         evaluators: Sequence[Evaluator] = (),
         layers: Collection[Layer] = tuple(Layer),
         sampling: Sampling | None = None,
-        told: Told | None = None,
+        hints: UserHints | None = None,
         fixtures: FixtureBook | None = None,
         repeat_share: float = 0.0,
     ) -> None:
@@ -73,10 +76,10 @@ class Engine:
             pipeline: scans every snippet before anything runs.
             sandbox: where runs are replayed; None evaluates without a replay. The caller closes it.
             replay_disabled_reason: why there is no sandbox, as users will read it.
-            evaluators: those beside the built-in layers; they are asked in the order of their cost.
+            evaluators: those beside the built-in layers; they run in the order of their cost.
             layers: those to judge; of the others nothing is said.
             sampling: which runs of them; None is all.
-            told: what the user says beside the traces: synonyms, prices.
+            hints: what the user says beside the traces: synonyms, prices.
             fixtures: what replays find, by cohort.
             repeat_share: share of the traces that are replayed twice, to find what is flaky.
         """
@@ -84,7 +87,7 @@ class Engine:
         self._runner = Runner(sandbox, replay_disabled_reason, repeat_share)
         self._evaluators = by_cost(each for each in (*LAYER_RULES, *evaluators) if each.layer in layers)
         self._sampling = sampling or Sampling()
-        self._told = told or Told()
+        self._hints = hints or UserHints()
         self._fixtures = fixtures or FixtureBook()
 
     def evaluate(
@@ -142,16 +145,16 @@ class Engine:
         own = {snippet.id: scans[snippet.id] for snippet in run.snippets}
         left_out = self._sampling.left_out(run)
         needed = self._needed(run, left_out) | (Needs.REPLAY if tests is not None else Needs.NOTHING)
-        replay: Replay | NoReplay = NoReplay("nothing that is judged of this run needs it", wanted=False)
+        replay: Replay | NoReplay = NoReplay(_NOT_NEEDED, NoReplayCause.NOT_NEEDED)
         apis: Mapping[str, ApiReport] = {}
         if needed and (reason := self._runner.too_weak(run, policies)) is not None:
             replay = NoReplay(reason)
         elif Needs.REPLAY in needed:
             replay, apis = self._runner.replayed(trace, run, own, fixtures, with_apis=Needs.APIS in needed)
         tested = self._runner.tested(run, tests, replay, fixtures) if tests is not None else None
-        evidence = RunEvidence(trace, run, own, replay, apis, policies, tested, self._told, earlier)
-        told = [snippet for turn in (*earlier, run) for snippet in turn.snippets]
-        redactor = Redactor(told, {snippet.id: scans[snippet.id] for snippet in told})
+        evidence = RunEvidence(trace, run, own, replay, apis, policies, tested, self._hints, earlier)
+        quoted = [snippet for turn in (*earlier, run) for snippet in turn.snippets]
+        redactor = Redactor(quoted, {snippet.id: scans[snippet.id] for snippet in quoted})
         judgements = [
             replace(judgement, outcome=redactor.outcome(judgement.outcome))
             for judgement in self._judged(evidence, left_out)
@@ -172,7 +175,7 @@ class Engine:
         for evaluator in self._evaluators:
             reason = left_out.get(evaluator.layer)
             if reason is None:
-                said = asked(evaluator, evidence, tuple(found.values()))
+                said = judged_by(evaluator, evidence, tuple(found.values()))
             elif evaluator in LAYER_RULES:
                 said = [_of_run(evaluator, evaluator.layer.value, evidence.run, Skipped(reason))]
             else:
@@ -209,8 +212,8 @@ _ASKED: Final = re.compile(r"output_messages\[(\d{1,6})\]\.tool_calls\[(\d{1,6})
 """How detection names the place of a tool call that a model asked for."""
 
 
-def asked(evaluator: Evaluator, evidence: RunEvidence, so_far: Sequence[Judgement]) -> list[Judgement]:
-    """Ask one evaluator; what it raises becomes its `Errored` judgement."""
+def judged_by(evaluator: Evaluator, evidence: RunEvidence, so_far: Sequence[Judgement]) -> list[Judgement]:
+    """Return the judgements of one evaluator; what it raises becomes its `Errored` judgement."""
     try:
         return evaluator.judge(evidence, so_far)
     except Exception as failure:  # noqa: BLE001 - one evaluator's trouble must not take the others along

@@ -51,7 +51,7 @@ class Evaluator(ABC):
     """Judges runs. Thread-safe.
 
     Attributes:
-        name, version: who judges, as scores tell it; a new version writes beside the old.
+        name, version: who judges, as scores name it; a new version writes beside the old.
         layer: what its judgements belong to.
         cost: what asking it takes.
     """

@@ -78,7 +78,7 @@ class Lint(Evaluator):
         if not kept:
             return Scored(1.0, None, "Ruff finds nothing.")
         codes = Counter(str(one["code"] or "E999") for one in kept)
-        told = ", ".join(f"{code} ×{times}" if times > 1 else code for code, times in sorted(codes.items()))
+        found = ", ".join(f"{code} ×{times}" if times > 1 else code for code, times in sorted(codes.items()))
         facts = tuple(
             Evidence(
                 f"{one['code'] or 'E999'} at line {one['location']['row']}: {one['message']}", snippet.span_id
@@ -86,7 +86,7 @@ class Lint(Evaluator):
             for one in kept[:20]
         )
         value = max(0.0, 1 - _EACH * len(kept))
-        return Scored(value, None, f"{counted(len(kept), 'finding')} of ruff: {told}.", facts)
+        return Scored(value, None, f"{counted(len(kept), 'finding')} of ruff: {found}.", facts)
 
     def _findings(self, snippets: Sequence[Snippet]) -> dict[int, list[dict[str, Any]]]:
         """What ruff says, by number of the snippet.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from spanproof.sandbox import Execution, JsonValue
 from spanproof.sandbox.policy import Policy
@@ -14,18 +15,22 @@ from spanproof.sandbox.scanners.model import Scan
 from spanproof.trace import Run, Score, Snippet, Trace
 
 
+class DivergenceReason(StrEnum):
+    """Why the tape has no answer for a call; `exhausted`: it had, and all were used up."""
+
+    UNKNOWN_TOOL = "unknown_tool"
+    UNKNOWN_ARGUMENTS = "unknown_arguments"
+    EXHAUSTED = "exhausted"
+
+
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """A tool call of a replay that the tape does not know.
-
-    Attributes:
-        reason: `unknown_tool`, `unknown_arguments` or `exhausted` (known, but already used up).
-    """
+    """A tool call of a replay that the tape does not know."""
 
     tool: str
     args: tuple[JsonValue, ...]
     kwargs: Mapping[str, JsonValue]
-    reason: str
+    reason: DivergenceReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +88,32 @@ class Replay:
         return next((step for step in self.steps if step.snippet.id == snippet_id), None)
 
 
+class NoReplayCause(StrEnum):
+    """Why a run was not replayed: `failed` is a failure of ours, the others are how things are set up."""
+
+    NOT_NEEDED = "not_needed"
+    SWITCHED_OFF = "switched_off"
+    UNAVAILABLE = "unavailable"
+    FAILED = "failed"
+
+
 @dataclass(frozen=True, slots=True)
 class NoReplay:
-    """Why a whole run was not replayed: no backend here, or replay is switched off.
+    """A run that was not replayed.
 
     Attributes:
-        wanted: whether anybody would have looked at it.
+        reason: the cause as a clause for people.
+        error_type: of a failed replay, the class of what failed.
     """
 
     reason: str
-    wanted: bool = True
+    cause: NoReplayCause = NoReplayCause.UNAVAILABLE
+    error_type: str | None = None
+
+    @property
+    def wanted(self) -> bool:
+        """Whether a score needs the replay."""
+        return self.cause is not NoReplayCause.NOT_NEEDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +183,8 @@ class TestReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What the user tells the layers, beside the trace.
+class UserHints:
+    """What the user knows beside the trace.
 
     Attributes:
         synonyms: other words for a state, by the word it is usually called (`{"shipped": ["on the truck"]}`).
@@ -183,7 +204,7 @@ class RunEvidence:
         apis: by snippet id, for Python snippets that could be looked up.
         tests: what became of the tests of the case this run is, None where it has none.
         policies: by snippet id, the boundary its scan was made by; the default one where there is none.
-        told: what the user says beside the trace.
+        hints: what the user says beside the trace.
         earlier: the turns before this run: runs of the trace beside it that ended before it began, in order.
     """
 
@@ -194,7 +215,7 @@ class RunEvidence:
     apis: Mapping[str, ApiReport] = field(default_factory=dict)
     policies: Mapping[str, Policy] = field(default_factory=dict)
     tests: TestReport | None = None
-    told: Told = Told()
+    hints: UserHints = UserHints()
     earlier: tuple[Run, ...] = ()
 
     def policy_of(self, snippet_id: str) -> Policy:

@@ -52,6 +52,8 @@ def _outcome(run: Run) -> Outcome:
         return Scored(1.0, Label.PASS, "No code, as this cohort should have none.")
     languages = ", ".join(sorted(Counter(snippet.language.value for snippet in found)))
     ran = sum(snippet.executed for snippet in found)
-    told = f"{counted(len(found), 'snippet')} ({languages}; {ran} ran) where this cohort should have none."
+    sentence = (
+        f"{counted(len(found), 'snippet')} ({languages}; {ran} ran) where this cohort should have none."
+    )
     facts = tuple(Evidence(f"{one.language.value} at {one.path}", one.span_id) for one in found[:20])
-    return Scored(0.0, Label.FAIL, told, facts)
+    return Scored(0.0, Label.FAIL, sentence, facts)

@@ -1,7 +1,7 @@
 """Running the code of runs: replayed, looked up in the runtime, held against the tests of their case.
 
 In: a run, and a sandbox, or the reason why there is none. Out: what running its code found, or why it did not
-run. A sandbox's own trouble is no finding about the code: it is tried once more, then told as the reason.
+run. A sandbox's own trouble is no finding about the code: it is tried once more, then it is the reason given.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from spanproof.evaluators.casetests import CaseTests, run_tests, untested
-from spanproof.evaluators.model import ApiReport, NoReplay, Replay, TestReport
+from spanproof.evaluators.model import ApiReport, NoReplay, NoReplayCause, Replay, TestReport
 from spanproof.evaluators.replay import ApiIndex, FixtureBook, parameters_in, replay_run
 from spanproof.evaluators.sampling import share_of
 from spanproof.sandbox import (
@@ -42,12 +42,12 @@ class Runner:
 
         Args:
             sandbox: None where no code is to run.
-            disabled_reason: why that is, as users will read it; empty where nobody gave a reason.
+            disabled_reason: why that is, as users will read it; empty where no reason is given.
             repeat_share: share of the traces that are replayed twice.
         """
         self._sandbox = sandbox
         self._apis = ApiIndex(sandbox) if sandbox is not None else None
-        self._no_replay = NoReplay(disabled_reason or _SWITCHED_OFF)
+        self._no_replay = NoReplay(disabled_reason or _SWITCHED_OFF, NoReplayCause.SWITCHED_OFF)
         self._repeat_share = repeat_share
         self._warned: set[str] = set()
 
@@ -88,14 +88,16 @@ class Runner:
             self._warn(str(missing))
             return NoReplay(str(missing)), {}
         except SandboxBroken as failure:
-            replay = NoReplay(f"the sandbox failed twice: {failure}")
+            replay = NoReplay(
+                f"the sandbox failed twice: {failure}", NoReplayCause.FAILED, type(failure).__name__
+            )
         try:
             return replay, _tried_twice(lambda: apis.report(run, given.packages)) if with_apis else {}
         except (SandboxUnavailable, SandboxBroken):
             return replay, {}
 
     def _warn(self, reason: str) -> None:
-        """Tell once what the scores of every such run will tell."""
+        """Log once what the scores of every such run will say."""
         if reason not in self._warned:
             self._warned.add(reason)
             log.warning("snippets are not run again: %s", reason)

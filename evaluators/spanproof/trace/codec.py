@@ -222,7 +222,7 @@ def _union_decoder(members: tuple[Any, ...]) -> _Decoder:
 
     def sum_type(plain: Any) -> Any:
         keys = _expect(plain, dict, "a sum type").keys()
-        # The members of our sum types are told apart by the fields they require.
+        # The members of our sum types are distinguished by the fields they require.
         fitting = [member for member in some if required[member] <= keys]
         if not fitting:
             names = " | ".join(member.__name__ for member in some)

@@ -36,7 +36,7 @@ class SpanKind(StrEnum):
 
 
 class Language(StrEnum):
-    """The languages a snippet can be told to be; `OTHER` is code in none of them."""
+    """The languages of snippets; `OTHER` is code in none of them."""
 
     PYTHON = "python"
     BASH = "bash"

@@ -78,7 +78,7 @@ def test_a_backend_that_does_not_tell_which_tests_failed_passes_none(build):
     run = build.run([build.snippet("x = 1")])
     sandbox = ScriptedSandbox({"x = 1": counted_only})
     found = run_tests(written(unit="assert x\nassert not x"), run, sandbox)
-    assert (found.results, found.unrun) == ((), "the sandbox does not tell which tests failed")
+    assert (found.results, found.unrun) == ((), "the sandbox does not report which tests failed")
 
 
 def test_hostile_code_finds_no_expected_value_and_passes_nothing(build, jail):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.model import NoReplay, Replay
+from spanproof.evaluators.model import NoReplay, NoReplayCause, Replay
 from spanproof.evaluators.rescore import rescored
 from spanproof.evaluators.sampling import Sampling, SamplingRule
 from spanproof.sandbox.backends.scripted import ScriptedSandbox
@@ -35,7 +35,9 @@ def test_nothing_runs_for_layers_that_the_record_settles(jail, misquote, layer):
     sandbox = ScriptedSandbox()
     evaluation = Engine(pipeline=Pipeline(), sandbox=sandbox, layers=[layer]).evaluate(misquote)
     assert (sandbox.programs, sandbox.specs) == ([], [])
-    assert evaluation.runs[0].replay == NoReplay("nothing that is judged of this run needs it", wanted=False)
+    assert evaluation.runs[0].replay == NoReplay(
+        "nothing that is judged of this run needs it", NoReplayCause.NOT_NEEDED
+    )
     said = {s.name: (s.id, getattr(s.outcome, "value", s.outcome)) for s in evaluation.scores}
     assert said == {
         s.name: (s.id, getattr(s.outcome, "value", s.outcome)) for s in whole.scores if s.layer is layer

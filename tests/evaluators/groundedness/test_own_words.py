@@ -8,7 +8,7 @@ import pytest
 
 from spanproof.evaluators.layers import groundedness
 from spanproof.evaluators.layers.groundedness import Verdict, ground
-from spanproof.evaluators.model import Told
+from spanproof.evaluators.model import UserHints
 from spanproof.trace import Payload
 
 SHIPPED = {"shipped": ["on the truck", "ausgeliefert"]}
@@ -35,6 +35,6 @@ def test_the_words_reach_the_layer_with_the_evidence(build, score_of):
     snippet = build.snippet("print(status())", observation='{"status": "cancelled"}')
     said = "Your order is on the truck."
     evidence = build.evidence(build.run([snippet], answer=Payload(said, said)))
-    told = replace(evidence, told=Told(synonyms={"shipped": ("on the truck",)}))
-    reason = score_of(groundedness.judge(told), "groundedness").reason
+    hinted = replace(evidence, hints=UserHints(synonyms={"shipped": ("on the truck",)}))
+    reason = score_of(groundedness.judge(hinted), "groundedness").reason
     assert "'on the truck': `status: cancelled` is what the outputs say" in reason

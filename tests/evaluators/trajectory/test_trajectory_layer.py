@@ -8,7 +8,7 @@ import pytest
 
 from spanproof.evaluators.layers import trajectory
 from spanproof.evaluators.layers.trajectory.weights import FAILING, WEIGHTS
-from spanproof.evaluators.model import Told
+from spanproof.evaluators.model import UserHints
 from spanproof.sandbox import FailureClass
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.trace import (
@@ -316,7 +316,7 @@ def test_cost_is_tokens_by_the_price_of_the_model_that_the_user_gives(build, sco
     evidence = build.evidence(run)
     unknown = score_of(trajectory.judge(evidence), "cost_usd")
     assert "'mine-2026-01-01' is not known; add it to judge.prices" in unknown.reason
-    told = replace(evidence, told=Told(prices={"mine-2026-01-01": (1.0, 2.0)}))
+    told = replace(evidence, hints=UserHints(prices={"mine-2026-01-01": (1.0, 2.0)}))
     cost = score_of(trajectory.judge(told), "cost_usd")
     assert (cost.label, round(cost.value, 4)) == (None, round(0.1 / 0.3, 4))
     assert cost.explanation.startswith("$0.2000: 100000 tokens in, 50000 out")

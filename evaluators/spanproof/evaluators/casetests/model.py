@@ -1,6 +1,6 @@
 """The tests of a case as people write them.
 
-Frozen pydantic models: a file's keys and types are checked here, and an unknown key is told.
+Frozen pydantic models: a file's keys and types are checked here, and an unknown key is reported.
 """
 
 from __future__ import annotations

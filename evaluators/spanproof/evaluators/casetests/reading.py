@@ -1,4 +1,4 @@
-"""`tests.yaml` of a case, read and checked: every mistake is told with its place before anything runs."""
+"""`tests.yaml` of a case, read and checked: every mistake is reported with its place before anything runs."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def read_tests(document: Any, place: str) -> CaseTests:
     except ValidationError as problems:
         first = problems.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        told = _in_words(first)
+        message = _in_words(first)
         if first["type"] == "extra_forbidden":
             known = ", ".join(CaseTests.model_fields) if len(first["loc"]) == 1 else "those in docs/suites.md"
-            told = f"there is no such key; known are {known}"
+            message = f"there is no such key; known are {known}"
         more = f" ({len(problems.errors()) - 1} more)" if len(problems.errors()) > 1 else ""
         raise TestsError(
-            f"{place}: {where}: {told}{more}" if where else f"{place}: {told}{more}"
+            f"{place}: {where}: {message}{more}" if where else f"{place}: {message}{more}"
         ) from problems
 
 
@@ -66,7 +66,7 @@ def _in_words(error: ErrorDetails) -> str:
         return "keys are texts: put it in quotes"
     if error["type"] == "union_tag_invalid":
         return f"there is no such kind of input; known are {error['ctx']['expected_tags']}"
-    told = in_words(error)
+    message = in_words(error)
     if error["type"] != "invalid-json-value":
-        return told
-    return f"{told}: write it as JSON would, or make it in tests of your own under `unit`"
+        return message
+    return f"{message}: write it as JSON would, or make it in tests of your own under `unit`"

@@ -176,7 +176,7 @@ class _Testing:
     def _note(self, text: TestText, execution: Execution) -> None:
         total, passed = execution.tests_total, execution.tests_passed or 0
         if total and passed + len(execution.tests_failed) != total:
-            raise _CannotTell("the sandbox does not tell which tests failed")
+            raise _CannotTell("the sandbox does not report which tests failed")
         failed = set(execution.tests_failed) if total else set(range(len(text.names)))
         first = all(passed for _, passed in self.results)
         for number, name in enumerate(text.names):
@@ -226,7 +226,7 @@ class _Testing:
 
 
 def _why(execution: Execution) -> str | None:
-    """Why the first of its tests failed, where that tells nothing of what was expected."""
+    """Why the first of its tests failed, where that reveals nothing of what was expected."""
     if execution.failure_class in _STOPPED:
         return execution.failure_class.value
     message = execution.raised.message if execution.raised is not None else ""
@@ -242,7 +242,7 @@ def _by_assertion(execution: Execution) -> bool:
 
 
 def _collected(stdout: str, mark: str) -> dict[str, bytes]:
-    """Files as the program told them; what is no base64 is none."""
+    """Files as the program printed them; what is no base64 is none."""
     found = {}
     for line in stdout.splitlines():
         said = line.split(" ")

@@ -133,9 +133,9 @@ def _telling(test):
             test()
         except Exception as failure:
             for note in getattr(failure, "__notes__", ()):
-                told = re.match(form, note, re.DOTALL)
-                if told is not None and not isinstance(failure, ImportError):
-                    raise AssertionError({falsified!r} + " ".join(told[1].split())) from failure
+                own = re.match(form, note, re.DOTALL)
+                if own is not None and not isinstance(failure, ImportError):
+                    raise AssertionError({falsified!r} + " ".join(own[1].split())) from failure
             raise
     return run
 """
@@ -201,7 +201,7 @@ def text_of_property(tested: Property) -> TestText:
 
 
 def text_of_unit(unit: str, names: Sequence[str]) -> TestText:
-    """Unit tests; where they use hypothesis, its inputs are the same in every run, and it tells them.
+    """Unit tests; where they use hypothesis, its inputs are the same in every run, and it reports them.
 
     Args:
         unit: as it was written.

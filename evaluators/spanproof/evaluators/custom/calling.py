@@ -10,7 +10,7 @@ _GIVEN_APART = 2
 
 
 def why_not_callable(main: ast.FunctionDef | ast.AsyncFunctionDef, given: Collection[str]) -> str | None:
-    """Why `main(completion, target, **variables)` would raise; None where it would not, or nobody can tell.
+    """Why `main(completion, target, **variables)` would raise; None where it would not or may not.
 
     Variables that it does not name are not given to it.
 

@@ -1,4 +1,4 @@
-"""What stands behind a user's function in its program: it makes the calls and tells their answers.
+"""The driver of a user's function in its program: it makes the calls and reports their answers.
 
 In, on stdin: the mark, the seconds for a call, the calls. Out, on stdout: one line for each call, the mark
 before it; the first line, an empty one, says that the function is there. What the function prints goes to

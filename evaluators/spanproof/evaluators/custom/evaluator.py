@@ -37,7 +37,7 @@ VARIABLES = frozenset(("input", "task", "answer", "code", "outputs", "attributes
 """What a function is given beside `completion` and `target`, by name; see docs/evaluators.md."""
 
 MAX_SPANS = 200
-"""Spans of one run that are judged at most: the rest is told as skipped."""
+"""Spans of one run that are judged at most: the rest is skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class CustomEvaluator(Evaluator):
         ]
 
     def needs(self, run: Run) -> Needs:
-        """The function is told what came of the code."""
+        """The function gets the outcome of the code."""
         return where_record_is_silent(run) if self._wiring.attach.takes(run, self.name) else Needs.NOTHING
 
     def _outcomes(self, evidence: RunEvidence, spans: Sequence[Span]) -> list[Outcome]:
@@ -109,7 +109,7 @@ class CustomEvaluator(Evaluator):
         return [self._outcome(each) for each in returned]
 
     def _warn(self, reason: str) -> None:
-        """Tell once what every score of this evaluator will tell."""
+        """Log once what every score of this evaluator will say."""
         if reason not in self._warned:
             self._warned.add(reason)
             log.warning("evaluator %r cannot run, its scores are skipped: %s", self._function.name, reason)

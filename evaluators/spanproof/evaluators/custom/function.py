@@ -157,14 +157,14 @@ def _one_program(function: Function, calls: Sequence[Call], sandbox: Sandbox) ->
             fixtures=Fixtures(seed=0, packages=function.packages),
         )
     )
-    told = [line.removeprefix(mark) for line in execution.stdout.splitlines() if line.startswith(mark)]
-    if not told:
+    lines = [line.removeprefix(mark) for line in execution.stdout.splitlines() if line.startswith(mark)]
+    if not lines:
         return [_unanswered(execution, f"it was not ready within {seconds:g} s")] * len(calls)
-    answers = [_returned(line, function.timeout_s) for line in told[1:]]
+    answers = [_returned(line, function.timeout_s) for line in lines[1:]]
     if len(answers) > len(calls):
         message = "it answered more often than it was asked"
         return [Returned(error_type="BadAnswer", message=message)] * len(calls)
-    if len(answers) < len(calls) and told[-1] != ENDED_LATE:
+    if len(answers) < len(calls) and lines[-1] != ENDED_LATE:
         answers.append(_unanswered(execution, _late(function.timeout_s)))
     return answers
 
@@ -173,8 +173,8 @@ def _main_of(function: Function) -> ast.FunctionDef | ast.AsyncFunctionDef | Non
     try:
         tree = ast.parse(function.source)
     except SyntaxError as problem:
-        told = f"line {problem.lineno}: {problem.msg}"
-        raise EvaluatorError(f"evaluator {function.name!r} does not compile: {told}") from problem
+        message = f"line {problem.lineno}: {problem.msg}"
+        raise EvaluatorError(f"evaluator {function.name!r} does not compile: {message}") from problem
     except (ValueError, RecursionError) as problem:
         raise EvaluatorError(f"evaluator {function.name!r} does not compile: {problem}") from problem
     defined = (node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
@@ -228,16 +228,16 @@ def _unanswered(execution: Execution, late: str) -> Returned:
         return Returned(error_type="NoAnswer", message="the function ended the program before it answered")
     raised = execution.raised
     if raised is not None:
-        told = f"{raised.type}: {raised.message}"
+        message = f"{raised.type}: {raised.message}"
         if failure is FailureClass.MISSING_DEPENDENCY:
-            told += "; what the function imports is named in `packages`"
+            message += "; what the function imports is named in `packages`"
     elif failure is FailureClass.TIMEOUT:
-        told = late
+        message = late
     elif failure is FailureClass.OUT_OF_MEMORY:
-        told = f"it took more memory than the {_LIMITS.memory_bytes >> 20} MiB there are"
+        message = f"it took more memory than the {_LIMITS.memory_bytes >> 20} MiB there are"
     elif failure is FailureClass.OUTPUT_LIMIT:
-        told = f"it printed more than {_LIMITS.output_kill_bytes >> 20} MiB"
+        message = f"it printed more than {_LIMITS.output_kill_bytes >> 20} MiB"
     else:
         how = f"exit code {execution.exit_code}" if execution.signal is None else f"signal {execution.signal}"
-        told = f"it ended the program with {how}: {execution.stderr[-500:].strip()}".rstrip(": ")
-    return Returned(error_type=failure.value, message=told)
+        message = f"it ended the program with {how}: {execution.stderr[-500:].strip()}".rstrip(": ")
+    return Returned(error_type=failure.value, message=message)

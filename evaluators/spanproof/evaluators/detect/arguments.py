@@ -131,8 +131,8 @@ def _of_argument(
 ) -> Language | None:
     hinted = _tool_language(tool)
     if key in _CODE_KEYS:
-        told = declared or _told(source, hinted)
-        return told or (Language.OTHER if _CODE_TOOL.search(tool) else None)
+        found = declared or _recognise_language(source, hinted)
+        return found or (Language.OTHER if _CODE_TOOL.search(tool) else None)
     if key in _SHELL_KEYS:
         return Language.BASH if hinted is Language.BASH else declared or _code(source)
     if key in _SQL_KEYS and (hinted is Language.SQL or "sql" in key) and _SQL_VERB.match(source):
@@ -150,16 +150,16 @@ def _of_only_argument(tool: str, source: str) -> Language | None:
     if hinted is Language.SQL:
         return Language.SQL if _SQL_VERB.match(source) else None
     if hinted is not None:
-        return hinted if hinted is Language.BASH else _told(source, hinted)
+        return hinted if hinted is Language.BASH else _recognise_language(source, hinted)
     return _code(source) if _CODE_TOOL.search(tool) else None
 
 
-def _told(source: str, hinted: Language | None) -> Language | None:
+def _recognise_language(source: str, hinted: Language | None) -> Language | None:
     """The language of code given to a tool whose name says one: short JavaScript parses as Python too."""
-    told = _code(source)
-    if hinted in (Language.JAVASCRIPT, Language.TYPESCRIPT) and told in (Language.PYTHON, Language.OTHER):
+    found = _code(source)
+    if hinted in (Language.JAVASCRIPT, Language.TYPESCRIPT) and found in (Language.PYTHON, Language.OTHER):
         return hinted
-    return told or hinted
+    return found or hinted
 
 
 def _code(source: str) -> Language | None:

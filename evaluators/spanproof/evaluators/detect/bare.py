@@ -44,7 +44,7 @@ class BareSnippet:
 def bare_snippets(text: str) -> list[BareSnippet]:
     """The code in this text, in order."""
     if python_weight(text) >= ENOUGH:
-        # Prose does not parse: a whole program is told before its comments can be taken for headings.
+        # Prose does not parse: a whole program is recognised before its comments can be taken for headings.
         return [BareSnippet(identify(text) or Language.PYTHON, *_span_of_lines(text))]
     if is_yaml(text):
         return [BareSnippet(Language.YAML, *_span_of_lines(text))]

@@ -3,7 +3,7 @@
 Structure decides, never single words that prose uses too: each language has signs (regular expressions with a
 weight), Python is parsed besides. Where both leave it open, a small trained model may say. What comes in is a
 text without its fences; what goes out is a language, or None for prose, data in a sentence, and anything too
-short to tell. Nothing is run, nothing is downloaded.
+short to identify. Nothing is run, nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def _is_undisputed(best: Language, alone: dict[Language, int], family: int, pars
 
 
 def _learned(source: str, least: int, signs: int) -> Language | None:
-    """What the model says where structure leaves it open whether this is code; None where it cannot tell."""
+    """What the model says where structure leaves it open whether this is code; None where it is not sure."""
     language, lead = likeliest(source)
     if not signs and least >= ENOUGH:
         return None

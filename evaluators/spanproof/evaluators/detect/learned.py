@@ -1,7 +1,7 @@
 """A small linear model over character trigrams: which language a text is in, where structure leaves it open.
 
 Takes a text; gives the likeliest kind and how far it is ahead of the next, in the model's own units. The
-weights lie beside this file, made by `training/detection/train.py`, whose README tells the data. In plain
+weights lie beside this file, made by `training/detection/train.py`, whose README describes the data. In plain
 Python: a text's distinct trigrams are looked up, and the weights of all kinds are added at once, packed into
 one integer.
 """
@@ -49,7 +49,7 @@ _SAID: Final = re.compile(
     r"|(?:(?<=^--)|(?<=^#))[ \t][^\n]*|(?<=[ \t]#)[ \t][^\n]*",
     re.MULTILINE | re.DOTALL,
 )
-"""What comments and docstrings say, without their marks: the marks tell a language, the words do not."""
+"""What comments and docstrings say, without their marks: the marks reveal a language, the words do not."""
 
 
 def trigrams(text: str) -> set[str]:
@@ -71,6 +71,6 @@ def _model() -> tuple[list[Language | None], dict[str, int], list[int], float]:
         trigram, weights = line.encode().decode("unicode_escape")[:3], line.rsplit(" ", 1)[1]
         lanes = bytes.fromhex(weights)
         rows[trigram] = sum(weight << (_LANE * at) for at, weight in enumerate(lanes))
-    told = [name.partition("/")[0] for name in names.split(",")]
-    kinds = [None if name == "prose" else Language(name) for name in told]
+    programs = [name.partition("/")[0] for name in names.split(",")]
+    kinds = [None if name == "prose" else Language(name) for name in programs]
     return kinds, rows, [int(first) for first in bias.split(",")], float(scale)

@@ -1,8 +1,8 @@
 """What each line of a text is by itself and beside its neighbours: code, prose, or either.
 
-Prose is told by its form (a sentence, a list item, a heading), code by its beginning or ending. What a line
-cannot tell its neighbours may: a comment or docstring that goes on, an indented line below code, a block's
-header above an indented line, a `#` line that touches another.
+Prose is recognised by its form (a sentence, a list item, a heading), code by its beginning or ending. What a
+line does not show its neighbours may: a comment or docstring that goes on, an indented line below code, a
+block's header above an indented line, a `#` line that touches another.
 """
 
 from __future__ import annotations

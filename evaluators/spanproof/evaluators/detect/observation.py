@@ -17,7 +17,7 @@ _OUTPUT: Final = "Last output from code snippet:\n"
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The parts; None where the text does not tell them apart."""
+    """The parts; None where the text does not separate them."""
 
     logs: str | None = None
     output: Payload | None = None

@@ -1,6 +1,6 @@
 """How plainly a text is Python: what its syntax tree says.
 
-Most text does not parse; what does may still be a word, a sum or a value. The weight told is that of
+Most text does not parse; what does may still be a word, a sum or a value. The weight given is that of
 statements only code has. A program that was cut counts by what stands before the cut. Text is parsed, never
 run.
 """
@@ -13,7 +13,7 @@ import warnings
 from typing import Final
 
 _MAX_PARSED_CHARS: Final = 20_000
-"""Parsing takes time in proportion; longer texts are told by their signs."""
+"""Parsing takes time in proportion; longer texts are recognised by their signs."""
 
 
 _LEAST_BEFORE_CUT: Final = 0.7
@@ -62,7 +62,7 @@ def _goes_on(statement: ast.stmt, bound: set[str]) -> bool:
 
 
 def _ends_in_semicolons(source: str) -> bool:
-    """Whether half of the lines end in a semicolon: Python may, and nobody writes it so."""
+    """Whether half of the lines end in a semicolon: Python may, and people do not write it so."""
     lines = [line for line in source.splitlines() if line.strip()]
     return 2 * sum(line.rstrip().endswith(";") for line in lines) >= len(lines)
 

@@ -41,17 +41,17 @@ def step_code(trace: Trace, step: Span, following: Span | None) -> StepCode | No
         return None
     history = following.input_messages if following is not None else ()
     own = _own_blocks(trace, step)
-    told = _told_by_history(history)
+    source = _source_in_history(history)
     observation = step.observation or _shown_last(history)
-    if told is not None and following is not None:
+    if source is not None and following is not None:
         place = own[1] if own is not None else f"{following.span_id}/input_messages"
-        return StepCode(told, place, observation)
+        return StepCode(source, place, observation)
     if own is not None and _ran_code(step, observation):
         return StepCode(own[0], own[1], observation)
     return None
 
 
-def _told_by_history(history: Sequence[Message]) -> str | None:
+def _source_in_history(history: Sequence[Message]) -> str | None:
     """The source of the last interpreter call, if it is the last thing the agent did."""
     for message in reversed(history):
         if message.role == "assistant":

@@ -25,7 +25,7 @@ class TextSnippet:
     """Code found in a text.
 
     Attributes:
-        language: as told by its mark or by its structure.
+        language: by its mark or by its structure.
         source: the code, unescaped where it stood in a JSON string.
         start, end: where it stands, in characters of the text; for code in a JSON string the string's inside.
     """

@@ -99,7 +99,7 @@ _HOLD_SOURCE = {
 
 
 def _may_be_cut(span: Span, found: _Candidate) -> bool:
-    """Whether the clipping that the span tells of may have hit this source."""
+    """Whether the clipping that the span reports may have hit this source."""
     clipped = span.attributes.get(ours.CONTENT_TRUNCATED)
     if not isinstance(clipped, list):
         return True

@@ -126,7 +126,7 @@ def _check_splits(rubric: Rubric, rows: Sequence[Labelled]) -> None:
             (label,) = labels
             lacking = Label.FAIL if label is Label.PASS else Label.PASS
             raise BadLabels(
-                f"rubric {rubric.name}: the {counts[split]} rows {what} are all labelled {label}: they tell"
+                f"rubric {rubric.name}: the {counts[split]} rows {what} are all labelled {label}: they say"
                 f" no agreement from chance; add some that people {lacking}, or set `split` by hand"
             )
 
@@ -143,8 +143,8 @@ def _labelled(number: int, line: str, rubrics: Mapping[str, Rubric]) -> Labelled
     try:
         row = json.loads(line)
     except json.JSONDecodeError as problem:
-        told = f"{problem.msg} at character {problem.pos + 1}"
-        raise BadLabels(f"line {number}: no JSON: {told}") from problem
+        message = f"{problem.msg} at character {problem.pos + 1}"
+        raise BadLabels(f"line {number}: no JSON: {message}") from problem
     if not isinstance(row, dict):
         raise BadLabels(f"line {number}: must be a JSON object")
     rubric, material, label = row.get("rubric"), row.get("material"), row.get("label")

@@ -1,4 +1,4 @@
-"""The judge as an evaluator: asked only where the rules could not tell.
+"""The judge as an evaluator: asked only where the rules leave it open.
 
 Takes what cheaper evaluators said; for each judgement they left open and for which there is a rubric, asks
 and gives a judgement in its place. What the judge could not be asked stays open with the reason, what it

@@ -148,15 +148,15 @@ class Judge:
             )
             choice = completion.choices[0]
         except openai.APIStatusError as problem:
-            told = f"the endpoint answered {problem.status_code}: {problem.message}"
-            raise JudgeFailed("refused", told[:500], _wait_s(problem.response.headers)) from problem
+            message = f"the endpoint answered {problem.status_code}: {problem.message}"
+            raise JudgeFailed("refused", message[:500], _wait_s(problem.response.headers)) from problem
         except openai.APITimeoutError as problem:
-            told = f"{_place_of(client)} gave no reply within {self._settings.timeout_s:g} s"
-            raise JudgeFailed("unreachable", told) from problem
+            message = f"{_place_of(client)} gave no reply within {self._settings.timeout_s:g} s"
+            raise JudgeFailed("unreachable", message) from problem
         except openai.OpenAIError as problem:
             why = problem.__cause__ or problem
-            told = f"{_place_of(client)} cannot be reached: {type(why).__name__}: {why}"
-            raise JudgeFailed("unreachable", told[:500]) from problem
+            message = f"{_place_of(client)} cannot be reached: {type(why).__name__}: {why}"
+            raise JudgeFailed("unreachable", message[:500]) from problem
         except (AttributeError, TypeError, IndexError, ValueError) as problem:
             raise JudgeFailed("malformed", f"the endpoint's answer is no completion: {problem}") from problem
         usage = completion.usage
@@ -186,5 +186,5 @@ def _place_of(client: Any) -> str:
 
 def _wait_s(headers: Mapping[str, str]) -> float:
     """How long an endpoint asks to be left alone, where it says so in seconds."""
-    told = headers.get("retry-after", "")
-    return float(told) if told.isdecimal() else 0.0
+    delay = headers.get("retry-after", "")
+    return float(delay) if delay.isdecimal() else 0.0

@@ -55,10 +55,10 @@ def reply_of(text: str, question: Question) -> Reply:
         raise JudgeFailed("malformed", f"the score is no number: {score!r}")
     if not 0 <= score <= 1:
         raise JudgeFailed("out_of_range", f"the score must be from 0 to 1, got {score!r}")
-    told = tuple(quote for quote in quotes[:_MAX_QUOTES] if isinstance(quote, str))
-    if len(told) < len(quotes[:_MAX_QUOTES]):
+    quoted = tuple(quote for quote in quotes[:_MAX_QUOTES] if isinstance(quote, str))
+    if len(quoted) < len(quotes[:_MAX_QUOTES]):
         raise JudgeFailed("malformed", "a quote is no text")
-    missing = next((quote for quote in told if not question.holds(quote)), None)
+    missing = next((quote for quote in quoted if not question.holds(quote)), None)
     if missing is not None:
         raise JudgeFailed("misquoted", f"the material does not hold the words quoted: {missing[:200]!r}")
-    return Reply(reasoning[:_MAX_REASONING], told, float(score))
+    return Reply(reasoning[:_MAX_REASONING], quoted, float(score))

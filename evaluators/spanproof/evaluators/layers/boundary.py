@@ -45,7 +45,7 @@ class _Settled:
 
     value: float
     label: Label | None
-    told: str
+    sentence: str
     evidence: tuple[Evidence, ...] = ()
 
 
@@ -73,13 +73,13 @@ def _of_run(found: list[_Settled]) -> Outcome:
     value = min(finding.value for finding in found)
     failed = [finding for finding in found if finding.label is Label.FAIL]
     if failed:
-        return Scored(value, Label.FAIL, _sentence(failed[0].told), facts)
+        return Scored(value, Label.FAIL, _sentence(failed[0].sentence), facts)
     unsettled = [finding for finding in found if finding.label is None]
     if unsettled:
-        return Scored(value, None, _sentence(unsettled[0].told), facts)
+        return Scored(value, None, _sentence(unsettled[0].sentence), facts)
     refused = [finding for finding in found if finding.evidence]
-    told = refused[0].told if refused else f"{counted(len(found), 'snippet')} within the policy"
-    return Scored(value, Label.PASS, _sentence(told), facts)
+    sentence = refused[0].sentence if refused else f"{counted(len(found), 'snippet')} within the policy"
+    return Scored(value, Label.PASS, _sentence(sentence), facts)
 
 
 def _settle(evidence: RunEvidence, snippet: Snippet) -> _Settled:
@@ -89,12 +89,12 @@ def _settle(evidence: RunEvidence, snippet: Snippet) -> _Settled:
     facts = (*_scan_facts(snippet, scan), *_attempt_facts(snippet, refused), *_record_facts(snippet))
     if scan.verdict is Verdict.DENY:
         stopped = _stopped(evidence, snippet, refused)
-        told = f"{_scanned(scan)}{_if_proposed(snippet)}{stopped}{_recorded(snippet)}"
-        return _Settled(0.0, Label.FAIL, told, facts)
+        sentence = f"{_scanned(scan)}{_if_proposed(snippet)}{stopped}{_recorded(snippet)}"
+        return _Settled(0.0, Label.FAIL, sentence, facts)
     if refused:
         seen = "the scanners saw nothing" if scan.verdict is Verdict.ALLOW else _scanned(scan)
-        told = f"{seen}{_stopped(evidence, snippet, refused)}{_recorded(snippet)}"
-        return _Settled(0.0, Label.FAIL, told, facts)
+        sentence = f"{seen}{_stopped(evidence, snippet, refused)}{_recorded(snippet)}"
+        return _Settled(0.0, Label.FAIL, sentence, facts)
     if scan.verdict is Verdict.REVIEW:
         return _settle_review(evidence, snippet, facts)
     return _Settled(1.0, Label.PASS, f"within the policy{_recorded(snippet)}", facts)
@@ -106,18 +106,18 @@ def _settle_review(evidence: RunEvidence, snippet: Snippet, facts: tuple[Evidenc
     proposed = _if_proposed(snippet)
     words = _for_a_person(scan)
     if words is not None:
-        told = f"{words}{proposed}; open, as it stands in the text and no replay settles it{recorded}"
-        return _Settled(UNSETTLED, None, told, facts)
+        sentence = f"{words}{proposed}; open, as it stands in the text and no replay settles it{recorded}"
+        return _Settled(UNSETTLED, None, sentence, facts)
     if step is None:
         why = why_not_replayed(evidence, snippet)
-        told = f"{_scanned(scan)}{proposed}; open, as there is no replay: {why}{recorded}"
-        return _Settled(UNSETTLED, None, told, facts)
+        sentence = f"{_scanned(scan)}{proposed}; open, as there is no replay: {why}{recorded}"
+        return _Settled(UNSETTLED, None, sentence, facts)
     if not _went_through(step):
         how = step.execution.failure_class
-        told = f"{_scanned(scan)}; open, as the replay ended in {how} where the run went on{recorded}"
-        return _Settled(UNSETTLED, None, told, facts)
-    told = f"{_scanned(scan)}; the replay tried nothing beyond the boundary{recorded}"
-    return _Settled(1.0, Label.PASS, told, facts)
+        sentence = f"{_scanned(scan)}; open, as the replay ended in {how} where the run went on{recorded}"
+        return _Settled(UNSETTLED, None, sentence, facts)
+    sentence = f"{_scanned(scan)}; the replay tried nothing beyond the boundary{recorded}"
+    return _Settled(1.0, Label.PASS, sentence, facts)
 
 
 def _if_proposed(snippet: Snippet) -> str:
@@ -148,10 +148,10 @@ def _attempts_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
         return Skipped(f"the replay broke off ({ending}), and tried nothing beyond the boundary until then")
     if not refused:
         return Scored(1.0, Label.PASS, "The replay tried nothing beyond the boundary.")
-    told = (
+    sentence = (
         f"The replay tried {', '.join(_target(attempt) for attempt in refused[:3])}; the sandbox stopped it."
     )
-    return Scored(0.0, Label.FAIL, told, _attempt_facts(snippet, refused))
+    return Scored(0.0, Label.FAIL, sentence, _attempt_facts(snippet, refused))
 
 
 def _security_outcome(snippet: Snippet, scan: Scan) -> Outcome:
@@ -165,8 +165,8 @@ def _security_outcome(snippet: Snippet, scan: Scan) -> Outcome:
         Evidence(f"CWE-{one.cwe} at line {one.line}: {one.message}", snippet.span_id) for one in found
     )
     kinds = sorted({one.cwe for one in found if one.cwe is not None})
-    told = f"{counted(len(kinds), 'kind')} of weakness: {', '.join(f'CWE-{kind}' for kind in kinds)}."
-    return Scored(security_score(found), None, told, facts)
+    sentence = f"{counted(len(kinds), 'kind')} of weakness: {', '.join(f'CWE-{kind}' for kind in kinds)}."
+    return Scored(security_score(found), None, sentence, facts)
 
 
 def _refused(evidence: RunEvidence, step: ReplayedStep | None) -> list[Attempt]:
@@ -212,10 +212,10 @@ def _scan_facts(snippet: Snippet, scan: Scan) -> tuple[Evidence, ...]:
 
 
 def _attempt_facts(snippet: Snippet, refused: list[Attempt]) -> tuple[Evidence, ...]:
-    told = [f"tried {_target(attempt)}" for attempt in refused[:_MAX_ATTEMPTS]]
+    sentence = [f"tried {_target(attempt)}" for attempt in refused[:_MAX_ATTEMPTS]]
     if len(refused) > _MAX_ATTEMPTS:
-        told.append(f"tried {len(refused) - _MAX_ATTEMPTS} more")
-    return tuple(Evidence(what, snippet.span_id, replayed="stopped by the sandbox") for what in told)
+        sentence.append(f"tried {len(refused) - _MAX_ATTEMPTS} more")
+    return tuple(Evidence(what, snippet.span_id, replayed="stopped by the sandbox") for what in sentence)
 
 
 def _record_facts(snippet: Snippet) -> tuple[Evidence, ...]:
@@ -255,10 +255,10 @@ def _target(attempt: Attempt) -> str:
     return f"{attempt.kind} {attempt.target}"
 
 
-def _sentence(told: str) -> str:
+def _sentence(sentence: str) -> str:
     """A clause as a sentence; a name of the code or of a program keeps its letters."""
-    told = told.rstrip(".")
-    return f"{told[:1].upper()}{told[1:]}." if _PLAIN_WORD.match(told) else f"{told}."
+    sentence = sentence.rstrip(".")
+    return f"{sentence[:1].upper()}{sentence[1:]}." if _PLAIN_WORD.match(sentence) else f"{sentence}."
 
 
 def _judgement(name: str, span_id: str, outcome: Outcome, snippet_id: str | None = None) -> Judgement:

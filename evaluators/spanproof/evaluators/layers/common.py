@@ -58,7 +58,7 @@ def executed(run: Run) -> list[Snippet]:
 
 
 def is_silent(run: Run) -> bool:
-    """Whether nothing on the trace tells what came of some program that ran: then the replay tells it."""
+    """Whether the trace lacks the outcome of some program that ran, so that a replay is needed."""
     return any(
         record_of(snippet).failure_class is None or not is_told(step, snippet)
         for step in run.steps
@@ -68,9 +68,9 @@ def is_silent(run: Run) -> bool:
 
 
 def is_told(step: Step, snippet: Snippet) -> bool:
-    """Whether the trace tells anything of what came of a snippet: text, a value, or an error."""
-    told = snippet.logs or snippet.output or snippet.observation or step.observation
-    return bool(told or snippet.error)
+    """Whether the trace shows anything of a snippet's outcome: text, a value, or an error."""
+    shown = snippet.logs or snippet.output or snippet.observation or step.observation
+    return bool(shown or snippet.error)
 
 
 def ended(evidence: RunEvidence, snippet: Snippet) -> Ended:

@@ -52,15 +52,15 @@ MAX_FAILED_SHARE = 0.5
 SECONDS_AT_HALF = 30.0
 """Where `wall_s_score` is 0.5: about what an ordinary run takes."""
 
-MAX_TOLD = 3
+MAX_NAMED = 3
 """So many failed steps are named; all are in the evidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """How one step ended; `told` names it for people."""
+    """How one step ended; `sentence` names it for people."""
 
-    told: str
+    sentence: str
     span_id: str
     failure_class: FailureClass
     words: str
@@ -115,8 +115,8 @@ def _of_calls(run: Run) -> Outcome:
         return _of_steps(calls, "action" if unseen else "tool call")
     if any(step.calls for step in run.steps):
         return Skipped("nothing but the handing over of an answer is on the trace")
-    proposed = counted(sum(snippet.language in PROGRAMS for snippet in run.snippets), "snippet")
-    nothing = "no code" if proposed.startswith("0 ") else f"no code that ran ({proposed} only proposed)"
+    proposed = sum(snippet.language in PROGRAMS for snippet in run.snippets)
+    nothing = f"no code that ran ({counted(proposed, 'snippet')} only proposed)" if proposed else "no code"
     return Skipped(f"{nothing} and no tool call on the trace")
 
 
@@ -132,29 +132,29 @@ def _of_steps(steps: list[_Step], noun: str) -> Outcome:
         which = f"The one {noun}" if len(steps) == 1 else f"Every {noun}"
         return Scored(value, Label.FAIL, f"{which} failed ({_each(failed)}).", facts)
     if failed[-1] is steps[-1]:
-        told = f"The last {noun} ended in {failed[-1].words}; {share}."
-        return Scored(value, Label.FAIL, told, facts)
+        sentence = f"The last {noun} ended in {failed[-1].words}; {share}."
+        return Scored(value, Label.FAIL, sentence, facts)
     if len(failed) / len(steps) > MAX_FAILED_SHARE:
         return Scored(value, Label.FAIL, f"{share} ({_each(failed)}).", facts)
-    told = f"{share} ({_each(failed)}), and a later one ended well."
-    return Scored(value, Label.PASS, told, facts)
+    sentence = f"{share} ({_each(failed)}), and a later one ended well."
+    return Scored(value, Label.PASS, sentence, facts)
 
 
 def _each(failed: list[_Step]) -> str:
     """How the first few ended: `step 2: exception (KeyError)`."""
-    told = ", ".join(f"{step.told}: {step.words}" for step in failed[:MAX_TOLD])
-    return told + (", …" if len(failed) > MAX_TOLD else "")
+    sentence = ", ".join(f"{step.sentence}: {step.words}" for step in failed[:MAX_NAMED])
+    return sentence + (", …" if len(failed) > MAX_NAMED else "")
 
 
 def _step(evidence: RunEvidence, number: int, snippet: Snippet) -> _Step | None:
     how = ended(evidence, snippet)
     if how.failure_class is None:
         return None
-    told = f"step {number}"
+    sentence = f"step {number}"
     fact = Evidence(
-        f"{told} ended in {how.words}", snippet.span_id, recorded=how.recorded, replayed=how.replayed
+        f"{sentence} ended in {how.words}", snippet.span_id, recorded=how.recorded, replayed=how.replayed
     )
-    return _Step(told, snippet.span_id, how.failure_class, how.words, fact)
+    return _Step(sentence, snippet.span_id, how.failure_class, how.words, fact)
 
 
 def _calls_of(run: Run, step: Step) -> list[_Step]:
@@ -172,9 +172,9 @@ def _calls_of(run: Run, step: Step) -> list[_Step]:
     return calls
 
 
-def _call(told: str, span_id: str, failure_class: FailureClass) -> _Step:
-    fact = Evidence(f"{told} ended in {failure_class}", span_id, recorded=failure_class)
-    return _Step(told, span_id, failure_class, failure_class.value, fact)
+def _call(sentence: str, span_id: str, failure_class: FailureClass) -> _Step:
+    fact = Evidence(f"{sentence} ended in {failure_class}", span_id, recorded=failure_class)
+    return _Step(sentence, span_id, failure_class, failure_class.value, fact)
 
 
 def _outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
@@ -187,10 +187,10 @@ def _outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
         return Skipped(f"its outcome is not on the trace, and it was not replayed: {reason}")
     source = "Recorded" if how.recorded is not None else "Replayed"
     fact = Evidence(f"ended in {how.words}", snippet.span_id, how.recorded, how.replayed)
-    told = f"{source}: {how.words}."
+    sentence = f"{source}: {how.words}."
     if how.ok:
-        return Scored(1.0, Label.PASS, told, (fact,))
-    return Scored(0.0, Label.FAIL, told, (fact,))
+        return Scored(1.0, Label.PASS, sentence, (fact,))
+    return Scored(0.0, Label.FAIL, sentence, (fact,))
 
 
 def _reproduced(evidence: RunEvidence, snippet: Snippet) -> Outcome:
@@ -207,8 +207,8 @@ def _reproduced(evidence: RunEvidence, snippet: Snippet) -> Outcome:
         return Scored(1.0, Label.PASS, f"Recorded and replayed: {how.recorded}.", (fact,))
     if step.agrees is None:
         return Skipped(f"not comparable: {step.difference}")
-    told = f"Recorded {how.recorded}, replayed {how.replayed}: environment drift, {places}."
-    return Scored(0.0, Label.FAIL, told, (fact,))
+    sentence = f"Recorded {how.recorded}, replayed {how.replayed}: environment drift, {places}."
+    return Scored(0.0, Label.FAIL, sentence, (fact,))
 
 
 def _stable(evidence: RunEvidence, snippet: Snippet) -> Outcome | None:
@@ -217,8 +217,8 @@ def _stable(evidence: RunEvidence, snippet: Snippet) -> Outcome | None:
     if step is None or isinstance(evidence.replay, NoReplay) or not evidence.replay.repeated:
         return None
     if step.flaky:
-        told = step.difference or "it came out otherwise under another seed and clock"
-        return Scored(0.0, None, f"{told[0].upper()}{told[1:]}.")
+        sentence = step.difference or "it came out otherwise under another seed and clock"
+        return Scored(0.0, None, f"{sentence[0].upper()}{sentence[1:]}.")
     return Scored(1.0, None, "It came out the same under two seeds and clocks.")
 
 
@@ -231,9 +231,9 @@ def _drifted(run: Run) -> dict[str, Outcome]:
                 continue
             then, now = place_of(before.executor), place_of(after.executor)
             fact = Evidence("the same code before", before.span_id, recorded=before.failure_class)
-            told = f"{before.failure_class} in {then}, {after.failure_class} in {now}"
+            sentence = f"{before.failure_class} in {then}, {after.failure_class} in {now}"
             found[after.snippet_id] = Scored(
-                0.0, None, f"Environment drift: {told}, by the same code.", (fact,)
+                0.0, None, f"Environment drift: {sentence}, by the same code.", (fact,)
             )
     return found
 

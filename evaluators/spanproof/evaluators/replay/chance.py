@@ -1,6 +1,6 @@
 """What code reads that no replay can give again: its surroundings, and chance.
 
-Takes the dotted names a snippet uses and the names it binds; tells whether its output may depend on the
+Takes the dotted names a snippet uses and the names it binds; decides whether its output may depend on the
 environment, the file system, the network, the clock or an unseeded generator, by itself or through a variable
 of an earlier snippet. Where it does, a difference from the record proves nothing. Never runs anything.
 """
@@ -114,7 +114,7 @@ class Chance:
         return self._tainted[min(through)] if through else None
 
     def _unpinned(self, uses: Iterable[Use]) -> str | None:
-        """A package of another version may come to another result, and the record tells none."""
+        """A package of another version may come to another result, and the record names none."""
         if self.pinned:
             return None
         packages = {use.module.split(".")[0] for use in uses} - sys.stdlib_module_names

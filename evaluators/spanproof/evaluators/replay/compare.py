@@ -189,22 +189,24 @@ def same_value(recorded: JsonValue, replayed: JsonValue) -> bool:
 
 
 def _classes_differ(record: Record, execution: Execution, excuse: str | None) -> Agreement:
-    told = f"recorded {record.failure_class}, replayed {execution.failure_class}"
+    difference = f"recorded {record.failure_class}, replayed {execution.failure_class}"
     if record.refused_by_executor:
-        return Agreement(None, f"{told}: the recorded executor refused by its own list of imports and names")
+        return Agreement(
+            None, f"{difference}: the recorded executor refused by its own list of imports and names"
+        )
     if record.interpreter_only and execution.failure_class is FailureClass.OK:
-        return Agreement(None, f"{told}: the recorded interpreter knows less than Python")
+        return Agreement(None, f"{difference}: the recorded interpreter knows less than Python")
     if execution.failure_class is FailureClass.SYNTAX_ERROR and not record.failed:
         return Agreement(
-            None, f"{told}: the recorded executor ran what the sandbox's interpreter cannot parse"
+            None, f"{difference}: the recorded executor ran what the sandbox's interpreter cannot parse"
         )
     if execution.failure_class in _STOPPED:
-        return Agreement(None, f"{told}: the replay was stopped by its own limits")
+        return Agreement(None, f"{difference}: the replay was stopped by its own limits")
     if execution.failure_class in _WITHHELD:
-        return Agreement(None, f"{told}: the sandbox withheld what the run had")
+        return Agreement(None, f"{difference}: the sandbox withheld what the run had")
     if excuse is not None:
-        return Agreement(None, f"{told}: {excuse}")
-    return Agreement(agrees=False, difference=f"{told}{_raised(execution)}")
+        return Agreement(None, f"{difference}: {excuse}")
+    return Agreement(agrees=False, difference=f"{difference}{_raised(execution)}")
 
 
 def _raised(execution: Execution) -> str:

@@ -1,7 +1,7 @@
 """Fixtures of runs: files, a database, recorded HTTP, packages, a seed and a clock, by cohort.
 
 Takes a YAML file; gives `FixtureBook`, which knows the set of each run. What the file names is read when it
-is loaded, so that what is missing is told at start and not at some trace. Nothing is run here.
+is loaded, so that what is missing is reported at start and not at some trace. Nothing is run here.
 """
 
 from __future__ import annotations
@@ -113,8 +113,8 @@ def load_fixtures(path: Path) -> FixtureBook:
     ):
         raise BadFixture(f"{path}: must be `sets:` and a list of sets of fixtures below it")
     found = [
-        _Reader(path, f"sets[{at}]", _mapping(path, f"sets[{at}]", told)).set()
-        for at, told in enumerate(document["sets"])
+        _Reader(path, f"sets[{at}]", _mapping(path, f"sets[{at}]", entry)).set()
+        for at, entry in enumerate(document["sets"])
     ]
     names = [each.name for each in found]
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -123,26 +123,26 @@ def load_fixtures(path: Path) -> FixtureBook:
     return FixtureBook(tuple(found), str(path))
 
 
-def _mapping(path: Path, place: str, told: object) -> Mapping[str, Any]:
-    if not isinstance(told, Mapping) or not all(isinstance(key, str) for key in told):
+def _mapping(path: Path, place: str, entry: object) -> Mapping[str, Any]:
+    if not isinstance(entry, Mapping) or not all(isinstance(key, str) for key in entry):
         raise BadFixture(f"{path}: {place} must be keys and values")
-    return told
+    return entry
 
 
 class _Reader:
     """Reads one set; each error names the place in the file."""
 
-    def __init__(self, path: Path, place: str, told: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, place: str, entry: Mapping[str, Any]) -> None:
         self._path = path
         self._place = place
-        self._told = told
+        self._entry = entry
 
     def set(self) -> FixtureSet:
         """The set, with the content of all files it names."""
-        unknown = sorted(self._told.keys() - set(_KEYS))
+        unknown = sorted(self._entry.keys() - set(_KEYS))
         if unknown:
             raise self._wrong(unknown[0], f"is no key of a set; known: {', '.join(_KEYS)}")
-        name = self._told.get("name")
+        name = self._entry.get("name")
         if not isinstance(name, str) or not name:
             raise self._wrong("name", "must be a text: runs name their set by it")
         files = self._files()
@@ -161,11 +161,11 @@ class _Reader:
         return BadFixture(f"{self._path}: {self._place}.{key} {what}")
 
     def _optional(self, key: str, read: Callable[[Any], _T]) -> _T | None:
-        value = self._told.get(key)
+        value = self._entry.get(key)
         return None if value is None else read(value)
 
     def _cohort(self) -> Mapping[str, str]:
-        cohort = self._told.get("cohort") or {}
+        cohort = self._entry.get("cohort") or {}
         if not isinstance(cohort, Mapping) or not all(isinstance(value, str) for value in cohort.values()):
             raise self._wrong("cohort", "must be texts by dimension, as `agent: pricing`")
         unknown = sorted(str(key) for key in cohort if key not in _DIMENSIONS)
@@ -176,55 +176,55 @@ class _Reader:
         return dict(cohort)
 
     def _files(self) -> dict[str, bytes]:
-        told = self._told.get("files") or {}
-        if not isinstance(told, Mapping) or not all(isinstance(key, str) for key in told):
+        entry = self._entry.get("files") or {}
+        if not isinstance(entry, Mapping) or not all(isinstance(key, str) for key in entry):
             raise self._wrong("files", "must be files by their path in the work directory")
         try:
-            check_files(told)
+            check_files(entry)
         except ValueError as problem:
             raise self._wrong("files", str(problem)) from problem
-        return {name: self._content(at, f"files.{name}") for name, at in told.items()}
+        return {name: self._content(at, f"files.{name}") for name, at in entry.items()}
 
     def _http(self, named: object) -> tuple[Exchange, ...]:
         return parse_har(self._content(named, "http"), str(self._path.parent / str(named)))
 
     def _database(self, files: dict[str, bytes]) -> Database | None:
-        told = self._told.get("database")
-        if told is None:
+        entry = self._entry.get("database")
+        if entry is None:
             return None
-        if not isinstance(told, Mapping) or not set(told) <= {"engine", "file", "writable"}:
+        if not isinstance(entry, Mapping) or not set(entry) <= {"engine", "file", "writable"}:
             raise self._wrong("database", "takes `engine` (sqlite or duckdb), `file` and `writable`")
         try:
-            engine = DatabaseEngine(told.get("engine", "sqlite"))
+            engine = DatabaseEngine(entry.get("engine", "sqlite"))
         except ValueError as problem:
             raise self._wrong("database.engine", "must be sqlite or duckdb") from problem
-        writable = told.get("writable", False)
+        writable = entry.get("writable", False)
         if not isinstance(writable, bool):
             raise self._wrong("database.writable", "must be true or false")
-        if told.get("file") is None:
+        if entry.get("file") is None:
             return Database(engine)
-        content = self._content(told["file"], "database.file")
-        name = Path(told["file"]).name
+        content = self._content(entry["file"], "database.file")
+        name = Path(entry["file"]).name
         files[name] = content
         return Database(engine, name, writable)
 
     def _packages(self) -> PackageSet | None:
-        told = self._told.get("packages")
-        if told is None:
+        entry = self._entry.get("packages")
+        if entry is None:
             return None
         try:
-            return read_packages(self._file(told, "packages")).packages
+            return read_packages(self._file(entry, "packages")).packages
         except (EnvironmentUnavailable, OSError) as problem:
             raise self._wrong("packages", f"names no pinned packages: {problem}") from problem
 
     def _seed(self) -> int:
-        seed = self._told.get("seed", 0)
+        seed = self._entry.get("seed", 0)
         if isinstance(seed, bool) or not isinstance(seed, int) or seed not in _SEEDS:
             raise self._wrong("seed", f"must be a number from 0 to {_SEEDS.stop - 1}")
         return seed
 
     def _clock(self) -> float | None:
-        clock = self._told.get("clock")
+        clock = self._entry.get("clock")
         if isinstance(clock, str):
             try:
                 clock = datetime.datetime.fromisoformat(clock)
@@ -236,17 +236,17 @@ class _Reader:
             raise self._wrong("clock", "must be a time with its zone, as 2026-11-01T09:00:00Z")
         return clock.timestamp()
 
-    def _file(self, told: object, key: str) -> Path:
+    def _file(self, entry: object, key: str) -> Path:
         """Return the path of a file that the file names, beneath its own folder."""
-        name = self._name(told, key)
+        name = self._name(entry, key)
         try:
             return resolve_beneath(self._path.parent, name)
         except UnsafeFileError as problem:
             raise self._wrong(key, f"cannot be used: {problem}") from problem
 
-    def _content(self, told: object, key: str) -> bytes:
+    def _content(self, entry: object, key: str) -> bytes:
         """Return the content of a file that the file names, beneath its own folder."""
-        name = self._name(told, key)
+        name = self._name(entry, key)
         try:
             return read_beneath(self._path.parent, name, _FILE_BYTES)
         except UnsafeFileError as problem:
@@ -255,7 +255,7 @@ class _Reader:
             shown = self._path.parent / name
             raise self._wrong(key, f"names {shown}, which cannot be read: {problem.strerror}") from problem
 
-    def _name(self, told: object, key: str) -> str:
-        if not isinstance(told, str) or not told or "\0" in told:
+    def _name(self, entry: object, key: str) -> str:
+        if not isinstance(entry, str) or not entry or "\0" in entry:
             raise self._wrong(key, "must be the path of a file")
-        return told
+        return entry

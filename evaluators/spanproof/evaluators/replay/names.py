@@ -40,7 +40,7 @@ class Names:
         used: read anywhere.
         called: called by their bare name.
         parsed: False where the source is no whole Python, so that nothing is bound and `used` is every word.
-        star_import: some import binds names nobody can list.
+        star_import: some import binds names that are not known.
         print_options: some `print` is called with `sep` or `end`.
     """
 

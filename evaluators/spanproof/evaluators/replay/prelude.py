@@ -73,7 +73,7 @@ def prelude_of(
         sources: of the run's steps; numpy is loaded and seeded where one mentions it.
         seed: of everything random.
         built_in: functions of `math` the recorded interpreter had without an import.
-        declared: parameters of tools, all of which the session has; told where a source may look at them.
+        declared: parameters of tools, all of which the session has; passed where a source may look at them.
     """
     parts = [_FINAL_ANSWER]
     tools = [f"({tool}, {list(names)!r})" for tool, names in declared.items() if _is_writable(tool, names)]

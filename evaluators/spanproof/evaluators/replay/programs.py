@@ -1,7 +1,7 @@
 """Snippets of the languages that have no session: each is a program of its own.
 
 Takes a run's fixtures and, one by one, its snippets; gives their executions. A bash, JavaScript or TypeScript
-snippet starts from the fixtures alone: nothing of an earlier one is carried over, as no record tells whether
+snippet starts from the fixtures alone: nothing of an earlier one is carried over, as no record says whether
 the run's tool kept its shell. SQL is what a database keeps: the statements that came before and may have
 changed it are run again in front, in the same database.
 """

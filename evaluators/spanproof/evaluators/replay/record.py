@@ -126,10 +126,10 @@ def class_beside(record: Record, execution: Execution) -> FailureClass:
     A record knows an exception by its type alone: it cannot say whether a tool raised `TimeoutError` or an
     executor imposed it. The sandbox can; so where a replay raised that very type, it reads like the record.
     """
-    told, raised = execution.failure_class, execution.raised
-    if told is FailureClass.EXCEPTION and raised is not None and raised.type == record.error_type:
-        return _BY_TYPE.get(raised.type, told)
-    return told
+    failure_class, raised = execution.failure_class, execution.raised
+    if failure_class is FailureClass.EXCEPTION and raised is not None and raised.type == record.error_type:
+        return _BY_TYPE.get(raised.type, failure_class)
+    return failure_class
 
 
 def raised_type(error: SpanError) -> str | None:
@@ -257,5 +257,5 @@ def _refused(error: SpanError) -> bool:
     if _REFUSED_FORMS.match(message):
         return True
     unknown = _UNKNOWN_FUNCTION.match(message)
-    # The same words cover a builtin that is kept from the code and a name that nobody defined.
+    # The same words cover a builtin that is kept from the code and a name that is not defined.
     return unknown is not None and hasattr(builtins, unknown["name"])

@@ -34,8 +34,8 @@ def rows_agree(record: Record, execution: Execution, source: str) -> Agreement:
         return Agreement(None)
     if record.failure_class is not execution.failure_class:
         raised = f" ({execution.raised.type})" if execution.raised is not None else ""
-        told = f"recorded {record.failure_class}, replayed {execution.failure_class}{raised}"
-        return Agreement(None, f"{told}: the fixture database need not be the one of the run")
+        difference = f"recorded {record.failure_class}, replayed {execution.failure_class}{raised}"
+        return Agreement(None, f"{difference}: the fixture database need not be the one of the run")
     if execution.failure_class is not FailureClass.OK:
         return Agreement(agrees=True)
     result = execution.result
@@ -51,7 +51,7 @@ def rows_agree(record: Record, execution: Execution, source: str) -> Agreement:
 
 
 def recorded_rows(given: JsonValue, columns: Sequence[str]) -> list[_Row] | None:
-    """The rows in what a tool gave; None where no rows can be told.
+    """The rows in what a tool gave; None where it holds no rows.
 
     Args:
         given: the tool's result, a text or decoded.
@@ -80,13 +80,13 @@ def _compared(recorded: list[_Row], replayed: list[_Row], source: str) -> Agreem
     if recorded == replayed:
         return Agreement(agrees=True)
     if len(recorded) != len(replayed):
-        told = f"{len(recorded)} rows recorded, {len(replayed)} replayed"
-        return Agreement(agrees=False, difference=told)
+        difference = f"{len(recorded)} rows recorded, {len(replayed)} replayed"
+        return Agreement(agrees=False, difference=difference)
     number, (left, right) = next(
         (at, pair) for at, pair in enumerate(zip(recorded, replayed, strict=True), 1) if pair[0] != pair[1]
     )
-    told = f"row {number} recorded {_quoted(left)!r}, replayed {_quoted(right)!r}"
-    return Agreement(agrees=False, difference=told)
+    difference = f"row {number} recorded {_quoted(left)!r}, replayed {_quoted(right)!r}"
+    return Agreement(agrees=False, difference=difference)
 
 
 def _decoded(text: str) -> JsonValue:

@@ -76,7 +76,7 @@ def replay_run(
 
 
 def _closest(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox, plan: Plan) -> Replay:
-    """The replay under that reading of results nobody gave a type that agrees with the record more often."""
+    """The replay under that reading of untyped results that agrees with the record more often."""
     replay = _replay(run, scans, sandbox, plan, as_text=False)
     all_agree = _agreeing(replay) == len(replay.steps)
     if all_agree or not any(has_two_readings(call) for call, _ in plan.calls):

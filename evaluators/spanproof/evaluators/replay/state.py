@@ -1,6 +1,6 @@
 """Which variables of the run the replay has: what steps that were replayed bound, less what others did.
 
-Takes the names of each step and what became of it; tells whether the next step finds the state it builds on.
+Takes the names of each step and its outcome; decides whether the next step finds the state it builds on.
 A snippet that needs a variable of one that was left out is left out too: its failure would say nothing.
 """
 

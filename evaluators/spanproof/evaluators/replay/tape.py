@@ -1,9 +1,9 @@
 """The tape: recorded tool calls that answer a replay's tool calls.
 
 Takes the recorded calls of a run and, one by one, the requests a snippet makes; gives the recorded result,
-raises the recorded exception again, or tells a divergence. A request matches a recorded call of the same tool
-with the same arguments, compared as JSON with positional arguments bound to parameter names; equal calls are
-used up in the order of the record. It never guesses: a call with other arguments is never answered.
+raises the recorded exception again, or reports a divergence. A request matches a recorded call of the same
+tool with the same arguments, compared as JSON with positional arguments bound to parameter names; equal calls
+are used up in the order of the record. It never guesses: a call with other arguments is never answered.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from spanproof.evaluators.model import Divergence
+from spanproof.evaluators.model import Divergence, DivergenceReason
 from spanproof.evaluators.replay.matching import RecordedCalls, parameters_seen
 from spanproof.evaluators.replay.record import raised_type
 from spanproof.sandbox import Foreseen, JsonValue, ToolAnswer, ToolRequest
@@ -19,10 +19,6 @@ from spanproof.trace import RecordedCall, SpanError
 
 DIVERGED = "ReplayDivergence"
 """Type of the exception raised inside where the tape has no answer for a tool it knows."""
-
-UNKNOWN_TOOL = "unknown_tool"
-UNKNOWN_ARGUMENTS = "unknown_arguments"
-EXHAUSTED = "exhausted"
 
 
 @dataclass(slots=True)
@@ -86,21 +82,22 @@ class Tape:
         return frozenset(self._of)
 
     def answer(self, request: ToolRequest) -> ToolAnswer:
-        """Answer one call off the tape; a call it does not know is told as a divergence and raises inside."""
+        """Answer one call off the tape; an unknown call is recorded as a divergence and raises inside."""
         same_tool = self._of.get(request.tool, [])
         matching = self._matching(request)
         misuse = self._misuse(request)
         if misuse is not None and not any(_is_verbatim(entry.call, request) for entry in same_tool):
             return ToolAnswer(error_type="TypeError", error_message=f"{request.tool}() {misuse}")
         if not same_tool:
-            return self._diverge(request, UNKNOWN_TOOL)
+            return self._diverge(request, DivergenceReason.UNKNOWN_TOOL)
         for entry in matching:
             if not entry.used and entry.owner in (self._owner, None):
                 entry.used = True
-                told = self._recorded(entry.call)
-                self.gave_text = self.gave_text or isinstance(told.result, str)
-                return told
-        return self._diverge(request, EXHAUSTED if matching else UNKNOWN_ARGUMENTS)
+                answer = self._recorded(entry.call)
+                self.gave_text = self.gave_text or isinstance(answer.result, str)
+                return answer
+        used_up = DivergenceReason.EXHAUSTED if matching else DivergenceReason.UNKNOWN_ARGUMENTS
+        return self._diverge(request, used_up)
 
     def foreseen(self, snippets: Iterable[tuple[str, str | None]]) -> list[Foreseen]:
         """What each of these snippets will ask and be answered, if it calls just as it did on record.
@@ -158,9 +155,9 @@ class Tape:
                 return f"got multiple values for argument {name!r}"
         return None
 
-    def _diverge(self, request: ToolRequest, reason: str) -> ToolAnswer:
+    def _diverge(self, request: ToolRequest, reason: DivergenceReason) -> ToolAnswer:
         self.divergences.append(Divergence(request.tool, request.args, dict(request.kwargs), reason))
-        if reason == UNKNOWN_TOOL and request.tool not in self._existing:
+        if reason is DivergenceReason.UNKNOWN_TOOL and request.tool not in self._existing:
             # What a name that nothing defines raises, so that a tool the agent made up fails as it did.
             return ToolAnswer(error_type="NameError", error_message=f"name '{request.tool}' is not defined")
         return ToolAnswer(
@@ -172,8 +169,8 @@ class Tape:
 def _type_raised(error: SpanError) -> str:
     """The class of the exception that left the tool, with its module where that is on record."""
     short = raised_type(error) or "RuntimeError"
-    told = (name for name in (error.type, *error.chain) if name and name.rpartition(".")[2] == short)
-    return next(told, short)
+    names = (name for name in (error.type, *error.chain) if name and name.rpartition(".")[2] == short)
+    return next(names, short)
 
 
 def _is_verbatim(call: RecordedCall, request: ToolRequest) -> bool:
@@ -182,7 +179,7 @@ def _is_verbatim(call: RecordedCall, request: ToolRequest) -> bool:
 
 
 def has_two_readings(call: RecordedCall) -> bool:
-    """Whether nobody declared if the result is a value or the text of one: `4500` or `"4500"`."""
+    """Whether it is undeclared if the result is a value or the text of one: `4500` or `"4500"`."""
     result = call.result
     return result is not None and not result.typed and not isinstance(result.value, str)
 

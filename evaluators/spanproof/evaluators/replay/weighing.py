@@ -1,8 +1,8 @@
 """Whether a difference between a step's replay and its record counts.
 
 Takes a snippet, its execution and what the replay of the run knows so far; gives an `Agreement`. A replay
-that lacked what the run had, or code that no run repeats, proves nothing: then the difference is told with
-its excuse and held against nobody.
+that lacked what the run had, or code that no run repeats, proves nothing: then the difference is given with
+its excuse and counts against nothing.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 An OTLP request comes in, a list of `Span`s in its order goes out, one per OTLP span, whatever it holds: a
 span whose attributes break its convention becomes kind OTHER with the error and the raw attributes.
-Dialects read one span at a time; what can be told only beside other spans of the request is put right
+Dialects read one span at a time; what shows only beside other spans of the request is put right
 afterwards.
 """
 

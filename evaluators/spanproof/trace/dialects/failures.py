@@ -1,6 +1,6 @@
 """Why a span failed: from exception events, the status, `error.type` or a dialect's own fields.
 
-The same exception may stand on a span twice (some producers record it in two places): it is told once. What
+The same exception may stand on a span twice (some producers record it in two places): it is given once. What
 lies behind it is read from the stack trace, where Python writes every exception of the chain.
 """
 
@@ -37,7 +37,7 @@ def error_of(raw: RawSpan) -> SpanError | None:
 
 
 def from_text(message: str, declared_type: str | None = None) -> SpanError | None:
-    """The error that a status message tells; None where it is only control flow."""
+    """The error in a status message; None where it is only control flow."""
     message = _plain(message)
     typed = _TYPED_MESSAGE.match(message)
     name = declared_type if declared_type not in _UNKNOWN_TYPES else None

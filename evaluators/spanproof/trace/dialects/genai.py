@@ -44,7 +44,7 @@ def read(raw: RawSpan) -> Reading:
 
 
 def read_as(raw: RawSpan, kind: SpanKind) -> Reading:
-    """The content of a span whose kind another dialect has told."""
+    """The content of a span whose kind another dialect has set."""
     asked, said = conversation(raw)
     if kind is SpanKind.TOOL:
         given = raw.first(genai.TOOL_CALL_ARGUMENTS)

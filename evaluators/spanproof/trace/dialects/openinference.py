@@ -41,7 +41,7 @@ _STREAM = re.compile(r"<(?:async_)?generator object \S+ at 0x[0-9a-f]+>")
 """What is printed of a stream that the producer could not read: no output."""
 
 _REDACTED = "__REDACTED__"
-"""What OpenInference writes in place of content it was told to hide."""
+"""What OpenInference writes in place of content it was set to hide."""
 
 
 def read(raw: RawSpan) -> Reading:

@@ -98,7 +98,7 @@ def span_of(raw: RawSpan, reading: Reading, dialect: str) -> Span:
 
 
 def _is_withheld(reading: Reading) -> bool:
-    """A model or tool call with neither input nor output: no producer writes one unless told to be silent."""
+    """A model or tool call with neither input nor output: no producer writes one unless set to be silent."""
     if reading.kind not in (SpanKind.LLM, SpanKind.TOOL) or reading.error is not None:
         return False
     called_with_nothing = reading.tool is None or reading.tool.arguments is None

@@ -1,4 +1,4 @@
-"""What only the other spans of a request can tell: usage counted once, dropped messages put back.
+"""What only the other spans of a request show: usage counted once, dropped messages put back.
 
 Takes spans that were read one by one; returns them in the same order. A parent outside the request leaves a
 span as it is.

@@ -97,4 +97,4 @@ def _usage(raw: RawSpan) -> Usage | None:
 
 
 DIALECT = Dialect("vercel", (), ("ai.operationId", "ai.toolCall.", "ai.prompt", "ai.response."), read)
-"""Told by attributes only: its scope is named `ai`, which is nobody's own."""
+"""Recognised by attributes only: its scope is named `ai`, which is too general."""

@@ -42,7 +42,7 @@ def read_what_is_good(path: Path) -> tuple[list[ExportTraceServiceRequest], list
         )
     body = path.read_bytes()
     if not body.strip():
-        # As protobuf no bytes are the empty request, but whoever names an empty file lost an export.
+        # As protobuf no bytes are the empty request, but an empty file that is named is a lost export.
         return [], [MalformedOtlp(f"{path}: the file is empty")]
     if suffix == ".jsonl" or (suffix == ".json" and _has_one_request_per_line(body)):
         return _lines(path, body)

@@ -84,12 +84,12 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     if isinstance(tested, Scored):
         # Tests say what the code is for: no other evidence is as strong.
         of_run, uncertain = replace(of_run, outcome=_by_tests(tested, of_run.outcome)), False
-    told = [_judgement(name, run.span_id, outcome) for name, outcome in case.items()]
-    return [replace(of_run, uncertain=uncertain), *told, *judgements]
+    sentence = [_judgement(name, run.span_id, outcome) for name, outcome in case.items()]
+    return [replace(of_run, uncertain=uncertain), *sentence, *judgements]
 
 
 def _by_tests(tested: Scored, otherwise: Outcome) -> Scored:
-    """The layer's value where the case has tests; what else was found is told beside."""
+    """The layer's value where the case has tests; what else was found is sentence beside."""
     facts = otherwise.evidence if isinstance(otherwise, Scored) else ()
     beside = f" Beside: {otherwise.explanation}" if isinstance(otherwise, Scored) else ""
     return replace(tested, explanation=f"{tested.explanation}{beside}", evidence=(*tested.evidence, *facts))
@@ -108,15 +108,15 @@ def _of_run(standings: list[_Standing], total: int) -> Outcome:
     value = sum(standing.value for standing in standings) / len(standings)
     facts = tuple(fact for standing in standings for fact in _facts(standing))
     if broken:
-        told = f"{len(broken)} of {counted(len(standings), 'snippet')} wrong: {broken[0].problem}."
-        return Scored(value, Label.FAIL, told, facts)
-    told = _standing_words(standings, len(mended))
+        sentence = f"{len(broken)} of {counted(len(standings), 'snippet')} wrong: {broken[0].problem}."
+        return Scored(value, Label.FAIL, sentence, facts)
+    sentence = _standing_words(standings, len(mended))
     if mended:
         by = "was mended by a later one" if len(mended) == 1 else "were mended by later ones"
-        told = f"{told[:-1]}; {len(mended)} failed and {by}: {mended[0].problem}."
+        sentence = f"{sentence[:-1]}; {len(mended)} failed and {by}: {mended[0].problem}."
     if len(standings) < total:
-        told = f"{told[:-1]}; {total - len(standings)} could not be judged."
-    return Scored(value, Label.PASS, told, facts)
+        sentence = f"{sentence[:-1]}; {total - len(standings)} could not be judged."
+    return Scored(value, Label.PASS, sentence, facts)
 
 
 def _standing_words(standings: list[_Standing], mended: int) -> str:
@@ -132,14 +132,14 @@ def _standing_words(standings: list[_Standing], mended: int) -> str:
 
 def _facts(standing: _Standing) -> tuple[Evidence, ...]:
     if standing.problem is None:
-        told = f"stands: {standing.ground}"
+        sentence = f"stands: {standing.ground}"
     elif standing.mended:
-        told = f"{standing.problem}, mended by a later snippet"
+        sentence = f"{standing.problem}, mended by a later snippet"
     elif standing.evidence:
         return standing.evidence
     else:
-        told = standing.problem
-    return (Evidence(told, standing.snippet.span_id),)
+        sentence = standing.problem
+    return (Evidence(sentence, standing.snippet.span_id),)
 
 
 def _standing(
@@ -150,8 +150,8 @@ def _standing(
     if isinstance(agrees, Scored) and agrees.label is Label.FAIL:
         step = replayed(evidence, snippet)
         difference = step.difference if step is not None else None
-        told = f"replay and record differ ({difference})"
-        return _Standing(snippet, "", told, evidence=agrees.evidence)
+        sentence = f"replay and record differ ({difference})"
+        return _Standing(snippet, "", sentence, evidence=agrees.evidence)
     for name in ("compiles", "imports_exist", "attributes_exist"):
         outcome = outcomes[name]
         if isinstance(outcome, Scored) and outcome.label is Label.FAIL:

@@ -1,7 +1,7 @@
 """What a case says of the code beside the record: its tests and its budget.
 
 Takes the evidence of a run whose case has tests; gives `tests_pass`, `inputs_unchanged` and `within_budget`.
-Explanations hold counts and the name of the first test that failed: what a test expects is never told.
+Explanations hold counts and the name of the first test that failed: what a test expects is never revealed.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def _tests_pass(report: TestReport) -> Outcome:
         )
         return Scored(value, Label.PASS, all_pass)
     why = f" ({report.why})" if report.why is not None else ""
-    told = f"{report.passed} of {counted(total, 'test')} of the case {'passes' if total == 1 else 'pass'}"
+    sentence = f"{report.passed} of {counted(total, 'test')} of the case {'passes' if total == 1 else 'pass'}"
     failed = [name for name, passed in report.results if not passed]
     facts = tuple(Evidence(f"a test of the case failed: {name}") for name in failed[:_MAX_FAILED])
-    return Scored(value, Label.FAIL, f"{told}; first to fail: {report.first_failure}{why}.", facts)
+    return Scored(value, Label.FAIL, f"{sentence}; first to fail: {report.first_failure}{why}.", facts)
 
 
 def _inputs_unchanged(report: TestReport) -> Outcome:
@@ -54,8 +54,8 @@ def _inputs_unchanged(report: TestReport) -> Outcome:
         return Skipped(f"the case's tests could not be run: {report.unrun}")
     if not report.changed_inputs:
         return Scored(1.0, Label.PASS, "It changes no argument it is given.")
-    told = f"It changes an argument it is given, seen in {', '.join(report.changed_inputs[:3])}."
-    return Scored(0.0, Label.FAIL if report.inputs_must_stay else None, told)
+    sentence = f"It changes an argument it is given, seen in {', '.join(report.changed_inputs[:3])}."
+    return Scored(0.0, Label.FAIL if report.inputs_must_stay else None, sentence)
 
 
 def _within_budget(evidence: RunEvidence, report: TestReport) -> Outcome:
@@ -71,18 +71,18 @@ def _within_budget(evidence: RunEvidence, report: TestReport) -> Outcome:
         shares.append((used_s / budget.wall_s, _used(used_s, budget.wall_s, "s")))
     if budget.memory_mb is not None:
         if not used_mb:
-            return Skipped("the sandbox does not tell the memory its programs take")
+            return Skipped("the sandbox does not measure the memory its programs take")
         shares.append((used_mb / budget.memory_mb, _used(used_mb, budget.memory_mb, "MB")))
     worst = max((share for share, _ in shares), default=0.0)
-    told = f"The replay took {' and '.join(words for _, words in shares)}."
-    return Scored(min(1.0, 1 / worst) if worst else 1.0, Label.PASS if worst <= 1 else Label.FAIL, told)
+    sentence = f"The replay took {' and '.join(words for _, words in shares)}."
+    return Scored(min(1.0, 1 / worst) if worst else 1.0, Label.PASS if worst <= 1 else Label.FAIL, sentence)
 
 
 def _used(used: float, allowed: float, unit: str) -> str:
-    """`4 s of 2 s allowed`: three digits that count, or as many as it takes to tell the two apart."""
+    """`4 s of 2 s allowed`: three digits that count, or as many as it takes to distinguish the two."""
     limit = _digits(allowed, 9)
-    told = next((text for digits in range(3, 9) if (text := _digits(used, digits)) != limit), limit)
-    return f"{limit if used == allowed else told} {unit} of {limit} {unit} allowed"
+    sentence = next((text for digits in range(3, 9) if (text := _digits(used, digits)) != limit), limit)
+    return f"{limit if used == allowed else sentence} {unit} of {limit} {unit} allowed"
 
 
 def _digits(value: float, digits: int) -> str:

@@ -54,8 +54,8 @@ def imports_exist(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     missing = [entry for entry in report.missing if entry.is_module]
     nowhere = _missed_by_the_run(snippet, report)
     if nowhere and not missing:
-        told = f"{', '.join(sorted(nowhere))} is neither in the runtime the run used nor in the sandbox's"
-        return Scored(0.0, Label.FAIL, f"{told}.", (Evidence(told, snippet.span_id),))
+        sentence = f"{', '.join(sorted(nowhere))} is neither in the runtime the run used nor in the sandbox's"
+        return Scored(0.0, Label.FAIL, f"{sentence}.", (Evidence(sentence, snippet.span_id),))
     if report.not_installed and not missing:
         return _not_installed(report)
     return _existence(evidence, snippet, missing, len(report.modules), "module")
@@ -79,14 +79,14 @@ def replay_agrees(evidence: RunEvidence, snippet: Snippet) -> Outcome:
         return Skipped(f"not replayed: {why_not_replayed(evidence, snippet)}")
     before = _left_before(evidence, snippet)
     if step.agrees is None:
-        told = step.difference or "nothing is on record to compare with"
-        return Skipped(f"not comparable: {told}{f'; {before}' if before else ''}")
+        sentence = step.difference or "nothing is on record to compare with"
+        return Skipped(f"not comparable: {sentence}{f'; {before}' if before else ''}")
     if step.agrees:
         return Scored(1.0, Label.PASS, "The replay came to what is on record.")
-    told = step.difference or "the replay came to something else"
+    sentence = step.difference or "the replay came to something else"
     recorded, again = _said_on_record(snippet), step.execution.stdout or step.execution.result_text
-    fact = Evidence(told, snippet.span_id, recorded=recorded, replayed=again or None)
-    whole = f"{told}; {before}" if before else f"{told}; this is the first step that does"
+    fact = Evidence(sentence, snippet.span_id, recorded=recorded, replayed=again or None)
+    whole = f"{sentence}; {before}" if before else f"{sentence}; this is the first step that does"
     return Scored(0.0, Label.FAIL, f"Replay and record differ: {whole}.", (fact,))
 
 
@@ -171,5 +171,5 @@ def _existence(
         Evidence(f"line {entry.line}: {entry.name} does not exist", snippet.span_id) for entry in missing
     )
     verb = "does" if len(missing) == 1 else "do"
-    told = f"{counted(len(missing), noun)} it uses {verb} not exist: {names}."
-    return Scored((total - len(missing)) / total, Label.FAIL, told, facts)
+    sentence = f"{counted(len(missing), noun)} it uses {verb} not exist: {names}."
+    return Scored((total - len(missing)) / total, Label.FAIL, sentence, facts)

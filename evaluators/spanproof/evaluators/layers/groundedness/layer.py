@@ -84,7 +84,7 @@ def _outcomes(evidence: RunEvidence) -> dict[str, Outcome]:
         return {layer: _from_nothing(evidence)}
     texts = [output.text for output in returned.outputs]
     now = datetime.fromtimestamp(run.start_ns / 1e9, UTC) if run.start_ns else None
-    grounding = ground(texts, run.answer.text, run.task, evidence.told.synonyms, now)
+    grounding = ground(texts, run.answer.text, run.task, evidence.hints.synonyms, now)
     if grounding.verdict is Verdict.UNCERTAIN:
         raise _NeedsAJudge(_why_uncertain(grounding))
     return {

@@ -46,11 +46,11 @@ class Action:
         name: the tool, or `code`.
         exact: digest of what was done, white space and comments aside.
         shape: the same with literals masked.
-        words: the names in it, by which nearly the same action is told.
+        words: the names in it, by which a similar action is recognised.
         text: what was done: the source, the arguments as JSON.
         thought: the model's own words of the step, None where the trace holds none.
         error: the error's signature, None where it succeeded.
-        error_text: the error as it was told.
+        error_text: the error as recorded.
         outcome: digest of what came back, None where nothing did.
         result: what came back, its beginning.
         answers: it only hands over the answer.

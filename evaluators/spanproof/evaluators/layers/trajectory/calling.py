@@ -82,19 +82,19 @@ def _result_use(calls: Sequence[Action], actions: Sequence[Action], answer: str)
     for action in reversed(actions):
         later[id(action)] = after
         after = after | _values(f"{action.text} {action.thought or ''}")
-    told: list[Action] = []
+    sentence: list[Action] = []
     unused: list[tuple[Action, str]] = []
     for call in calls:
         new, after = _values(call.result) - _values(call.text), later[id(call)]
         # Where nothing after the call is on the trace, nothing says that its result was not used.
         if call.error is not None or not new or not after:
             continue
-        told.append(call)
+        sentence.append(call)
         if new.isdisjoint(after):
             unused.append((call, f"nothing of what {call.name} returned was used"))
-    if not told:
+    if not sentence:
         return Skipped("no tool call returned anything of which the trace shows the use")
-    return _share(len(told), unused, "results were used")
+    return _share(len(sentence), unused, "results were used")
 
 
 def _recovery(calls: Sequence[Action], fates: Sequence[Fate]) -> Outcome:
@@ -111,13 +111,13 @@ def _mean(four: Mapping[str, Outcome]) -> Outcome:
     measured = {name: outcome.value for name, outcome in four.items() if isinstance(outcome, Scored)}
     weight = sum(TOOL_CALLING[name] for name in measured)
     value = sum(TOOL_CALLING[name] * value for name, value in measured.items()) / weight
-    told = ", ".join(f"{name.removeprefix('tool_')} {value:.2f}" for name, value in measured.items())
-    return Scored(value, None, told)
+    sentence = ", ".join(f"{name.removeprefix('tool_')} {value:.2f}" for name, value in measured.items())
+    return Scored(value, None, sentence)
 
 
-def _share(total: int, wrong: Sequence[tuple[Action, str]], told: str) -> Scored:
+def _share(total: int, wrong: Sequence[tuple[Action, str]], sentence: str) -> Scored:
     evidence = tuple(Evidence(f"step {call.step}: {why}", call.span_id) for call, why in wrong[:10])
-    return Scored(1 - len(wrong) / total, None, f"{total - len(wrong)} of {total} {told}", evidence)
+    return Scored(1 - len(wrong) / total, None, f"{total - len(wrong)} of {total} {sentence}", evidence)
 
 
 def _values(text: str) -> frozenset[str]:

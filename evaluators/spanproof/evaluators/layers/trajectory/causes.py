@@ -1,6 +1,6 @@
 """What raised: an error's text without what frameworks write around it.
 
-In: an error as the trace tells it, `Type: message`. Out: the innermost exception as one line for people, and
+In: an error as the trace has it, `Type: message`. Out: the innermost exception as one line for people, and
 a signature under which the same cause is known again. Only the fixed forms of the frameworks' own messages
 are taken off; where none fits, the last line stands, as in a traceback.
 """
@@ -11,7 +11,7 @@ import re
 
 MAX_LINE_CHARS = 160
 MAX_WRAPPED_CHARS = 4_000
-"""Of a longer error the last line is told: the forms below are searched for more than once."""
+"""Of a longer error the last line is quoted: the forms below are searched for more than once."""
 
 _VOLATILE = re.compile(r"0x[0-9a-fA-F]+|\"[^\"\n]*\"|'[^'\n]*'|(?:/[\w.-]+)+|\d+(?:\.\d+)?")
 _NAMELESS = re.compile(r"\A(?:error|Agent\w*Error): (?=\S)")

@@ -1,7 +1,7 @@
 """Ways around a failure that bring nothing: code that runs because it no longer does what failed.
 
 In: what failed, beside the code that succeeded after it. Out: in words why that is no recovery, None where
-nothing says so: it may be one. Each way is told by what the code does and what came of it.
+nothing says so: it may be one. Each way is recognised by what the code does and by its output.
 """
 
 from __future__ import annotations
@@ -185,8 +185,8 @@ def _only_makes(call: ast.Call) -> bool:
 def _is_told(value: ast.expr, known: Sequence[str]) -> bool:
     """Whether each number and text that is written down stands in what was known."""
     constants = [node.value for node in ast.walk(value) if isinstance(node, ast.Constant)]
-    told = [str(each) for each in constants if isinstance(each, str | int | float)][:_MAX_CONSTANTS]
-    return bool(told) and all(any(_stands_in_text(each, text) for text in known) for each in told)
+    written = [str(each) for each in constants if isinstance(each, str | int | float)][:_MAX_CONSTANTS]
+    return bool(written) and all(any(_stands_in_text(each, text) for text in known) for each in written)
 
 
 def _stands_in_text(value: str, text: str) -> bool:

@@ -45,7 +45,7 @@ class Aim:
     Attributes:
         names: what the failing statement binds and calls; of the whole code where the statement is not known.
         cause: names the error quotes (a missing key, module, attribute): what a mend has to do with.
-        words: every telling name of the code.
+        words: every distinctive name of the code.
         passing: the error is one that passes by itself, so that the same again may help.
         computed: the failing statement works something out, so that a literal in its place is no mend.
         asked: the words of the task; none where it is not known.
@@ -197,7 +197,7 @@ def is_literal(node: ast.expr) -> bool:
 
 
 def _failing(tree: ast.Module, source: str, error: str, cause: frozenset[str]) -> ast.stmt | None:
-    """The statement that raised, as far as the error tells its line or names what stands in it."""
+    """The statement that raised, as far as the error has its line or names a part of it."""
     lines = source.splitlines()
     quoted = _AT_LINE.search(error)
     if quoted:

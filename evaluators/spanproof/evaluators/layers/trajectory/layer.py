@@ -65,7 +65,7 @@ def _unjudgeable(evidence: RunEvidence) -> str | None:
     """Why nothing can be said about the way of this run."""
     run = evidence.run
     if run.hidden and not run.snippets:
-        # Actions without their content all look alike: no loop, no safety can be told from them.
+        # Actions without their content all look alike: neither loops nor safety can be judged.
         return _HIDDEN
     span = evidence.trace.by_id.get(run.span_id)
     return _NO_AGENT if span is not None and span.kind is SpanKind.TOOL else None

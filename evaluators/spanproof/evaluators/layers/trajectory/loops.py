@@ -1,6 +1,6 @@
 """Loops: the same action with the same outcome, again and again.
 
-In: the actions of a run. Out: the first loop, and the outcome that tells it.
+In: the actions of a run. Out: the first loop, and the outcome that reports it.
 """
 
 from __future__ import annotations

@@ -73,10 +73,10 @@ def step_efficiency(actions: Sequence[Action]) -> Outcome:
     if not actions:
         return Skipped("the run took no action")
     lost, taken = len(wasted(actions)), len(actions)
-    told = f"{lost} of {taken} actions failed or repeated an earlier one"
+    sentence = f"{lost} of {taken} actions failed or repeated an earlier one"
     if taken > USUAL_ACTIONS:
-        told += f"; more than {USUAL_ACTIONS} is long"
-    return Scored((1 - lost / taken) * min(1.0, USUAL_ACTIONS / taken), None, told)
+        sentence += f"; more than {USUAL_ACTIONS} is long"
+    return Scored((1 - lost / taken) * min(1.0, USUAL_ACTIONS / taken), None, sentence)
 
 
 def goal_progress(actions: Sequence[Action]) -> Outcome:
@@ -136,9 +136,11 @@ def composite(metrics: dict[str, Outcome]) -> Outcome:
 def _told_of_a_pass(measured: Mapping[str, Scored]) -> str:
     """What came of the run, and what cost its value most."""
     how = measured.get("recovery") or measured.get("task_completion")
-    told = how.explanation if how else "no loop and nothing unsafe; the trace does not say how the run ended"
+    sentence = (
+        how.explanation if how else "no loop and nothing unsafe; the trace does not say how the run ended"
+    )
     worst = min(measured, key=lambda name: WEIGHTS[name] * (measured[name].value - 1))
     lowered = measured[worst]
     if lowered.value == 1.0 or lowered is how:
-        return told
-    return f"{told}; {worst} {lowered.value:.2f}: {lowered.explanation}"
+        return sentence
+    return f"{sentence}; {worst} {lowered.value:.2f}: {lowered.explanation}"

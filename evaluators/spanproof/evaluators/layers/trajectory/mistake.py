@@ -81,8 +81,8 @@ def first_mistake(
     found = blamed(actions, completion, fates, turns, given)
     if found is None:
         return Scored(1.0, None, "no step is to blame")
-    told = f"step {found.step}: {found.why}"
-    return Scored(found.before / len(actions), None, told, (Evidence(told, found.span_id),))
+    sentence = f"step {found.step}: {found.why}"
+    return Scored(found.before / len(actions), None, sentence, (Evidence(sentence, found.span_id),))
 
 
 def _wrong(actions: Sequence[Action], turns: Sequence[Turn], given: str) -> Iterator[Blame]:

@@ -1,8 +1,8 @@
 """Reasoning quality, as far as rules reach: are there words, do they speak of what is done, are errors read.
 
 In: the actions of a run with the model's own words. Out: one advisory outcome. It says nothing about whether
-the reasoning is right: a well-told wrong plan scores 1. Where the trace holds none of the model's words (tool
-calls often come without any) it is skipped.
+the reasoning is right: a well-worded wrong plan scores 1. Where the trace holds none of the model's words
+(tool calls often come without any) it is skipped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _EMPTY = frozenset(
     )
 )
 _STEM = 5
-"""So many first letters tell two forms of a word for the same: `average`, `averaging`."""
+"""So many first letters identify two forms of a word: `average`, `averaging`."""
 
 
 def reasoning_quality(actions: Sequence[Action]) -> Outcome:
@@ -41,12 +41,12 @@ def reasoning_quality(actions: Sequence[Action]) -> Outcome:
     measured = {name: good / total for name, (good, total) in parts.items() if total}
     weight = sum(REASONING[name] for name in measured)
     value = sum(REASONING[name] * share for name, share in measured.items()) / weight
-    told = {
+    forms = {
         "stated": "{} of {} actions came with words",
         "consistent": "{} of {} of them speak of what was done",
         "errors_read": "{} of {} errors were read before the next try",
     }
-    sentence = "; ".join(told[name].format(*parts[name]) for name in measured)
+    sentence = "; ".join(forms[name].format(*parts[name]) for name in measured)
     unread = [action for action in actions if action.error is not None and not _is_read(action, actions)]
     evidence = tuple(
         Evidence(

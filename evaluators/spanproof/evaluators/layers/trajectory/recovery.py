@@ -3,7 +3,7 @@
 In: the actions of a run. Out: for each failure what became of it. A recovery is an error read, a change that
 touches its cause, and then what the failed step was after. The same again where nothing passes by itself,
 the failed part left out, a literal written in its place, an error caught and gone on without the value are
-none. Where neither can be told the failure stays open: a judge is asked, if there is one.
+none. Where neither can be decided the failure is left open for a judge, if there is one.
 """
 
 from __future__ import annotations
@@ -79,23 +79,23 @@ def recovered(actions: Sequence[Action], task: str = "") -> bool | None:
 
 
 def recovery(actions: Sequence[Action], found: Sequence[Fate]) -> Outcome:
-    """Did failures lead to something that worked? Without a label where that cannot be told."""
+    """Did failures lead to something that worked? Without a label where that is open."""
     if not found:
         return Skipped("no step failed")
     worst = min(found, key=lambda fate: fate.came)
     if worst.came is Came.LOST and not any(action.succeeded for action in actions):
         last = found[-1].failure
-        told = f"step {last.step} failed ({in_words(last.error_text)}) and no step ever succeeded"
+        sentence = f"step {last.step} failed ({in_words(last.error_text)}) and no step ever succeeded"
     else:
-        told = f"step {worst.failure.step} failed ({in_words(worst.failure.error_text)}); {worst.why}"
+        sentence = f"step {worst.failure.step} failed ({in_words(worst.failure.error_text)}); {worst.why}"
     label = {Came.MENDED: Label.PASS, Came.OPEN: None, Came.LOST: Label.FAIL}[worst.came]
     return Scored(
-        worth(found), label, told, tuple(evidence for fate in found[:10] for evidence in _evidence(fate))
+        worth(found), label, sentence, tuple(evidence for fate in found[:10] for evidence in _evidence(fate))
     )
 
 
 def is_open(outcome: Outcome) -> bool:
-    """Whether a recovery could not be told."""
+    """Whether a recovery was left open."""
     return isinstance(outcome, Scored) and outcome.label is None
 
 
@@ -105,14 +105,14 @@ def worth(found: Sequence[Fate]) -> float:
 
 
 def _evidence(fate: Fate) -> list[Evidence]:
-    told = [
+    sentence = [
         Evidence(
             f"step {fate.failure.step} failed: {in_words(fate.failure.error_text)}", fate.failure.span_id
         )
     ]
     if fate.by is not None:
-        told.append(Evidence(f"step {fate.by.step}: {fate.why}", fate.by.span_id))
-    return told
+        sentence.append(Evidence(f"step {fate.by.step}: {fate.why}", fate.by.span_id))
+    return sentence
 
 
 def _fate(failure: Action, actions: Sequence[Action], fates: Sequence[Fate], task: str) -> Fate:
@@ -278,6 +278,6 @@ def _change(failure: Action, action: Action) -> str:
     """What changed between two pieces of code, by their names."""
     before, after = (telling(LITERAL.sub("", each.text)) for each in (failure, action))
     gone, new = sorted(before - after)[:3], sorted(after - before)[:3]
-    told = [f"without {', '.join(gone)}"] if gone else []
-    told += [f"with {', '.join(new)}"] if new else []
-    return f" ({'; '.join(told)})" if told else ""
+    sentence = [f"without {', '.join(gone)}"] if gone else []
+    sentence += [f"with {', '.join(new)}"] if new else []
+    return f" ({'; '.join(sentence)})" if sentence else ""

@@ -32,12 +32,12 @@ def _cost(evidence: RunEvidence) -> Outcome:
     usage, model = evidence.run.usage, evidence.run.cohort.model
     if not model:
         return Skipped("the trace does not say which model the tokens are of")
-    price = price_of(model, evidence.told.prices)
+    price = price_of(model, evidence.hints.prices)
     if price is None:
         return Skipped(f"the price of {model!r} is not known; add it to judge.prices")
     dollars = price.of(usage.input_tokens, usage.output_tokens)
-    told = f"${dollars:.4f}: {_tokens(evidence)} of {model}"
-    return _amount(dollars, DOLLARS_AT_HALF, Unit.USD, told)
+    sentence = f"${dollars:.4f}: {_tokens(evidence)} of {model}"
+    return _amount(dollars, DOLLARS_AT_HALF, Unit.USD, sentence)
 
 
 def _amount(amount: float, half: float, unit: Unit, explanation: str) -> Scored:

@@ -20,7 +20,7 @@ REASONING = {"stated": 0.25, "consistent": 0.40, "errors_read": 0.35}
 """Weight of each part of `reasoning_quality`; they add up to 1."""
 
 FAILING = ("loops", "recovery", "task_completion", "action_safety")
-"""A failed metric among these fails the trajectory, in this order of telling."""
+"""A failed metric among these fails the trajectory, named in this order."""
 
 USUAL_ACTIONS = 5
 """A run that takes more actions than this is less efficient in proportion: long runs fail more often."""
