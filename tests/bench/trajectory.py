@@ -29,12 +29,12 @@ from typing import Any
 
 from spanproof.evaluators.detect import snippets_in
 from spanproof.evaluators.judge import Judge, JudgeError, JudgeSettings, Rubric, question_of
-from spanproof.evaluators.layers.trajectory.actions import Action, call_action, code_action, thought_of
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.metrics import measure
 from spanproof.evaluators.layers.trajectory.mistake import blamed
-from spanproof.evaluators.layers.trajectory.recovery import fates
 from spanproof.evaluators.layers.trajectory.unsourced import Turn
+from spanproof.evaluators.outcomes.actions import Action, call_action, code_action, thought_of
+from spanproof.evaluators.outcomes.recovery import fates
 from spanproof.trace import Layer, Scored
 
 WRITES = re.compile(r"(?:add|book|cancel|create|delete|exchange|modify|remove|return|send|set|update)_")

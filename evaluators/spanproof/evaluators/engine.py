@@ -175,7 +175,7 @@ class Engine:
         for evaluator in self._evaluators:
             reason = left_out.get(evaluator.layer)
             if reason is None:
-                said = judged_by(evaluator, evidence, tuple(found.values()))
+                said = run_evaluator(evaluator, evidence, tuple(found.values()))
             elif evaluator in LAYER_RULES:
                 said = [_of_run(evaluator, evaluator.layer.value, evidence.run, Skipped(reason))]
             else:
@@ -212,7 +212,9 @@ _ASKED: Final = re.compile(r"output_messages\[(\d{1,6})\]\.tool_calls\[(\d{1,6})
 """How detection names the place of a tool call that a model asked for."""
 
 
-def judged_by(evaluator: Evaluator, evidence: RunEvidence, so_far: Sequence[Judgement]) -> list[Judgement]:
+def run_evaluator(
+    evaluator: Evaluator, evidence: RunEvidence, so_far: Sequence[Judgement]
+) -> list[Judgement]:
     """Return the judgements of one evaluator; what it raises becomes its `Errored` judgement."""
     try:
         return evaluator.judge(evidence, so_far)

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from spanproof.evaluators.engine import Engine, asked
+from spanproof.evaluators.engine import Engine, run_evaluator
 from spanproof.evaluators.evaluator import LAYER_RULES, Cost, Evaluator
-from spanproof.evaluators.model import NoReplay, Replay
+from spanproof.evaluators.model import NoReplay, NoReplayCause, Replay
 from spanproof.sandbox import SandboxBroken, SandboxUnavailable, Tier
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -122,7 +122,7 @@ def test_without_a_sandbox_the_record_judges_and_the_reason_is_told(misquote):
     evaluation = Engine(
         pipeline=Pipeline(), sandbox=None, replay_disabled_reason="no user namespaces"
     ).evaluate(misquote)
-    assert evaluation.runs[0].replay == NoReplay("no user namespaces")
+    assert evaluation.runs[0].replay == NoReplay("no user namespaces", NoReplayCause.SWITCHED_OFF)
     assert layer_of(evaluation, Layer.EXECUTION).label is Label.PASS
     skipped = [s.outcome for s in evaluation.scores if s.name == "replay_agrees"]
     assert all(isinstance(o, Skipped) and "no user namespaces" in o.reason for o in skipped)
@@ -207,7 +207,7 @@ def test_a_hostile_snippet_gets_a_result(engine, source):
 def test_judging_a_layer_gives_its_judgements(build):
     evidence = build.evidence(build.run([]))
     rules = next(each for each in LAYER_RULES if each.layer is Layer.EXECUTION)
-    assert [j.name for j in asked(rules, evidence, ())] == ["execution"]
+    assert [j.name for j in run_evaluator(rules, evidence, ())] == ["execution"]
 
 
 class Opinion(Evaluator):

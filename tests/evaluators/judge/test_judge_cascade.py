@@ -1,4 +1,4 @@
-"""The judge behind the rules: asked where they are open, and nowhere else."""
+"""The judge behind the rules: run_evaluator where they are open, and nowhere else."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from spanproof.evaluators.engine import Engine, asked
+from spanproof.evaluators.engine import Engine, run_evaluator
 from spanproof.evaluators.evaluator import LAYER_RULES
 from spanproof.evaluators.judge import BESIDE, Judge, JudgeSettings, cascades, load_rubrics
 from spanproof.sandbox.scanners.pipeline import Pipeline
@@ -104,6 +104,6 @@ def test_code_that_did_not_run_and_code_under_review_are_open(build, layer):
     scans = {snippet.id: Pipeline().scan("python", source)}
     evidence = replace(build.evidence(build.run([snippet])), scans=scans)
     rules = next(each for each in LAYER_RULES if each.layer is layer)
-    own = [j for j in asked(rules, evidence, ()) if j.name == layer.value]
+    own = [j for j in run_evaluator(rules, evidence, ()) if j.name == layer.value]
     assert [j.uncertain for j in own] == [True]
     assert isinstance(own[0].outcome, Scored)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanproof.evaluators.layers.trajectory.causes import in_words, signature
+from spanproof.evaluators.outcomes.causes import in_words, signature
 
 DIVISION = "ZeroDivisionError: division by zero"
 

@@ -7,9 +7,9 @@ import pytest
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.layer import judge
 from spanproof.evaluators.layers.trajectory.mistake import blamed
-from spanproof.evaluators.layers.trajectory.recovery import fates
 from spanproof.evaluators.layers.trajectory.steps import of_steps, turns_in
 from spanproof.evaluators.layers.trajectory.unsourced import Turn, unsourced
+from spanproof.evaluators.outcomes.recovery import fates
 from spanproof.trace import Payload
 
 PRICES = "Here is what a visit costs: adults $20.00, children $18.00, a yearly pass $90.00."

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from spanproof.evaluators.layers.trajectory.actions import call_action
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.metrics import measure
 from spanproof.evaluators.layers.trajectory.steps import of_steps
+from spanproof.evaluators.outcomes.actions import call_action
 from spanproof.trace import Label, Scored, Skipped
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "trajectory" / "runs.yaml"

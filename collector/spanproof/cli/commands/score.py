@@ -24,8 +24,8 @@ from spanproof.evaluators.layers.groundedness import Claim, ground
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.loops import find_loop
 from spanproof.evaluators.layers.trajectory.metrics import measure, wasted
-from spanproof.evaluators.layers.trajectory.recovery import failures, recovered
 from spanproof.evaluators.layers.trajectory.steps import of_steps
+from spanproof.evaluators.outcomes.recovery import failures, recovered
 from spanproof.sandbox import Sandbox
 from spanproof.trace import Scored
 

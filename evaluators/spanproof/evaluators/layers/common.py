@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from spanproof.evaluators.model import NoReplay, Replay, ReplayedStep, RunEvidence
+from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
 from spanproof.evaluators.replay.record import class_beside, record_of
 from spanproof.sandbox import FailureClass
 from spanproof.trace import Executor, Language, Run, Snippet, Step
@@ -16,9 +17,6 @@ from spanproof.trace import Executor, Language, Run, Snippet, Step
 PROGRAMS = frozenset({Language.PYTHON, Language.BASH, Language.SQL, Language.JAVASCRIPT, Language.TYPESCRIPT})
 """Languages whose snippets do something; the rest are documents."""
 
-
-ANSWER_TOOLS = frozenset(("final_answer", "final_result", "submit", "submit_answer"))
-"""Tools that hand over the answer: calling one does nothing for the task and returns nothing new."""
 
 _LAST_OUTPUT = re.compile(r"\n?Last output from code snippet:\s*\n.*\Z", re.DOTALL)
 

@@ -15,7 +15,6 @@ from itertools import pairwise
 
 from spanproof.evaluators.drift import drifts
 from spanproof.evaluators.layers.common import (
-    ANSWER_TOOLS,
     PROGRAMS,
     counted,
     ended,
@@ -27,6 +26,7 @@ from spanproof.evaluators.layers.common import (
     why_not_replayed,
 )
 from spanproof.evaluators.model import NoReplay, RunEvidence
+from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
 from spanproof.evaluators.replay.record import recorded_class
 from spanproof.evaluators.scores import Unit
 from spanproof.sandbox import FailureClass

@@ -1,8 +1,8 @@
 """Which dialect a span is written in.
 
 Recognised by the scope's name first: it is the producer's own. A scope that says nothing (an application's,
-or one that several producers share) leaves it to the attributes, in the order below: the most particular names
-come first, `gen_ai.*`, which many write beside their own, last.
+or one that several producers share) leaves it to the attributes, in the order below: the most specific
+names come first, `gen_ai.*`, which many write beside their own, last.
 """
 
 from __future__ import annotations

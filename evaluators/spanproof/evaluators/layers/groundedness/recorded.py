@@ -13,9 +13,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from spanproof.evaluators.layers.common import ANSWER_TOOLS, is_told
+from spanproof.evaluators.layers.common import is_told
 from spanproof.evaluators.layers.groundedness.echoes import without_echoes
 from spanproof.evaluators.model import NoReplay, Replay, RunEvidence
+from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
 from spanproof.trace import Payload, RecordedCall, Snippet, Step
 
 _TOKEN = re.compile(r"\S+")

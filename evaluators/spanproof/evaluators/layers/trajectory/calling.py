@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from spanproof.evaluators.layers.trajectory.actions import CODE, REPLY, Action
-from spanproof.evaluators.layers.trajectory.recovery import Came, Fate, worth
 from spanproof.evaluators.layers.trajectory.weights import TOOL_CALLING
+from spanproof.evaluators.outcomes.actions import CODE, REPLY, Action
+from spanproof.evaluators.outcomes.recovery import Came, Fate, worth
 from spanproof.trace import Evidence, Outcome, Scored, Skipped
 
 _NO_SUCH_TOOL = re.compile(

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from spanproof.evaluators.layers.trajectory.actions import Action
-from spanproof.evaluators.layers.trajectory.causes import in_words
 from spanproof.evaluators.layers.trajectory.weights import ALIKE, LOOP_GAP, LOOP_REPEATS, STUCK_REPEATS
+from spanproof.evaluators.outcomes.actions import Action
+from spanproof.evaluators.outcomes.causes import in_words
 from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
 
 

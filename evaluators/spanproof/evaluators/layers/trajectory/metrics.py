@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from spanproof.evaluators.layers.trajectory.actions import Action
 from spanproof.evaluators.layers.trajectory.calling import tool_calling
 from spanproof.evaluators.layers.trajectory.ending import Completion, task_completion
 from spanproof.evaluators.layers.trajectory.loops import loops
 from spanproof.evaluators.layers.trajectory.mistake import first_mistake
 from spanproof.evaluators.layers.trajectory.reasoning import reasoning_quality
-from spanproof.evaluators.layers.trajectory.recovery import fates, recovery
+from spanproof.evaluators.layers.trajectory.recovery import recovery
 from spanproof.evaluators.layers.trajectory.steps import turns_in
 from spanproof.evaluators.layers.trajectory.unsourced import Turn
 from spanproof.evaluators.layers.trajectory.weights import FAILING, USUAL_ACTIONS, WEIGHTS
+from spanproof.evaluators.outcomes.actions import Action
+from spanproof.evaluators.outcomes.recovery import fates
 from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
 
 

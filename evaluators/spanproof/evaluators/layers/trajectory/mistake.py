@@ -15,12 +15,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from spanproof.evaluators.detect.observation import parts_of
-from spanproof.evaluators.layers.trajectory.actions import CODE, Action
-from spanproof.evaluators.layers.trajectory.causes import in_words
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.loops import find_loop
-from spanproof.evaluators.layers.trajectory.recovery import Came, Fate
 from spanproof.evaluators.layers.trajectory.unsourced import Turn, unsourced
+from spanproof.evaluators.outcomes.actions import CODE, Action
+from spanproof.evaluators.outcomes.causes import in_words
+from spanproof.evaluators.outcomes.recovery import Came, Fate
 from spanproof.trace import Evidence, Outcome, Scored, Skipped
 
 _PRINTS = re.compile(r"\bprint\s*\(|\becho\b|console\.log")

@@ -10,7 +10,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from spanproof.evaluators.layers.common import unseen_output
-from spanproof.evaluators.layers.trajectory.actions import (
+from spanproof.evaluators.layers.trajectory.unsourced import Turn
+from spanproof.evaluators.model import Replay, RunEvidence
+from spanproof.evaluators.outcomes.actions import (
     CODE,
     Action,
     call_action,
@@ -18,8 +20,6 @@ from spanproof.evaluators.layers.trajectory.actions import (
     reply_action,
     thought_of,
 )
-from spanproof.evaluators.layers.trajectory.unsourced import Turn
-from spanproof.evaluators.model import Replay, RunEvidence
 from spanproof.evaluators.runs import spans_of
 from spanproof.sandbox import FailureClass
 from spanproof.sandbox.scanners.model import Scan

@@ -37,19 +37,6 @@ ALIKE = 0.6
 LOOP_GAP = 3
 """Repeats further apart than this many actions are no loop: something else was done in between."""
 
-LIKE_NAMES = 0.7
-"""Likeness from which two tools' names are one tool's, misspelled or renamed (`difflib`'s ratio)."""
-
-MAX_FAILURES = 50
-"""The last so many failures of a run are followed up: each is held against all that came after it."""
-
-MAX_LATER = 40
-"""So many actions after a failure are looked at for its mend."""
-
-KNOWN_RESULTS = 20
-KNOWN_CHARS = 4_000
-"""The last so many results before a mend, and so much of each, where values that it writes down may stand."""
-
 STEPS_AT_HALF = 10
 TOKENS_AT_HALF = 20_000
 DOLLARS_AT_HALF = 0.10

@@ -15,8 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from spanproof.evaluators.layers.common import ANSWER_TOOLS
-from spanproof.evaluators.layers.trajectory.actions import MAX_PARSED_CHARS
+from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS, MAX_PARSED_CHARS
 
 _PASSING = re.compile(
     r"\b(?:\w*Timeout(?:Error|Expired)?|timed out|Connection\w*Error|connection (?:reset|refused|aborted)"

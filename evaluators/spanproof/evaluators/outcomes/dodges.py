@@ -10,9 +10,8 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from spanproof.evaluators.layers.common import ANSWER_TOOLS
-from spanproof.evaluators.layers.trajectory.actions import Action
-from spanproof.evaluators.layers.trajectory.failing import COMMON, Aim, bound, is_literal, parsed
+from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS, Action
+from spanproof.evaluators.outcomes.failing import COMMON, Aim, bound, is_literal, parsed
 
 _MAKERS = frozenset(
     {

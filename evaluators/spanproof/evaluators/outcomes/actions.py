@@ -12,10 +12,12 @@ import json
 import re
 from dataclasses import dataclass
 
-from spanproof.evaluators.layers.common import ANSWER_TOOLS
-from spanproof.evaluators.layers.trajectory.causes import signature
+from spanproof.evaluators.outcomes.causes import signature
 from spanproof.sandbox.scanners.model import Scan, Verdict
 from spanproof.trace import JsonValue, digest
+
+ANSWER_TOOLS = frozenset(("final_answer", "final_result", "submit", "submit_answer"))
+"""Tools that hand over the answer: calling one does nothing for the task and returns nothing new."""
 
 CODE, REPLY = "code", "reply"
 """Names of actions that are no tool call: code, and a reply of the model that asked for nothing that ran."""
