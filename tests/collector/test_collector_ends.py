@@ -89,9 +89,7 @@ def test_several_workers_say_what_one_says_and_kill_9_amid_their_work_loses_noth
 
 def code_request(make_request: Callable[..., object], number: int) -> bytes:
     """A run with a step of code, one of three."""
-    request = make_request(
-        (number, 1, None), (number, 2, 1), scope="spanproof.instrumentors.smolagents"
-    )
+    request = make_request((number, 1, None), (number, 2, 1), scope="spanproof.instrumentors.smolagents")
     root, step = request.resource_spans[0].scope_spans[0].spans
     kind = number % len(CODE)
     of_step = {
