@@ -55,8 +55,8 @@ class RunFixtures:
             self._enter(guest)
         except OSError as failure:
             raise OSError(
-                f"this kernel lets no process write another's code ({failure.strerror}), so no clock and no seed"
-                " can be given; boot it without proc_mem.force_override, or run without them"
+                f"this kernel lets no process write another's code ({failure.strerror}), so no clock and no"
+                " seed can be given; boot it without proc_mem.force_override, or run without them"
             ) from failure
         self._tape: Tape | None = None
         if job.header["tape"]:

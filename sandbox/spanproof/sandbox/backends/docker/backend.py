@@ -53,7 +53,7 @@ class DockerSandbox(Sandbox):
         "runtime": "The OCI runtime, by its name at the daemon, as runsc; default the daemon's own.",
         "user": "Whom programs run as, as UID:GID, neither of them 0. Default 64206:64206.",
         "cpus": "How many processors a container may use. Default 1.",
-        "seccomp": "`own` (the default): the jail's list of system calls, so that privileged ones are recorded;"
+        "seccomp": "`own` (the default): the jail's list of calls, so that privileged ones are recorded;"
         " `default`: the daemon's profile, which refuses some before they can be recorded.",
         "runs": "After how many programs a container is replaced. Default 500.",
     }

@@ -1,7 +1,7 @@
 """The default backend: programs in namespaces of their own, on this machine, with nothing but Python.
 
-On the host, `backend` takes a program, `pool` lends it a supervisor, and `spanproof.sandbox.guest.outcome` makes
-an `Execution` of the answer; `probe` and `reasons` find out what the machine allows.
+On the host, `backend` takes a program, `pool` lends it a supervisor, and `guest.outcome` makes an `Execution`
+of the answer; `probe` and `reasons` find out what the machine allows.
 
 - `forkserver`: the processes. `host` starts a `master`, which starts a `spawner` for each supervisor; a
   `supervisor` serves one program after the other, each forked from its `zygote`.

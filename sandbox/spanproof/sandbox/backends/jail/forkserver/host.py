@@ -29,7 +29,6 @@ _START_S = 60.0
 _SUPERVISOR_START_S = 20.0
 _ENTRY = (
     "import sys; sys.path.insert(0, {root!r});"
-    " from spanproof.sandbox.backends.jail.forkserver.layout import gather; gather();"
     " from spanproof.sandbox.backends.jail.{module} import main; sys.path.remove({root!r}); main({fd})"
 )
 

@@ -1,9 +1,9 @@
-"""Where a warm interpreter has its objects: in one piece, in pages as large as the machine has them.
+"""The warm interpreter's memory in large pages, as far as the machine has them.
 
 A fork copies an entry for every page of the process, and the end of the child takes each away again; for an
 interpreter with its libraries loaded, that is most of what both cost. Pages that are parts of a large one are
-copied and taken away together. A program sees nothing of it, and where the kernel or the C library cannot do
-it, nothing is done. For the master, before its other imports and after them.
+copied and taken away together. A program sees nothing of it, and where the kernel does not allow it,
+nothing is done. For the master, after its imports.
 """
 
 from __future__ import annotations
@@ -17,63 +17,66 @@ _COLLAPSE = 25
 """MADV_COLLAPSE, from Linux 6.1 on."""
 LARGE = 2 * 1024 * 1024
 """Bytes of a large page."""
-_PIECE = 1024 * 1024
-_ROOM = 64
-"""Pieces that the heap is to have room for: more than an interpreter with its usual libraries takes."""
 _WRITABLE = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) rw-p \S+ \S+ 0 +(?:\[heap\])?$", re.MULTILINE)
-"""Of the process's own memory, as /proc reports it."""
+_CODE = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) r-xp \S+ \S+ [1-9]\d* +/", re.MULTILINE)
+_READ, _WRITE, _EXECUTE = 1, 2, 4
+_PRIVATE = 0x22
+"""MAP_PRIVATE and MAP_ANONYMOUS."""
+_IN_PLACE = 3
+"""MREMAP_MAYMOVE and MREMAP_FIXED."""
+_FAILED = ctypes.c_void_p(-1).value
 
 _libc = ctypes.CDLL(None)
-_libc.malloc.restype = ctypes.c_void_p
-
-
-class _ArenaAllocator(ctypes.Structure):
-    """PyObjectArenaAllocator: where the interpreter takes pieces for small objects from, 1 MiB each."""
-
-    _fields_ = (("context", ctypes.c_void_p), ("allocate", ctypes.c_void_p), ("free", ctypes.c_void_p))
-
-
-_usual = _ArenaAllocator()
-_last = ctypes.c_void_p()
-"""The last piece of the heap, while there is to be room before it."""
-
-
-def gather() -> None:
-    """Take such pieces from the C library's heap, which grows in one piece, and not where there is a gap."""
-    ctypes.pythonapi.PyObject_GetArenaAllocator(ctypes.byref(_usual))
-    # Once a block of this size is freed, smaller ones come from the heap (mallopt(3), M_MMAP_THRESHOLD).
-    _libc.free(ctypes.c_void_p(_libc.malloc(ctypes.c_size_t(LARGE))))
-    _make_room()
-    # The context is the first argument, the size the second. Such a piece is given back as any other is, by
-    # unmapping it: the heap never uses the place again.
-    allocate = ctypes.cast(_libc.aligned_alloc, ctypes.c_void_p)
-    gathering = _ArenaAllocator(4096, allocate, _usual.free)
-    ctypes.pythonapi.PyObject_SetArenaAllocator(ctypes.byref(gathering))
-
-
-def _make_room() -> None:
-    """Have the heap grow now: what is added after a fork lies in a mapping, and in pages, of its own."""
-    *pieces, _last.value = (_libc.malloc(ctypes.c_size_t(_PIECE)) for _ in range(_ROOM + 1))
-    for piece in pieces:
-        _libc.free(ctypes.c_void_p(piece))
+_libc.mmap.restype = ctypes.c_void_p
 
 
 def enlarge() -> None:
-    """Take them as usual again, and make large pages of what there is, as far as it fills them."""
-    if _usual.allocate:
-        ctypes.pythonapi.PyObject_SetArenaAllocator(ctypes.byref(_usual))
+    """Put the interpreter's objects and its own code into large pages; at each address lies what did."""
     with contextlib.suppress(OSError):
-        for start, end in _WRITABLE.findall(Path("/proc/self/maps").read_text()):
+        maps = Path("/proc/self/maps").read_text()
+        for start, end in _WRITABLE.findall(maps):
             collapse(*large_part(int(start, 16), int(end, 16)))
-    _libc.free(_last)  # and what room is left
-    _last.value = None
+        enlarge_code(maps)
+
+
+def enlarge_code(maps: str) -> None:
+    """Replace the mapping that holds the interpreter's code by large pages of the same content."""
+    somewhere = ctypes.cast(ctypes.pythonapi.Py_IncRef, ctypes.c_void_p).value or 0
+    for start, end in _CODE.findall(maps):
+        if int(start, 16) <= somewhere < int(end, 16):
+            first, last = large_part(int(start, 16), int(end, 16))
+            if first < last:
+                _replace(first, last - first)
 
 
 def large_part(start: int, end: int) -> tuple[int, int]:
-    """What of a mapping large pages can hold: its first address, and the one after its last."""
+    """Return the first address that large pages can hold of a mapping, and the one after their last."""
     return (start + LARGE - 1) // LARGE * LARGE, end // LARGE * LARGE
 
 
 def collapse(first: int, end: int) -> bool:
     """Make large pages of what lies there; whether it consists of nothing else now."""
     return first < end and not _libc.madvise(ctypes.c_void_p(first), ctypes.c_size_t(end - first), _COLLAPSE)
+
+
+def _replace(first: int, size: int) -> None:
+    """Replace executable memory by large pages, which memory that is no file's can have anywhere."""
+    room = size + LARGE
+    spare = _libc.mmap(None, ctypes.c_size_t(room), _READ | _WRITE, _PRIVATE, -1, ctypes.c_long(0))
+    if spare == _FAILED:
+        return
+    copy, _end = large_part(spare, spare + room)
+    _free(spare, copy)  # not at the end: by then something else may lie where the copy was
+    _free(copy + size, spare + room)
+    ctypes.memmove(copy, first, size)
+    address, length = ctypes.c_void_p(copy), ctypes.c_size_t(size)
+    # Executed only once it is written: this is when a kernel has the processor forget what code it knew.
+    if not collapse(copy, copy + size) or _libc.mprotect(address, length, _READ | _EXECUTE):
+        _free(copy, copy + size)
+    else:
+        _libc.mremap(address, length, length, _IN_PLACE, ctypes.c_void_p(first))
+
+
+def _free(first: int, end: int) -> None:
+    if first < end:
+        _libc.munmap(ctypes.c_void_p(first), ctypes.c_size_t(end - first))

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from spanproof.sandbox.backends.jail.forkserver import layout, libraries
+from spanproof.sandbox.backends.jail.forkserver import layout
 from spanproof.sandbox.guest.rehearsal import rehearse
 
 _PRELOADED: frozenset[str] = frozenset(
@@ -47,9 +47,6 @@ def settle() -> None:
     gc.collect()
     gc.freeze()
     layout.enlarge()
-    libraries.unite()
-    libraries.enlarge()
-    libraries.hand_down()
 
 
 def preload(extra: Sequence[str]) -> None:

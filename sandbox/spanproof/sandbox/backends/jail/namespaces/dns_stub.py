@@ -1,7 +1,7 @@
 """A resolver where port 53 cannot be had: at one end of a pair of sockets, whose other end is the guest's.
 
-`proxied_sockets.ProxyingWatcher` makes the pairs. What is requested is answered as elsewhere: recorded names have
-an address, others do not exist.
+`proxied_sockets.ProxyingWatcher` makes the pairs. Queries are answered as elsewhere: recorded names have an
+address, others do not exist.
 """
 
 from __future__ import annotations
