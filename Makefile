@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types unit clean
+.PHONY: demo test check lint types unit fast map clean
 
 demo: $(VENV)/.demo
 	$(BIN)/spanproof demo
@@ -14,12 +14,16 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/python tests/lint/words.py
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
 unit: $(VENV)/.dev $(VENV)/.system
 	$(BIN)/pytest -n auto --maxprocesses 4
+
+map: $(VENV)/.dev
+	$(BIN)/python tests/lint/imports.py
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

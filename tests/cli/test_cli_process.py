@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -185,7 +186,7 @@ def test_a_full_disk_is_told_and_is_no_pass(arguments: tuple[str, ...]) -> None:
 
 
 def test_streams_that_are_closed_are_nowhere() -> None:
-    command = " ".join(COMMAND)
+    command = shlex.join(COMMAND)
     shell = f"{command} detect --json <&- && {command} --version >&-"
     done = subprocess.run(["bash", "-c", shell], capture_output=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, b'{"file":"stdin","snippets":[]}\n', b"")

@@ -51,7 +51,7 @@ def test_what_was_acknowledged_before_kill_9_is_evaluated_after_a_restart(tmp_pa
         process.wait()
     assert acknowledged == 40
     with running(tmp_path) as collector:
-        assert collector.evaluated.wait_for(40, within_s=120)
+        assert collector.evaluated.wait_for(40, timeout_s=120)
         assert len(collector.store.traces(limit=100)) == 40
 
 
@@ -69,7 +69,7 @@ def test_several_workers_say_what_one_says_and_kill_9_amid_their_work_loses_noth
     with running(tmp_path / "one", evaluation__workers="1", **replaying) as collector:
         for body in bodies:
             post(collector, body)
-        assert collector.evaluated.wait_for(TRACES, within_s=120)
+        assert collector.evaluated.wait_for(TRACES, timeout_s=120)
         by_one = said_of(collector.store)
     with serving(tmp_path, evaluation__workers="4", sandbox__workers="3", **replaying) as (process, where):
         with httpx.Client(timeout=120) as client:

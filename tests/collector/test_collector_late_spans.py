@@ -14,7 +14,7 @@ def test_a_late_span_opens_its_trace_again_and_the_store_has_the_whole_of_it(tmp
         seen = []
         collector.evaluated.subscribe(seen.append)
         post(collector, agent_request(make_request, (1, 1, None)))
-        assert collector.evaluated.wait_for(1, within_s=120)
+        assert collector.evaluated.wait_for(1, timeout_s=120)
         post(collector, agent_request(make_request, (1, 2, 1)))
         wait_until(lambda: len(seen) == 2)
         assert [len(evaluation.trace.spans) for evaluation in seen] == [1, 2]
@@ -29,7 +29,7 @@ def test_a_span_that_is_later_than_memory_finds_its_trace_in_the_store(tmp_path,
         seen = []
         collector.evaluated.subscribe(seen.append)
         post(collector, agent_request(make_request, (1, 1, None)))
-        assert collector.evaluated.wait_for(1, within_s=120)
+        assert collector.evaluated.wait_for(1, timeout_s=120)
         time.sleep(0.5)
         post(collector, agent_request(make_request, (1, 2, 1)))
         wait_until(lambda: len(seen) == 2)
@@ -41,7 +41,7 @@ def test_a_root_that_ends_long_after_its_children_does_not_replace_them(tmp_path
         seen = []
         collector.evaluated.subscribe(seen.append)
         post(collector, agent_request(make_request, (1, 2, 1), (1, 3, 1)))
-        assert collector.evaluated.wait_for(1, within_s=120)
+        assert collector.evaluated.wait_for(1, timeout_s=120)
         time.sleep(0.5)
         post(collector, agent_request(make_request, (1, 1, None)))
         wait_until(lambda: len(seen) == 2)
@@ -66,5 +66,5 @@ def test_an_incomplete_trace_is_taken_up_again_after_a_restart(tmp_path, make_re
         post(collector, agent_request(make_request, (1, 2, 1)))
     with running(tmp_path) as collector:
         post(collector, agent_request(make_request, (1, 1, None)))
-        assert collector.evaluated.wait_for(1, within_s=120)
+        assert collector.evaluated.wait_for(1, timeout_s=120)
         assert len(collector.evaluated.latest[-1].trace.spans) == 2

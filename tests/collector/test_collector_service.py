@@ -36,7 +36,7 @@ def test_traces_of_both_exporters_are_evaluated_and_stored(tmp_path) -> None:
     with running(tmp_path) as collector:
         run_agent(HttpExporter(f"{collector.endpoints.http}/v1/traces"))
         run_agent(GrpcExporter(collector.endpoints.grpc, insecure=True))
-        assert collector.evaluated.wait_for(2, within_s=120)
+        assert collector.evaluated.wait_for(2, timeout_s=120)
         for evaluation in collector.evaluated.latest:
             assert len(evaluation.trace.spans) == 2
             assert {score.layer for score in evaluation.scores} == set(Layer)
@@ -50,7 +50,7 @@ def test_traces_of_both_exporters_are_evaluated_and_stored(tmp_path) -> None:
 def test_the_project_of_the_configuration_is_on_every_score(tmp_path, make_request) -> None:
     with running(tmp_path, project="billing") as collector:
         post(collector, agent_request(make_request, (1, 1, None), (1, 2, 1)))
-        assert collector.evaluated.wait_for(1, within_s=120)
+        assert collector.evaluated.wait_for(1, timeout_s=120)
         assert {score.cohort.project for score in collector.evaluated.latest[0].scores} == {"billing"}
 
 
@@ -67,7 +67,7 @@ def test_a_trace_the_engine_cannot_take_is_set_aside_and_the_next_one_goes_throu
 
         monkeypatch.setattr(Engine, "evaluate", fails_on_the_first)
         post(collector, agent_request(make_request, (1, 1, None), (2, 1, None)))
-        assert collector.evaluated.wait_for(1, within_s=120)
+        assert collector.evaluated.wait_for(1, timeout_s=120)
         wait_until(lambda: 'spanproof_traces_failed_total{stage="evaluate"} 1.0' in metrics(collector))
         assert collector.evaluated.latest[0].trace.trace_id == f"{2:032x}"
         wait_until(lambda: "spanproof_wal_pending_records 0.0" in metrics(collector))
@@ -80,7 +80,7 @@ def test_our_own_evaluator_spans_are_taken_and_never_evaluated(tmp_path, make_re
         own = make_request((1, 9, 1), scope="spanproof.evaluators")
         post(collector, own.SerializeToString())
         post(collector, agent_request(make_request, (2, 1, None)))
-        assert collector.evaluated.wait_for(1, within_s=120)
+        assert collector.evaluated.wait_for(1, timeout_s=120)
         assert collector.evaluated.latest[0].trace.trace_id == f"{2:032x}"
         assert 'spanproof_spans_ignored_total{reason="own_evaluator"} 1.0' in metrics(collector)
 

@@ -28,13 +28,14 @@ def open_interpreter() -> None:
     """Leave the mount namespace for one in which everybody can reach the interpreter."""
     kernel.unshare(kernel.CLONE_NEWNS)
     kernel.mount("", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
-    for prefix in {Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve(), Path(__file__).parents[2]}:
-        closed = _closed_ancestor(prefix)
-        if closed is None:
-            continue
-        tree = kernel.open_tree(str(prefix))
-        kernel.mount("open", str(closed), "tmpfs", 0, "mode=755")
-        prefix.mkdir(parents=True)
+    needed = {Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve(), Path(__file__).parents[2]}
+    closed = {prefix: ancestor for prefix in needed if (ancestor := _closed_ancestor(prefix))}
+    # All are opened before the first is hidden: two of them may lie below one directory.
+    trees = {prefix: kernel.open_tree(str(prefix)) for prefix in sorted(closed)}
+    for ancestor in set(closed.values()):
+        kernel.mount("open", str(ancestor), "tmpfs", 0, "mode=755")
+    for prefix, tree in trees.items():
+        prefix.mkdir(parents=True, exist_ok=True)
         kernel.move_mount(tree, str(prefix))
 
 

@@ -307,7 +307,7 @@ def _fill(tar: tarfile.TarFile) -> None:
 
 def _libraries(binaries: Iterable[Path]) -> set[str]:
     told = subprocess.run(["ldd", *map(str, binaries)], check=False, capture_output=True, text=True).stdout
-    return set(re.findall(r"(/\S+) \(0x", told))
+    return set(re.findall(r"(?:=> |^\t)(/.+) \(0x", told, re.MULTILINE))  # a path may have spaces
 
 
 def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo:

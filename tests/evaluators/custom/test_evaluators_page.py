@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -58,7 +59,7 @@ def test_the_commands_of_the_page_say_what_it_says(folder):
     lines = [line for line in block("sh", "score custom").splitlines() if line.startswith("echo")]
     assert len(lines) == 2
     for line in lines:
-        command = line.replace("spanproof", f"{sys.executable} -m spanproof.cli", 1)
+        command = line.replace("spanproof", f"{shlex.quote(sys.executable)} -m spanproof.cli", 1)
         done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
         assert '"score":' in done.stdout
 

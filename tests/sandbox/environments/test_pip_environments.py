@@ -6,6 +6,7 @@ import errno
 import hashlib
 import logging
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -361,7 +362,7 @@ print((lease.path / "site" / "alpha" / "__init__.py").read_text())
         "--map-root-user",
         "sh",
         "-c",
-        f'{script} && exec {sys.executable} -c "$0"',
+        f'{script} && exec {shlex.quote(sys.executable)} -c "$0"',
         source,
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

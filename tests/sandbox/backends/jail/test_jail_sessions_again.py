@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -49,13 +50,16 @@ for _ in range(3):
             __import__("time").sleep(1)
 lookup("left")
 """
-LOOK = """
+MOUNTED = sorted({path.split("/")[2] for path in (sys.prefix, sys.base_prefix) if path.startswith("/tmp/")})
+"""What a jail's own /tmp holds from the start: the way to an interpreter that lies below the machine's."""
+LOOK = f"MOUNTED = {MOUNTED}\n"
+LOOK += """
 import builtins, json, os, socket, sys, threading, time
 found = [name for name, seen in {
     "builtins": hasattr(builtins, "left") or hasattr(sys, "left") or "left" in sys.modules,
     "patched module": hasattr(json, "left") or json.dumps(1) != "1",
     "environment": "LEFT" in os.environ,
-    "files": os.path.lexists("left.txt") or os.path.lexists("given.txt") or bool(os.listdir("/tmp")),
+    "files": os.path.lexists("left.txt") or os.path.lexists("given.txt") or os.listdir("/tmp") != MOUNTED,
     "shared memory": bool(os.listdir("/dev/shm")),
     "path": "/tmp" in sys.path,
     "umask": os.umask(0o022) == 0o077,
