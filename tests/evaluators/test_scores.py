@@ -13,7 +13,7 @@ from spanproof.evaluators.evaluator import LayerRules
 from spanproof.evaluators.judge import BESIDE
 from spanproof.evaluators.layers import execution, trajectory
 from spanproof.evaluators.lint import Lint
-from spanproof.evaluators.model import Told
+from spanproof.evaluators.model import UserHints
 from spanproof.evaluators.scores import (
     SCORES,
     UNIT_FACTORS,
@@ -133,7 +133,7 @@ def test_a_run_has_its_metrics_raw_with_their_units(build, score_of):
         end_ns=10**18 + 2_400_000_000,
     )
     run = replace(run, cohort=replace(run.cohort, model="m"))
-    evidence = replace(build.evidence(run), told=Told(prices={"m": (30.0, 40.0)}))
+    evidence = replace(build.evidence(run), hints=UserHints(prices={"m": (30.0, 40.0)}))
     found = trajectory.judge(evidence)
     assert [
         (score_of(found, name).raw, score_of(found, name).unit) for name in ("steps", "tokens", "cost_usd")

@@ -207,7 +207,7 @@ def test_a_hostile_snippet_gets_a_result(engine, source):
 def test_judging_a_layer_gives_its_judgements(build):
     evidence = build.evidence(build.run([]))
     rules = next(each for each in LAYER_RULES if each.layer is Layer.EXECUTION)
-    assert [j.name for j in run_evaluator(rules, evidence, ())] == ["execution"]
+    assert [j.name for j in run_evaluator(rules, evidence, ())] == ["execution", "wall_s"]
 
 
 class Opinion(Evaluator):
