@@ -70,12 +70,14 @@ _SYS_IO_URING_REGISTER = 427
 _IO_URING_PARAMETERS = ctypes.c_uint32 * 30
 _IORING_REGISTER_BUFFERS = 0
 _SYS_SECCOMP = {"x86_64": 317, "aarch64": 277}
+_SYS_CLONE = {"x86_64": 56, "aarch64": 220}
 _SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 _locked_libc = ctypes.PyDLL(None, use_errno=True)
 """Called without letting go of the interpreter lock, so that a fork inherits it held by its one thread."""
+_locked_libc.syscall.restype = ctypes.c_long
 _fork = _locked_libc.fork
 
 
@@ -120,6 +122,18 @@ def fork() -> int:
     """
     pid: int = _fork()
     return pid if pid >= 0 else _check(-1, "fork")
+
+
+def fork_unwaited() -> int:
+    """Fork a child that `wait` does not see unless it is named (`__WCLONE`): it sends no signal at its end.
+
+    A child whose parent ends becomes an ordinary one of whatever process adopts it. As for `fork`, the caller
+    has a single thread.
+    """
+    nothing = _long(0)
+    number = _long(_number_here(_SYS_CLONE))
+    pid: int = _locked_libc.syscall(number, nothing, nothing, nothing, nothing, nothing)
+    return pid if pid >= 0 else _check(-1, "clone")
 
 
 def setns(fd: int, kind: int) -> None:

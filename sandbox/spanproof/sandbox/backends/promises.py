@@ -17,6 +17,7 @@ from spanproof.sandbox.backend import Evidence, Sandbox
 from spanproof.sandbox.backends.promise import PATIENT, Broken, Finding, Promise, require
 from spanproof.sandbox.backends.quiet import QUIET
 from spanproof.sandbox.backends.recorded import RECORDED
+from spanproof.sandbox.backends.traces import TRACES
 from spanproof.sandbox.errors import UnsupportedFixtures, UnsupportedLanguage
 from spanproof.sandbox.model import (
     AttemptKind,
@@ -332,6 +333,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise("session", "a session keeps its names over steps and exceptions", "python", _session_keeps),
     Promise("determinism", "a session with a seed and a clock repeats itself", "python", _session_repeats),
     Promise("seed and clock", "a program with a seed and a clock repeats itself", "python", _run_repeats),
+    *TRACES,
     *RECORDED,
     *QUIET,
     Promise("tools", "tool calls reach the host, and its answers the program", "python", _tools_answered),

@@ -147,7 +147,8 @@ def test_a_guest_that_dies_while_it_raises_its_walls_is_told() -> None:
     origin.request(given, seeded=False)
     with ours, pytest.raises(RuntimeError, match="could not be armed: it ended"):
         origin.receive(ours)
-    os.waitpid(origin._pid, 0)
+    os.kill(origin.zygote, signal.SIGKILL)
+    os.waitpid(origin.zygote, 0x40000000)  # __WALL
     os.close(origin.fileno())
 
 

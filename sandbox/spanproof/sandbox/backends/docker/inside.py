@@ -28,7 +28,6 @@ from spanproof.sandbox.backends.docker.unwatched import (
     OneUser,
     SilentArming,
     User,
-    Waited,
     settle,
 )
 from spanproof.sandbox.backends.jail.forkserver.arming import Arming, Forked
@@ -36,12 +35,12 @@ from spanproof.sandbox.backends.jail.forkserver.supervisor import Supervisor, re
 from spanproof.sandbox.backends.jail.forkserver.warm import preload, use_packages_of
 from spanproof.sandbox.backends.jail.isolation import Armed, Isolation
 from spanproof.sandbox.backends.jail.namespaces import cgroup, root
-from spanproof.sandbox.backends.jail.namespaces import process_tree as tree
 from spanproof.sandbox.backends.jail.namespaces.dns_stub import DnsStub
 from spanproof.sandbox.backends.jail.namespaces.network import Resolver as Names
 from spanproof.sandbox.backends.jail.node import find_node
 from spanproof.sandbox.backends.jail.reduced.arming import Passed
 from spanproof.sandbox.backends.jail.reduced.box import empty
+from spanproof.sandbox.backends.jail.reduced.process_tree import Spared
 from spanproof.sandbox.backends.jail.run.proxied_sockets import ProxyingWatcher
 from spanproof.sandbox.backends.jail.seccomp.filter import SEEDED, compile_filter, compile_silent_filter
 from spanproof.sandbox.backends.jail.seccomp.paths import Boundary
@@ -87,7 +86,7 @@ class Channel:
             view = view[os.write(self.way_out, view) :]
 
 
-class Processes(tree.Namespace):
+class Processes(Spared):
     """Every process of the container but this one."""
 
     def limit(self, pid: int, kind: int, value: int) -> None:
@@ -279,23 +278,28 @@ def _isolation(watched: bool, apart: User | None) -> Isolation:
     network = Loopback(watched=True)
     dns_stub = network.resolver if isinstance(network.resolver, DnsStub) else None
     watcher = ProxyingWatcher(arch, Boundary(visible, os.environ["PATH"]), dns_stub)
+    processes, origin = Processes(), Forked(arming, seeded, root.WORK)
+    processes.zygote = origin.zygote
     return Isolation(
-        tree=Processes(),
+        tree=processes,
         box=Wiped(None),
         network=network,
         watcher=watcher,
-        origin=Forked(arming, seeded, root.WORK),
+        origin=origin,
     )
 
 
 def _isolation_unwatched(arch: Arch, visible: Iterable[str], apart: User | None) -> Isolation:
     arming = SilentArming(compile_silent_filter(arch, os.getuid() if apart is None else apart.uid), apart)
+    processes = Processes() if apart is None else OneUser()
+    origin = Forked(arming, arming, root.WORK)
+    processes.zygote = origin.zygote
     return Isolation(
-        tree=Processes() if apart is None else OneUser(),
+        tree=processes,
         box=Wiped(apart),
         network=Loopback(watched=False) if apart is None else Led(),
         watcher=ProxyingWatcher(arch, Boundary(visible, os.environ["PATH"]), None),
-        origin=Waited(arming, arming, root.WORK),
+        origin=origin,
     )
 
 

@@ -11,14 +11,12 @@ import contextlib
 import os
 import resource
 import socket
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 
 from spanproof.sandbox import kernel
-from spanproof.sandbox.backends.jail.forkserver.arming import Forked
 from spanproof.sandbox.backends.jail.namespaces import network
-from spanproof.sandbox.backends.jail.namespaces import process_tree as tree
+from spanproof.sandbox.backends.jail.reduced.process_tree import Spared
 from spanproof.sandbox.tape.routes import remove_routes
 
 _GVISOR = Path("/proc/sentry-meminfo")
@@ -83,7 +81,7 @@ class SilentArming:
         kernel.install_filter(self._program, 0)
         os.write(control, b"a")
 
-    def fetch(self, control: socket.socket, pid: int, pidfd: int) -> int:
+    def fetch(self, control: socket.socket, _pid: int) -> int:
         """Something that never has news."""
         reply = control.recv(4096)
         if reply != b"a":
@@ -91,22 +89,7 @@ class SilentArming:
         return os.dup(self._never)
 
 
-class Waited(Forked):
-    """For kernels without descriptors of processes: a thread waits for each guest's end."""
-
-    def _end_of(self, pid: int) -> int:
-        ends, held = os.pipe()
-
-        def wait() -> None:
-            with contextlib.suppress(ChildProcessError):
-                os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-            os.close(held)
-
-        threading.Thread(target=wait, daemon=True).start()
-        return ends
-
-
-class OneUser(tree.Namespace):
+class OneUser(Spared):
     """Every process of the container but this one, all of a user whom this kernel counts for it alone."""
 
     def limit(self, pid: int, kind: int, value: int) -> None:

@@ -1,14 +1,19 @@
-"""Guests as forks of the supervisor itself, each of which comes under its filter alone.
+"""Guests without namespaces: forked from a process that has parsed no job, each armed by itself.
 
-Dearer than a zygote (`zygote.Stem`), whose guests inherit theirs, and needs no namespace.
+A guest inherits the memory of the process it is forked from. The supervisor's holds every job it has served,
+hidden tests and expected values among them; so before its first job it forks a zygote, which sees nothing
+but requests for guests. The zygote of the full tier (`zygote.Zygotes`) is under its filter already; here
+each guest comes under it alone, which costs more and needs no namespace.
 """
 
 from __future__ import annotations
 
 import os
 import resource
+import signal
 import socket
-from typing import Protocol
+import struct
+from typing import NoReturn, Protocol
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.isolation import Ended, WaitingGuest
@@ -17,6 +22,8 @@ from spanproof.sandbox.guest.descriptors import Descriptors
 from spanproof.sandbox.guest.main import begin_alone, guest_main
 
 LISTENER_FLAGS = kernel.SECCOMP_FILTER_FLAG_NEW_LISTENER | kernel.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+_ENDED = struct.Struct("=idq")
+_PLAIN, _SEEDED = b"plain", b"seeded"
 
 
 class Arming(Protocol):
@@ -25,8 +32,8 @@ class Arming(Protocol):
     def arm(self, control: int) -> None:
         """In the guest: raise the walls that hold this process; `control` leads to the supervisor."""
 
-    def fetch(self, control: socket.socket, pid: int, pidfd: int) -> int:
-        """In the supervisor: the listener of a guest that is arming itself.
+    def fetch(self, control: socket.socket, pid: int) -> int:
+        """In the supervisor: return the listener of a guest that is arming itself.
 
         Raises:
             RuntimeError: the guest could not; says why.
@@ -34,47 +41,87 @@ class Arming(Protocol):
 
 
 class Forked:
-    """See `Origin`."""
+    """See `Origin`; made before the first job arrives.
+
+    Attributes:
+        zygote: its process number. It is a child that `wait` does not see unless it is named: no other child
+            left means that no process of a guest is.
+    """
 
     def __init__(self, arming: Arming, arming_seeded: Arming, work: str) -> None:
-        self._arming = arming
-        self._arming_seeded = arming_seeded
-        self._requested = arming
+        self._armings = {_PLAIN: arming, _SEEDED: arming_seeded}
+        self._kind = _PLAIN
         self._work = work
-        self._pid = self._pidfd = self._listener = -1
+        self._listener = -1
         self._born_with = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        supervisor = os.getpid()
+        self.zygote = kernel.fork_unwaited()
+        if self.zygote == 0:
+            self._serve(theirs, supervisor)
+        theirs.close()
 
     def request(self, descriptors: Descriptors, *, seeded: bool) -> None:
         """See `Origin`."""
-        self._requested = arming = self._arming_seeded if seeded else self._arming
-        self._pid = os.fork()
-        if self._pid == 0:
-            guest_main(lambda: begin_alone(descriptors, self._work, arming.arm, seeded=seeded))
+        self._kind = _SEEDED if seeded else _PLAIN
+        given = descriptors.control, descriptors.stdin, descriptors.stdout, descriptors.stderr
+        socket.send_fds(self._channel, [self._kind], given)
         descriptors.close()
-        self._pidfd = self._end_of(self._pid)
 
     def receive(self, control: socket.socket) -> WaitingGuest:
         """See `Origin`."""
-        self._listener = self._requested.fetch(control, self._pid, self._pidfd)
-        return WaitingGuest(
-            self._pid, self._listener, memory.private_bytes(self._pid), self._born_with * 1024
-        )
-
-    def _end_of(self, pid: int) -> int:
-        """A descriptor that can be read when a child has ended."""
-        return os.pidfd_open(pid)
+        reply = self._channel.recv(64)
+        if not reply:
+            raise RuntimeError("the process that guests are forked from is gone")
+        pid = int(reply)
+        self._listener = self._armings[self._kind].fetch(control, pid)
+        return WaitingGuest(pid, self._listener, memory.private_bytes(pid), self._born_with * 1024)
 
     def fileno(self) -> int:
         """See `Origin`."""
-        return self._pidfd
+        return self._channel.fileno()
 
     def ended(self) -> Ended:
         """See `Origin`."""
-        _pid, status, usage = os.wait4(self._pid, 0)
-        os.close(self._pidfd)
+        reply = self._channel.recv(_ENDED.size)
         os.close(self._listener)
-        peak_bytes = max(0, usage.ru_maxrss - self._born_with) * 1024
-        return Ended(status, usage.ru_utime + usage.ru_stime, peak_bytes)
+        if len(reply) != _ENDED.size:
+            raise RuntimeError("the process that guests are forked from is gone")
+        status, cpu_s, peak = _ENDED.unpack(reply)
+        return Ended(status, cpu_s, max(0, peak - self._born_with) * 1024)
 
     def renew(self) -> None:
         """See `Origin`; there is nothing to follow into."""
+
+    def _serve(self, requests: socket.socket, supervisor: int) -> NoReturn:
+        """In the zygote: fork guests, one after the other, until the supervisor is gone."""
+        try:
+            kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+            kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 0)
+            _keep_only(requests.fileno())
+            while os.getppid() == supervisor:
+                kind, given, _flags, _address = socket.recv_fds(requests, 16, 4)
+                if not kind:
+                    break
+                self._fork(requests, kind, Descriptors(*given))
+        finally:
+            os._exit(1)
+
+    def _fork(self, requests: socket.socket, kind: bytes, descriptors: Descriptors) -> None:
+        pid = os.fork()
+        if pid == 0:
+            arming, seeded = self._armings[kind], kind == _SEEDED
+            guest_main(lambda: begin_alone(descriptors, self._work, arming.arm, seeded=seeded))
+        descriptors.close()
+        requests.send(b"%d" % pid)
+        _pid, status, usage = os.wait4(pid, 0)
+        requests.send(_ENDED.pack(status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss))
+
+
+def _keep_only(channel: int) -> None:
+    """Close every other descriptor; the standard streams, which a guest replaces, lead nowhere."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(nothing, fd)
+    os.closerange(3, channel)
+    os.closerange(channel + 1, os.sysconf("SC_OPEN_MAX"))

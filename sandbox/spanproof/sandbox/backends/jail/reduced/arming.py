@@ -52,7 +52,7 @@ class Passed:
         os.read(control, 1)
         os.close(listener[0])
 
-    def fetch(self, control: socket.socket, pid: int, pidfd: int) -> int:
+    def fetch(self, control: socket.socket, pid: int) -> int:
         """See `Arming`."""
         reply, descriptors, _flags, _address = socket.recv_fds(control, 4096, 1)
         if reply != b"listener" or len(descriptors) != 1:

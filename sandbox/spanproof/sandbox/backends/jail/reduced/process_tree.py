@@ -21,23 +21,21 @@ from spanproof.sandbox.backends.jail.reduced.count import Counter
 _AGAIN_S = 0.0005
 
 
-class Descendants(Namespace):
-    """Those of the calling process."""
+class Spared(Namespace):
+    """Processes among which is one that must live on: the zygote, a child that guests are forked from."""
 
-    def __init__(self, *, own_user: bool) -> None:
-        super().__init__()
-        self._own_user = own_user
-        self._counter = Counter()
-        self.counted = own_user or self._counter.counts()
-        """Whether the kernel bounds them; the machine's root, who cannot become another, it does not."""
-        self._most = 1 << 20
+    zygote = -1
+
+    def _found(self) -> list[int]:
+        """Return all of them, without the zygote."""
+        return [pid for pid in map(int, super().pids()) if pid != self.zygote]
 
     def pids(self) -> list[str]:
         """All of them, as /proc names them."""
         return [str(pid) for pid in self._found()]
 
     def kill_others(self) -> None:
-        """Kill every process but this one; none can be born any more."""
+        """Kill every process but this one and the zygote; none can be born any more."""
         found = self._found()
         for pid in found:
             with contextlib.suppress(OSError):
@@ -47,7 +45,7 @@ class Descendants(Namespace):
                 os.kill(pid, signal.SIGKILL)
 
     def kill_all(self) -> None:
-        """Kill every process but this one, and reap until none is left: no child means no descendant."""
+        """Kill them, and reap until none is left: `wait` does not see the zygote, and its guest is reaped."""
         while True:
             self.kill_others()
             try:
@@ -56,6 +54,18 @@ class Descendants(Namespace):
             except ChildProcessError:
                 return
             time.sleep(_AGAIN_S)
+
+
+class Descendants(Spared):
+    """Those of the calling process."""
+
+    def __init__(self, *, own_user: bool) -> None:
+        super().__init__()
+        self._own_user = own_user
+        self._counter = Counter()
+        self.counted = own_user or self._counter.counts()
+        """Whether the kernel bounds them; the machine's root, who cannot become another, it does not."""
+        self._most = 1 << 20
 
     def kill_children(self, *, but: Container[int]) -> None:
         """Kill direct children and all below them, except those."""
@@ -104,6 +114,8 @@ class Descendants(Namespace):
     def holds(self, pid: int) -> bool:
         """Whether a process, or the one that a thread is of, is among them."""
         own = os.getpid()
+        if pid == self.zygote:
+            return False
         while pid > 1:
             if pid == own:
                 return False
@@ -141,7 +153,8 @@ class Descendants(Namespace):
 
     def _found(self, below: dict[int, list[int]] | None = None) -> list[int]:
         below = self._below() if below is None else below
-        found = list(below.get(os.getpid(), ()))
+        found = [pid for pid in below.get(os.getpid(), ()) if pid != self.zygote]
+        found += below.get(self.zygote, ())
         for pid in found:
             found.extend(below.get(pid, ()))
         return found

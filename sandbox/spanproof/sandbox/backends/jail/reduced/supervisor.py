@@ -112,15 +112,17 @@ def _isolation(site: Site, group: Group | None) -> Isolation:
     network = NoNetwork()
     user = os.getuid()
     shown = frozenset() if tree.counted else FORKS
+    origin = (Forked if group is None else Shielded)(
+        Passed(compile_filter(site.arch, user, namespaced=False, shown=shown), boundary.walls),
+        Passed(compile_filter(site.arch, user, SEEDED, namespaced=False, shown=shown), boundary.walls),
+        box.work,
+    )
+    tree.zygote = origin.zygote
     return Isolation(
         tree=tree,
         box=box,
         network=network,
         watcher=GuardedWatcher(site.arch, boundary, tree, box, network.resolver),
-        origin=(Forked if group is None else Shielded)(
-            Passed(compile_filter(site.arch, user, namespaced=False, shown=shown), boundary.walls),
-            Passed(compile_filter(site.arch, user, SEEDED, namespaced=False, shown=shown), boundary.walls),
-            box.work,
-        ),
+        origin=origin,
         tier=Tier.REDUCED,
     )

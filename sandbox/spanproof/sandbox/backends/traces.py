@@ -1,0 +1,107 @@
+"""Promises that no byte of one job can be read in the next one, nor a hidden test by the program it tests.
+
+A marker is put into everything that a job consists of. The next program searches its memory, environment,
+descriptors and files for it. It knows the marker in two pieces only, so that it does not find its own text.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+
+from spanproof.sandbox.backend import Sandbox
+from spanproof.sandbox.backends.promise import Promise, require
+from spanproof.sandbox.model import Fixtures, Program, SessionSpec, ToolAnswer
+
+_LEAVES = (
+    "text = input()\nopen('left.txt', 'w').write('{m}left')\nprint('{m}output', text)\ndef f(): return 1\n"
+)
+_SEARCHES = r"""
+import ctypes, os, re
+head, tail = b"@HEAD", b"@TAIL"[::-1]
+found = set()
+def look(data, where):
+    at = data.find(head)
+    while at >= 0:
+        end = at + len(head) + len(tail)
+        rest = at + len(head)
+        if all(data[rest + n : rest + n + 1] == tail[n : n + 1] for n in range(len(tail))):
+            found.add((where, re.match(rb"\w{0,12}", data[end : end + 12])[0].decode()))
+        at = data.find(head, at + 1)
+def memory():
+    regions = re.findall(r"^(\w+)-(\w+) rw", open("/proc/self/maps").read(), re.M)
+    try: mem = os.open("/proc/self/mem", os.O_RDONLY)
+    except OSError: mem = None
+    for start, end in regions:
+        at, end = int(start, 16), int(end, 16)
+        while at < end:
+            size = min(1 << 20, end - at)
+            try: data = os.pread(mem, size + 64, at) if mem is not None else ctypes.string_at(at, size)
+            except OSError: data = b""
+            look(data, "memory")
+            at += size
+def files():
+    for top in (os.getcwd(), os.path.dirname(os.getcwd()), "/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue"):
+        for directory, _, names in os.walk(top):
+            for name in names:
+                look(os.path.join(directory, name).encode(errors="replace"), "name")
+                try: look(open(os.path.join(directory, name), "rb").read(1 << 20), "file")
+                except OSError: pass
+look(repr(dict(os.environ)).encode(), "environment")
+for fd in range(1024):
+    try: look(os.readlink(f"/proc/self/fd/{fd}").encode(), "descriptor")
+    except OSError: pass
+memory()
+files()
+print(sorted(found))
+def f(): return 1
+"""
+
+
+def _searching(marker: str) -> str:
+    middle = len(marker) // 2
+    return _SEARCHES.replace("@HEAD", marker[:middle]).replace("@TAIL", marker[middle:][::-1])
+
+
+def _no_trace(sandbox: Sandbox) -> None:
+    marker = secrets.token_hex(12)
+    program = Program(
+        "python",
+        _LEAVES.format(m=marker) + f"# {marker}source\n",
+        tests=f"assert f() == 1, '{marker}test'\nassert f() != '{marker}expected'\n",
+        stdin=f"{marker}input\n".encode(),
+        files={f"{marker}name.txt": f"{marker}file".encode()},
+    )
+    for fixtures in (Fixtures(), Fixtures(seed=1)):  # a seed takes another filter, so another guest
+        made = sandbox.run(replace(program, fixtures=fixtures))
+        require(f"{marker}output" in made.stdout, made)
+        _require_nothing(sandbox, marker)
+    with sandbox.session(SessionSpec(), lambda _request: ToolAnswer()) as session:
+        session.execute(f"x = '{marker}step'")
+    _require_nothing(sandbox, marker)
+
+
+def _require_nothing(sandbox: Sandbox, marker: str) -> None:
+    searched = sandbox.run(Program("python", _searching(marker)))
+    require(searched.stdout == "[]\n", searched)
+
+
+def _hidden_tests(sandbox: Sandbox) -> None:
+    marker = secrets.token_hex(12)
+    program = Program("python", _searching(marker), tests=f"assert f() == 1, '{marker}test'\n")
+    for memory_mib in (512, 400):  # a guest is armed anew for another limit
+        limits = replace(program.limits, memory_bytes=memory_mib << 20)
+        searched = sandbox.run(replace(program, limits=limits))
+        require(searched.stdout == "[]\n", searched)
+
+
+TRACES = (
+    Promise(
+        "no trace",
+        "no byte of a job is readable in the next: source, input, files, output, tests, session",
+        "python",
+        _no_trace,
+    ),
+    Promise("hidden tests", "a program cannot read its own hidden tests", "python", _hidden_tests),
+)
+"""Checked as all others; see `promises`."""
