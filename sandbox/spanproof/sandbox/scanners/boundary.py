@@ -168,6 +168,8 @@ class Boundary:
     def _partly_known(
         self, action: Action, pieces: Pieces, head: str, holes_are_names: bool
     ) -> Crossing | None:
+        if head.startswith("~") and "/" not in head:
+            return Crossing("file.dynamic", f"{_DONE[action]} a path known only in part: {_shown(head)}…")
         directory = head.rpartition("/")[0]
         base = self.work_path(directory or ("/" if head.startswith("/") else "."))
         roots = self._roots[action]

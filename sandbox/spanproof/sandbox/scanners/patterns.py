@@ -20,7 +20,7 @@ from spanproof.sandbox.scanners.rules import PatternRule, Rule
 from spanproof.sandbox.scanners.source import Source, canonical_language
 
 WINDOW: Final = 1000
-"""Characters a pattern sees at once: a line, or a piece of a longer one."""
+"""Characters a pattern sees at once: a line, or a piece of a longer one; pieces overlap by half."""
 
 MAX_WAYS: Final = 1000
 """Ways to match from one place; an unbounded quantifier counts as a window."""
@@ -161,7 +161,7 @@ def scan_with(rules: Iterable[tuple[PatternRule, re.Pattern[str]]], context: Con
     chosen = [pair for pair in rules if not pair[0].languages or source.language in pair[0].languages]
     at = 0
     for line in source.text.splitlines(keepends=True) if chosen else ():
-        for start in range(0, len(line), WINDOW):
+        for start in range(0, len(line), WINDOW // 2):
             context.check_time()
             window = line[start : start + WINDOW]
             for rule, pattern in chosen:

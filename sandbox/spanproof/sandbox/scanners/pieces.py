@@ -1,13 +1,51 @@
-"""Texts in pieces, as the shell and the JavaScript scanner put them together."""
+"""Texts in pieces: put together, and widened where there are more alternatives than are followed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from spanproof.sandbox.scanners.boundary import Pieces
 
 MAX_TEXT = 262_144
 """Characters of a text that is followed."""
+
+
+ENTRY: Final = "entry"
+"""A placeholder for a file name inside a directory that may be listed, or for a number or a date."""
+
+
+_PLAIN: Final = (ENTRY, None)
+
+
+def bounded(texts: Iterable[Pieces], most: int) -> tuple[Pieces, ...]:
+    """The distinct ones of these texts, at most so many: the last one covers all that do not fit."""
+    distinct = tuple(dict.fromkeys(texts))
+    return distinct if len(distinct) <= most else (*distinct[: most - 1], widened(distinct[most - 1 :]))
+
+
+def widened(texts: Sequence[Pieces]) -> Pieces:
+    """One text that covers all of these: a plain name, the beginning they share, or nothing known."""
+    if all(text == _PLAIN or (len(text) == 1 and _is_plain(text[0])) for text in texts):
+        return _PLAIN
+    heads = [text[0] or "" for text in texts]
+    first, last = min(heads), max(heads)
+    same = next(
+        (at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first)
+    )
+    # Two texts that share a beginning may still climb out of it.
+    if not first[:same] or any(".." in (piece or "") for text in texts for piece in text):
+        return (None,)
+    return (first[:same], None)
+
+
+def covers(wide: Pieces, text: Pieces) -> bool:
+    """Whether a widened text stands for this one too."""
+    return wide in {text, (None,)} or wide == widened((wide, text))
+
+
+def _is_plain(text: str | None) -> bool:
+    return text is not None and "/" not in text and not text.startswith(("~", "-", ".."))
 
 
 def merged(pieces: Sequence[str | None]) -> Pieces:

@@ -7,6 +7,7 @@ means, how grave it is and what to do about it is in `data/rules.txt`, never in 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -15,7 +16,7 @@ from spanproof.sandbox.scanners.rules import Rule, find_rule
 from spanproof.sandbox.scanners.source import Place
 
 MAX_FINDINGS = 200
-"""Per scan; a hostile snippet must not fill the store with its own findings."""
+"""Per scan and verdict; a hostile snippet must not fill the store with its own findings."""
 
 _MAX_MESSAGE = 300
 _LONG_WORD = re.compile(r"[\w-]{14}")
@@ -27,6 +28,7 @@ class Report:
     """Collects what scanners find in one snippet."""
 
     _findings: dict[tuple[str, int, int, str], Finding] = field(default_factory=dict)
+    _counts: Counter[Verdict] = field(default_factory=Counter)
 
     def add(
         self,
@@ -51,13 +53,9 @@ class Report:
         described = find_rule(rule) if described is None else described
         key = (rule, place.line, place.column, message)
         decided = described.verdict if verdict is None else verdict
-        full = len(self._findings) >= MAX_FINDINGS
-        if (
-            key in self._findings
-            or (full and decided is not Verdict.DENY)
-            or len(self._findings) > 2 * MAX_FINDINGS
-        ):
+        if key in self._findings or self._is_full_for(decided):
             return
+        self._counts[decided] += 1
         message = _without_secrets(message)
         shown = message if len(message) <= _MAX_MESSAGE else message[: _MAX_MESSAGE - 1] + "…"
         self._findings[key] = Finding(
@@ -74,11 +72,19 @@ class Report:
             fingerprint=fingerprint,
         )
 
+    def _is_full_for(self, verdict: Verdict) -> bool:
+        """Whether enough findings of a verdict are kept; one verdict's findings leave no other's out."""
+        return self._counts[verdict] >= MAX_FINDINGS
+
     def take(self, findings: Iterable[Finding]) -> None:
         """Record findings that another report collected, each distinct one once."""
         for one in findings:
-            if len(self._findings) <= 2 * MAX_FINDINGS or one.rule == "scanner_error":
-                self._findings.setdefault((one.rule, one.line, one.column, one.message), one)
+            key = (one.rule, one.line, one.column, one.message)
+            if key not in self._findings and (
+                not self._is_full_for(one.verdict) or one.rule == "scanner_error"
+            ):
+                self._counts[one.verdict] += 1
+                self._findings[key] = one
 
     def findings(self) -> tuple[Finding, ...]:
         """What was found, in the order of the source."""

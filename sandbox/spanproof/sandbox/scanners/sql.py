@@ -46,16 +46,27 @@ _READING_FUNCTIONS: Final = words(
 """DuckDB's functions that read a path: judged by it."""
 
 _COMMANDS: Final = re.compile(
-    r"(?im)^\s{0,40}(?:\.(?:shell|system|import|output|once|read|load|open|save|backup|restore|excel|dump|clone|log)\b"
+    r"(?im)^\s*+(?:\.(?:shell|system|import|output|once|read|load|open|save|backup|restore|excel|dump|clone|log)\b"
     r"|\\(?:!|copy|i|ir|o|g\s*\||w|c|connect|lo_import|lo_export)(?=\s|$))"
 )
 """Commands of the sqlite3 and psql shells."""
 
 _TEXT_REACHES: Final = re.compile(
-    r"(?i)\b(?:into\s{1,8}(?:outfile|dumpfile)|copy\s[^;]{1,400}?\bprogram\b|attach\s{1,8}(?:database\s{1,8})?'"
-    r"|load\s{1,8}data\b|create\s{1,8}(?:or\s{1,8}replace\s{1,8})?(?:function|extension|server)\b"
-    r"|install\s{1,8}\w+|load\s{1,8}'|xp_cmdshell|bulk\s{1,8}insert|into\s{1,8}outfile|vacuum\s{1,8}into|from\s{1,8}program)"
+    r"(?i)\b(?:into\s++(?:outfile|dumpfile)|(?:from|to)\s++program\s*+(?:[en]?'|u&'|\$)|attach\s++(?:database\s++)?'"
+    r"|load\s++data\b|create\s++(?:or\s++replace\s++)?(?:function|extension|server)\b"
+    r"|install\s++\w+|load\s++'|xp_cmdshell|bulk\s++insert|vacuum\s++into)"
 )
+
+
+_COMMENT: Final = re.compile(
+    r"'(?:[^']|'')*+'|\"[^\"]*+\"|--[^\n]*+|/\*(?!!)(?:[^*]|\*(?!/))*+(?:\*/)?", re.DOTALL
+)
+"""Strings and comments; what MySQL runs out of a comment (`/*! … */`) is none."""
+
+
+def _blank(found: re.Match[str]) -> str:
+    """A string as it is, and blanks for a comment, so that places stay."""
+    return found[0] if found[0][0] in "'\"" else " " * len(found[0])
 
 
 _SETTINGS: Final = re.compile(
@@ -106,8 +117,11 @@ def scan_functions(context: Context, text: str) -> None:
     """Judge only what reaches out of the database, for statements inside another program."""
     source = Source("sql", text)
     _scan_text(context, source)
+    if len(text) > _MAX_SOURCE:
+        context.add("sql.statement.unknown", START, "is longer than is parsed")
+        return
     try:
-        statements = _parse(text[:_MAX_SOURCE]) or []
+        statements = _parse(text) or []
     except RecursionError:
         context.add("sql.too-deep", START, "nests deeper than can be judged")
         return
@@ -311,6 +325,7 @@ def _judge_attach(context: Context, statement: exp.Expr) -> None:
 
 
 def _scan_text(context: Context, source: Source) -> None:
+    source = Source("sql", _COMMENT.sub(_blank, source.text))
     for found in _COMMANDS.finditer(source.text):
         context.add(
             "sql.function.outside", source.place(*found.span()), f"the shell command {found[0].strip()}"

@@ -5,6 +5,8 @@ In: a called value and its arguments. Out: the result as far as it is known; eff
 
 from __future__ import annotations
 
+from typing import Final
+
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.ecma import effects, fold
@@ -17,6 +19,7 @@ from spanproof.sandbox.scanners.ecma.values import (
     Ref,
     Unknown,
     Value,
+    any_of,
     either,
     options_of,
     text_of,
@@ -57,14 +60,16 @@ def _call_one(script: Script, function: Value, arguments: list[Value], node: Nod
         if isinstance(argument, Ref) and argument.name == "process.env":
             script.member(argument, "", node)
     if isinstance(function, Function):
-        return script.call_function(function, arguments)
+        return script.call_function(function, arguments, node)
     if isinstance(function, Method):
         return _call_method(script, function, arguments, node)
     if isinstance(function, Ref):
         return _call_reference(script, function, arguments, node)
     if isinstance(function, Made):
         return function.result
-    if isinstance(function, Unknown) and function.origin:
+    if isinstance(function, Unknown) and function.origin == "callable":
+        script.add("exec.dynamic", node, "calls one of more functions than are followed")
+    elif isinstance(function, Unknown) and function.origin:
         return _resolved(script, function, arguments, node)
     _hand_over(script, arguments)
     return UNKNOWN
@@ -96,21 +101,30 @@ def _call_method(script: Script, function: Method, arguments: list[Value], node:
         "reduce",
         "flatMap",
     }:
-        return _over_items(script, function.owner, function.name, arguments)
+        return _over_items(script, function.owner, function.name, arguments, node)
     _hand_over(script, arguments)
     return UNKNOWN
 
 
-def _over_items(script: Script, owner: Array, name: str, arguments: list[Value]) -> Value:
+_MAX_ITEMS: Final = 512
+"""Items a callback is read with one by one; then once for all the others."""
+
+
+def _over_items(script: Script, owner: Array, name: str, arguments: list[Value], node: Node) -> Value:
     called = arguments[0] if arguments else UNKNOWN
     results: list[Value] = []
-    for item in owner.items[:512]:
+    items = owner.items
+    if len(items) > _MAX_ITEMS or script.steps > script.budget:
+        items = [*items[:_MAX_ITEMS], any_of(items)] if script.steps <= script.budget else [any_of(items)]
+    for item in items:
         if isinstance(called, Function):
-            results.append(script.call_function(called, [item] if name != "reduce" else [UNKNOWN, item]))
+            given = [item] if name != "reduce" else [UNKNOWN, item]
+            results.append(script.call_function(called, given, node))
         elif isinstance(called, Ref):
-            folded = fold.function(called.name, [item])
-            results.append(folded if folded is not None else UNKNOWN)
-    return Array(results, owner.more or len(owner.items) > 512) if name == "map" else owner
+            results.append(_call_one(script, called, [item], node))
+    if name == "map":
+        return Array(results, owner.more or len(items) < len(owner.items))
+    return owner if name != "reduce" else UNKNOWN
 
 
 def _call_reference(script: Script, function: Ref, arguments: list[Value], node: Node) -> Value:
@@ -145,4 +159,4 @@ def _hand_over(script: Script, arguments: list[Value]) -> None:
     """A function given to code that is not read here is taken to be called."""
     for argument in arguments:
         if isinstance(argument, Function) and argument.node.id not in script.called:
-            script.call_function(argument, [])
+            script.call_function(argument, [], argument.node)

@@ -128,7 +128,7 @@ def _slice(known: str, given: list[str]) -> Value:
 
 def _split(known: str, given: list[str]) -> Value:
     parts = list(known) if given and given[0] == "" else known.split(given[0]) if given else [known]
-    return Array([Text((part,)) for part in parts[:4096]], len(parts) > 4096)
+    return Array([Text((part,)) for part in parts])
 
 
 def _repeat(known: str, given: list[str]) -> Value:

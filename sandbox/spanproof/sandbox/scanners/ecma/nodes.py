@@ -21,6 +21,7 @@ from spanproof.sandbox.scanners.ecma.values import (
     Ref,
     Text,
     Value,
+    any_of,
     either,
     options_of,
     pieces_of,
@@ -99,13 +100,9 @@ def _plus(left: Value, right: Value) -> Value:
     known = [one for one in (left, right) if isinstance(one, Text)]
     if not known or not any((piece or "").strip("0123456789.") for one in known for piece in one.pieces):
         return UNKNOWN
-    combined = [
+    return any_of(
         text([*pieces_of(one), *pieces_of(other)]) for one in options_of(left) for other in options_of(right)
-    ]
-    result = combined[0]
-    for one in combined[1:8]:
-        result = either(result, one)
-    return result
+    )
 
 
 def _member(script: Script, node: Node) -> Value:
@@ -134,12 +131,7 @@ def _dynamic_member(script: Script, owner: Value, node: Node) -> Value:
             return script.member(owner, "", node)
         if owner.name in {*GLOBALS, "child_process", "fs", "process", "require"}:
             script.add("attribute.dynamic", node, f"takes a member that is not known out of {owner.name}")
-    if isinstance(owner, Array) and owner.items:
-        result = owner.items[0]
-        for item in owner.items[1:8]:
-            result = either(result, item)
-        return result
-    return UNKNOWN
+    return any_of(owner.items) if isinstance(owner, Array) else UNKNOWN
 
 
 def _declarator(script: Script, node: Node) -> Value:
@@ -258,11 +250,7 @@ def _branch(script: Script, node: Node) -> Value:
 def _for_in(script: Script, node: Node) -> Value:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     value = script.evaluate(right) if right is not None else UNKNOWN
-    element: Value = UNKNOWN
-    if isinstance(value, Array) and value.items:
-        element = value.items[0]
-        for item in value.items[1:8]:
-            element = either(element, item)
+    element = any_of(value.items) if isinstance(value, Array) else UNKNOWN
     if isinstance(value, Ref) and value.name == "process.env":
         script.member(value, "", node)
     if left is not None:

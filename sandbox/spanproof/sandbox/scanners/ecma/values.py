@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Pieces
-from spanproof.sandbox.scanners.pieces import merged
+from spanproof.sandbox.scanners.pieces import covers as pieces_cover
+from spanproof.sandbox.scanners.pieces import merged, widened
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,8 @@ class OneOf:
 Value: TypeAlias = "Unknown | Text | Ref | Array | Object | Function | Method | Made | OneOf"
 
 UNKNOWN: Final = Unknown()
-_MAX_OPTIONS = 8
+_MAX_OPTIONS = 12
+"""Alternatives kept of one value; those past it are widened into the last one."""
 
 
 @dataclass(slots=True, eq=False)
@@ -109,7 +112,36 @@ def either(first: Value, second: Value) -> Value:
     for option in options_of(second):
         if not any(option is kept or option == kept for kept in options):
             options.append(option)
-    return options[0] if len(options) == 1 else OneOf(tuple(options[:_MAX_OPTIONS]))
+    if len(options) > _MAX_OPTIONS:
+        options = [*options[: _MAX_OPTIONS - 1], widen(options[_MAX_OPTIONS - 1 :])]
+    return options[0] if len(options) == 1 else OneOf(tuple(options))
+
+
+def any_of(values: Iterable[Value]) -> Value:
+    """A value that may be any of these; unknown when there are none."""
+    result: Value | None = None
+    for one in values:
+        result = one if result is None else either(result, one)
+    return UNKNOWN if result is None else result
+
+
+def covers(wide: Value, value: Value) -> bool:
+    """Whether a widened value stands for this one too."""
+    if wide is value or wide in (UNKNOWN, value):
+        return True
+    return isinstance(wide, Text) and isinstance(value, Text) and pieces_cover(wide.pieces, value.pieces)
+
+
+def widen(values: Sequence[Value]) -> Value:
+    """One value that covers all of these."""
+    if all(one is values[0] for one in values):
+        return values[0]
+    if all(isinstance(one, Text) for one in values):
+        pieces = widened([pieces_of(one) for one in values])
+        return UNKNOWN if pieces == (None,) else Text(pieces)
+    origins = {one.origin for one in values if isinstance(one, Unknown)} - {""}
+    calls = any(isinstance(one, Ref | Function | Method | Made) for one in values) or "callable" in origins
+    return Unknown("callable" if calls else min(origins, default=""))
 
 
 def pieces_of(value: Value) -> Pieces:

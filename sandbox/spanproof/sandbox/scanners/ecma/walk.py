@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 
 import tree_sitter
 from tree_sitter import Node
@@ -27,8 +28,10 @@ from spanproof.sandbox.scanners.ecma.values import (
     Text,
     Unknown,
     Value,
+    covers,
     either,
     text_of,
+    widen,
 )
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.source import START, Place
@@ -66,7 +69,7 @@ class Script:
         self.conditional = 0
         self.functions: list[Function] = []
         self.called: set[int] = set()
-        self.stack: list[int] = []
+        self.stack: list[tuple[int, Sequence[Value]]] = []
         self.returned: list[list[Value]] = []
         self._lines: list[bytes] = []
 
@@ -81,7 +84,7 @@ class Script:
             function = self.functions[index]
             index += 1
             if function.node.id not in self.called:
-                self.call_function(function, [])
+                self.call_function(function, [], function.node)
 
     def evaluate(self, node: Node) -> Value:
         """The value of an expression, or the effects of a statement."""
@@ -131,16 +134,28 @@ class Script:
                 result = one if result is UNKNOWN else either(result, one)
         return Made(result) if name.endswith("Function") else result
 
-    def call_function(self, function: Function, arguments: Sequence[Value]) -> Value:
+    def call_function(self, function: Function, arguments: Sequence[Value], call: Node) -> Value:
         """Read a function of the script with these arguments."""
         node = function.node
-        spent = self.steps > self.budget and node.id in self.called
-        if self.stack.count(node.id) >= 2 or len(self.stack) >= _MAX_DEPTH or spent:
+        if (len(self.stack) >= _MAX_DEPTH or self.steps > 2 * self.budget) and node.id in self.called:
+            self.add("too-complex", call, "calls a function more often, or deeper, than is followed")
+            return UNKNOWN
+        earlier = [given for one, given in self.stack if one == node.id]
+        if len(earlier) == 2:
+            # From here on one reading covers every deeper call: its arguments stand for all of theirs.
+            arguments = [widen(list(one)) for one in zip(earlier[1], arguments, strict=False)]
+        elif len(earlier) == 3:
+            if all(
+                covers(one, other) for one, other in zip_longest(earlier[2], arguments, fillvalue=UNKNOWN)
+            ):
+                return UNKNOWN
+            arguments = ()
+        elif len(earlier) > 3:
             return UNKNOWN
         self.called.add(node.id)
         outer = self.scope
         self.scope = Scope(function.scope)
-        self.stack.append(node.id)
+        self.stack.append((node.id, arguments))
         self.returned.append([])
         try:
             self._bind_parameters(node, arguments)

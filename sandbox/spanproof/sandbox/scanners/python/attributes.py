@@ -16,6 +16,7 @@ from spanproof.sandbox.scanners.python import fold
 from spanproof.sandbox.scanners.python.machine import Arguments, Machine
 from spanproof.sandbox.scanners.python.names import BUILTINS, canonical
 from spanproof.sandbox.scanners.python.values import (
+    CALLABLE,
     CLEAN,
     UNKNOWN,
     Const,
@@ -46,6 +47,7 @@ _INTERNALS = words(
 )  # fmt: skip
 _TYPES = frozenset({"__class__", "__base__", "__bases__", "__mro__"})
 
+_MAX_PAIRS = 36
 _MAX_NAME = 160
 """Characters of a resolved name; a longer chain of calls is no sink of ours."""
 
@@ -120,8 +122,9 @@ def bound(function: Value, receiver: Value) -> Value:
 def item(m: Machine, value: Value, key: Value, node: ast.expr) -> Value:
     """What `value[key]` gives."""
     if isinstance(value, OneOf) or isinstance(key, OneOf):
-        pairs = [(one, other) for one in options_of(value) for other in options_of(key)][:36]
-        return join_all(item(m, one, other, node) for one, other in pairs)
+        pairs = [(one, other) for one in options_of(value) for other in options_of(key)]
+        entries = [item(m, one, other, node) for one, other in pairs[:_MAX_PAIRS]]
+        return join_all(entries if len(pairs) <= _MAX_PAIRS else [*entries, Unknown(CALLABLE)])
     if isinstance(value, Ref):
         return _item_of_reference(m, value, key, node)
     if isinstance(value, Mapping):
@@ -244,10 +247,16 @@ def _of_path(value: Path, name: str) -> Value:
             return Path((posixpath.dirname(text.rstrip("/")) or ".",), value.taint)
         return Path(_parent(value.pieces), value.taint)
     if name == "parents":
-        return Items(
-            [Path((text.rsplit("/", depth)[0] or "/",)) for depth in (1, 2, 3)] if text else [], more=True
-        )
+        return Items([Path((one,), value.taint) for one in _parents(text)] if text else [UNKNOWN], "tuple")
     return Ref(f"pathlib.Path().{name}", value.taint, value)
+
+
+def _parents(text: str) -> list[str]:
+    """The directories above a path, as many as there can be in it."""
+    found = [text.rstrip("/")]
+    while found[-1] not in {"", ".", "/"}:
+        found.append(posixpath.dirname(found[-1]) or ("/" if text.startswith("/") else "."))
+    return found[1:] or [found[0] or "/"]
 
 
 def _parent(pieces: Pieces) -> Pieces:

@@ -15,11 +15,16 @@ from spanproof.sandbox.scanners.python.loops import iterated, puts_text_together
 from spanproof.sandbox.scanners.python.machine import Executor, Flow, Machine
 from spanproof.sandbox.scanners.python.parse import nodes_below
 from spanproof.sandbox.scanners.python.values import (
+    ANY,
+    CLEAN,
+    NAME,
     UNKNOWN,
     Unknown,
     Value,
+    is_plain,
     join,
     join_all,
+    options_of,
     taint_of,
 )
 
@@ -102,6 +107,8 @@ def _for(m: Machine, node: ast.For | ast.AsyncFor) -> Flow:
     if not whole:
         _read_loosely(m, node.body, node.target, join_all(elements))
         return m.execute(node.orelse)
+    if not elements:
+        _read_dead(m, node.body)
     with m.patience(decoding=decoding):
         for element in elements:
             attributes.bind(m, node.target, element)
@@ -111,7 +118,7 @@ def _for(m: Machine, node: ast.For | ast.AsyncFor) -> Flow:
             if flow in {"return", "raise"}:
                 return flow
             if m.exhausted:
-                _read_loosely(m, node.body, node.target, join_all(elements[:64]))
+                _read_loosely(m, node.body, node.target, join_all(elements))
                 break
     return m.execute(node.orelse)
 
@@ -119,15 +126,26 @@ def _for(m: Machine, node: ast.For | ast.AsyncFor) -> Flow:
 def _read_loosely(m: Machine, body: Sequence[ast.stmt], target: ast.expr | None, element: Value) -> None:
     """Read a loop's body once, for any turn: what it assigns may hold an earlier turn's value."""
     before = m.scope.names
-    m.scope.names = m.scope.branched()
-    for name in _assigned(body):
-        value = m.scope.names.get(name)
-        if value is not None:
-            m.scope.names[name] = join(value, Unknown(taint_of(value)))
-    if target is not None:
-        attributes.bind(m, target, element)
-    m.execute(body)
+    assigned = _assigned(body)
+    for taint in (CLEAN, ANY):
+        m.scope.names = dict(before)
+        held = {name: value for name in assigned if (value := before.get(name)) is not None}
+        for name, value in held.items():
+            m.scope.names[name] = join(value, Unknown(taint_of(value) | taint))
+        if target is not None:
+            attributes.bind(m, target, element)
+        m.execute(body)
+        # A plain name that later turns replace by something else is none: then once more.
+        if all(
+            m.scope.names.get(name) is None or not _gets_wider(value, m.scope.names[name])
+            for name, value in held.items()
+        ):
+            break
     m.scope.names = _merge(m.scope.names, before)
+
+
+def _gets_wider(before: Value, after: Value) -> bool:
+    return taint_of(before) == NAME and not all(is_plain(option) for option in options_of(after))
 
 
 def _assigned(body: Sequence[ast.stmt]) -> set[str]:
@@ -157,6 +175,7 @@ def _turn(m: Machine, node: ast.While, most: int) -> Flow:
     for _ in range(most):
         condition = fold.truth(m.evaluate(node.test))
         if condition is False:
+            _read_dead(m, node.body)
             return m.execute(node.orelse)
         if condition is None or isinstance(node.test, ast.Constant) or m.exhausted:
             break

@@ -7,14 +7,17 @@ way. A function of the program is read anew with each call's arguments while the
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Sequence
 
 from spanproof.sandbox.scanners.python import attributes, effects, models, reflection
 from spanproof.sandbox.scanners.python.fold import FUNCTIONS, fold, fold_method
 from spanproof.sandbox.scanners.python.machine import MAX_CALL_DEPTH, Arguments, Frame, Machine
 from spanproof.sandbox.scanners.python.names import module_of
+from spanproof.sandbox.scanners.python.parse import nodes_below
 from spanproof.sandbox.scanners.python.sinks import METHOD_SINKS, SINKS
 from spanproof.sandbox.scanners.python.values import (
     CLEAN,
+    MAX_ITEMS,
     NAME,
     UNKNOWN,
     Const,
@@ -25,12 +28,17 @@ from spanproof.sandbox.scanners.python.values import (
     Mapping,
     OneOf,
     Partial,
+    Path,
     Ref,
     Scope,
+    Text,
     Unknown,
     Value,
+    covers,
+    is_plain,
     join_all,
     taint_of,
+    widen,
 )
 from spanproof.sandbox.words import words
 
@@ -65,6 +73,8 @@ def call(m: Machine, function: Value, arguments: Arguments, node: ast.expr) -> V
     if isinstance(function, Instance):
         method = attributes.method_of(function, "__call__")
         return UNKNOWN if method is None else call(m, method, arguments, node)
+    if "callable" in function.taint:
+        m.add("exec.dynamic", node, "calls one of more functions than are followed")
     _hand_over(m, arguments, node)
     return Unknown(_carried(arguments))
 
@@ -87,14 +97,27 @@ def read_uncalled(m: Machine) -> None:
 def _read_through(m: Machine, function: Value, arguments: Arguments) -> Value:
     assert isinstance(function, Function)
     node = function.node
-    depth = sum(1 for frame in m.frames if frame.node is node)
-    if depth >= 2 or len(m.frames) >= MAX_CALL_DEPTH or (m.exhausted and id(node) in m.called):
+    earlier = [frame.given for frame in m.frames if frame.node is node]
+    if (len(m.frames) >= MAX_CALL_DEPTH or m.overspent) and id(node) in m.called:
+        m.add("too-complex", node, "is called more often, or deeper, than is followed")
+        return Unknown(_carried(arguments))
+    if len(earlier) > 3:
         return Unknown(_carried(arguments))
     m.called.add(id(node))
     outer = m.scope
     m.scope = Scope(function.scope)
     _bind_parameters(m, function, arguments)
-    frame = Frame(node)
+    given = m.scope.names
+    if len(earlier) == 2:
+        # From here on one reading covers every deeper call: its arguments stand for all of theirs.
+        given.update({name: _widen_over(one[name] for one in (*earlier, given)) for name in given})
+        _widen_globals(node, m.scope.top)
+    elif len(earlier) == 3:
+        if all(covers(earlier[2][name], value) for name, value in given.items()):
+            m.scope = outer
+            return Unknown(_carried(arguments))
+        given.update(dict.fromkeys(given, UNKNOWN))
+    frame = Frame(node, dict(given))
     m.frames.append(frame)
     try:
         if isinstance(node, ast.Lambda):
@@ -111,6 +134,19 @@ def _read_through(m: Machine, function: Value, arguments: Arguments) -> Value:
         # A generator under @contextmanager gives its one item; iterating it gives the same.
         return Items(frame.yielded, more=True) if len(frame.yielded) > 1 else join_all(frame.yielded)
     return join_all(frame.returned) if frame.returned else Const(None)
+
+
+def _widen_over(values: Iterable[Value]) -> Value:
+    joined = join_all(values)
+    return widen(list(joined.options)) if isinstance(joined, OneOf) else joined
+
+
+def _widen_globals(node: ast.AST, top: Scope) -> None:
+    """Let the globals that a function assigns hold anything that an earlier call left in them."""
+    for one in nodes_below(node):
+        for name in one.names if isinstance(one, ast.Global) else ():
+            if name in top.names:
+                top.names[name] = join_all([top.names[name], UNKNOWN])
 
 
 def _bind_parameters(m: Machine, function: Function, arguments: Arguments) -> None:
@@ -216,9 +252,36 @@ def _result(function: Ref, arguments: Arguments) -> Value:
     carried = _carried(arguments) | (function.taint & _CARRIERS)
     if function.owner is not None:
         carried |= taint_of(function.owner) & _CARRIERS
-    if name in _NAME_FUNCTIONS or (module_of(name) in _NAME_MODULES and not carried):
+    module = module_of(name)
+    if name in _NAME_FUNCTIONS or (module == "math" and not carried):
         return Ref(f"{name}()", NAME)
+    if module in _NAME_MODULES and not carried:
+        # `random.choice`, `numpy.array`: what holds paths gives paths.
+        paths = _paths_in([*arguments.all(), *([function.owner] if function.owner is not None else [])])
+        return Items([join_all(paths)], "list", more=True) if paths else Ref(f"{name}()", NAME)
     return Ref(f"{name}()" if len(name) < 200 else "?.deep()", carried, None)
+
+
+def _paths_in(values: list[Value]) -> list[Value]:
+    """The texts in these values, or none where all of them are plain names."""
+    texts: list[Value] = []
+    pending, seen = list(values), set[int]()
+    while pending:
+        value = pending.pop()
+        if isinstance(value, Text | Path | Const):
+            texts.append(value)
+        elif isinstance(value, OneOf | Mapping | Items) and id(value) not in seen:
+            seen.add(id(value))
+            pending.extend(_held_by(value))
+        if len(texts) + len(pending) > MAX_ITEMS:
+            return [UNKNOWN]
+    return texts if not all(is_plain(text) for text in texts) else []
+
+
+def _held_by(value: OneOf | Mapping | Items) -> Sequence[Value]:
+    if isinstance(value, Mapping):
+        return [*value.entries.values(), *value.rest]
+    return value.options if isinstance(value, OneOf) else value.items
 
 
 def _carried(arguments: Arguments) -> frozenset[str]:
@@ -231,8 +294,7 @@ def _hand_over(m: Machine, arguments: Arguments, node: ast.expr) -> None:
     """A function given to code that is not read here is taken to be called, with what is not known."""
     for value in arguments.all():
         if isinstance(value, Function | Partial):
-            if not (isinstance(value, Function) and id(value.node) in m.called and m.exhausted):
-                call(m, value, _given_along(value, arguments), node)
+            call(m, value, _given_along(value, arguments), node)
         elif isinstance(value, Ref) and value.name in SINKS and "()" not in value.name:
             given = _given_along(value, arguments)
             if given.positional:
@@ -248,7 +310,7 @@ def _given_along(function: Value, arguments: Arguments) -> Arguments:
         if isinstance(value, Items) and value.items:
             if value.kind == "tuple":
                 return Arguments(list(value.items), {}, value.more)
-            return Arguments([join_all(value.items[:64])], {}, value.more)
+            return Arguments([join_all(value.items)], {}, value.more)
     if isinstance(function, Ref):
         return Arguments([value for value in others if isinstance(value, Const)], {}, more=True)
     return Arguments([], {}, more=True)

@@ -14,8 +14,10 @@ from typing import Final
 from spanproof.sandbox.scanners.python import fold
 from spanproof.sandbox.scanners.python.machine import Arguments, Machine, Model
 from spanproof.sandbox.scanners.python.values import (
-    MAX_SIZE,
+    MAX_ITEMS,
+    MAX_UNROLLED,
     NAME,
+    UNKNOWN,
     Const,
     Items,
     Mapping,
@@ -23,6 +25,7 @@ from spanproof.sandbox.scanners.python.values import (
     Span,
     Unknown,
     Value,
+    bounded,
     elements_of,
     join,
     join_all,
@@ -69,12 +72,14 @@ def _map(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Val
     rows = list(zip(*[items for items, _ in columns], strict=False))
     whole = all(complete for _, complete in columns)
     results: list[Value] = []
-    for row in rows[:4096]:
-        if m.exhausted:
-            whole = False
-            break
+    for index, row in enumerate(rows):
+        if m.exhausted or index == MAX_UNROLLED:
+            # One call for all the others, with what covers their arguments.
+            whole, row = False, tuple(join_all(column) for column in zip(*rows[index:], strict=True))
         results.append(m.call(arguments.positional[0], Arguments(list(row), {}), node))
-    return Items(results, "list", not whole or len(rows) > 4096)
+        if m.exhausted or index == MAX_UNROLLED:
+            return Items([*results, UNKNOWN] if index + 1 < len(rows) else results, "list", more=True)
+    return Items(results, "list", not whole)
 
 
 def _filter(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -82,9 +87,9 @@ def _filter(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> 
         return None
     items, whole = elements_of(arguments.positional[1])
     kept: list[Value] = []
-    for item in items[:4096]:
+    for item in [join_all(items)] if m.exhausted and items else bounded(items, MAX_UNROLLED):
         keep = fold.truth(item)
-        if not (isinstance(arguments.positional[0], Const) or m.exhausted):
+        if not isinstance(arguments.positional[0], Const):
             keep = fold.truth(m.call(arguments.positional[0], Arguments([item], {}), node))
         whole = whole and keep is not None
         if keep is not False:
@@ -130,7 +135,7 @@ def _enumerate(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) 
         start = arguments.get(1, "start")
         first = start.value if isinstance(start, Const) and isinstance(start.value, int) else 0
         return Items([_pair(Const(first + index), item) for index, item in enumerate(items)])
-    return Items([_pair(Unknown(NAME), item) for item in items[:64]], "list", more=True)
+    return Items([_pair(Unknown(NAME), join_all(items))], "list", more=True)
 
 
 def _pair(first: Value, second: Value) -> Value:
@@ -143,7 +148,7 @@ def _zip(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Val
         return Items([Items([join_all(items) for items, _ in columns], "tuple")], "list", more=True)
     rows = zip(*[items for items, _ in columns], strict=False)
     zipped: list[Value] = [Items(list(row), "tuple") for row in rows]
-    return Items(zipped[:4096])
+    return Items(zipped)
 
 
 def _dict(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -153,11 +158,18 @@ def _dict(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Va
     return Mapping(dict(arguments.named)) if value is None else None
 
 
+def extend(owner: Items, values: list[Value]) -> None:
+    """Add values to the end of a list; past its bound they are widened into its last item."""
+    owner.items.extend(values)
+    if len(owner.items) > MAX_ITEMS:
+        owner.items[:] = bounded(owner.items, MAX_ITEMS)
+        owner.more = True
+
+
 def _append(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner, value = function.owner, arguments.get(0)
     if isinstance(owner, Items) and value is not None:
-        if len(owner.items) < MAX_SIZE:
-            owner.items.append(value)
+        extend(owner, [value])
         return Const(None)
     return None
 
@@ -166,7 +178,7 @@ def _extend(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> 
     owner, value = function.owner, arguments.get(0)
     if isinstance(owner, Items) and value is not None:
         items, whole = elements_of(value)
-        owner.items.extend(items[: MAX_SIZE - len(owner.items)])
+        extend(owner, items)
         owner.more = owner.more or not whole
         return Const(None)
     return None
@@ -176,7 +188,10 @@ def _insert(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> 
     owner, index, value = function.owner, arguments.get(0), arguments.get(1)
     if isinstance(owner, Items) and value is not None:
         at = index.value if isinstance(index, Const) and isinstance(index.value, int) else 0
-        owner.items.insert(at, value)
+        if len(owner.items) < MAX_ITEMS:
+            owner.items.insert(at, value)
+        else:
+            extend(owner, [value])
         return Const(None)
     return None
 

@@ -31,7 +31,7 @@ from spanproof.sandbox.scanners.python.values import (
 
 _SQL_REACHES_OUT: Final = re.compile(
     r"\b(?:attach\s+(?:database\b|['\"])|load_extension|load_file|into\s+(?:outfile|dumpfile)|xp_cmdshell"
-    r"|copy\s[^;]{0,200}\bprogram\b|pg_read_file|pg_ls_dir|lo_import|lo_export|dblink|utl_http|readfile|writefile"
+    r"|pg_read_file|pg_ls_dir|lo_import|lo_export|dblink|utl_http|readfile|writefile"
     r"|sys_exec|openrowset|read_csv|read_parquet|read_text|install\s+httpfs|copy\s|\.shell)",
     re.IGNORECASE,
 )
@@ -92,7 +92,7 @@ def _sql(
 ) -> Value | None:
     for option in options_of(value):
         pieces = pieces_of(option)
-        found = _SQL_REACHES_OUT.search(" ".join(piece or "?" for piece in pieces)[:20_000])
+        found = _SQL_REACHES_OUT.search(" ".join(piece or "?" for piece in pieces))
         if found is not None and isinstance(option, Const | Text):
             payloads.run_sql(m, pieces, function.name, node)
         elif len(pieces) > 1 and "any" in taint_of(option):

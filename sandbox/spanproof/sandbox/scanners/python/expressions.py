@@ -5,14 +5,17 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from spanproof.sandbox.scanners.python import attributes, fold
 from spanproof.sandbox.scanners.python.loops import COMPREHENSIONS
 from spanproof.sandbox.scanners.python.machine import Arguments, Evaluator, Machine
 from spanproof.sandbox.scanners.python.names import BUILTINS, COMMON_ALIASES, KNOWN_MODULES, canonical
 from spanproof.sandbox.scanners.python.operators import operate
+from spanproof.sandbox.scanners.python.paths import split_date_format
 from spanproof.sandbox.scanners.python.sinks import SINKS
 from spanproof.sandbox.scanners.python.values import (
+    ANY,
     CLEAN,
     NAME,
     UNKNOWN,
@@ -24,6 +27,7 @@ from spanproof.sandbox.scanners.python.values import (
     Ref,
     Unknown,
     Value,
+    constant_text,
     elements_of,
     join,
     join_all,
@@ -34,6 +38,7 @@ from spanproof.sandbox.scanners.python.values import (
 )
 
 _MODULE_NAMES = {"__name__": Const("__main__"), "__file__": Const("snippet.py"), "__doc__": Const(None)}
+_NUMERIC_FORMAT = re.compile(r"^[ <>=^+#0-9,_.-]*[defgxDEFGX%]$")
 _IN_OPERATORS = (ast.In, ast.NotIn)
 
 
@@ -196,8 +201,11 @@ def _formatted(m: Machine, node: ast.FormattedValue) -> Value:
         folded = fold.fold(fold.FUNCTIONS["format"], [value, specification], {})
         if folded is not None:
             return folded
-        text = pieces_of(specification)[-1] or ""
-        return Unknown(NAME if text[-1:] in {"d", "f", "e", "g", "%", "x"} else taint_of(value))
+        text = constant_text(specification)
+        if text is not None and "%" in text[:-1]:
+            return text_value(split_date_format(text), NAME)
+        plain = text is not None and _NUMERIC_FORMAT.match(text) is not None
+        return Unknown(NAME if plain else taint_of(value) | ANY)
     if isinstance(value, Ref) and value.name == "os.environ":
         m.call(Ref("os.environ.copy"), Arguments([], {}), node.value)
     if isinstance(value, Ref | Instance | Items | Mapping | Function):

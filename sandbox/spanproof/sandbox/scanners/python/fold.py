@@ -110,7 +110,10 @@ def abstract(value: Any, taint: Taint = CLEAN, depth: int = 0) -> Value:
         items = sorted(value, key=repr) if kind == "set" else value
         return Items([abstract(item, taint, depth + 1) for item in items], kind)
     if isinstance(value, Iterable):
-        return Items([abstract(item, taint, depth + 1) for item in itertools.islice(value, _MAX_ITEMS)])
+        items = list(itertools.islice(value, _MAX_ITEMS + 1))
+        if len(items) > _MAX_ITEMS:
+            raise NotKnown
+        return Items([abstract(item, taint, depth + 1) for item in items])
     raise NotKnown
 
 
@@ -238,19 +241,31 @@ def _too_large(values: Sequence[Any]) -> bool:
 
 def _inflate(data: bytes, wbits: int = zlib.MAX_WBITS, bufsize: int = 0) -> bytes:
     del bufsize
-    return zlib.decompressobj(wbits).decompress(data, MAX_SIZE)
+    return _whole(zlib.decompressobj(wbits), data)
 
 
 def _gunzip(data: bytes) -> bytes:
-    return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(data, MAX_SIZE)
+    return _whole(zlib.decompressobj(zlib.MAX_WBITS | 16), data)
 
 
 def _unbzip(data: bytes) -> bytes:
-    return bz2.BZ2Decompressor().decompress(data, MAX_SIZE)
+    return _whole(bz2.BZ2Decompressor(), data)
 
 
 def _unxz(data: bytes) -> bytes:
-    return lzma.LZMADecompressor(memlimit=_MAX_MEMORY).decompress(data, MAX_SIZE)
+    return _whole(lzma.LZMADecompressor(memlimit=_MAX_MEMORY), data)
+
+
+def _whole(decompressor: Any, data: bytes) -> bytes:
+    """What a stream holds; a part of it would hide the rest.
+
+    Raises:
+        NotKnown: it holds more than is folded, or another stream follows.
+    """
+    content: bytes = decompressor.decompress(data, MAX_SIZE)
+    if not decompressor.eof or decompressor.unused_data:
+        raise NotKnown
+    return content
 
 
 def _bounded_bytes(content: Any = b"", encoding: str = "utf-8", errors: str = "strict") -> bytes:

@@ -84,7 +84,10 @@ def _iterate(
                     continue
                 whole = whole and None not in conditions
                 whole = _iterate(m, generators, index + 1, body, body_node) and whole
-                if m.exhausted:
+                if m.exhausted and element is not elements[-1]:
+                    # One turn more for all the others.
+                    attributes.bind(m, generator.target, join_all(elements))
+                    _iterate(m, generators, index + 1, body, body_node)
                     return False
     finally:
         m.scope = outer
@@ -114,7 +117,7 @@ def _any_turn(value: Value) -> list[Value]:
     if isinstance(value, Span):
         return [Unknown(NAME)]
     elements, _ = elements_of(value)
-    return [join_all(elements[:64])] if elements else []
+    return [join_all(elements)] if elements else []
 
 
 def puts_text_together(loop: Sequence[ast.AST]) -> bool:

@@ -49,6 +49,9 @@ FREE_STEPS = 4_000
 DECODING_STEPS = 60_000
 """The same for loops that put a text together, which is how payloads hide."""
 
+CALL_STEPS = 40_000
+"""The same for calls, which are followed for longer than loops."""
+
 MAX_CALL_DEPTH = 12
 _CHECK_EVERY = 64
 """Steps between two checks of the clock; one step may fold a text of many characters."""
@@ -80,6 +83,7 @@ class Frame:
     """One call of a function of the program that is being read."""
 
     node: ast.AST
+    given: dict[str, Value]
     returned: list[Value] = field(default_factory=list)
     yielded: list[Value] = field(default_factory=list)
 
@@ -97,7 +101,7 @@ class Machine:
     """Reads one program."""
 
     __slots__ = (
-        "_base_row", "_lines", "_next_check", "called", "classes", "context", "frames", "functions",
+        "_lines", "_next_check", "call_limit", "called", "classes", "context", "frames", "functions",
         "hard_limit", "imported_all", "overrides", "parse", "scope", "soft_limit", "steps", "tables",
         "visited_dead",
     )  # fmt: skip
@@ -119,6 +123,7 @@ class Machine:
         self.steps = 0
         self.soft_limit = FREE_STEPS + len(text) // 2
         self.hard_limit = DECODING_STEPS + len(text) // 2
+        self.call_limit = CALL_STEPS + 2 * len(text)
         self._next_check = _CHECK_EVERY
         self._lines: list[str] | None = None if text.isascii() else text.split("\n")
 
@@ -169,6 +174,11 @@ class Machine:
     def exhausted(self) -> bool:
         """Whether the steps for unrolling and inlining are spent."""
         return self.steps > self.soft_limit
+
+    @property
+    def overspent(self) -> bool:
+        """Whether functions that were read before are not read again, and are reviewed instead."""
+        return self.steps > self.call_limit
 
     def place(self, node: ast.AST) -> Place:
         """The place of a node, in characters."""

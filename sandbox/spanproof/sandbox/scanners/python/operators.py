@@ -25,6 +25,7 @@ from spanproof.sandbox.scanners.python.values import (
     pieces_of,
     taint_of,
     text_value,
+    widen,
 )
 
 
@@ -34,7 +35,7 @@ def operate(m: Machine, kind: type[ast.operator], left: Value, right: Value, nod
     if len(lefts) * len(rights) == 1:
         return _operate_one(m, kind, left, right, node)
     if len(lefts) * len(rights) > 36:
-        return Unknown(taint_of(left) | taint_of(right))
+        return widen([left, right])
     return join_all(_operate_one(m, kind, one, other, node) for one in lefts for other in rights)
 
 

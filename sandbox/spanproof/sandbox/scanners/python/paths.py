@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import posixpath
+import re
 from typing import Final
 
 from spanproof.sandbox.scanners.boundary import Action
@@ -111,8 +112,27 @@ def _path_join(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) 
 def _combinations(values: list[Value]) -> list[list[Value]]:
     rows: list[list[Value]] = [[]]
     for value in values:
-        rows = [[*row, option] for row in rows for option in options_of(value)][:36]
+        rows = [[*row, option] for row in rows for option in options_of(value)]
+        rows = rows if len(rows) <= _MAX_ROWS else [*rows[:_MAX_ROWS], [UNKNOWN]]
     return rows
+
+
+_MAX_ROWS: Final = 36
+"""Combinations of alternatives that are joined; a path that is not known stands in for the rest."""
+
+
+_DIRECTIVE: Final = re.compile(r"%[-_0^#]?[A-Za-z%]")
+
+
+def split_date_format(template: str) -> list[str | None]:
+    """A format of dates as pieces: each directive gives a number or a plain name."""
+    parts = _DIRECTIVE.split(template)
+    return [piece for part in parts for piece in (part, None)][:-1]
+
+
+def _date_text(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    template = constant_text(arguments.get(0, "format"))
+    return text_value(split_date_format(template), NAME) if template is not None else None
 
 
 def _abspath(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -205,7 +225,7 @@ MODELS: Final[dict[str, Model]] = {
     "os.path.basename": _basename, "os.path.splitext": _split_extension, "os.path.split": _split_extension,
     "os.listdir": _listing, "os.walk": _listing, "glob.glob": _glob, "glob.iglob": _glob,
     "tempfile.mkdtemp": _temporary, "tempfile.TemporaryDirectory": _temporary,
-    "tempfile.mktemp": _temporary,
+    "tempfile.mktemp": _temporary, "time.strftime": _date_text,
     "tempfile.gettempdir": gives(Const("/tmp")),  # noqa: S108 - inside the sandbox
 }  # fmt: skip
 """Models by resolved name."""
@@ -217,5 +237,6 @@ METHODS: Final[dict[str, Model]] = {
          "expanduser", "as_posix", "relative_to", "link_to", "__str__", "__fspath__"],
         _path_method,
     ),
+    "strftime": _date_text,
 }  # fmt: skip
 """Models of methods, by name, for values whose class the program shows."""

@@ -13,7 +13,6 @@ import ast
 import io
 import pickletools
 import re
-from itertools import islice
 
 from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Pieces
@@ -176,7 +175,10 @@ def _unpickle(m: Machine, who: str, value: Value, node: ast.expr) -> Value:
         return _round_trip(m, value.owner, node)
     if isinstance(value, Const) and isinstance(value.value, bytes | str):
         data = value.value.encode("latin-1", "replace") if isinstance(value.value, str) else value.value
-        for name in _pickled_names(data):
+        names, whole = _pickled_names(data)
+        if not whole:
+            m.add("deserialize.untrusted", node, f"{who} loads a pickle that cannot be read to its end")
+        for name in names:
             if not _SAFE_PICKLED.match(name):
                 m.add("deserialize.code", node, f"{who} loads a pickle that calls {name[:80]}")
         return UNKNOWN
@@ -204,12 +206,14 @@ def _round_trip(m: Machine, value: Value, node: ast.expr) -> Value:
     return value
 
 
-def _pickled_names(data: bytes) -> list[str]:
-    """Every global a pickle names, as far as it can be read."""
+def _pickled_names(data: bytes) -> tuple[list[str], bool]:
+    """Every global a pickle names, and whether it was read to its end."""
     names: list[str] = []
     texts: list[str] = []
     try:
-        for opcode, argument, _ in islice(pickletools.genops(io.BytesIO(data)), _MAX_OPCODES):
+        for count, (opcode, argument, _) in enumerate(pickletools.genops(io.BytesIO(data))):
+            if count > _MAX_OPCODES:
+                return names, False
             if opcode.name in {"GLOBAL", "INST"} and isinstance(argument, str):
                 names.append(argument.replace(" ", "."))
             elif opcode.name == "STACK_GLOBAL":
@@ -220,5 +224,5 @@ def _pickled_names(data: bytes) -> list[str]:
             }:
                 texts.append(str(argument))
     except Exception:  # noqa: BLE001 - not a pickle, or cut: what was read so far counts
-        return names
-    return names
+        return names, False
+    return names, True

@@ -12,12 +12,12 @@ import ast
 
 from spanproof.sandbox.scanners.python import attributes
 from spanproof.sandbox.scanners.python.branches import BRANCHES
+from spanproof.sandbox.scanners.python.containers import extend
 from spanproof.sandbox.scanners.python.expressions import free_name, make_function
 from spanproof.sandbox.scanners.python.machine import Arguments, Executor, Flow, Machine
 from spanproof.sandbox.scanners.python.names import canonical
 from spanproof.sandbox.scanners.python.operators import operate
 from spanproof.sandbox.scanners.python.values import (
-    MAX_UNROLLED,
     UNKNOWN,
     Const,
     Items,
@@ -59,7 +59,7 @@ def _augmented(m: Machine, node: ast.AugAssign) -> Flow:
     added = m.evaluate(node.value)
     if isinstance(node.op, ast.Add) and isinstance(current, Items) and current.kind == "list":
         items, whole = elements_of(added)
-        current.items.extend(items[:MAX_UNROLLED])
+        extend(current, items)
         current.more = current.more or not whole
         return None
     attributes.bind(m, target, operate(m, type(node.op), current, added, node.value))

@@ -8,20 +8,27 @@ They are never run.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from spanproof.sandbox.scanners.boundary import Pieces
+from spanproof.sandbox.scanners.pieces import covers as pieces_cover
+from spanproof.sandbox.scanners.pieces import widened
 
 Taint = frozenset[str]
 CLEAN: Final[Taint] = frozenset()
 NAME: Final[Taint] = frozenset({"name"})
 """Plain file names and numbers: safe as a part of a path."""
 
-_ANY: Final[Taint] = frozenset({"any"})
+ANY: Final[Taint] = frozenset({"any"})
+"""Anything; never taken for a plain name."""
+
+CALLABLE: Final[Taint] = frozenset({"any", "callable"})
+"""Anything, functions that reach outside included."""
 
 MAX_OPTIONS = 12
-"""Alternatives kept for one value; more become unknown, which is reviewed where it matters."""
+"""Alternatives kept for one value; those past it are widened into the last one."""
 
 MAX_BRANCHED = 512
 """Names of a scope that are copied for each branch; with more, copying would make the time quadratic."""
@@ -54,7 +61,7 @@ class Unknown(Value):
     __slots__ = ()
 
     def __init__(self, taint: Taint = CLEAN) -> None:
-        self.taint = taint or _ANY
+        self.taint = taint or ANY
 
 
 class Const(Value):
@@ -106,7 +113,7 @@ class Items(Value):
     def __init__(self, items: list[Value], kind: str = "list", more: bool = False) -> None:
         self.taint = CLEAN
         # A list that is added to itself doubles with every statement.
-        self.items = items if len(items) <= MAX_ITEMS else items[:MAX_ITEMS]
+        self.items = bounded(items, MAX_ITEMS)
         self.kind = kind
         self.more = more or len(items) > MAX_ITEMS
 
@@ -255,9 +262,44 @@ def join(first: Value, second: Value) -> Value:
     if len(options) == 1:
         return options[0]
     taint = first.taint | second.taint
-    if len(options) > MAX_OPTIONS:
-        options = [*options[: MAX_OPTIONS - 1], Unknown(taint)]
-    return OneOf(tuple(options), taint)
+    return OneOf(tuple(bounded(options, MAX_OPTIONS)), taint)
+
+
+def bounded(values: list[Value], most: int) -> list[Value]:
+    """At most so many values: the last one is widened to cover all that do not fit."""
+    return values if len(values) <= most else [*values[: most - 1], widen(values[most - 1 :])]
+
+
+def widen(values: Sequence[Value]) -> Value:
+    """One value that covers all of these: a plain name, the beginning they share, or only their taint."""
+    taint = CLEAN.union(*[one.taint for one in values])
+    if all(is_plain(one) for one in values):
+        return Unknown(NAME | taint)
+    if not all(isinstance(one, Const | Text | Path | Unknown) for one in values):
+        return Unknown(taint | CALLABLE)
+    pieces = widened([pieces_of(one) for one in values])
+    return Unknown(taint | ANY) if pieces == (None,) else Text(pieces, taint | ANY)
+
+
+def covers(wide: Value, value: Value) -> bool:
+    """Whether a widened value stands for this one too."""
+    if wide is value or same(wide, value):
+        return True
+    if isinstance(wide, Text):
+        return isinstance(value, Const | Text | Path) and pieces_cover(wide.pieces, pieces_of(value))
+    if not isinstance(wide, Unknown):
+        return False
+    return is_plain(value) if wide.taint == NAME else isinstance(value, Const | Text | Path | Unknown)
+
+
+def is_plain(value: Value) -> bool:
+    """Whether a value is surely a number or a plain file name: it leads out of no directory."""
+    if isinstance(value, Const):
+        content = value.value
+        if isinstance(content, bytes):
+            content = content.decode("latin-1")
+        return not isinstance(content, str) or ("/" not in content and not content.startswith(("~", "..")))
+    return isinstance(value, Unknown | Ref) and value.taint == NAME
 
 
 def join_all(values: Iterable[Value]) -> Value:
@@ -288,6 +330,7 @@ def taint_of(value: Value) -> Taint:
     taint = value.taint
     pending: list[Value] = [value]
     seen = 0
+    # A taint past the bound is not known: the value is never taken for a plain name.
     while pending and seen < _MAX_LOOK:
         one = pending.pop()
         seen += 1
@@ -296,15 +339,15 @@ def taint_of(value: Value) -> Taint:
         if one.__class__ is Const:
             continue
         if isinstance(one, Items):
-            pending.extend(one.items[:_MAX_LOOK])
+            pending.extend(one.items[: _MAX_LOOK + 1])
         elif isinstance(one, Mapping):
-            pending.extend([*one.entries.values()][:_MAX_LOOK])
-            pending.extend(one.rest[:_MAX_LOOK])
+            pending.extend(islice(one.entries.values(), _MAX_LOOK + 1))
+            pending.extend(one.rest[: _MAX_LOOK + 1])
         elif isinstance(one, OneOf):
             pending.extend(one.options)
         elif isinstance(one, Instance):
             pending.extend(one.attributes.values())
-    return taint
+    return taint | ANY if pending else taint
 
 
 def pieces_of(value: Value) -> Pieces:

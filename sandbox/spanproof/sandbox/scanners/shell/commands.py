@@ -13,6 +13,7 @@ from typing import Final
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.pieces import bounded
 from spanproof.sandbox.scanners.shell import programs
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
@@ -153,7 +154,7 @@ def _value(shell: Shell, node: Node | None) -> Words:
     if node.type != "array":
         return shell.words.word(node)
     items = [shell.words.word(child) for child in node.named_children]
-    return tuple(pieces for one in items for pieces in one)[:MAX_ALTERNATIVES] or EMPTY
+    return bounded((pieces for one in items for pieces in one), MAX_ALTERNATIVES) or EMPTY
 
 
 def _declaration(shell: Shell, node: Node, stdin: Stream) -> Stream:

@@ -33,7 +33,7 @@ from spanproof.sandbox.words import words
 _FILE: Final = frozenset({"file"})
 
 
-_AWK_REACHES = re.compile(r"system\s*\(|\|\s*getline|getline\b[^;<]{0,40}<|\|&|print\s*>|/inet/|\|\s*\"")
+_AWK_REACHES = re.compile(r"system\s*\(|\|\s*getline|getline\b[^;<]*+<|\|&|print\s*>|/inet/|\|\s*\"")
 
 
 _SED_REACHES = re.compile(r"(?:^|[;}\d$/])\s*[ewWrR]\s+\S|/[gip\d]*e[gip]*\s*$")
@@ -116,12 +116,15 @@ def _program_text(
 
 
 def _awk(shell: Shell, text: str, node: Node) -> None:
-    for found in re.finditer(r"system\s*\(\s*\"([^\"]{0,400})\"|\"([^\"]{0,400})\"\s*\|\s*getline", text):
+    judged = False
+    for found in re.finditer(r"system\s*+\(\s*+\"([^\"]*+)\"|\"([^\"]*+)\"\s*+\|\s*+getline", text):
         run_text(shell, found[1] or found[2], "awk runs a command: ", node)
-    for found in re.finditer(r"(?:getline[^<]{0,40}<|print[^>]{0,80}>)\s*\"([^\"]{1,400})\"", text):
+        judged = True
+    for found in re.finditer(r"(?:getline[^<\"]*+<|print[^>;]*+>)\s*+\"([^\"]++)\"", text):
         action = Action.READ if "getline" in found[0] else Action.WRITE
         shell.judge_path(action, ((found[1],),), "awk", node)
-    if re.search(r"system\s*\(\s*[^\"\s]", text) or re.search(r"/inet/", text):
+        judged = True
+    if not judged or re.search(r"system\s*+\(\s*+[^\"\s]", text) or "/inet/" in text:
         shell.add("exec.dynamic", node, "awk runs commands that are not known")
 
 

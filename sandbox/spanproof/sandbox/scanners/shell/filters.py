@@ -12,8 +12,8 @@ import re
 import zlib
 from collections.abc import Sequence
 
-from spanproof.sandbox.scanners.pieces import MAX_TEXT
-from spanproof.sandbox.scanners.shell.state import ENTRY, HOLE, Stream, Words, joined, known
+from spanproof.sandbox.scanners.pieces import ENTRY, MAX_TEXT
+from spanproof.sandbox.scanners.shell.state import HOLE, Stream, Words, joined, known
 from spanproof.sandbox.words import words
 
 _ENCODED = frozenset({"encoded"})
@@ -123,7 +123,9 @@ def _coded(program: str, text: str | None, options: set[str | None], stdin: Stre
             result = base64.b64decode(data) if decodes else base64.b64encode(data)
     except (ValueError, zlib.error):
         return Stream(HOLE, origin)
-    return Stream(((result[:MAX_TEXT].decode("utf-8", "replace"),),), origin)
+    if len(result) > MAX_TEXT:
+        return Stream(HOLE, origin)
+    return Stream(((result.decode("utf-8", "replace"),),), origin)
 
 
 def _translate(text: str, operands: Sequence[str | None], options: set[str | None]) -> str | None:

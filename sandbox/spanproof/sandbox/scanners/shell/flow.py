@@ -14,8 +14,8 @@ from typing import Final
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.pieces import ENTRY, bounded
 from spanproof.sandbox.scanners.shell.state import (
-    ENTRY,
     HOLE,
     MAX_ALTERNATIVES,
     MAX_BRANCHED,
@@ -82,7 +82,7 @@ def _for(shell: Shell, node: Node, stdin: Stream) -> Stream:
     if not values and shell.state.positional:
         values = list(shell.state.positional)
     if variable is not None:
-        word = tuple(dict.fromkeys(pieces for one in values for pieces in one))[:MAX_ALTERNATIVES] or HOLE
+        word = bounded((pieces for one in values for pieces in one), MAX_ALTERNATIVES) or HOLE
         shell.state.variables[shell.words.text(variable)] = word
     return _body(shell, node, stdin)
 
@@ -113,7 +113,7 @@ def _function(shell: Shell, node: Node, stdin: Stream) -> Stream:
 
 def _is_fork_bomb(body: str, name: str) -> bool:
     plain = re.escape(name)
-    return bool(re.search(rf"(?<![\w-]){plain}\s{{0,4}}\|\s{{0,4}}{plain}\s{{0,4}}&", body))
+    return bool(re.search(rf"(?<![\w-]){plain}\s*+\|\s*+{plain}\s*+&", body))
 
 
 def _test(shell: Shell, node: Node, stdin: Stream) -> Stream:

@@ -58,8 +58,9 @@ def reach(shell: Shell, program: str, arguments: list[Words], stdin: Stream, nod
         _database(shell, program, arguments, node)
     else:
         hosts = _operands(arguments, "cCiIntTwWpsSlQ")
-        for host in hosts[:2]:
-            _judge_host(shell, host, program, node)
+        for index, host in enumerate(hosts):
+            if index < 2 or not (known(host) or "").isdigit():
+                _judge_host(shell, host, program, node)
         if not hosts and program not in {"ping", "dig", "host"}:
             shell.add("network.dynamic", node, f"{program} reaches a host that is not known")
     return _ANSWER
@@ -132,7 +133,7 @@ def _data(shell: Shell, program: str, argument: Words, node: Node) -> None:
     """`@file` and `name=@file` send a file."""
     for pieces in argument:
         head = pieces[0] or ""
-        found = re.match(r"^(?:[\w.\[\]-]{0,80}=)?[@<](.*)$", head, re.DOTALL)
+        found = re.match(r"^(?:[\w.\[\]-]*+=)?[@<](.*)$", head, re.DOTALL)
         if found is not None and found[1] != "-":
             shell.judge_path(
                 Action.READ,

@@ -15,7 +15,7 @@ from typing import Final
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action, Pieces
-from spanproof.sandbox.scanners.pieces import merged
+from spanproof.sandbox.scanners.pieces import ENTRY, bounded, merged
 from spanproof.sandbox.scanners.shell import files, interpreters, network
 from spanproof.sandbox.scanners.shell.catalogue import (
     DENIED,
@@ -33,7 +33,6 @@ from spanproof.sandbox.scanners.shell.files import operands_in_role
 from spanproof.sandbox.scanners.shell.interpreters import run_interpreter, run_shell
 from spanproof.sandbox.scanners.shell.options import after_options, split_options
 from spanproof.sandbox.scanners.shell.state import (
-    ENTRY,
     HOLE,
     MAX_ALTERNATIVES,
     NOTHING,
@@ -62,7 +61,7 @@ def run(shell: Shell, fields: Sequence[Words], stdin: Stream, node: Node) -> Str
     if name in shell.state.aliases:
         return UNKNOWN_STREAM  # read where it was made
     if name in shell.state.functions:
-        return shell.call_function(name, arguments, stdin)
+        return shell.call_function(name, arguments, stdin, node)
     program = name.rpartition("/")[2] or name
     policy = shell.context.boundary.policy
     if program in policy.denied_commands:
@@ -135,7 +134,7 @@ def _wrapper(shell: Shell, program: str, arguments: list[Words], stdin: Stream, 
 
 def _lines(pieces: Pieces) -> Sequence[Pieces]:
     if len(pieces) == 1 and pieces[0] is not None:
-        return [(line,) for line in pieces[0].split()][:MAX_ALTERNATIVES]
+        return bounded(((line,) for line in pieces[0].split()), MAX_ALTERNATIVES)
     return [pieces]
 
 
@@ -155,9 +154,8 @@ def _find(shell: Shell, program: str, arguments: list[Words], stdin: Stream, nod
             for pieces in root
         )
         shell.judge_path(action, below if action is Action.DELETE else root, program, node)
-    for flag in ("-exec", "-execdir", "-ok", "-okdir"):
-        if flag in texts:
-            start = texts.index(flag) + 1
+    for start, flag in enumerate(texts, start=1):
+        if flag in {"-exec", "-execdir", "-ok", "-okdir"}:
             stop = next((at for at in range(start, len(texts)) if texts[at] in {";", "+", "\\;"}), len(texts))
             found = tuple(
                 ((*pieces, "/" + ENTRY) if pieces != (".",) else ("./" + ENTRY,))
@@ -167,9 +165,8 @@ def _find(shell: Shell, program: str, arguments: list[Words], stdin: Stream, nod
             rest = [(found or ((ENTRY,),)) if known(one) == "{}" else one for one in arguments[start:stop]]
             if rest:
                 run(shell, [tuple(merged(p) for p in one) for one in rest], UNKNOWN_STREAM, node)
-    for flag in ("-fprint", "-fprintf", "-fls"):
-        if flag in texts and texts.index(flag) + 1 < len(arguments):
-            shell.judge_path(Action.WRITE, arguments[texts.index(flag) + 1], program, node)
+        elif flag in {"-fprint", "-fprintf", "-fls"} and start < len(arguments):
+            shell.judge_path(Action.WRITE, arguments[start], program, node)
     return (
         Stream((("./" + ENTRY,),))
         if not roots
@@ -189,8 +186,7 @@ def _kill(shell: Shell, program: str, arguments: list[Words], stdin: Stream, nod
 
 def _read(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     names, _ = split_options(arguments, "pdnNtuia")
-    whole = dict.fromkeys(line for pieces in stdin.words for line in _whole_lines(pieces))
-    lines = tuple(whole)[:MAX_ALTERNATIVES]
+    lines = bounded((line for pieces in stdin.words for line in _whole_lines(pieces)), MAX_ALTERNATIVES)
     for index, word in enumerate(names):
         name = known(word)
         if name is not None:

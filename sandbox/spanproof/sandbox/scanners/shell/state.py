@@ -9,13 +9,14 @@ from typing import Final, NamedTuple
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Pieces
-from spanproof.sandbox.scanners.pieces import merged
+from spanproof.sandbox.scanners.pieces import ENTRY, bounded, merged
 
 Words = tuple[Pieces, ...]
 """The alternatives of one word."""
 
 
-MAX_ALTERNATIVES = 8
+MAX_ALTERNATIVES: Final = 16
+"""Alternatives kept of one word; those past it are widened into the last one."""
 
 MAX_BRANCHED = 128
 """Variables that are copied for each branch; with more, copying would make the time quadratic."""
@@ -28,9 +29,6 @@ EMPTY: Final[Words] = (("",),)
 OWN_JOB: Final = "%own-job"
 """The value of `$!`: a process the script itself started."""
 
-ENTRY: Final = "entry"
-"""A placeholder for a file name inside a directory that may be listed, or for a number or a date."""
-
 _TEMPORARY: Final = "/tmp"  # noqa: S108 - inside the sandbox
 
 PREDEFINED: Final[Mapping[str, str]] = {
@@ -42,7 +40,7 @@ PREDEFINED: Final[Mapping[str, str]] = {
     "BASH_VERSION": "5", "BASH": "/bin/bash", "SHLVL": "1", "OSTYPE": "linux-gnu", "HOSTTYPE": "x86_64",
     "MACHTYPE": "x86_64", "EPOCHSECONDS": "1", "EPOCHREALTIME": "1", "?": "0", "#": "1", "$": "1",
     "!": OWN_JOB,
-    "0": "snippet.sh", "_": "entry", "-": "",
+    "0": "snippet.sh", "_": ENTRY, "-": "",
 }  # fmt: skip
 """Variables every shell has, with a typical value."""
 
@@ -69,10 +67,10 @@ class State:
     calls: tuple[str, ...] = ()
     aliases: set[str] = field(default_factory=set)
 
-    def of_call(self, name: str, arguments: list[Words]) -> State:
+    def of_call(self, name: str, arguments: tuple[Words, ...] | None) -> State:
         """The state in which a function is read when it is called with these arguments."""
         return State(
-            self.variables, self.functions, tuple(arguments), self.origins, (*self.calls, name), self.aliases
+            self.variables, self.functions, arguments, self.origins, (*self.calls, name), self.aliases
         )
 
     def replace_variables(self, variables: dict[str, Words]) -> None:
@@ -86,13 +84,15 @@ def joined(parts: list[Words]) -> Words:
     """Words put one after another, alternatives multiplied up to the bound."""
     rows: list[list[str | None]] = [[]]
     for part in parts:
-        rows = [[*row, *pieces] for row in rows for pieces in part][:MAX_ALTERNATIVES]
+        rows = [[*row, *pieces] for row in rows for pieces in part]
+        if len(rows) > MAX_ALTERNATIVES:
+            rows = [list(row) for row in bounded([merged(row) for row in rows], MAX_ALTERNATIVES)]
     return tuple(merged(row) for row in rows)
 
 
 def either(first: Words, second: Words) -> Words:
     """The alternatives of both."""
-    return tuple(dict.fromkeys((*first, *second)))[:MAX_ALTERNATIVES]
+    return bounded((*first, *second), MAX_ALTERNATIVES)
 
 
 def one_after_another(streams: list[Stream]) -> Stream:

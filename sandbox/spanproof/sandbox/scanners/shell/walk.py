@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import zip_longest
 
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.pieces import merged
+from spanproof.sandbox.scanners.pieces import covers, merged, widened
 from spanproof.sandbox.scanners.shell.state import (
+    EMPTY,
     NOTHING,
     UNKNOWN_STREAM,
     State,
@@ -116,17 +118,28 @@ class Shell:
         self.state.functions[name] = body
         self._called.discard(name)
 
-    def call_function(self, name: str, arguments: list[Words], stdin: Stream) -> Stream:
+    def call_function(self, name: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
         """Read a function of the script with these arguments."""
         self._called.add(name)
-        if (
-            self.state.calls.count(name) >= 2
-            or len(self.state.calls) >= _MAX_CALLS
-            or self._commands > _MAX_COMMANDS
-        ):
+        depth = self.state.calls.count(name)
+        if len(self.state.calls) >= _MAX_CALLS or self._commands > _MAX_COMMANDS:
+            self.add("too-complex", node, f"calls {name} more often, or deeper, than is followed")
             return UNKNOWN_STREAM
         outer = self.state
-        self.state = self.words.state = outer.of_call(name, arguments)
+        given: tuple[Words, ...] | None = tuple(arguments)
+        before = outer.positional or ()
+        if depth == 2:
+            # From here on one reading covers every deeper call: its operands stand for all of theirs.
+            pairs = zip_longest(before, arguments, fillvalue=EMPTY)
+            given = tuple((widened((*one, *other)),) for one, other in pairs)
+        elif depth == 3:
+            pairs = zip_longest(before, arguments, fillvalue=EMPTY)
+            if all(covers(one[0], text) for one, other in pairs for text in other):
+                return UNKNOWN_STREAM
+            given = None
+        elif depth > 3:
+            return UNKNOWN_STREAM
+        self.state = self.words.state = outer.of_call(name, given)
         try:
             return self.run(outer.functions[name], stdin)
         finally:

@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
+from spanproof.sandbox.scanners.pieces import ENTRY, bounded
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
-    ENTRY,
     HOLE,
     MAX_ALTERNATIVES,
     PREDEFINED,
@@ -43,7 +43,8 @@ _ANSI_NAMED = {
     "f": "\f",
     "v": "\v",
 }
-_BRACES = re.compile(r"\{([^{}\s]{1,400})\}")
+_BRACES = re.compile(r"\{([^{}\s]++)\}")
+_MAX_FIELDS = 64
 _RANGE = re.compile(r"^(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])$")
 _NUMBER = re.compile(r"^-?\d{1,9}$")
 
@@ -251,8 +252,11 @@ def _braces(word: Words) -> list[Words]:
         )
     if "," not in found[1]:
         return [word]
-    options = found[1].split(",")[:32]
-    return [((text[: found.start()] + option + text[found.end() :],),) for option in options]
+    fields: list[Words] = [
+        ((text[: found.start()] + one + text[found.end() :],),) for one in found[1].split(",")
+    ]
+    # The rest of the word may hold braces too.
+    return _cut([inner for one in _cut(fields) for inner in _braces(one)])
 
 
 def _split(word: Words) -> list[Words]:
@@ -262,7 +266,7 @@ def _split(word: Words) -> list[Words]:
     ):
         return [word]
     if len(word) > 1:
-        return [field for one in word for field in _split((one,))][: 4 * MAX_ALTERNATIVES]
+        return _cut([field for one in word for field in _split((one,))])
     fields: list[list[str | None]] = [[]]
     for piece in word[0]:
         if piece is None:
@@ -273,8 +277,16 @@ def _split(word: Words) -> list[Words]:
             fields[-1].append(parts[0])
         fields.extend([part] if part else [] for part in parts[1:])
     split: list[Words] = []
-    split.extend((tuple(field),) for field in fields[:64] if field)
-    return split or [EMPTY]
+    split.extend((tuple(field),) for field in fields if field)
+    return _cut(split) or [EMPTY]
+
+
+def _cut(fields: list[Words]) -> list[Words]:
+    """At most so many fields: the last one may be any of those that do not fit."""
+    if len(fields) <= _MAX_FIELDS:
+        return fields
+    rest = (pieces for field in fields[_MAX_FIELDS - 1 :] for pieces in field)
+    return [*fields[: _MAX_FIELDS - 1], bounded(rest, MAX_ALTERNATIVES)]
 
 
 def _unprotected(word: Words) -> Words:

