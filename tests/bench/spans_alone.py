@@ -14,15 +14,17 @@ class Bare:
         from opentelemetry.context import Context
         from opentelemetry.trace import SpanKind, set_span_in_context
 
-        from spanproof.instrumentors.spans.span_factory import beginning_with
-        from spanproof.instrumentors.spans.starts import Start
+        from spanproof.instrumentors.spans.fast_span import span_starter
+        from spanproof.instrumentors.spans.span_start import SpanStart
 
         self._framework = framework
         # Light spans have a parent; that it is the same one for all changes nothing about their cost.
         within = set_span_in_context(tracer.start_span("root"), Context())
         given = {f"attribute.{number}": "a short value" for number in range(attributes)}
         if light:
-            self._start = partial(beginning_with(tracer), Start("floor", SpanKind.INTERNAL, given), within)
+            self._start = partial(
+                span_starter(tracer), SpanStart("floor", SpanKind.INTERNAL, given), within, ()
+            )
         else:
             self._start = partial(tracer.start_span, "floor", within, SpanKind.INTERNAL, given)
         self._replaced: list[tuple[Any, str, Any]] = []

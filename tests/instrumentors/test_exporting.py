@@ -36,4 +36,4 @@ def test_spans_that_nobody_took_at_shutdown_are_in_the_diagnostics(protocol):
     nobody = "http://127.0.0.1:9"
     errors, last = run_registered(nobody, protocol, OTEL_EXPORTER_OTLP_TIMEOUT="1")
     assert errors == {"export": 1}
-    assert last["export"] == f"ExportFailed: 4 spans were not taken by {nobody}"
+    assert last["export"] == f"ExportFailed: 4 spans were not accepted by {nobody}"

@@ -14,8 +14,8 @@ from .environments import oldest_releases, requirements_of
 _HERE = Path(__file__).parent
 _ROOT = _HERE.parents[1]
 _SCENARIOS = (
-    "test_beginning.py",
-    "test_light_spans.py",
+    "test_span_starter.py",
+    "test_fast_span.py",
     "test_smolagents_runs.py",
     "test_smolagents_steps.py",
     "test_smolagents_calls.py",

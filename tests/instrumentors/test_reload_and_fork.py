@@ -162,7 +162,7 @@ held, forked = threading.Event(), threading.Event()
 def hold():
     import sys
     counting = sys.modules["spanproof.instrumentors.frameworks.diagnostics"]
-    with counting._lock, registration._lock, list(patching._all)[0]._lock:
+    with counting._lock, registration._lock, patching._lock:
         held.set()
         forked.wait(30)
 threading.Thread(target=hold, daemon=True).start()

@@ -17,10 +17,10 @@ from spanproof.instrumentors.content.arguments import Parameters, parameters_of
 from spanproof.instrumentors.content.capture import Content, ContentPolicy
 from spanproof.instrumentors.content.texts import text_of
 from spanproof.instrumentors.frameworks.diagnostics import shielded
-from spanproof.instrumentors.spans.contexts import attach, restore
-from spanproof.instrumentors.spans.starts import AGENT, TOOL, start_of
+from spanproof.instrumentors.spans.contexts import attach, detach_anywhere
+from spanproof.instrumentors.spans.span_start import AGENT, TOOL, make_start
 from spanproof.instrumentors.spans.streams import drive
-from spanproof.instrumentors.spans.tracing import GIVEN_UP, Opened, Tracing
+from spanproof.instrumentors.spans.tracing import ABANDONED, OpenSpan, Tracing
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
@@ -77,15 +77,15 @@ def _shape_of(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @shielded("trace.open")
-def open_span(kind: str, name: str) -> Opened:
+def open_span(kind: str, name: str) -> OpenSpan:
     """Begin a span of a kind under the current one."""
     name = text_of(name)
     facts = {_NAMES[kind]: name} if kind in _NAMES else {}
-    return current_tracing().open(start_of(name, kind, facts))
+    return current_tracing().open(make_start(name, kind, facts))
 
 
 @shielded("trace.describe")
-def describe(opened: Opened, fill: Callable[[Content], None]) -> None:
+def describe(opened: OpenSpan, fill: Callable[[Content], None]) -> None:
     """Put content onto a span."""
     if opened.recording:
         fill(opened)
@@ -93,9 +93,9 @@ def describe(opened: Opened, fill: Callable[[Content], None]) -> None:
 
 
 @shielded("trace.close")
-def close_span(opened: Opened, kind: str, error: BaseException | None) -> None:
+def close_span(opened: OpenSpan, kind: str, error: BaseException | None) -> None:
     """End a span, failed when there is an error; that the caller gave it up is none."""
-    if error is not None and not isinstance(error, GIVEN_UP):
+    if error is not None and not isinstance(error, ABANDONED):
         current_tracing().fail(opened.span, error)
         if kind == AGENT:
             opened.span.set_attribute(ours.RUN_ENDING, "failed")
@@ -117,7 +117,7 @@ def _plain(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., 
             close_span(opened, kind, error)
             raise
         finally:
-            restore(token)
+            detach_anywhere(token)
         _finish(opened, kind, result)
         return result
 
@@ -139,7 +139,7 @@ def _coroutine(kind: str, name: str, function: Callable[..., Any]) -> Callable[.
             close_span(opened, kind, error)
             raise
         finally:
-            restore(token)
+            detach_anywhere(token)
         _finish(opened, kind, result)
         return result
 
@@ -213,14 +213,14 @@ def _async_generator(kind: str, name: str, function: Callable[..., Any]) -> Call
     return generated
 
 
-async def _within(opened: Opened | None, act: Callable[[], Awaitable[Any]]) -> Any:
+async def _within(opened: OpenSpan | None, act: Callable[[], Awaitable[Any]]) -> Any:
     if opened is None:
         return await act()
     token = attach(opened.context)
     try:
         return await act()
     finally:
-        restore(token)
+        detach_anywhere(token)
 
 
 class _Yielded:
@@ -244,7 +244,7 @@ class _Yielded:
 
 def _begin(
     kind: str, name: str, parameters: Parameters, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> Opened | None:
+) -> OpenSpan | None:
     opened = open_span(kind, name)
     if opened is not None:
         describe(opened, lambda content: _record_call(content, kind, parameters, args, kwargs))
@@ -271,12 +271,12 @@ def _record_call(
     content.input(named[0] if kind == AGENT and len(named) == 1 else bound.named)
 
 
-def _finish(opened: Opened, kind: str, result: Any) -> None:
+def _finish(opened: OpenSpan, kind: str, result: Any) -> None:
     describe(opened, lambda content: _record_result(content, kind, result))
     close_span(opened, kind, None)
 
 
-def _finish_stream(opened: Opened, kind: str, yielded: _Yielded, failure: BaseException | None) -> None:
+def _finish_stream(opened: OpenSpan, kind: str, yielded: _Yielded, failure: BaseException | None) -> None:
     """A generator's result is what it returned, else what it yielded; one given up has none."""
     if yielded.exhausted:
         _finish(opened, kind, yielded.result)

@@ -36,10 +36,10 @@ from spanproof.instrumentors.decorating import (
     open_span,
 )
 from spanproof.instrumentors.frameworks.diagnostics import shielded
-from spanproof.instrumentors.spans.contexts import attach, current, restore
-from spanproof.instrumentors.spans.light_spans import put
-from spanproof.instrumentors.spans.starts import AGENT, CHAIN, TOOL
-from spanproof.instrumentors.spans.tracing import Opened
+from spanproof.instrumentors.spans.contexts import attach, current, detach_anywhere
+from spanproof.instrumentors.spans.fast_span import set_attributes
+from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, TOOL
+from spanproof.instrumentors.spans.tracing import OpenSpan
 from spanproof.semconv import spanproof as ours
 
 __all__ = ["Block", "agent", "configure", "record_execution", "step", "tool"]
@@ -51,7 +51,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 class _Entered:
     """One entering of a block; without a span where none could be begun."""
 
-    opened: Opened | None
+    opened: OpenSpan | None
     token: Token[Context] | None
 
 
@@ -90,7 +90,7 @@ class Block:
         if entered is None:
             return
         if entered.token is not None:
-            restore(entered.token)
+            detach_anywhere(entered.token)
         if entered.opened is not None:
             close_span(entered.opened, self._kind, error)
 
@@ -188,7 +188,7 @@ def record_execution(
         content.text(ours.EXECUTION_LOGS, text_of(logs))
     if output is not None or is_final:
         content.document(ours.EXECUTION_OUTPUT, ours.EXECUTION_OUTPUT_MIME_TYPE, output)
-    put(span, content.finished())
+    set_attributes(span, content.finished())
     if isinstance(error, BaseException):
         current_tracing().fail(span, error)
     elif error is not None:

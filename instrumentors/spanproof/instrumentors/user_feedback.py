@@ -19,7 +19,7 @@ from opentelemetry.trace import (
 
 from spanproof.instrumentors.decorating import current_tracing
 from spanproof.instrumentors.frameworks.diagnostics import shielded
-from spanproof.instrumentors.spans.starts import start_of
+from spanproof.instrumentors.spans.span_start import make_start
 from spanproof.semconv import spanproof as ours
 
 FEEDBACK_KINDS: Final = ("thumbs_up", "thumbs_down", "rerun", "revert", "escalation")
@@ -58,7 +58,7 @@ def _record(trace: int, kind: str, span: int | None, comment: str | None) -> Non
             Link(SpanContext(trace, span, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED)))
         )
     # An empty context: whatever goes on now, it is not what the feedback is about.
-    opened = current_tracing().open(start_of("feedback", "UNKNOWN", facts), Context(), links=links)
+    opened = current_tracing().open(make_start("feedback", "UNKNOWN", facts), Context(), links=links)
     if comment is not None:
         opened.text(ours.FEEDBACK_COMMENT, comment)
     opened.close()

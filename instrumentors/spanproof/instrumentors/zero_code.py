@@ -14,7 +14,7 @@ from spanproof.instrumentors.registration import (
     instrument_langchain,
     instrument_openai_agents,
     instrument_smolagents,
-    told,
+    report_failure,
     uninstrument,
 )
 
@@ -31,10 +31,10 @@ class _EntryPoint:
         except (PackageNotFoundError, ModuleNotFoundError):
             return
         except Exception as error:  # noqa: BLE001 - the instrumentors after this one must go on
-            told(self.extra, error)
+            report_failure(self.extra, error)
 
     def uninstrument(self, **_options: object) -> None:
-        """Put every original back."""
+        """Restore every original."""
         uninstrument()
 
 

@@ -33,22 +33,3 @@ def test_content_is_recorded_as_the_environment_says_and_names_are_the_newest(si
     names = {each.key for each in tool.attributes}
     assert ("gen_ai.tool.call.arguments" in names) is shown
     assert "gen_ai.operation.name" in names
-
-
-@honours("OTEL_LOG_LEVEL")
-@pytest.mark.parametrize(
-    ("level", "before", "says"),
-    [
-        ("error", "", [40, 40]),
-        ("none", "", [51, 51]),
-        ("debug", "logging.getLogger('opentelemetry').setLevel('INFO')", [20, 10]),
-    ],
-)
-def test_the_log_level_is_that_of_the_loggers_that_nobody_set(level, before, says):
-    told = said_quietly(
-        "[logging.getLogger(name).level for name in ('opentelemetry', 'spanproof.instrumentors')]",
-        before=before,
-        OTEL_TRACES_EXPORTER="none",
-        OTEL_LOG_LEVEL=level,
-    )
-    assert told == says

@@ -55,14 +55,6 @@ def test_a_sampler_may_be_the_sdks_or_another_packages(sink, components, sampler
     assert [span.name for span in sink.spans] == arrives
 
 
-@honours("OTEL_PYTHON_TRACER_CONFIGURATOR")
-def test_a_tracer_configurator_may_switch_tracers_off(sink, components):
-    said_quietly(
-        OTEL_EXPORTER_OTLP_ENDPOINT=sink.endpoint, OTEL_PYTHON_TRACER_CONFIGURATOR="quiet", **components
-    )
-    assert sink.spans == []
-
-
 @honours("OTEL_PYTHON_TRACER_PROVIDER")
 @pytest.mark.parametrize("asked_before", [True, False])
 @pytest.mark.parametrize(("name", "arrives"), [("sdk_tracer_provider", 2), ("vendor", 0)])
@@ -83,7 +75,7 @@ def test_context_and_propagators_are_the_apis(components):
     context, carried, attach = said_quietly(
         "[type(context._RUNTIME_CONTEXT).__name__, carrier, contexts.attach.__module__]",
         before="from opentelemetry import context, propagate\ncarrier = {}\npropagate.inject(carrier)\n"
-        "from spanproof.instrumentors import contexts",
+        "from spanproof.instrumentors.spans import contexts",
         OTEL_PYTHON_CONTEXT="noted",
         OTEL_PROPAGATORS="tracecontext,mark",
         OTEL_TRACES_EXPORTER="none",
@@ -128,19 +120,6 @@ def test_limits_are_as_the_environment_says(sink, environment, sizes):
     assert [*map(len, parts), *texts] == sizes
 
 
-@honours("OTEL_PYTHON_SDK_INTERNAL_METRICS_ENABLED")
-def test_the_sdk_counts_itself_where_it_is_asked_to():
-    kinds = [
-        said_quietly(
-            "type(batch()._metrics).__name__",
-            OTEL_TRACES_SAMPLER="always_off",
-            OTEL_PYTHON_SDK_INTERNAL_METRICS_ENABLED=wish,
-        )
-        for wish in ("false", "true")
-    ]
-    assert kinds[0] != kinds[1]
-
-
 _CONFIGURATION = """
 file_format: "1.0"
 resource:
@@ -173,4 +152,3 @@ def test_a_configuration_that_cannot_be_used_exports_nothing(sink, tmp_path, tex
     assert sink.taken == []
     assert errors == {"environment": 1}, console
     assert console.count(f"OTEL_CONFIG_FILE={str(path)!r} ") == 1
-    assert "no spans are exported" in console

@@ -19,13 +19,15 @@ from spanproof.instrumentors.content.plain_json import is_plain, json_or_none, p
 from spanproof.instrumentors.content.redaction import Redaction, Redactor, redactor_of
 from spanproof.instrumentors.content.serialise import encode, redacted_text
 from spanproof.instrumentors.content.texts import clip, text_of, type_name, well_formed
-from spanproof.instrumentors.provider.environment import tell
-from spanproof.instrumentors.provider.variables import CAPTURE, CAPTURING, reading
+from spanproof.instrumentors.provider.environment import report_variable
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
 _FOREIGN: Final = {"tool_call": "arguments", "tool_call_response": "response"}
 """Where in a message's part a value of the host's stands."""
+_CAPTURE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_CAPTURING: Final = ("", "span_only", "span_and_event", "true", "1", "yes", "on")
+_NOT_CAPTURING: Final = ("no_content", "event_only", "false", "0", "no", "off")
 _SHOWN_CHARS: Final = 120
 """Of an input that stands whole elsewhere on its span."""
 _MARK_CHARS: Final = 160
@@ -58,8 +60,8 @@ class ContentPolicy:
         """What keeps parts of an attribute back, None when nothing does."""
         return redactor_of(self.redaction, name)
 
-    def said(self, text: str, max_chars: int, name: str = genai.EXCEPTION_MESSAGE) -> str | None:
-        """What may be told of a message or stack trace, None when nothing may."""
+    def permitted(self, text: str, max_chars: int, name: str = genai.EXCEPTION_MESSAGE) -> str | None:
+        """Return what may be recorded of a message or stack trace, None when nothing may."""
         if not self.capture:
             return None
         text, redactor = well_formed(text), self.redactor(name)
@@ -68,22 +70,21 @@ class ContentPolicy:
 
 
 def policy_from(environ: Mapping[str, str] = os.environ) -> ContentPolicy:
-    """The policy the environment asks for.
+    """Return the policy that the environment asks for.
 
     Capture is on unless switched off: an evaluation needs the content. `NO_CONTENT` hides it, and so does
-    `EVENT_ONLY`, because nothing but spans is written. An unknown value hides as well: whoever sets the
-    variable means to limit something.
+    `EVENT_ONLY`, because nothing but spans is written. An unknown value hides it as well: the variable is set
+    to limit something.
     """
-    capture = reading(CAPTURE, environ)
-    if capture.remedy is not None:
-        tell(CAPTURE, environ[CAPTURE], capture.remedy)
-    limit = (
-        reading("OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT", environ).value
-        or reading("OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT", environ).value
-    )
-    ceiling = max(int(limit) - _MARK_CHARS, 1) if limit else 1 << 62
+    capture = environ.get(_CAPTURE, "").strip().lower()
+    if capture not in (*_CAPTURING, *_NOT_CAPTURING):
+        known = "SPAN_ONLY, SPAN_AND_EVENT, EVENT_ONLY, NO_CONTENT"
+        report_variable(_CAPTURE, environ[_CAPTURE], f"is not one of {known}, so no content is recorded")
+    limits = (environ.get(f"OTEL_{name}ATTRIBUTE_VALUE_LENGTH_LIMIT", "").strip() for name in ("SPAN_", ""))
+    limit = next((int(limit) for limit in limits if limit.isascii() and limit.isdigit()), 1 << 62)
+    ceiling = max(limit - _MARK_CHARS, 1)
     return ContentPolicy(
-        capture=capture.value.lower() in CAPTURING,
+        capture=capture in _CAPTURING,
         max_value_chars=min(_chars(environ, "SPANPROOF_MAX_VALUE_CHARS", 65_536), ceiling),
         max_code_chars=min(_chars(environ, "SPANPROOF_MAX_CODE_CHARS", 1_048_576), ceiling),
     )
@@ -295,5 +296,5 @@ def _chars(environ: Mapping[str, str], name: str, default: int) -> int:
     if raw.isascii() and raw.isdigit() and int(raw) > 0:
         return int(raw)
     if raw:
-        tell(name, raw, f"is no whole number above 0, so {default} holds; write one")
+        report_variable(name, raw, f"is not a whole number above 0, so {default} is used")
     return default

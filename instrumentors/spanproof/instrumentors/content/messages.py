@@ -92,7 +92,7 @@ class History:
             found.append(entry[2])
         return found
 
-    def new(self, span: Span, keys: list[Hashable]) -> tuple[int, Span | None]:
+    def find_new(self, span: Span, keys: list[Hashable]) -> tuple[int, Span | None]:
         """How many leading messages an earlier call was given too, and the span of that call.
 
         The list of keys is kept.
@@ -112,7 +112,7 @@ class History:
         self._calls = (*calls[-_REMEMBERED + 1 :], (span, keys))
         return omitted, base
 
-    def answered(self, span: Span, keys: Sequence[Hashable]) -> None:
+    def add_answers(self, span: Span, keys: Sequence[Hashable]) -> None:
         """The call's answers stand on its span: as the next call's input they are not told again."""
         for each, known in self._calls:
             if each is span:

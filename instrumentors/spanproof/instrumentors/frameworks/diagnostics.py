@@ -1,15 +1,13 @@
-"""The errors of ours that never reached the host, counted.
+"""Counts of our own errors that were kept from the host.
 
-Every hook runs its own work behind `shielded` or reports to `swallowed`; what is lost that way is told here
-and as an event on the current span. This module must never raise, and never log above debug: an agent's
-console is the agent's.
+Every hook runs its own work behind `shielded` or reports to `swallowed`; each error is counted here and
+recorded as an event on the current span. This module must never raise, and never log above debug: the console
+is the agent's.
 """
 
 from __future__ import annotations
 
 import logging
-import os
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
@@ -18,6 +16,7 @@ from typing import ParamSpec, TypeVar
 from opentelemetry import trace
 
 from spanproof.instrumentors.content.texts import text_of
+from spanproof.instrumentors.frameworks.fork_safe import ForkSafeLock
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
@@ -25,7 +24,7 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 _logger = logging.getLogger(__name__)
-_lock = threading.Lock()
+_lock = ForkSafeLock()
 _counts: dict[str, int] = {}
 _last: dict[str, str] = {}
 
@@ -44,18 +43,18 @@ class Diagnostics:
 
     @property
     def total(self) -> int:
-        """How many errors were swallowed in all."""
+        """Return how many errors were swallowed in all."""
         return sum(self.errors.values())
 
 
 def diagnostics() -> Diagnostics:
-    """The errors swallowed in this process so far."""
+    """Return the errors swallowed in this process so far."""
     with _lock:
         return Diagnostics(dict(_counts), dict(_last))
 
 
 def reset_diagnostics() -> None:
-    """Start counting anew."""
+    """SpanStart counting anew."""
     with _lock:
         _counts.clear()
         _last.clear()
@@ -73,12 +72,12 @@ def swallowed(place: str, error: BaseException) -> None:
         if span.is_recording():
             attributes = {ours.INSTRUMENTOR_ERROR_PLACE: place, genai.ERROR_TYPE: type(error).__name__}
             span.add_event(ours.INSTRUMENTOR_ERROR_EVENT, attributes)
-    except Exception:  # noqa: BLE001, S110 - it is counted; a foreign log handler or span may fail as it likes
+    except Exception:  # noqa: BLE001, S110 - it is counted; a foreign log handler or span may raise
         pass
 
 
 def shielded(place: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T | None]]:
-    """Make a function of ours harmless: it returns None where it would raise, and the error is counted."""
+    """Decorate a function of ours to return None where it would raise, and to count the error."""
 
     def decorate(function: Callable[_P, _T]) -> Callable[_P, _T | None]:
         @wraps(function)
@@ -92,13 +91,3 @@ def shielded(place: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T | None]
         return call
 
     return decorate
-
-
-def _unlock_in_child() -> None:
-    """A fork may happen while another thread holds the lock, which nobody would release in the child."""
-    global _lock
-    _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_unlock_in_child)

@@ -1,90 +1,143 @@
-"""The standard variables, `OTEL_*`: what cannot be used is told once, and the SDK is kept from it.
+"""The standard variables `OTEL_*`: values that the SDK cannot read are kept from it.
 
-The API and the SDK read most of them themselves, a few as they are imported. At a value that they cannot read
-they raise, log a traceback, or say nothing, as the case may be, and none of that may reach the host. So while
-`understood()` holds, the process's environment has what our readers made of it. What a variable means stays
-the SDK's to know.
+The API, the SDK and the exporters read the variables themselves, some of them at import. At a malformed
+number or an unknown propagator they raise, and that must not reach the host. `readable_environment` replaces
+such values while the SDK is imported and set up, and reports each once: as a warning, and under `environment`
+in the diagnostics.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.metadata import entry_points
 from typing import Final
 
-from spanproof.instrumentors.provider.variables import LOG_LEVELS, READERS, reading
+_Check = Callable[[str], tuple[str, str | None]]
+"""Takes a value; returns what of it can be used, and what is wrong with the rest."""
 
-_SECRET: Final = ("OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS")
-"""A token may stand in them: never shown."""
-_PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
+_QUEUE: Final = "OTEL_BSP_MAX_QUEUE_SIZE"
+_BATCH: Final = "OTEL_BSP_MAX_EXPORT_BATCH_SIZE"
+_DEFAULT_BATCH: Final = 512
 
 _logger = logging.getLogger(__name__)
-_told: set[tuple[str, str]] = set()
+_reported: set[tuple[str, str]] = set()
 
 
-class Misconfigured(Exception):  # noqa: N818 - says what is the matter; it is counted, never raised
+class Misconfigured(Exception):  # noqa: N818 - counted, never raised
     """A variable has a value that cannot be used."""
 
 
-@contextmanager
-def understood(*, telling: bool = True) -> Iterator[None]:
-    """The standard variables without anything that the SDK cannot read; afterwards they are as they were."""
-    given = dict(os.environ)
+def _whole_number(least: int) -> _Check:
+    def check(value: str) -> tuple[str, str | None]:
+        if value.isascii() and value.isdigit() and int(value) >= least:
+            return value, None
+        return "", f"is not a whole number from {least} up"
+
+    return check
+
+
+def _seconds(value: str) -> tuple[str, str | None]:
     try:
-        _mend(given, telling=telling)
+        if 0 < float(value) < float("inf"):
+            return value, None
+    except ValueError:
+        pass
+    return "", "is not a number of seconds above 0"
+
+
+def _one_of(*choices: str) -> _Check:
+    def check(value: str) -> tuple[str, str | None]:
+        known = value.lower() in choices
+        return (value.lower(), None) if known else ("", f"is not one of {', '.join(choices)}")
+
+    return check
+
+
+def _pairs(value: str) -> tuple[str, str | None]:
+    pairs = [pair for pair in value.split(",") if pair.strip()]
+    kept = [pair for pair in pairs if pair.find("=") > 0]
+    return ",".join(kept), None if kept == pairs else "has an item that is not name=value"
+
+
+def _propagators(value: str) -> tuple[str, str | None]:
+    names = [name for each in value.split(",") if (name := each.strip())]
+    kept = [name for name in names if name == "none" or is_installed("opentelemetry_propagator", name)]
+    return ",".join(kept), None if kept == names else "names a propagator that no installed package provides"
+
+
+_LIMITS: Final = (
+    *("SPAN_ATTRIBUTE_COUNT_LIMIT", "SPAN_EVENT_COUNT_LIMIT", "SPAN_LINK_COUNT_LIMIT"),
+    *("EVENT_ATTRIBUTE_COUNT_LIMIT", "LINK_ATTRIBUTE_COUNT_LIMIT", "ATTRIBUTE_COUNT_LIMIT"),
+    *("SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT", "ATTRIBUTE_VALUE_LENGTH_LIMIT"),
+)
+_OTLP: Final[dict[str, _Check]] = {
+    "PROTOCOL": _one_of("http/protobuf", "grpc"),
+    "COMPRESSION": _one_of("none", "gzip", "deflate"),
+    "TIMEOUT": _seconds,
+    "HEADERS": _pairs,
+}
+_CHECKS: Final[dict[str, _Check]] = {
+    "OTEL_PROPAGATORS": _propagators,
+    **dict.fromkeys((_QUEUE, _BATCH, "OTEL_BSP_SCHEDULE_DELAY", "OTEL_BSP_EXPORT_TIMEOUT"), _whole_number(1)),
+    **{f"OTEL_{name}": _whole_number(0) for name in _LIMITS},
+    **{f"OTEL_EXPORTER_OTLP_{name}": check for name, check in _OTLP.items()},
+    **{f"OTEL_EXPORTER_OTLP_TRACES_{name}": check for name, check in _OTLP.items()},
+}
+
+
+@contextmanager
+def readable_environment(*, reporting: bool = True) -> Iterator[None]:
+    """Hide what the SDK cannot read from it within the block; afterwards the variables are as they were."""
+    given = {name: os.environ.get(name) for name in _CHECKS}
+    try:
+        make_readable(reporting=reporting)
         yield
     finally:
-        for name in READERS:
-            _set(name, given.get(name))
+        for name, value in given.items():
+            _set(name, value)
 
 
-def mend() -> None:
-    """Keep from the SDK what it cannot read for good, and say so: for a program that has not begun."""
-    try:
-        given = dict(os.environ)
-        _mend(given, telling=True)
-        for name in _PROTOCOLS:  # without one the distribution would take gRPC
-            if given.get(name) and name not in os.environ:
-                os.environ[name] = "http/protobuf"
-    except Exception as error:  # noqa: BLE001 - the program has to run; the SDK says what it cannot read
-        _logger.warning("the standard variables are left as they are: %s: %s", type(error).__name__, error)
+def make_readable(*, reporting: bool = True) -> None:
+    """Replace values in the environment that the SDK cannot read, and report them."""
+    for name, check in _CHECKS.items():
+        value = os.environ.get(name)
+        if value is None:
+            continue
+        usable, problem = check(value.strip()) if value.strip() else ("", None)
+        if problem is not None and reporting:
+            effect = "only the rest is used" if usable else "it is ignored"
+            report_variable(name, value, f"{problem}, so {effect}")
+        _set(name, usable or None)
+    queue = int(os.environ.get(_QUEUE, _DEFAULT_BATCH))
+    if queue < int(os.environ.get(_BATCH, _DEFAULT_BATCH)):  # which the SDK refuses
+        os.environ[_BATCH] = str(queue)
 
 
-def _mend(given: Mapping[str, str], *, telling: bool) -> None:
-    """Set the variables to what our readers make of those given."""
-    readings = {name: reading(name, given) for name in READERS}
-    changed = {name: read.value for name, read in readings.items() if read.value != given.get(name, "")}
-    changed |= {name: "" for name in READERS if given.get(name) == ""}
-    if telling:
-        for name, read in readings.items():
-            if read.remedy is not None:
-                tell(name, given[name], read.remedy)
-    for name, value in changed.items():
-        _set(name, value or None)
-
-
-def tell(name: str, value: str, remedy: str) -> None:
-    """Say once that a variable cannot be used as it is: a warning, and a count in the diagnostics."""
-    if (name, value) in _told:
+def report_variable(name: str, value: str, problem: str) -> None:
+    """Report once that a variable cannot be used as it is; headers may hold a secret and are not shown."""
+    if (name, value) in _reported:
         return
-    _told.add((name, value))
-    # Not imported above: the API reads variables as it is imported, which is for the end of this module.
+    _reported.add((name, value))
+    # Imported here: it imports the API, which reads variables at import.
     from spanproof.instrumentors.frameworks.diagnostics import swallowed
 
-    message = f"{name} {remedy}" if name in _SECRET else f"{name}={value!r} {remedy}"
+    message = f"{name} {problem}" if name.endswith("_HEADERS") else f"{name}={value!r} {problem}"
     swallowed("environment", Misconfigured(message))
     _logger.warning("%s", message)
 
 
-def apply_log_level() -> None:
-    """`OTEL_LOG_LEVEL`, which the SDK documents and does not read, for loggers that nobody else has set."""
-    level = LOG_LEVELS.get(reading("OTEL_LOG_LEVEL").value.lower())
-    for name in ("opentelemetry", "spanproof.instrumentors"):
-        logger = logging.getLogger(name)
-        if level is not None and logger.level == logging.NOTSET:
-            logger.setLevel(level)
+def is_installed(group: str, name: str) -> bool:
+    """Return whether a package provides an entry point of that name."""
+    return bool(tuple(entry_points(group=group, name=name)))
+
+
+def otlp_variable(name: str) -> tuple[str, str]:
+    """Return an OTLP exporter variable that is set, the one for traces first: its name and value."""
+    names = (f"OTEL_EXPORTER_OTLP_TRACES_{name}", f"OTEL_EXPORTER_OTLP_{name}")
+    return next(((each, value) for each in names if (value := os.environ.get(each))), (names[-1], ""))
 
 
 def _set(name: str, value: str | None) -> None:
@@ -94,7 +147,7 @@ def _set(name: str, value: str | None) -> None:
         os.environ[name] = value
 
 
-with understood(telling=False):
-    # These read variables as they are imported, and raise at what they cannot read.
+with readable_environment(reporting=False):
+    # These read variables at import.
     import opentelemetry.propagate
     import opentelemetry.sdk.trace  # noqa: F401

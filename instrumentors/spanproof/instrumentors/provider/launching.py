@@ -1,13 +1,38 @@
-"""What `opentelemetry-instrument` loads before the program begins: the standard variables are mended.
+"""What `opentelemetry-instrument` loads before the program starts: it makes the standard variables readable.
 
-The launcher imports this module by its entry point, in the process that becomes the program's. In there the
-SDK reads the variables before anything of ours does, and at some that it cannot read it gives up with a
-traceback, so that nothing is traced. Holds no name that begins with `OTEL_`: each would be an option of the
-launcher's.
+The launcher imports this module by its entry point. The SDK's configurator then reads the variables before
+any of our code runs, and at some malformed values it would leave the program untraced. No name in here may
+start with `OTEL_`: the launcher would make an option of it.
 """
 
 from __future__ import annotations
 
-from spanproof.instrumentors.provider.environment import mend
+import logging
+import os
 
-mend()
+from spanproof.instrumentors.provider.environment import is_installed, make_readable, report_variable
+
+_EXPORTERS = "TRACES_EXPORTER"
+
+
+def _prepare() -> None:
+    unreadable = [name for name in ("", "TRACES_") if os.environ.get(f"OTEL_EXPORTER_OTLP_{name}PROTOCOL")]
+    make_readable()
+    for name in unreadable:  # without a protocol the distribution would choose gRPC
+        os.environ.setdefault(f"OTEL_EXPORTER_OTLP_{name}PROTOCOL", "http/protobuf")
+    value = os.environ.get(f"OTEL_{_EXPORTERS}", "")
+    names = [name for each in value.split(",") if (name := each.strip())]
+    known = [
+        name
+        for name in names
+        if name in ("otlp", "none") or is_installed("opentelemetry_traces_exporter", name)
+    ]
+    if known != names:
+        report_variable(f"OTEL_{_EXPORTERS}", value, "names an exporter that no installed package provides")
+        os.environ[f"OTEL_{_EXPORTERS}"] = ",".join(known) or "none"
+
+
+try:
+    _prepare()
+except Exception as error:  # noqa: BLE001 - the program has to run
+    logging.getLogger(__name__).warning("OTEL_* variables are left as they are: %s", error)

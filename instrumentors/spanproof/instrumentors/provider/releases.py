@@ -7,12 +7,12 @@ from importlib.metadata import requires, version
 from packaging.requirements import Requirement
 
 
-class VersionConflict(Exception):  # noqa: N818 - says what is the matter; it is told, never raised further
+class VersionConflict(Exception):  # noqa: N818 - says what is the matter; it is reported
     """A framework is installed in a release that its instrumentor does not know."""
 
 
 def check_release(extra: str) -> None:
-    """Compare the installed framework with what the extra of its name asks for.
+    """Compare the installed framework with the requirement of the extra of its name.
 
     The check that `opentelemetry-instrument` makes would be of no use: it knows the requirements of a
     distribution, not of one instrumentor, and one framework's conflict would switch off all of ours.

@@ -16,8 +16,8 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 
 from spanproof.instrumentors.content.texts import text_of, well_formed
 from spanproof.instrumentors.frameworks.diagnostics import shielded
-from spanproof.instrumentors.spans.contexts import attach, current, restore
-from spanproof.instrumentors.spans.light_spans import put
+from spanproof.instrumentors.spans.contexts import attach, current, detach_anywhere
+from spanproof.instrumentors.spans.fast_span import set_attributes
 from spanproof.semconv.spanproof import COHORT_PREFIX, SCOPE_PREFIX
 
 COHORT_KEY: Final = create_key("spanproof-cohort")
@@ -55,7 +55,7 @@ def set_cohort(
     try:
         yield
     finally:
-        restore(token)
+        detach_anywhere(token)
 
 
 def cohort_attributes(context: Context | None = None) -> Mapping[str, str]:
@@ -82,7 +82,7 @@ class CohortProcessor(SpanProcessor):
             cohort = {**self._defaults, **cohort}
         elif not cohort or _is_ours(span):
             return
-        put(span, cohort)
+        set_attributes(span, cohort)
 
     def on_end(self, span: ReadableSpan) -> None:
         """Nothing to do."""

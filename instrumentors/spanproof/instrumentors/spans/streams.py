@@ -1,30 +1,25 @@
-"""A generator of the host's, with a context current while it works and only then.
+"""A generator of the host's, driven with a context that is current only while it works.
 
-Attaching once for a whole generator would leak the context to whoever consumes it, and detach it in the wrong
-place; so it is attached around each `next()`, `send()`, `throw()` and `close()`. What the host sees (values,
-exceptions, the returned value) is the original's.
+Attaching once for a whole generator would leak the context to its consumer, so it is attached around each
+`next()`, `send()`, `throw()` and `close()`. The host sees the original's values, exceptions and returned
+value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import wrapt
 from opentelemetry.context import Context
 
+from spanproof.instrumentors.frameworks.delegate import Delegate
 from spanproof.instrumentors.frameworks.diagnostics import swallowed
 from spanproof.instrumentors.spans.contexts import attach, detach
 
-if TYPE_CHECKING:
-    _Proxy = wrapt.ObjectProxy[Any]
-else:
-    _Proxy = wrapt.ObjectProxy  # takes no type arguments at run time before wrapt 2
-
 
 def drive(
-    stream: Iterator[Any],
+    stream: Any,
     context: Context,
     on_item: Callable[[Any], object] | None,
     on_end: Callable[[BaseException | None], object],
@@ -34,30 +29,25 @@ def drive(
     Args:
         stream: a generator, or an iterator (which takes no `send`).
         context: attached while the stream works.
-        on_item: sees each value.
-        on_end: called once, with the exception that ended the stream, None when it was exhausted or given up.
+        on_item: called with each value.
+        on_end: called once, with the exception that ended the stream; None when it was exhausted or
+        abandoned.
     """
-    advance: Callable[[], Any] | None = None
+    advance: Callable[[], Any] = partial(next, stream)
     failure: BaseException | None = None
-    given_up = False
+    abandoned = False
     try:
         while True:
-            token = attach(context)
             try:
-                item = next(stream) if advance is None else advance()
+                item = _within(context, advance)
             except StopIteration as stop:
                 return stop.value
-            finally:
-                detach(token)
             if on_item is not None:
-                try:
-                    on_item(item)
-                except Exception as error:  # noqa: BLE001 - ours, so the host must not see it
-                    swallowed("streams", error)
+                _call(on_item, item)
             try:
                 sent = yield item
             except GeneratorExit:
-                given_up = True
+                abandoned = True
                 if isinstance(stream, Generator):
                     _within(context, stream.close)
                 raise
@@ -66,34 +56,25 @@ def drive(
                     raise
                 advance = partial(stream.throw, thrown)
             else:
-                advance = None if sent is None else partial(_send, stream, sent)
+                advance = partial(next, stream) if sent is None else partial(stream.send, sent)
     except BaseException as error:
-        # What a stream raises on being closed is no failure of the work that was given up.
-        failure = None if given_up else error
+        # What a stream raises on being closed is no failure of the work that was abandoned.
+        failure = None if abandoned else error
         raise
     finally:
-        try:
-            on_end(failure)
-        except Exception as error:  # noqa: BLE001 - as above
-            swallowed("streams", error)
+        _call(on_end, failure)
 
 
-class IteratorProxy(_Proxy):
-    """An iterator that is no generator, itself in everything but who advances it."""
+class DrivenIterator(Delegate):
+    """An iterator that is no generator, advanced by the generator that drives it."""
 
-    def __init__(self, stream: Iterator[Any], driven: Iterator[Any]) -> None:
-        super().__init__(stream)
-        self._self_driven = driven
+    _spanproof_driven: Iterator[Any]
 
     def __iter__(self) -> Iterator[Any]:
         return self
 
     def __next__(self) -> Any:
-        return next(self._self_driven)
-
-
-def _send(stream: Any, value: Any) -> Any:
-    return stream.send(value)
+        return next(self._spanproof_driven)
 
 
 def _within(context: Context, act: Callable[[], Any]) -> Any:
@@ -102,3 +83,10 @@ def _within(context: Context, act: Callable[[], Any]) -> Any:
         return act()
     finally:
         detach(token)
+
+
+def _call(callback: Callable[[Any], object], value: Any) -> None:
+    try:
+        callback(value)
+    except Exception as error:  # noqa: BLE001 - ours, so the host must not see it
+        swallowed("streams", error)

@@ -24,19 +24,19 @@ from spanproof.instrumentors.content.messages import History, Message
 from spanproof.instrumentors.frameworks.diagnostics import shielded, swallowed
 from spanproof.instrumentors.frameworks.langchain import records
 from spanproof.instrumentors.frameworks.langchain.state import RunRecord
-from spanproof.instrumentors.spans.contexts import attach, current, restore
-from spanproof.instrumentors.spans.starts import (
+from spanproof.instrumentors.spans.contexts import attach, current, detach_anywhere
+from spanproof.instrumentors.spans.span_start import (
     AGENT,
     CHAIN,
     LLM,
     RETRIEVER,
     TOOL,
-    Start,
-    model_start,
-    start_of,
-    tool_start,
+    SpanStart,
+    make_model_start,
+    make_start,
+    make_tool_start,
 )
-from spanproof.instrumentors.spans.tracing import Tracing, blank
+from spanproof.instrumentors.spans.tracing import Tracing
 from spanproof.semconv import genai, openinference
 
 _INTERRUPTS = frozenset({"GraphInterrupt", "NodeInterrupt"})
@@ -91,7 +91,7 @@ class SpanHandler(BaseCallbackHandler):
             self._promote(parent)
         agent = _is_root_graph(parent, given.get("metadata")) or name == "AgentExecutor"
         kind = AGENT if agent else CHAIN
-        record = self._open(name, kind, start_of(name, kind), given)
+        record = self._open(name, kind, make_start(name, kind), given)
         if record is None:
             return
         record.graph, record.inputs = agent, inputs
@@ -133,7 +133,7 @@ class SpanHandler(BaseCallbackHandler):
                 self._tokens[number] = attach(self.unsampled[number])
                 return
             name = records.run_name(serialized, given, "tool")
-            record = self._open(name, TOOL, tool_start(name), given)
+            record = self._open(name, TOOL, make_tool_start(name), given)
             if record is not None:
                 record.token = attach(record.context)
                 if record.recording:
@@ -151,7 +151,7 @@ class SpanHandler(BaseCallbackHandler):
         if self.unsampled and self._is_unsampled(given):
             return
         name = records.run_name(serialized, given, "retriever")
-        record = self._open(name, RETRIEVER, start_of(name, RETRIEVER), given)
+        record = self._open(name, RETRIEVER, make_start(name, RETRIEVER), given)
         if record is not None and record.recording:
             record.input(query)
 
@@ -222,24 +222,22 @@ class SpanHandler(BaseCallbackHandler):
             if self.unsampled and self._is_unsampled(given):
                 return
             model = records.model_name(serialized, given)
-            record = self._open(model, LLM, model_start(model), given)
+            record = self._open(model, LLM, make_model_start(model), given)
             if record is not None and record.recording:
                 records.describe_call(record, given, asked, read)
         except Exception as error:  # noqa: BLE001 - as above
             swallowed("langchain.model.start", error)
 
-    def _open(self, name: str, kind: str, start: Start, given: dict[str, Any]) -> RunRecord | None:
+    def _open(self, name: str, kind: str, start: SpanStart, given: dict[str, Any]) -> RunRecord | None:
         tracing = self.tracing
         if tracing.over:
             return None
         above = given.get("parent_run_id")
         parent = None if above is None else self._runs.get(above.int)
-        record = blank(RunRecord)
+        record = tracing.open_as(RunRecord, start, None if parent is None else parent.context)
         record.name, record.kind, record.parent = name, kind, parent
-        record.history = History() if parent is None else parent.history
-        record.graph = record.suspended = False
-        record.inputs = record.token = None
-        tracing.open(start, None if parent is None else parent.context, None, (), record)
+        if parent is not None:
+            record.history = parent.history
         if len(self._runs) >= _MAX_GOING_ON:
             self._forget_oldest()
         number = given["run_id"].int
@@ -270,7 +268,7 @@ class SpanHandler(BaseCallbackHandler):
         token = record.token if record is not None else self._tokens.pop(run_id, None)
         # A callback may come in another task, where the context was never attached.
         if token is not None and current() is (context if record is None else record.context):
-            restore(token)
+            detach_anywhere(token)
         return record
 
     def _promote(self, record: RunRecord) -> None:

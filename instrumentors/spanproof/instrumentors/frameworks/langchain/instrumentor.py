@@ -14,7 +14,7 @@ class Instrumentor:
 
     def __init__(self, tracing: Tracing) -> None:
         self._tracing = tracing
-        self._patches = Patches("langchain_core")
+        self._patches = Patches()
         self._handler: Any = None
 
     def instrument(self) -> None:
@@ -26,12 +26,12 @@ class Instrumentor:
         from langchain_core.callbacks import manager
 
         from spanproof.instrumentors.frameworks.langchain.handler import SpanHandler
-        from spanproof.instrumentors.frameworks.langchain.joining import joined_by
+        from spanproof.instrumentors.frameworks.langchain.joining import join_manager
 
         if self._handler is None:
             self._handler = SpanHandler(self._tracing)
         for kind in (manager.CallbackManager, manager.AsyncCallbackManager):
-            self._patches.replace(kind, "configure", partial(joined_by, self._handler))
+            self._patches.replace(kind, "configure", partial(join_manager, self._handler))
 
     def uninstrument(self) -> None:
         """Take the handler out; runs that already hold it end their spans and begin no new ones."""

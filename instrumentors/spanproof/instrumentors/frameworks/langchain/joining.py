@@ -1,11 +1,12 @@
-"""Which runs our handler joins: every one that no other has called, and by inheritance all within it.
+"""Adding our handler to every root run, which the runs within it inherit, and removing it in unsampled runs.
 
-LangChain makes a callback manager for each run that begins. What is within a run that is not sampled is let
-alone: a handler that is merely there, and ignores all it is told, costs an agent some 3 %.
+LangChain makes a callback manager for each run. A handler that ignores every event still costs an agent some
+3 %.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.runnables.config import var_child_runnable_config
@@ -18,22 +19,20 @@ from spanproof.instrumentors.frameworks.patching import Method
 from spanproof.instrumentors.spans.contexts import attach
 
 
-def joined_by(handler: SpanHandler, original: Method) -> Method:
-    """`configure` of a callback manager's class, by which each run gets its own."""
-
-    def configure(*args: Any, **kwargs: Any) -> Any:
-        manager = original(*args, **kwargs)
-        if handler.tracing.over:
-            return manager
-        caller = args[1] if len(args) > 1 else kwargs.get("inheritable_callbacks")
-        # Not read with more care: the original has read both by now.
-        if getattr(caller, "parent_run_id", None) is None:
-            _join(manager, handler)
-        elif handler.unsampled and manager.handlers:
-            _leave(manager, handler)
+def join_manager(
+    handler: SpanHandler, original: Method, kind: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """Hook of a callback manager's `configure`, which makes the manager of each run."""
+    manager = original(kind, *args, **kwargs)
+    if handler.tracing.over:
         return manager
-
-    return configure
+    caller = args[0] if args else kwargs.get("inheritable_callbacks")
+    # A plain `getattr`: the original has read the attribute by now.
+    if getattr(caller, "parent_run_id", None) is None:
+        _join(manager, handler)
+    elif handler.unsampled and manager.handlers:
+        _leave(manager, handler)
+    return manager
 
 
 @shielded("langchain.join")

@@ -32,8 +32,8 @@ from spanproof.instrumentors.content.reading import (
 from spanproof.instrumentors.content.texts import text_of
 from spanproof.instrumentors.frameworks.langchain import conversation
 from spanproof.instrumentors.frameworks.langchain.state import RunRecord
-from spanproof.instrumentors.spans.starts import AGENT
-from spanproof.instrumentors.spans.tracing import Opened
+from spanproof.instrumentors.spans.span_start import AGENT
+from spanproof.instrumentors.spans.tracing import OpenSpan
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
@@ -142,7 +142,7 @@ def describe_call(
     if not record.visible:
         return
     messages = read(asked, record.history)
-    omitted, base = record.history.new(record.span, [message.key for message in messages])
+    omitted, base = record.history.find_new(record.span, [message.key for message in messages])
     record_input(record, [message.document for message in messages[omitted:]], omitted, base)
 
 
@@ -166,7 +166,7 @@ def describe_answer(record: RunRecord, response: Any) -> None:
     else:
         answer = conversation.message_of(message)
     record_output(record, answer.document, conversation.finish_reason(said))
-    record.history.answered(record.span, [answer.key])
+    record.history.add_answers(record.span, [answer.key])
 
 
 def describe_tool_call(content: Content, name: str, input_str: Any, given: Mapping[str, Any]) -> None:
@@ -203,9 +203,9 @@ def describe_documents(record: RunRecord, documents: Sequence[Any]) -> None:
         record.output([text_of(attribute(each, "page_content", each)) for each in elements(documents)])
 
 
-def _mark_handled_failure(content: Opened, output: ToolMessage) -> None:
+def _mark_handled_failure(content: OpenSpan, output: ToolMessage) -> None:
     """A tool whose exception became its answer has failed all the same."""
-    said = content.policy.said(text_of(output.content), _MAX_STATUS_CHARS)
+    said = content.policy.permitted(text_of(output.content), _MAX_STATUS_CHARS)
     content.span.set_attribute(genai.ERROR_TYPE, _HANDLED_FAILURE)
     content.span.set_status(Status(StatusCode.ERROR, said))
 

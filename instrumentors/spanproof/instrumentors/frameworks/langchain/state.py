@@ -6,12 +6,14 @@ from contextvars import Token
 from typing import Any
 
 from opentelemetry.context import Context
+from opentelemetry.trace import Span
 
+from spanproof.instrumentors.content.capture import ContentPolicy
 from spanproof.instrumentors.content.messages import History
-from spanproof.instrumentors.spans.tracing import Opened
+from spanproof.instrumentors.spans.tracing import OpenSpan
 
 
-class RunRecord(Opened):
+class RunRecord(OpenSpan):
     """A LangChain run that has begun, and its span.
 
     Attributes:
@@ -25,12 +27,11 @@ class RunRecord(Opened):
         token: of a tool's attached context.
     """
 
-    __slots__ = ("graph", "history", "inputs", "kind", "name", "parent", "suspended", "token")
-    name: str
-    kind: str
-    history: History
-    parent: RunRecord | None
-    graph: bool
-    suspended: bool
-    inputs: Any
-    token: Token[Context] | None
+    def __init__(self, policy: ContentPolicy, span: Span, context: Context) -> None:
+        super().__init__(policy, span, context)
+        self.name = self.kind = ""
+        self.history = History()
+        self.parent: RunRecord | None = None
+        self.graph = self.suspended = False
+        self.inputs: Any = None
+        self.token: Token[Context] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spanproof.instrumentors.frameworks.patching import Method, Patches
@@ -13,7 +14,7 @@ class Instrumentor:
 
     def __init__(self, tracing: Tracing) -> None:
         self._tracing = tracing
-        self._patches = Patches("agents")
+        self._patches = Patches()
         self._processor: Any = None
         self._stood_in_for: list[Any] | None = None
 
@@ -31,7 +32,7 @@ class Instrumentor:
         from spanproof.instrumentors.frameworks.openai_agents.processor import SpanProcessor
 
         self._processor = SpanProcessor(self._tracing)
-        self._patches.replace(RunResultStreaming, "cancel", self._noting_cancel)
+        self._patches.replace(RunResultStreaming, "cancel", self._note_cancel)
         add_trace_processor(self._processor)
 
     def take_over(self) -> None:
@@ -53,13 +54,12 @@ class Instrumentor:
         set_trace_processors([*(self._stood_in_for or ()), *left])
         self._processor, self._stood_in_for = None, None
 
-    def _noting_cancel(self, original: Method) -> Method:
-        def cancel(result: Any, /, *args: Any, **kwargs: Any) -> Any:
-            if self._processor is not None:
-                self._processor.note_cancelled(result)
-            return original(result, *args, **kwargs)
-
-        return cancel
+    def _note_cancel(
+        self, original: Method, result: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
+        if self._processor is not None:
+            self._processor.note_cancelled(result)
+        return original(result, *args, **kwargs)
 
 
 def _processors() -> list[Any]:

@@ -8,6 +8,7 @@ that it failed is told by its own error or by its last turn's.
 
 from __future__ import annotations
 
+import sys
 from contextvars import Token
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,9 +20,9 @@ from spanproof.instrumentors.content.messages import History
 from spanproof.instrumentors.content.reading import member, text_or_none
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.openai_agents import records
-from spanproof.instrumentors.spans.contexts import attach, current, restore
-from spanproof.instrumentors.spans.starts import AGENT, CHAIN, LLM, TOOL, start_of
-from spanproof.instrumentors.spans.tracing import GIVEN_UP, Opened, Tracing, handled_by_host
+from spanproof.instrumentors.spans.contexts import attach, current, detach_anywhere
+from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, LLM, TOOL, make_start
+from spanproof.instrumentors.spans.tracing import ABANDONED, OpenSpan, Tracing
 from spanproof.semconv import genai
 
 _KINDS = {
@@ -52,7 +53,7 @@ class Record:
         handed_over: for an agent, another one has taken its place.
     """
 
-    opened: Opened
+    opened: OpenSpan
     kind: str
     handled: BaseException | None
     history: History
@@ -82,8 +83,8 @@ class SpanProcessor(TracingProcessor):
     @shielded("openai_agents.trace.start")
     def on_trace_start(self, trace: Any) -> None:
         """A workflow begins."""
-        opened = self._tracing.open(start_of(trace.name, CHAIN))
-        self._records[trace.trace_id] = Record(opened, CHAIN, handled_by_host(), History())
+        opened = self._tracing.open(make_start(trace.name, CHAIN))
+        self._records[trace.trace_id] = Record(opened, CHAIN, sys.exception(), History())
 
     @shielded("openai_agents.trace.end")
     def on_trace_end(self, trace: Any) -> None:
@@ -109,12 +110,12 @@ class SpanProcessor(TracingProcessor):
                 self._records[span.span_id] = parent
             return
         opened = self._tracing.open(
-            start_of(records.name_of(data), kind), parent.opened.context if parent else None
+            make_start(records.name_of(data), kind), parent.opened.context if parent else None
         )
         record = self._records[span.span_id] = Record(
             opened,
             kind,
-            handled_by_host(),
+            sys.exception(),
             parent.history if parent and kind != AGENT else History(),
             parent.agent if parent else None,
         )
@@ -131,7 +132,7 @@ class SpanProcessor(TracingProcessor):
         if record is None or span.span_data.type not in _KINDS:
             return
         if record.token is not None and current() is record.opened.context:
-            restore(record.token)
+            detach_anywhere(record.token)
         if span.span_data.type == "handoff" and record.agent is not None and span.error is None:
             record.agent.handed_over = True
         try:
@@ -159,7 +160,7 @@ class SpanProcessor(TracingProcessor):
         while self._records:
             _, record = self._records.popitem()
             if record.token is not None and current() is record.opened.context:
-                restore(record.token)
+                detach_anywhere(record.token)
             if record.opened.span.is_recording():  # what only groups has the record of what is above
                 record.end()
 
@@ -192,7 +193,7 @@ class SpanProcessor(TracingProcessor):
 
     def _close(self, record: Record, error: Any, *, is_turn: bool = False, stopped: bool = False) -> None:
         raised = _raised(record)
-        given_up = isinstance(raised, GIVEN_UP)
+        given_up = isinstance(raised, ABANDONED)
         if given_up:
             raised = None
         message = records.error_message(error) or (record.failure if record.kind == AGENT else None)
@@ -212,5 +213,5 @@ class SpanProcessor(TracingProcessor):
 
 def _raised(record: Record) -> BaseException | None:
     """What is being raised through a span as it ends."""
-    raised = handled_by_host()
+    raised = sys.exception()
     return None if raised is record.handled else raised

@@ -29,8 +29,8 @@ from spanproof.instrumentors.content.reading import (
     text_or_none,
 )
 from spanproof.instrumentors.content.texts import text_of
-from spanproof.instrumentors.spans.starts import tool_start
-from spanproof.instrumentors.spans.tracing import Opened, Tracing
+from spanproof.instrumentors.spans.span_start import make_tool_start
+from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
@@ -69,7 +69,7 @@ def describe_ending(span: Span, *, failed: bool, limit: bool) -> None:
     span.set_attribute(ours.RUN_ENDING, "max_steps" if limit else "failed" if failed else "answered")
 
 
-def describe_call(content: Opened, data: Any, history: History) -> tuple[str | None, str | None]:
+def describe_call(content: OpenSpan, data: Any, history: History) -> tuple[str | None, str | None]:
     """A generation's or response's conversation; returns the last question and the answer, if it is one."""
     response = attribute(data, "response")
     model = text_or_none(attribute(data, "model")) or text_or_none(attribute(response, "model"))
@@ -91,7 +91,7 @@ def describe_call(content: Opened, data: Any, history: History) -> tuple[str | N
     asked = [message_of(each) for each in elements(given)] or (
         [_text_message("user", text_of(given))] if is_a(given, str) else []
     )
-    omitted, base = history.new(content.span, [message.key for message in asked])
+    omitted, base = history.find_new(content.span, [message.key for message in asked])
     record_input(content, [message.document for message in asked[omitted:]], omitted, base)
     said = elements(attribute(response, "output")) or elements(attribute(data, "output"))
     answers = [message_of(each) for each in said]
@@ -100,7 +100,7 @@ def describe_call(content: Opened, data: Any, history: History) -> tuple[str | N
     answer = _message("assistant", parts, ())
     if said:
         record_output(content, answer.document, "tool_call" if calls else "stop")
-        history.answered(content.span, [each.key for each in answers])
+        history.add_answers(content.span, [each.key for each in answers])
     documents = (each.document for each in reversed(asked))
     question = next((text_in(each) for each in documents if each["role"] == "user"), None)
     return question, None if calls or not parts else text_in(answer.document)
@@ -144,12 +144,12 @@ def describe_other(content: Content, data: Any) -> None:
         content.input(data.data)
 
 
-def record_hosted_code(tracing: Tracing, opened: Opened, data: Any) -> None:
+def record_hosted_code(tracing: Tracing, opened: OpenSpan, data: Any) -> None:
     """The hosted interpreter ran within the model's call: each program as a TOOL span of its own."""
     for item in elements(attribute(attribute(data, "response"), "output")):
         if attribute(item, "type") != "code_interpreter_call" or not is_a(attribute(item, "code"), str):
             continue
-        run = tracing.open(tool_start("code_interpreter", "extension"), opened.context)
+        run = tracing.open(make_tool_start("code_interpreter", "extension"), opened.context)
         run.fact(genai.TOOL_CALL_ID, text_or_none(attribute(item, "id")))
         run.fact(ours.EXECUTOR_TYPE, "openai")
         run.code(item.code, "python")

@@ -1,4 +1,4 @@
-"""A call of a model, of a tool or of a managed agent, each with a span around it."""
+"""Calls of models, tools and managed agents, each with a span around it."""
 
 from __future__ import annotations
 
@@ -12,108 +12,106 @@ from spanproof.instrumentors.content.reading import attribute, text_or_none
 from spanproof.instrumentors.frameworks.diagnostics import swallowed
 from spanproof.instrumentors.frameworks.patching import Method
 from spanproof.instrumentors.frameworks.smolagents.causes import chain_of, real_cause
-from spanproof.instrumentors.frameworks.smolagents.state import MUTED, PLACE, Place, RunState, located
+from spanproof.instrumentors.frameworks.smolagents.state import MUTED, PLACE, Place, RunState, locate_call
 from spanproof.instrumentors.spans.contexts import attach, detach
-from spanproof.instrumentors.spans.starts import Start
-from spanproof.instrumentors.spans.tracing import Opened, Tracing
+from spanproof.instrumentors.spans.span_start import SpanStart
+from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What the spans of one sort of call tell.
+class CallKind:
+    """How calls of one kind of object are recorded.
 
     Attributes:
-        place: under which errors of ours are counted.
-        name: the attribute of whoever is called that names it.
-        start: what a span begins with, by that name.
-        given: puts down what a call is given; where content is hidden it is asked only if `facts`.
-        answered: puts down what it has come to.
-        alone: a call outside of any run gets a span too.
-        facts: not all that a call is given is content.
-
-    Its functions are fetched, then called: done in one, they would first be looked for among the methods.
+        label: under which our own errors are counted.
+        name_attribute: of the object that is called.
+        make_start: makes the start of a span from that name.
+        record_arguments: writes what a call is given.
+        record_result: writes what it returned.
+        outside_runs: a call outside of any run gets a span too.
+        has_facts: `record_arguments` also writes what is no content.
     """
 
-    place: str
-    name: str
-    start: Callable[[str], Start]
-    given: Callable[[Opened, RunState | None, Any, Sequence[Any], Mapping[str, Any]], object]
-    answered: Callable[[Opened, RunState | None, Any], object]
-    alone: bool
-    facts: bool
+    label: str
+    name_attribute: str
+    make_start: Callable[[str], SpanStart]
+    record_arguments: Callable[[OpenSpan, RunState | None, Any, Sequence[Any], Mapping[str, Any]], object]
+    record_result: Callable[[OpenSpan, RunState | None, Any], object]
+    outside_runs: bool
+    has_facts: bool
 
 
-def wrap_call(tracing: Tracing, told: Told, original: Method) -> Method:
-    """A method that returns its answer."""
-
-    def call(member: Any, /, *args: Any, **kwargs: Any) -> Any:
-        parent, place = located(tracing, member, original)
-        if place is MUTED or (parent is None and not told.alone):
-            return original(member, *args, **kwargs)
-        opened = begin(tracing, told, parent, place, original, member, args, kwargs)
-        if opened is None:
-            return original(member, *args, **kwargs)
-        token = attach(opened.context)
-        try:
-            answer = original(member, *args, **kwargs)
-        except BaseException as error:
-            fail(tracing, told, opened, place[0], error)
-            raise
-        finally:
-            detach(token)
-        finish(told, opened, place[0], answer)
-        return answer
-
-    return call
-
-
-def begin(
+def trace_call(
     tracing: Tracing,
-    told: Told,
+    kind: CallKind,
+    original: Method,
+    member: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> Any:
+    """Hook of a method that returns its result: call it within a span."""
+    parent, place = locate_call(tracing, member, original)
+    opened = None
+    if place is not MUTED and (parent is not None or kind.outside_runs):
+        opened = begin_call(tracing, kind, parent, place, original, member, args, kwargs)
+    if opened is None:
+        return original(member, *args, **kwargs)
+    token = attach(opened.context)
+    try:
+        result = original(member, *args, **kwargs)
+    except BaseException as error:
+        fail_call(tracing, kind, opened, place.run, error)
+        raise
+    finally:
+        detach(token)
+    finish_call(kind, opened, place.run, result)
+    return result
+
+
+def begin_call(
+    tracing: Tracing,
+    kind: CallKind,
     parent: Context | None,
     place: Place,
     method: Method,
     member: Any,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
-) -> Opened | None:
-    """Begin the span of a call of `member` by its `method`, within what is there."""
+) -> OpenSpan | None:
+    """Start the span of a call of `member` by its `method`; None where that fails."""
     opened = None
     try:
-        name = attribute(member, told.name)
-        if type(name) is not str or not name:  # as few are
-            name = name_of(name, member)
-        run, step, _, _ = place
-        start = told.start
-        opened = tracing.open(start(name), parent, (PLACE, (run, step, member, method)))
-        if opened.recording and (opened.visible or told.facts):
-            given = told.given
-            given(opened, run, member, args, kwargs)
+        start = kind.make_start(name_of(attribute(member, kind.name_attribute), member))
+        inner = Place(place.run, place.step, member, method)
+        opened = tracing.open(start, parent, values={PLACE: inner})
+        if opened.recording and (opened.visible or kind.has_facts):
+            kind.record_arguments(opened, place.run, member, args, kwargs)
     except Exception as error:  # noqa: BLE001 - the host must not see it
-        swallowed(f"{told.place}.begin", error)
-    return opened  # also if what it is given could not be told
+        swallowed(f"{kind.label}.begin", error)
+    return opened  # also where its arguments could not be recorded
 
 
-def name_of(own: object, member: Any) -> str:
-    """What a model or tool is called: by its own name, or by its class's where that is none."""
-    return text_or_none(own) or type(member).__name__
+def name_of(name: object, member: Any) -> str:
+    """Return the name of a model or tool, that of its class where it has none."""
+    return text_or_none(name) or type(member).__name__
 
 
-def finish(told: Told, opened: Opened, run: RunState | None, answer: Any) -> None:
-    """End it by what the call has come to."""
+def finish_call(kind: CallKind, opened: OpenSpan, run: RunState | None, result: Any) -> None:
+    """Record a call's result and end its span."""
     try:
         try:
             if opened.recording:
-                answered = told.answered
-                answered(opened, run, answer)
+                kind.record_result(opened, run, result)
         finally:
             opened.close()
     except Exception as error:  # noqa: BLE001 - as above
-        swallowed(f"{told.place}.finish", error)
+        swallowed(f"{kind.label}.finish", error)
 
 
-def fail(tracing: Tracing, told: Told, opened: Opened, run: RunState | None, error: BaseException) -> None:
-    """End it by what the call has raised."""
+def fail_call(
+    tracing: Tracing, kind: CallKind, opened: OpenSpan, run: RunState | None, error: BaseException
+) -> None:
+    """Record what a call has raised and end its span."""
     try:
         try:
             real = real_cause(chain_of(error, run.handled if run else None))
@@ -121,4 +119,4 @@ def fail(tracing: Tracing, told: Told, opened: Opened, run: RunState | None, err
         finally:
             opened.close()
     except Exception as failure:  # noqa: BLE001 - as above
-        swallowed(f"{told.place}.fail", failure)
+        swallowed(f"{kind.label}.fail", failure)

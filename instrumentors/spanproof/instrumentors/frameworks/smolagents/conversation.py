@@ -8,7 +8,14 @@ from typing import Any
 from opentelemetry.trace import Span
 
 from spanproof.instrumentors.content.messages import History, Message, text_part, tool_call_part
-from spanproof.instrumentors.content.reading import attribute, elements, is_a, member, text_or_none
+from spanproof.instrumentors.content.reading import (
+    attribute,
+    count_or_none,
+    elements,
+    is_a,
+    member,
+    text_or_none,
+)
 from spanproof.instrumentors.content.texts import text_of
 
 _MODELS = "smolagents.models"
@@ -16,45 +23,47 @@ _ROLES = {"tool-call": "assistant", "tool-response": "tool"}
 _FINISH_REASONS = {"tool_calls": "tool_call", "function_call": "tool_call", "max_tokens": "length"}
 
 
-def message_of(message: Any) -> Message:
-    """A `ChatMessage`, or the dictionary that older models pass."""
-    said = _said((message,))
-    return _read(message) if said is None else Message(_saying(said[0]), said[0])
+def read_message(message: Any) -> Message:
+    """Return a `ChatMessage`, or the dictionary that older models pass, in the form of the conventions."""
+    text = _plain_text(message)
+    return (
+        _read(message) if text is None else Message(_make_document(message.role, text), (message.role, text))
+    )
 
 
 def new_messages(
     messages: Sequence[Any], history: History | None, span: Span
 ) -> tuple[list[dict[str, Any]], int, Span | None]:
-    """Those of a span's call that stand on no earlier span of its run; how many do, and on which."""
-    said = _said(messages)
-    if said is not None:
-        omitted, base = (0, None) if history is None else history.new(span, said)
-        return [*map(_saying, said[omitted:])], omitted, base
-    read = [*map(message_of, messages)]
-    keys = [message.key for message in read]
-    omitted, base = (0, None) if history is None else history.new(span, keys)
-    return [message.document for message in read[omitted:]], omitted, base
+    """Return the documents of new messages, how many others are left out, and the span that has those."""
+    texts = [*map(_plain_text, messages)]
+    read = [_read(each) if text is None else None for each, text in zip(messages, texts, strict=True)]
+    keys: list[Hashable] = [
+        (each.role, text) if one is None else one.key
+        for each, text, one in zip(messages, texts, read, strict=True)
+    ]
+    omitted, base = (0, None) if history is None else history.find_new(span, keys)
+    documents = [
+        _make_document(each.role, text) if one is None else one.document
+        for each, text, one in [*zip(messages, texts, read, strict=True)][omitted:]
+    ]
+    return documents, omitted, base
 
 
-def joined(pieces: Sequence[Any]) -> Any:
-    """The message that the pieces of a stream add up to."""
+def join_pieces(pieces: Sequence[Any]) -> Any:
+    """Return the message that the pieces of a stream add up to."""
     from smolagents.models import agglomerate_stream_deltas
 
     return agglomerate_stream_deltas(list(pieces))
 
 
 def usage_of(answer: Any) -> tuple[int | None, int | None]:
-    """Input and output tokens, None where the model does not tell."""
+    """Return input and output tokens, None where the model does not report them."""
     usage = attribute(answer, "token_usage")
-    if type(usage).__module__ == "smolagents.monitoring":  # two fields and no more
-        given, written = usage.input_tokens, usage.output_tokens
-    else:
-        given, written = attribute(usage, "input_tokens"), attribute(usage, "output_tokens")
-    return given if type(given) is int else None, written if type(written) is int else None
+    return count_or_none(attribute(usage, "input_tokens")), count_or_none(attribute(usage, "output_tokens"))
 
 
 def finish_reason_of(answer: Any) -> str:
-    """Why it stopped, in the words of the conventions."""
+    """Return why the model stopped, in the words of the conventions."""
     choices = elements(attribute(attribute(answer, "raw"), "choices"))
     reason = text_or_none(attribute(choices[0], "finish_reason")) if choices else None
     if reason is not None:
@@ -62,36 +71,21 @@ def finish_reason_of(answer: Any) -> str:
     return "tool_call" if elements(attribute(answer, "tool_calls")) else "stop"
 
 
-def _said(messages: Sequence[Any]) -> list[Hashable] | None:
-    """Role and text of `ChatMessage`s that hold nothing else, which most do; None where one does.
+def _plain_text(message: Any) -> str | None:
+    """Return the text of a framework message that holds one text and nothing else, as most do; else None.
 
-    Every call's messages are all looked at, so this is one loop.
+    Every call passes all earlier messages again, so this must be cheap.
     """
-    said: list[Hashable] = []
-    kind = role_kind = None
-    for message in messages:
-        if type(message) is not kind:
-            if type(message).__module__ != _MODELS:
-                return None
-            kind = type(message)
-        content, role = message.content, message.role
-        if type(content) is list and len(content) == 1:
-            element = content[0]
-            if type(element) is not dict or element.get("type") != "text":
-                return None
-            content = element.get("text")
-        if type(content) is not str or message.tool_calls is not None:
-            return None
-        if type(role) is not role_kind:  # the framework's enumeration, whose members equal their texts
-            role_kind = type(role)
-            if role_kind is not str and not (issubclass(role_kind, str) and role_kind.__module__ == _MODELS):
-                return None
-        said.append((role, content))
-    return said
+    if type(message).__module__ != _MODELS or message.tool_calls is not None:
+        return None
+    content = message.content
+    if type(content) is list and len(content) == 1 and type(content[0]) is dict:
+        content = content[0].get("text") if content[0].get("type") == "text" else None
+    return content if type(content) is str and issubclass(type(message.role), str) else None
 
 
-def _saying(said: Any) -> dict[str, Any]:
-    role, text = str.__str__(said[0]), said[1]
+def _make_document(role: str, text: str | None) -> dict[str, Any]:
+    role = str.__str__(role)
     return {"role": _ROLES.get(role, role), "parts": [{"type": "text", "content": text}]}
 
 
@@ -137,5 +131,5 @@ def _element(element: Any) -> tuple[dict[str, Any], Hashable]:
     if kind == "image_url":
         uri = text_of(member(member(element, "image_url"), "url"))
         return {"type": "uri", "modality": "image", "uri": uri}, uri
-    # Images are large and no evaluator reads them: that one was there is what is told.
+    # Images are large and no evaluator reads them: only their presence is recorded.
     return {"type": "blob", "modality": kind}, ("blob", id(member(element, "image")))

@@ -1,9 +1,9 @@
-"""The executor: code handed over, what came back, which interpreter ran it, and the context in its thread."""
+"""The executor: the code it is given, its result, its interpreter, and the context in its thread."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -21,69 +21,61 @@ from spanproof.semconv import spanproof as ours
 _PRINTS = "_print_outputs"
 
 
-def wrap_executor(original: Method) -> Method:
-    """An executor's `__call__`, seen from outside: any executor, local or remote."""
-
-    def execute(executor: Any, /, *args: Any, **kwargs: Any) -> Any:
-        step = place_of(current())[1]
-        code = args[0] if args else kwargs.get("code_action")
-        if step is None or step.code is not None or not isinstance(code, str):
-            return original(executor, *args, **kwargs)
-        step.code, step.executor = code, executor
-        before = _prints(executor) if step.opened.visible else None
-        began = perf_counter()
-        try:
-            returned = step.returned = original(executor, *args, **kwargs)
-        except BaseException as error:
-            _note_failure(step, error)
-            raise
-        finally:
-            step.duration_s = perf_counter() - began
-            # The buffer is renewed once the code parses: the same one as before means that it never ran.
-            step.printed = before is None or _prints(executor) is not before
-        return returned
-
-    return execute
+def trace_executor(original: Method, executor: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Hook of an executor's `__call__`: note the code, its result and its duration on the step."""
+    step = place_of(current()).step
+    code = args[0] if args else kwargs.get("code_action")
+    if step is None or step.code is not None or not isinstance(code, str):
+        return original(executor, *args, **kwargs)
+    step.code, step.executor = code, executor
+    before = _print_buffer(executor) if step.opened.visible else None
+    began = perf_counter()
+    try:
+        returned = step.returned = original(executor, *args, **kwargs)
+    except BaseException as error:
+        _note_failure(step, error)
+        raise
+    finally:
+        step.duration_s = perf_counter() - began
+        # The buffer is renewed once the code parses: the same one as before means that it never ran.
+        step.printed = before is None or _print_buffer(executor) is not before
+    return returned
 
 
-def _prints(executor: Any) -> Any:
-    """The buffer that holds what the code of an executor of this process prints."""
+def _print_buffer(executor: Any) -> Any:
+    """Return the object that holds what the code of a local executor has printed."""
     return member(attribute(executor, "state"), _PRINTS)
 
 
-def wrap_timeout(original: Callable[..., Any]) -> Callable[..., Any]:
-    """`local_python_executor.timeout`, whose thread begins without a context.
+def carry_context(original: Method, _: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Hook of `local_python_executor.timeout`, whose thread starts without a context.
 
     Only the OpenTelemetry context is carried over: the host's own context variables stay as they would be.
     """
+    decorate = original(*args, **kwargs)
 
-    def timeout(*limits: Any, **named: Any) -> Any:
-        decorate = original(*limits, **named)
+    def carrying(function: Callable[..., Any]) -> Any:
+        context = current()
 
-        def carrying(function: Callable[..., Any]) -> Any:
-            context = current()
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            token = attach(context)
+            try:
+                return function(*args, **kwargs)
+            except Exception as error:
+                step = place_of(context).step
+                if step is not None and step.code is not None:
+                    _note_failure(step, error)
+                raise
+            finally:
+                detach(token)
 
-            def inside(*args: Any, **kwargs: Any) -> Any:
-                token = attach(context)
-                try:
-                    return function(*args, **kwargs)
-                except Exception as error:
-                    step = place_of(context)[1]
-                    if step is not None and step.code is not None:
-                        _note_failure(step, error)
-                    raise
-                finally:
-                    detach(token)
+        return decorate(inside)
 
-            return decorate(inside)
-
-        return carrying
-
-    return timeout
+    return carrying
 
 
-def look_at(run: RunState, executor: Any) -> None:
-    """Keep what there is to tell of each step that this executor runs: its type, version and image."""
+def describe_executor(run: RunState, executor: Any) -> None:
+    """Keep the attributes that all steps of this executor have: its type, version and image."""
     run.executor_facts = {ours.CODE_LANGUAGE: "python", **(_facts_of(executor) or {})}
     run.executor = executor
 
@@ -110,8 +102,8 @@ def _describe(content: Content, executor: Any) -> None:
 
 
 def _kind(executor: Any) -> str:
-    """`local` for LocalPythonExecutor and what derives from it, `docker` and so on, else the class's name."""
-    # By `__class__`, which a guard's proxy answers with the executor's own.
+    """Return `local`, `docker` and so on for the framework's executors, else the class's name."""
+    # `__class__`, which a guard's delegate answers with the executor's own.
     kind: type
     for kind in executor.__class__.__mro__:
         if kind.__module__.split(".", 1)[0] == "smolagents" and kind.__name__.endswith("Executor"):
@@ -124,7 +116,7 @@ def _kind(executor: Any) -> str:
 @shielded("smolagents.executor.failure")
 def _note_failure(step: StepState, error: BaseException) -> None:
     """Keep the longest view of what was raised: the executing thread sees more than the one that waits."""
-    run = place_of(current())[0]
+    run = place_of(current()).run
     chain = chain_of(error, run.handled if run else None)
     if len(chain) > len(step.chain):
         step.chain = chain

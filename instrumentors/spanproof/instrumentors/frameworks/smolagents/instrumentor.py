@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any
 
 from spanproof.instrumentors.frameworks.diagnostics import shielded
-from spanproof.instrumentors.frameworks.patching import Patches
+from spanproof.instrumentors.frameworks.patching import Hook, Patches
 from spanproof.instrumentors.frameworks.smolagents import execution, models, runs, steps, tools
-from spanproof.instrumentors.frameworks.smolagents.calls import wrap_call
+from spanproof.instrumentors.frameworks.smolagents.calls import trace_call
 from spanproof.instrumentors.spans.tracing import Tracing
 
 _HOOKS = ("run", "__call__", "_finalize_step", "_generate_planning_step", "_handle_max_steps_reached")
@@ -23,7 +23,7 @@ class Instrumentor:
 
     def __init__(self, tracing: Tracing) -> None:
         self._tracing = tracing
-        self._patches = Patches("smolagents")
+        self._patches = Patches()
 
     def instrument(self) -> None:
         """Replace the framework's methods.
@@ -42,35 +42,39 @@ class Instrumentor:
             raise AttributeError(
                 f"MultiStepAgent has no {', '.join(missing)}; smolagents 1.24 to 1.26 are known"
             )
-        patches.replace(base, "run", partial(runs.wrap_run, tracing, self.adopt))
-        patches.replace(base, "__call__", partial(wrap_call, tracing, tools.TOLD_OF_AGENTS))
-        patches.replace(base, "_finalize_step", partial(steps.wrap_finalize, tracing))
-        patches.replace(base, "_generate_planning_step", partial(steps.wrap_planning, tracing))
-        patches.replace(base, "_handle_max_steps_reached", partial(steps.wrap_max_steps, tracing))
-        patches.replace(local_python_executor, "timeout", execution.wrap_timeout)
-        patches.replace(smolagents.Tool, "__call__", partial(wrap_call, tracing, tools.TOLD))
-        patches.replace(smolagents.Model, "__call__", partial(models.wrap_direct_call, self.adopt_model))
+        hooks: list[tuple[Any, str, Hook]] = [
+            (base, "run", partial(runs.trace_run, tracing, self.adopt)),
+            (base, "__call__", partial(trace_call, tracing, tools.AGENT_CALL)),
+            (base, "_finalize_step", partial(steps.trace_finalize, tracing)),
+            (base, "_generate_planning_step", partial(steps.trace_planning, tracing)),
+            (base, "_handle_max_steps_reached", partial(steps.trace_max_steps, tracing)),
+            (local_python_executor, "timeout", execution.carry_context),
+            (smolagents.Tool, "__call__", partial(trace_call, tracing, tools.TOOL_CALL)),
+            (smolagents.Model, "__call__", partial(models.adopt_and_call, self.adopt_model)),
+        ]
+        for owner, name, hook in hooks:
+            patches.replace(owner, name, hook)
 
     def uninstrument(self) -> None:
-        """Put every original back."""
+        """Restore every original."""
         self._tracing.over = True
         self._patches.restore()
 
     @shielded("smolagents.adopt")
     def adopt(self, agent: Any) -> None:
-        """Instrument what this agent brings along."""
-        along, tracing = self._patches.replace_along, self._tracing
-        along(type(agent), "_step_stream", partial(steps.wrap_step, tracing))
+        """Instrument the classes of an agent's parts."""
+        replace, tracing = self._patches.replace_inherited, self._tracing
+        replace(type(agent), "_step_stream", partial(steps.trace_step, tracing))
         self.adopt_model(agent.model)
         for tool in (agent.tools or {}).values():
-            along(type(tool), "__call__", partial(wrap_call, tracing, tools.TOLD))
+            replace(type(tool), "__call__", partial(trace_call, tracing, tools.TOOL_CALL))
         executor = getattr(agent, "python_executor", None)
         if executor is not None:
-            along(type(executor), "__call__", execution.wrap_executor)
+            replace(type(executor), "__call__", execution.trace_executor)
 
     @shielded("smolagents.adopt_model")
     def adopt_model(self, model: Any) -> None:
         """Instrument a model's class."""
-        along, tracing = self._patches.replace_along, self._tracing
-        along(type(model), "generate", partial(wrap_call, tracing, models.TOLD))
-        along(type(model), "generate_stream", partial(models.wrap_generate_stream, tracing))
+        replace, tracing = self._patches.replace_inherited, self._tracing
+        replace(type(model), "generate", partial(trace_call, tracing, models.MODEL_CALL))
+        replace(type(model), "generate_stream", partial(models.trace_stream, tracing))

@@ -1,4 +1,4 @@
-"""What a finished step did, as attributes of its span: code, observation, output, error, executor."""
+"""The attributes of a finished step: code, observation, output, error, executor."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from spanproof.instrumentors.spans.tracing import Tracing
 from spanproof.semconv import spanproof as ours
 
 
-def record(tracing: Tracing, run: RunState, state: StepState, memory_step: Any) -> None:
-    """Fill the step's span from its memory step and from what the executor was seen to do."""
+def record_outcome(tracing: Tracing, run: RunState, state: StepState, memory_step: Any) -> None:
+    """Fill the step's span from its memory step and from what was observed of the executor."""
     content = state.opened
     if type(memory_step).__name__ == "PlanningStep":
         if content.visible:
@@ -23,7 +23,7 @@ def record(tracing: Tracing, run: RunState, state: StepState, memory_step: Any) 
         _record_action(content, run, state, memory_step)
     usage = getattr(memory_step, "token_usage", None)
     if usage is not None and type(usage).__module__ == "smolagents.monitoring":
-        # Under names of our own: a backend would add up what a step and its calls say in the same words.
+        # Own names: a backend would add up a step's tokens and those of its calls.
         given, written = usage.input_tokens, usage.output_tokens
         if type(given) is int and type(written) is int:
             content.attributes[ours.STEP_INPUT_TOKENS] = given
@@ -42,7 +42,7 @@ def _record_action(content: Content, run: RunState, state: StepState, memory_ste
         executor = attribute(run.agent, "python_executor")
     if code is not None:
         if run.executor is not executor:
-            execution.look_at(run, executor)
+            execution.describe_executor(run, executor)
         content.attributes.update(run.executor_facts)
         if content.visible:
             content.code(code, None)
@@ -76,7 +76,7 @@ def _record_output(content: Content, state: StepState, memory_step: Any, *, is_f
 def _record_error(tracing: Tracing, run: RunState, state: StepState, error: BaseException) -> None:
     chain = causes.chain_of(error, run.handled)
     if state.chain and causes.is_execution_error(error):
-        # Raised again in this thread, the executor's exception lost what caused it; its thread saw it whole.
+        # Raised again in this thread, the executor's exception has lost its cause; its own thread saw it.
         chain = (error, *state.chain)
     real = causes.real_cause(chain)
     tracing.fail(

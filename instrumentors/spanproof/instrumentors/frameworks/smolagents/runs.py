@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import GeneratorType
 from typing import Any, Final
@@ -15,12 +16,12 @@ from spanproof.instrumentors.content.reading import attribute, count_or_none, is
 from spanproof.instrumentors.content.texts import text_of, type_name
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.patching import Method
-from spanproof.instrumentors.frameworks.smolagents.state import RunState, enter, leave, with_run
+from spanproof.instrumentors.frameworks.smolagents.state import RunState, add_run, context_of_run, remove_run
 from spanproof.instrumentors.frameworks.smolagents.tools import definitions
 from spanproof.instrumentors.spans.contexts import attach, current, detach
-from spanproof.instrumentors.spans.starts import AGENT, start_of
+from spanproof.instrumentors.spans.span_start import AGENT, make_start
 from spanproof.instrumentors.spans.streams import drive
-from spanproof.instrumentors.spans.tracing import Tracing, handled_by_host
+from spanproof.instrumentors.spans.tracing import Tracing
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
@@ -28,73 +29,65 @@ _FULL_RESULT: Final = "smolagents.agents.RunResult"
 """What `run(return_full_result=True)` returns; by name, since a reload of the module makes another class."""
 
 
-def wrap_run(tracing: Tracing, adopt: Callable[[Any], object], original: Method) -> Method:
-    """`MultiStepAgent.run` within an AGENT span."""
-
-    def run(agent: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if tracing.over:
-            return original(agent, *args, **kwargs)
-        adopt(agent)
-        parent = current()
-        call = _call_of(original, args, kwargs) or {}
-        if call.get("stream"):
-            # The span begins with the first `next()`: a stream that nobody reads does nothing either.
-            stream = original(agent, *args, **kwargs)
-            return _streamed(tracing, agent, call, parent, stream) if _is_stream(stream) else stream
-        state = _begin(tracing, agent, call, parent)
-        if state is None:
-            return original(agent, *args, **kwargs)
-        token = attach(with_run(state))
-        try:
-            result = original(agent, *args, **kwargs)
-        except BaseException as error:
-            _end(tracing, state, None, error)
-            raise
-        finally:
-            detach(token)
-        _end(tracing, state, result, None)
-        return result
-
-    return run
-
-
-def agent_name(agent: Any) -> str:
-    """The agent's own name, else its class's."""
-    return text_or_none(attribute(agent, "name")) or type(agent).__name__
+def trace_run(
+    tracing: Tracing,
+    adopt: Callable[[Any], object],
+    original: Method,
+    agent: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> Any:
+    """Hook of `MultiStepAgent.run`: run it within an AGENT span."""
+    adopt(agent)
+    parent = current()
+    call = _bind_call(original, args, kwargs) or {}
+    if call.get("stream"):
+        # The span starts with the first `next()`: a stream that is never read does nothing either.
+        stream = original(agent, *args, **kwargs)
+        return _drive(tracing, agent, call, parent, stream) if isinstance(stream, GeneratorType) else stream
+    state = _begin(tracing, agent, call, parent)
+    if state is None:
+        return original(agent, *args, **kwargs)
+    token = attach(context_of_run(state))
+    try:
+        result = original(agent, *args, **kwargs)
+    except BaseException as error:
+        _end(tracing, state, None, error)
+        raise
+    finally:
+        detach(token)
+    _end(tracing, state, result, None)
+    return result
 
 
-def _is_stream(value: object) -> bool:
-    return isinstance(value, GeneratorType)
-
-
-def _streamed(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Context, stream: Any) -> Any:
+def _drive(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Context, stream: Any) -> Any:
     state = _begin(tracing, agent, call, parent)
     if state is None:
         return (yield from stream)
-    last: list[Any] = [None]
+    answers: list[Any] = []
 
-    def remember(item: Any) -> None:
+    def observe(item: Any) -> None:
         if type(item).__name__ == "FinalAnswerStep":
-            last[0] = item
+            answers.append(item)
 
     def end(failure: BaseException | None) -> None:
-        answer = getattr(last[0], "output", None)
-        _end(tracing, state, answer, failure, answered=last[0] is not None)
+        answer = getattr(answers[-1], "output", None) if answers else None
+        _end(tracing, state, answer, failure, answered=bool(answers))
 
-    return (yield from drive(stream, with_run(state), remember, end))
+    return (yield from drive(stream, context_of_run(state), observe, end))
 
 
 @shielded("smolagents.run.arguments")
-def _call_of(original: Method, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+def _bind_call(original: Method, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
     return bind(parameter_names(original), args, kwargs).named
 
 
 @shielded("smolagents.run.begin")
 def _begin(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Context) -> RunState | None:
-    name = agent_name(agent)
-    opened = tracing.open(start_of(name, AGENT), parent)
-    state = RunState(opened, agent, handled_by_host())
-    enter(state)
+    name = text_or_none(attribute(agent, "name")) or type(agent).__name__
+    opened = tracing.open(make_start(name, AGENT), parent)
+    state = RunState(opened, agent, sys.exception())
+    add_run(state)
     if opened.recording:
         _describe(state, name, call)
     return state
@@ -128,7 +121,7 @@ def _end(
     tracing: Tracing, state: RunState, result: Any, error: BaseException | None, *, answered: bool = True
 ) -> None:
     content = state.opened
-    leave(state)
+    remove_run(state)
     try:
         for step in [*state.steps.values()]:
             step.opened.close()

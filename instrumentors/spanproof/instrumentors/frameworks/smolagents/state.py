@@ -1,14 +1,14 @@
-"""What one run and one step of it know while they are going on, and where in them a context is.
+"""What is kept about a run and its steps while they are in progress, and where in them a context is.
 
-A `Place` travels in the OpenTelemetry context, so a hook finds it in whatever thread that was carried to. It
-is one value under one key, and a plain tuple: each hook asks for it, and each span leaves another.
+A `Place` travels in the OpenTelemetry context, so that a hook finds it in whatever thread the context was
+carried to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from opentelemetry import trace
 from opentelemetry.context import Context, create_key
@@ -17,52 +17,50 @@ from opentelemetry.util.types import AttributeValue
 from spanproof.instrumentors.content.messages import History
 from spanproof.instrumentors.content.reading import attribute, items
 from spanproof.instrumentors.spans.contexts import current
-from spanproof.instrumentors.spans.tracing import Opened, Tracing
+from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing
 
 PLACE: Final = create_key("spanproof-smolagents-place")
-"""Under which a context holds its `Place`."""
-_going_on: dict[int, RunState] = {}
+"""Key under which a context holds its `Place`."""
+_runs: dict[int, RunState] = {}
+"""Runs in progress."""
 
 
+@dataclass(slots=True, eq=False)
 class StepState:
-    """A step that has begun: its span, what the executor did within it, and what it answered.
+    """A step in progress.
 
     Attributes:
-        opened: the CHAIN span.
-        code: the code that was handed to the executor; None before that, and what is told of it then holds
-            for nothing.
+        opened: the CHAIN span, set once it has started.
+        code: the code that was handed to the executor; the next four fields mean nothing without it.
         executor: to which it was handed.
         duration_s: wall time of its call.
         returned: the executor's answer, None when it raised.
-        printed: False when the code never started, so that what its print buffer holds is an earlier step's.
+        printed: False when the code never started, so that the print buffer still holds an earlier step's
+        output.
         chain: the exceptions it raised, outermost first.
         answered: the framework's `ActionOutput`: a tool-calling step keeps its answer nowhere else.
-        failure: what its stream has ended with.
+        failure: the exception that ended its stream.
     """
 
-    __slots__ = (
-        *("opened", "code", "executor", "duration_s", "returned", "printed", "chain"),
-        *("answered", "failure"),
-    )
-    opened: Opened
-    code: str | None
-    executor: Any
-    duration_s: float
-    returned: Any
-    printed: bool
-    chain: tuple[BaseException, ...]
-    answered: Any
-    failure: BaseException | None
+    opened: OpenSpan = field(init=False)
+    code: str | None = None
+    executor: Any = None
+    duration_s: float = 0.0
+    returned: Any = None
+    printed: bool = True
+    chain: tuple[BaseException, ...] = ()
+    answered: Any = None
+    failure: BaseException | None = None
 
-    def saw(self, item: Any) -> None:
-        """It has yielded something."""
+    def observe(self, item: Any) -> None:
+        """Keep the step's answer among the items that it yields."""
         if type(item).__name__ == "ActionOutput":
             self.answered = item
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class RunState:
-    """A run that has begun.
+    """A run in progress.
 
     Attributes:
         opened: the AGENT span.
@@ -70,14 +68,14 @@ class RunState:
         handled: the exception the host was handling when it started the run; never a cause of ours.
         steps: open steps by the id of their memory step.
         history: what its model calls were given.
-        stops: what ended the answer of its last model call.
-        forced: the step that asks for a final answer after the last allowed one.
+        stops: stop sequences of its last model call.
+        forced: the step that produces a final answer after the last allowed one.
         max_steps_reached: that step was reached.
         executor: the executor that `executor_facts` describe.
         executor_facts: attributes of the steps it runs.
     """
 
-    opened: Opened
+    opened: OpenSpan
     agent: Any
     handled: BaseException | None
     history: History = field(default_factory=History)
@@ -89,55 +87,68 @@ class RunState:
     executor_facts: Mapping[str, AttributeValue] = field(default_factory=dict)
 
     def newest_context(self) -> Context:
-        """The context of the step going on, or of the run between steps."""
+        """Return the context of the step in progress, or of the run between steps."""
         steps = list(self.steps.values())
-        return steps[-1].opened.context if steps else with_run(self)
+        return steps[-1].opened.context if steps else context_of_run(self)
 
 
-def enter(state: RunState) -> None:
-    """The run is going on from now."""
-    _going_on[id(state)] = state
+def add_run(state: RunState) -> None:
+    """Add a run to those in progress."""
+    _runs[id(state)] = state
 
 
-def leave(state: RunState) -> None:
-    """The run is over."""
-    _going_on.pop(id(state), None)
+def remove_run(state: RunState) -> None:
+    """Remove a run from those in progress."""
+    _runs.pop(id(state), None)
 
 
-Place: TypeAlias = tuple[RunState | None, StepState | None, Any, Any]
-"""Where in a run a context is: the run, None outside of any; its step, None between steps; the model or tool
-that is being called, None outside of a call; and by which of its methods."""
-NOWHERE: Final[Place] = (None, None, None, None)
+class Place(NamedTuple):
+    """Where in a run a context is.
+
+    Attributes:
+        run: None outside of any.
+        step: None between steps.
+        member: the model or tool that is being called, None outside of a call.
+        method: its method that is being called.
+    """
+
+    run: RunState | None = None
+    step: StepState | None = None
+    member: Any = None
+    method: Any = None
+
+
+NOWHERE: Final = Place()
 """Outside of any run and call."""
-MUTED: Final[Place] = (None, None, "muted", None)
-"""Where nothing is worth a span, or the time to make one: within a run that is not sampled, and where a call
-that has its span is handed on."""
+MUTED: Final = Place(member="muted")
+"""Where no spans are made: within an unsampled run, and where a call that has its span is passed on "
+"by `super()`."""
 
 
 def place_of(context: Context) -> Place:
-    """Where in a run a context is."""
+    """Return where in a run a context is."""
     place: Any = context.get(PLACE, NOWHERE)
     return place  # type: ignore[no-any-return]
 
 
-def located(tracing: Tracing, member: Any, method: Any) -> tuple[Context | None, Place]:
-    """The context that a call of a tool or model belongs to, None when it belongs to nothing, and the place.
+def locate_call(tracing: Tracing, member: Any, method: Any) -> tuple[Context | None, Place]:
+    """Return the context that a call of a tool or model belongs to, if any, and its place.
 
-    That is the current one wherever there is a span. A raw thread begins without any: there a tool or model
-    that just one of the runs going on has is taken to be called by that run.
+    That is the current one wherever there is a span. A raw thread has none: there the call is taken to belong
+    to the run in progress that uses this tool or model, if there is exactly one.
 
-    `Derived.__call__` that ends in `super().__call__()` passes two replaced methods and is one call, which is
-    handed on; a tool or model that calls itself again passes the same method twice and is two.
+    `Derived.__call__` that ends in `super().__call__()` passes two replaced methods and is one call; a tool
+    or model that calls itself again passes the same method twice and is two.
     """
     context = current()
-    place: Any = context.get(PLACE, NOWHERE)  # not by `place_of`: in a run that is not sampled this is all
+    place = place_of(context)
     if tracing.over:
         return context, MUTED
     if place is not NOWHERE:
-        return context, MUTED if place[2] is member and place[3] is not method else place
+        return context, MUTED if place.member is member and place.method is not method else place
     if trace.get_current_span(context).get_span_context().is_valid:
         return context, place
-    owners = [state for state in list(_going_on.values()) if _has(state.agent, member)]
+    owners = [state for state in list(_runs.values()) if _uses(state.agent, member)]
     if len(owners) != 1:
         return None, NOWHERE
     context = owners[0].newest_context()
@@ -145,19 +156,18 @@ def located(tracing: Tracing, member: Any, method: Any) -> tuple[Context | None,
 
 
 def run_of(tracing: Tracing, agent: Any) -> RunState | None:
-    """The run of this agent that is going on in the current context."""
-    place: Any = current().get(PLACE, NOWHERE)
-    run = place[0]
+    """Return the run of this agent that is in progress in the current context."""
+    run = place_of(current()).run
     return run if run is not None and run.agent is agent and not tracing.over else None
 
 
-def with_run(state: RunState) -> Context:
-    """The context within a run, outside of any step."""
-    place: Place = (state, None, None, None) if state.opened.recording else MUTED
+def context_of_run(state: RunState) -> Context:
+    """Return the context within a run, outside of any step."""
+    place = Place(state) if state.opened.recording else MUTED
     return Context({**state.opened.context, PLACE: place})
 
 
-def _has(agent: Any, member: Any) -> bool:
+def _uses(agent: Any, member: Any) -> bool:
     if attribute(agent, "model") is member:
         return True
     groups = (attribute(agent, "tools"), attribute(agent, "managed_agents"))

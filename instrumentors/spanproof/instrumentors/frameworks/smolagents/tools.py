@@ -10,10 +10,10 @@ from typing import Any
 from spanproof.instrumentors.content.arguments import Bound, bind, parameter_names
 from spanproof.instrumentors.content.code_tools import record_call
 from spanproof.instrumentors.content.reading import attribute, items
-from spanproof.instrumentors.frameworks.smolagents.calls import Told, name_of
+from spanproof.instrumentors.frameworks.smolagents.calls import CallKind, name_of
 from spanproof.instrumentors.frameworks.smolagents.state import RunState
-from spanproof.instrumentors.spans.starts import tool_start
-from spanproof.instrumentors.spans.tracing import Opened
+from spanproof.instrumentors.spans.span_start import make_tool_start
+from spanproof.instrumentors.spans.tracing import OpenSpan
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
@@ -22,7 +22,7 @@ _OWN_FLAGS = frozenset({"sanitize_inputs_outputs"})
 
 
 def definitions(agent: Any) -> list[dict[str, Any]]:
-    """The tools and managed agents a run may call, as the conventions describe tools."""
+    """Return the tools and managed agents a run may call, in the form of the GenAI conventions."""
     groups = (attribute(agent, "tools"), attribute(agent, "managed_agents"))
     return [
         {
@@ -37,29 +37,23 @@ def definitions(agent: Any) -> list[dict[str, Any]]:
 
 
 def _record_arguments(
-    content: Opened, _run: RunState | None, tool: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+    content: OpenSpan, _run: RunState | None, tool: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> None:
-    """Before the call, since the tool may change what it is given."""
-    name = name_of(attribute(tool, TOLD.name), tool)
-    if not args and _OWN_FLAGS.isdisjoint(kwargs):  # as code calls most tools
-        record_call(content, name, kwargs)
-        return
-    bound = _bound(tool, args, kwargs)
-    record_call(content, name, bound.named)
+    """Record the arguments before the call, which may change them."""
+    bound = _bind(tool, args, kwargs)
+    record_call(content, name_of(attribute(tool, "name"), tool), bound.named)
     if bound.positional:
         content.json(ours.TOOL_POSITIONAL, list(bound.positional))
 
 
-def _record_result(content: Opened, _run: RunState | None, result: Any) -> None:
+def _record_result(content: OpenSpan, _run: RunState | None, result: Any) -> None:
     content.result_type(result)
     if content.visible:
         content.output_json(genai.TOOL_CALL_RESULT, result)
 
 
-def _bound(tool: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
-    given = kwargs
-    if not _OWN_FLAGS.isdisjoint(kwargs):
-        given = {name: value for name, value in kwargs.items() if name not in _OWN_FLAGS}
+def _bind(tool: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
+    given = {name: value for name, value in kwargs.items() if name not in _OWN_FLAGS}
     if not args:
         return Bound(given, ())
     declared = tuple(name for name, _ in items(attribute(tool, "inputs")))
@@ -71,9 +65,14 @@ def _bound(tool: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
     return bind(names, args, given)
 
 
-TOLD = Told(
-    "smolagents.tool", "name", tool_start, _record_arguments, _record_result, alone=False, facts=False
+TOOL_CALL = CallKind(
+    label="smolagents.tool",
+    name_attribute="name",
+    make_start=make_tool_start,
+    record_arguments=_record_arguments,
+    record_result=_record_result,
+    outside_runs=False,  # a helper called without an agent or a span around it would be noise
+    has_facts=False,
 )
-"""What the span of a tool's call tells; one without run or span around it would be noise."""
-TOLD_OF_AGENTS = replace(TOLD, start=partial(tool_start, tool_type="agent"))
-"""The same of a managed agent, which its manager uses like a tool."""
+AGENT_CALL = replace(TOOL_CALL, make_start=partial(make_tool_start, tool_type="agent"))
+"""A call of a managed agent, which its manager uses like a tool."""

@@ -21,8 +21,8 @@ from opentelemetry.sdk.trace.sampling import (
 )
 from opentelemetry.trace import SpanContext, SpanKind, TraceFlags
 
-from spanproof.instrumentors.spans.span_factory import beginning_with
-from spanproof.instrumentors.spans.starts import Start
+from spanproof.instrumentors.spans.fast_span import span_starter
+from spanproof.instrumentors.spans.span_start import SpanStart
 
 ELSEWHERE = SpanContext(7, 7, is_remote=True, trace_flags=TraceFlags(1))
 
@@ -76,11 +76,11 @@ def started_by(begin):
     """As the API's `start_span`, which can be told the time."""
 
     def start(name, context, kind, attributes, links=(), start_time=None):
-        clocks = ("opentelemetry.sdk.trace.time_ns", "spanproof.instrumentors.spans.span_factory.time_ns")
+        clocks = ("opentelemetry.sdk.trace.time_ns", "spanproof.instrumentors.spans.fast_span.time_ns")
         with ExitStack() as stopped:
             for clock in clocks if start_time is not None else ():
                 stopped.enter_context(patch(clock, lambda: start_time))
-            return begin(Start(name, kind, attributes), context, links)
+            return begin(SpanStart(name, kind, attributes), context, links)
 
     return start
 
@@ -103,7 +103,7 @@ class Provided:
         self.tracer = self.provider.get_tracer("scope", "1.0", attributes={"of.scope": True})
         self.root = self.tracer.start_span("root", start_time=1)
         self.context = trace.set_span_in_context(self.root, Context())
-        self.start = started_by(beginning_with(self.tracer)) if light else self.tracer.start_span
+        self.start = started_by(span_starter(self.tracer)) if light else self.tracer.start_span
 
     def begin(self, name="child", **options):
         given = {"kind": SpanKind.CLIENT, "attributes": {"at.start": 1}, "start_time": 2, **options}

@@ -1,4 +1,4 @@
-"""A light span is told from the SDK's own by nothing: what is done to both leaves the same bytes."""
+"""A fast span and the SDK's own export the same bytes after the same operations."""
 
 import json
 import logging
@@ -21,12 +21,13 @@ from opentelemetry.sdk.trace import (
 )
 from opentelemetry.trace import Status, StatusCode
 
-from spanproof.instrumentors.spans import light_spans
-from spanproof.instrumentors.spans.light_spans import LightSpan
+from spanproof.instrumentors.spans import fast_span
+from spanproof.instrumentors.spans.fast_span import FastSpan, set_attributes
 
-from .lightly import ELSEWHERE, Provided
+from .fast_spans import ELSEWHERE, Provided
 
 _FAILED = ValueError("too late")
+_METHODS = {"add": "add_mapping"}
 
 
 class Said(logging.Handler):
@@ -54,7 +55,7 @@ def said():
 
 @contextmanager
 def clocks_stand_still():
-    with patch("opentelemetry.sdk.trace.time_ns", lambda: 7), patch.object(light_spans, "time_ns", lambda: 7):
+    with patch("opentelemetry.sdk.trace.time_ns", lambda: 7), patch.object(fast_span, "time_ns", lambda: 7):
         yield
 
 
@@ -65,7 +66,7 @@ def bytes_of(what, **options):
         provided = Provided(light=light, **options)
         with said() as messages, clocks_stand_still():
             span = provided.begin()
-            assert (type(span) is LightSpan) is light
+            assert (type(span) is FastSpan) is light
             what(span)
             span.end(9)
             # Of attributes the SDK says it once they are read, not as they are set.
@@ -88,7 +89,7 @@ _ours = st.dictionaries(
     _names.filter(bool), st.one_of(_scalars, st.tuples(st.text("xyz", max_size=2))), max_size=4
 )
 _operations = st.one_of(
-    st.tuples(st.just("take"), _ours),
+    st.tuples(st.just("add"), _ours),
     st.tuples(st.just("finish"), _ours),
     st.tuples(st.just("set_attribute"), st.one_of(_names, st.just(7)), _values),
     st.tuples(st.just("set_attributes"), _attributes),
@@ -109,11 +110,14 @@ _limits = st.builds(
 
 
 @example([("end", 5), ("set_attributes", {"a": 1}), ("set_attribute", "b", 2), ("end", 6)], SpanLimits())
-@example([("take", {"a": 1, "b": 2}), ("take", {"a": 3}), ("set_attribute", "c", 4)], SpanLimits())
-@example([("take", {"a": 1, "b": 2}), ("take", {"a": 3, "c": 4})], SpanLimits(max_span_attributes=3))
-@example([("finish", {"a": 1, "at.start": 2}), ("take", {"b": 1}), ("finish", {"c": 1})], SpanLimits())
+@example([("add", {"a": 1, "b": 2}), ("add", {"a": 3}), ("set_attribute", "c", 4)], SpanLimits())
+@example([("add", {"a": 1, "b": 2}), ("add", {"a": 3, "c": 4})], SpanLimits(max_span_attributes=3))
+@example([("finish", {"a": 1, "at.start": 2}), ("add", {"b": 1}), ("finish", {"c": 1})], SpanLimits())
 @example([("set_attribute", "a", [1]), ("finish", {"a": 2})], SpanLimits(max_span_attributes=1))
-@example([("set_attributes", {"a": [1]}), ("take", {"a": 2}), ("end", 5), ("take", {"b": 1})], SpanLimits())
+@example(
+    [("set_attributes", {"a": [1]}), ("add", {"a": 2}), ("end", 5), ("add", {"b": 1})],
+    SpanLimits(),
+)
 @example([("set_attribute", "", 1), ("set_attributes", {"": 2, "a": 3})], SpanLimits())
 @example([("set_attribute", "a", ("x", object))], SpanLimits())
 @example(
@@ -122,15 +126,14 @@ _limits = st.builds(
 )
 @given(st.lists(_operations, min_size=2, max_size=10), _limits)
 @settings(max_examples=400)
-def test_whatever_is_done_to_it_it_is_exported_as_the_sdks_own_and_the_sdk_says_the_same(operations, limits):
+def test_after_any_operations_it_exports_and_logs_the_same_as_the_sdks_span(operations, limits):
     def do(span):
         for method, *arguments in operations:
-            if method == "finish" and type(span) is not LightSpan:
-                if arguments != [{}]:
-                    span.set_attributes(*arguments)
+            if method == "finish":
+                set_attributes(span, *arguments)
                 span.end()
             else:
-                getattr(span, method, span.set_attributes)(*arguments)
+                getattr(span, _METHODS.get(method, method), span.set_attributes)(*arguments)
             assert span.is_recording() is (span.end_time is None)
 
     light, own = bytes_of(do, limits=limits)
@@ -153,13 +156,13 @@ def test_it_fails_and_ends_with_its_block_as_the_sdks_own():
     assert found[0] == found[1]
 
 
-def test_what_is_taken_is_taken_as_it_is():
+def test_attributes_are_built_on_first_use():
     provided = Provided(light=True)
     span = provided.begin(attributes={"a": 1})
-    span.take({"b": 2})
+    span.add_mapping({"b": 2})
     assert "_attributes" not in vars(span)
     assert span.attributes == {"a": 1, "b": 2}
-    span.take({"a": 3})
+    span.add_mapping({"a": 3})
     assert dict(span.attributes) == {"b": 2, "a": 3}
 
 
@@ -207,10 +210,9 @@ def test_processors_are_told_the_same_in_the_same_order(telling, finished):
         provided = Provided(light=light, processors=[noting, Noting("second", noting.told)], telling=way)
         with clocks_stand_still():
             span = provided.begin()
-            if light and finished:
-                span.finish({})
-            else:
-                span.end()
+            if finished:
+                set_attributes(span, {})
+            span.end()
         provided.provider.force_flush()
         found.append((noting.told, provided.exported(), getattr(way, "kept", None)))
     assert found[0] == found[1]
@@ -220,7 +222,7 @@ def test_processors_are_told_the_same_in_the_same_order(telling, finished):
 def test_it_has_everything_that_the_sdks_own_has():
     provided = Provided(light=True)
     light, own = provided.begin(), provided.tracer.start_span("own", provided.context)
-    for name in vars(own).keys() - {"_attributes", "_record_end_metrics"}:
+    for name in vars(own).keys() - {"_attributes", "_lock", "_record_end_metrics"}:
         assert type(getattr(light, name)) is type(getattr(own, name)), name
 
 

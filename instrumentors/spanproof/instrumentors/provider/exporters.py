@@ -1,0 +1,211 @@
+"""Exporters for `register()`: which ones the environment names, and their failures made visible.
+
+In comes an endpoint and a protocol, else the standard variables; out come span processors. A failed export is
+counted under `export` in `diagnostics()`, also the last one at shutdown, when no log is read any more.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+from weakref import WeakSet
+
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.export import (
+    BatchSpanProcessor,
+    SimpleSpanProcessor,
+    SpanExporter,
+    SpanExportResult,
+)
+
+from spanproof.instrumentors.frameworks.diagnostics import swallowed
+from spanproof.instrumentors.provider.environment import otlp_variable, report_variable
+
+HTTP: Final = "http/protobuf"
+GRPC: Final = "grpc"
+_OTLP_PROTOCOLS: Final = {"otlp": None, "otlp_proto_grpc": GRPC, "otlp_proto_http": HTTP}
+_CERTIFICATES: Final = ("CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY")
+_exporting: WeakSet[TracerProvider] = WeakSet()
+"""Providers that have an exporter of ours."""
+
+
+class ExportFailed(Exception):  # noqa: N818 - counted, never raised
+    """Spans could not be exported."""
+
+
+class CountingExporter(SpanExporter):
+    """An exporter whose failures are counted under `export`."""
+
+    def __init__(self, wrapped: SpanExporter, target: str) -> None:
+        self.wrapped = wrapped
+        self._target = target
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Export the spans; an exception is a failure, too."""
+        try:
+            result = self.wrapped.export(spans)
+        except Exception as error:  # noqa: BLE001 - with `batch=False` this is the agent's own thread
+            swallowed("export", error)
+            return SpanExportResult.FAILURE
+        if result is not SpanExportResult.SUCCESS:
+            swallowed("export", ExportFailed(f"{len(spans)} spans were not accepted by {self._target}"))
+        return result
+
+    def shutdown(self) -> None:
+        """Shut the exporter down."""
+        self.wrapped.shutdown()
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Export what the exporter itself holds."""
+        return self.wrapped.force_flush(timeout_millis)
+
+
+def choose_protocol(given: str | None) -> str:
+    """Return the protocol to export by.
+
+    Raises:
+        ValueError: the one given is not known.
+        ImportError: `grpc` is given and its exporter is not installed.
+    """
+    if given is None:
+        return otlp_variable("PROTOCOL")[1] or HTTP
+    if given not in (HTTP, GRPC):
+        raise ValueError(f"protocol={given!r} is not known; choose {HTTP!r} or {GRPC!r}")
+    if given == GRPC:
+        _grpc_exporter()
+    return given
+
+
+def add_exporters(
+    provider: TracerProvider,
+    present: set[tuple[str | None, str]],
+    endpoint: str | None,
+    protocol: str,
+    *,
+    batch: bool,
+    headers: dict[str, str] | None,
+) -> None:
+    """Add a processor for each exporter that is not `present` yet; report those that cannot be made.
+
+    An `endpoint` that any exporter of this provider sends to already gets nothing twice.
+    """
+    named = [name.strip() for name in os.environ.get("OTEL_TRACES_EXPORTER", "").split(",") if name.strip()]
+    for name in named if named and endpoint is None else ["otlp"]:
+        is_otlp = name in _OTLP_PROTOCOLS
+        used = _OTLP_PROTOCOLS.get(name) or protocol
+        key = (endpoint, used) if is_otlp else (name, "")
+        if name == "none" or key in present:
+            continue
+        if endpoint is not None and _address(endpoint, used) in _addresses(provider):
+            continue
+        try:
+            exporter = _make_otlp(endpoint, used, headers) if is_otlp else _load_exporter(name)
+        except Exception as error:  # noqa: BLE001 - the application runs on, and so do the other exporters
+            problem = f"fails with {type(error).__name__}: {error}; no spans are exported through it"
+            report_variable("OTEL_TRACES_EXPORTER", name, problem)
+            continue
+        counting = CountingExporter(exporter, endpoint or f"the {name} exporter")
+        provider.add_span_processor(BatchSpanProcessor(counting) if batch else SimpleSpanProcessor(counting))
+        present.add(key)
+        if provider not in _exporting:
+            _exporting.add(provider)
+            _flush_with_worker(provider)
+
+
+def _load_exporter(name: str) -> SpanExporter:
+    """Return an exporter of another package, by its entry point."""
+    (found, *_) = entry_points(group="opentelemetry_traces_exporter", name=name) or (None,)
+    if found is None:
+        raise LookupError("no installed package provides it")
+    made: SpanExporter = found.load()()
+    return made
+
+
+def _make_otlp(endpoint: str | None, protocol: str, headers: dict[str, str] | None) -> SpanExporter:
+    for each in _CERTIFICATES:  # without them the exporters would send less protected than was asked for
+        path = otlp_variable(each)[1]
+        if path:
+            Path(path).read_bytes()
+    if protocol == GRPC:
+        return _make_grpc(endpoint, headers)
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+    return OTLPSpanExporter(endpoint=None if endpoint is None else _traces_url(endpoint), headers=headers)
+
+
+def _make_grpc(endpoint: str | None, headers: dict[str, str] | None) -> SpanExporter:
+    exporter = _grpc_exporter()
+    import grpc  # a dependency of the exporter
+
+    gzip = otlp_variable("COMPRESSION")[1] == "gzip"
+    made: SpanExporter = exporter(
+        endpoint=endpoint,
+        insecure=None if endpoint is None else urlsplit(endpoint).scheme == "http",
+        headers=headers and {name.lower(): value for name, value in headers.items()},  # gRPC refuses others
+        # The exporter raises at `none`.
+        compression=grpc.Compression.Gzip if gzip else grpc.Compression.NoCompression,
+    )
+    return made
+
+
+def _grpc_exporter() -> Any:
+    try:
+        from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
+    except ImportError as error:
+        raise ImportError(
+            "gRPC needs the package opentelemetry-exporter-otlp-proto-grpc;"
+            " install it, or choose http/protobuf"
+        ) from error
+    return OTLPSpanExporter
+
+
+def processors_of(provider: TracerProvider) -> tuple[SpanProcessor, ...]:
+    """Return a provider's span processors; the SDK has no public way."""
+    processors = getattr(getattr(provider, "_active_span_processor", None), "_span_processors", ())
+    return tuple(processors)
+
+
+def _addresses(provider: TracerProvider) -> set[str]:
+    """Return where the OTLP exporters of a provider send to, in their own notation."""
+    exporters = [getattr(each, "span_exporter", None) for each in processors_of(provider)]
+    return {getattr(getattr(each, "wrapped", each), "_endpoint", "") for each in exporters}
+
+
+def _address(endpoint: str, protocol: str) -> str:
+    return urlsplit(endpoint).netloc if protocol == GRPC else _traces_url(endpoint)
+
+
+def _traces_url(endpoint: str) -> str:
+    """Append the path for traces, as the exporter does to `OTEL_EXPORTER_OTLP_ENDPOINT`."""
+    return endpoint if endpoint.endswith("/v1/traces") else endpoint.rstrip("/") + "/v1/traces"
+
+
+def _flush_with_worker(provider: TracerProvider) -> None:
+    """Flush before a worker of `multiprocessing` ends, which runs no `atexit` handlers."""
+    util = sys.modules.get("multiprocessing.util")
+    if util is None:
+        return
+    # A new worker clears its finalizers, and then calls what is registered here.
+    util.register_after_fork(provider, _add_finalizer)
+    if sys.modules["multiprocessing.process"].parent_process() is not None:
+        _add_finalizer(provider)  # this is a worker already
+
+
+def _add_finalizer(provider: TracerProvider) -> None:
+    from multiprocessing.util import Finalize
+
+    Finalize(provider, provider.force_flush, exitpriority=-100)
+
+
+def _flush_in_child() -> None:
+    for provider in list(_exporting):
+        _flush_with_worker(provider)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_flush_in_child)
