@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.gate import BadScores, CaseState, Verdict, check, parse, read_scores
+from spanproof.gate import BadScores, CaseState, NoBaseline, Verdict, check, parse, read_scores
+from spanproof.gate.statistics import wilson
 from spanproof.trace import Cohort, Errored, Label, Layer, Outcome, Score, Scored, Skipped
 
 PASS, FAIL = Scored(1.0, Label.PASS, "fine"), Scored(0.2, Label.FAIL, "$54.00 is said, 45.00 was returned")
@@ -42,7 +44,7 @@ def test_nine_of_ten_are_ninety_percent_exactly():
     cases = [score(number, PASS) for number in range(9)] + [score(9, FAIL)]
     assert verdict("groundedness.score >= 0.85 for at_least 90% of cases", *cases) == (
         Verdict.PASSED,
-        "9 of 10 judged cases satisfy it, 9 must",
+        "9 of 10 judged cases satisfy it, 9 must; 90.0%, 95% interval 59.6% to 98.2%",
     )
     assert verdict("groundedness.score >= 0.85 for at_least 90.1% of cases", *cases)[0] is Verdict.FAILED
 
@@ -65,14 +67,14 @@ def test_skipped_cases_are_shown_and_count_for_nothing():
     scores = [score(1, PASS), score(2, Skipped("the answer is hidden"))]
     assert verdict("groundedness.score >= 0.5 for all cases", *scores) == (
         Verdict.PASSED,
-        "1 of 1 judged cases satisfy it, 1 must; 1 skipped",
+        "1 of 1 judged cases satisfy it, 1 must; 100.0%, 95% interval 20.7% to 100.0%; 1 skipped",
     )
     assert verdict("groundedness.score >= 0.5 for at_least 2 cases", *scores)[0] is Verdict.FAILED
 
 
 def test_a_gate_over_no_judged_case_does_not_pass():
     skipped = [score(number, Skipped("hidden")) for number in range(3)]
-    assert verdict("groundedness.score >= 0 for at_least 0% of cases", *skipped) == (
+    assert verdict("groundedness.score >= 0.5 for at_least 0% of cases", *skipped) == (
         Verdict.INCONCLUSIVE,
         "no case could be judged: 3 skipped",
     )
@@ -82,7 +84,10 @@ def test_errored_cases_make_it_inconclusive_never_passed_and_never_zero():
     scores = [score(number, PASS) for number in range(9)] + [score(9, Errored("Broken", "oops"))]
     assert verdict("groundedness.score >= 0.5 for at_least 50% of cases", *scores) == (
         Verdict.INCONCLUSIVE,
-        "1 of 10 cases errored; 9 of 9 judged cases satisfy it, 5 must",
+        (
+            "1 of 10 cases errored; 9 of 9 judged cases satisfy it, 5 must;"
+            " 100.0%, 95% interval 70.1% to 100.0%"
+        ),
     )
 
 
@@ -98,14 +103,16 @@ def test_a_metric_no_case_has_fails():
     )
 
 
-def test_a_misspelt_sub_score_is_told_with_the_nearest():
-    reason = verdict("trajectory.recovry == pass for all cases", score(1, PASS, "recovery"))[1]
-    assert reason == "no case has a trajectory.recovry score; did you mean trajectory.recovery?"
+def test_a_misspelt_score_of_the_users_own_is_reported_with_the_nearest():
+    reason = verdict("trajectory.politness >= 0.5 for all cases", score(1, PASS, "politeness"))[1]
+    assert reason == "no case has a trajectory.politness score; did you mean trajectory.politeness?"
 
 
-def test_a_score_of_another_layer_is_told_with_its_own():
-    reason = verdict("trajectory.stable == 1 for all cases", score(1, PASS))[1]
-    assert reason == "no case has a trajectory.stable score; did you mean execution.stable?"
+def test_a_quoted_name_is_taken_as_it_is_written():
+    own = score(1, PASS, "recovry")
+    assert verdict('trajectory."recovry" == pass for all cases', own)[0] is Verdict.PASSED
+    reason = verdict('trajectory."stable" >= 0.5 for all cases', score(1, PASS))[1]
+    assert reason == 'no case has a trajectory."stable" score; did you mean execution.stable?'
 
 
 def test_a_score_that_must_be_asked_for_is_told_with_what_makes_it():
@@ -115,13 +122,13 @@ def test_a_score_that_must_be_asked_for_is_told_with_what_makes_it():
 
 
 def test_a_verdict_that_is_asked_of_advice_is_told_with_what_to_write():
-    advice = [score(number, Scored(1.0, None, "the same"), "stable") for number in range(2)]
-    skipped = score(3, Skipped("hidden"), "stable")
-    assert verdict("trajectory.stable == pass for all cases", *advice, skipped) == (
+    advice = [score(number, Scored(1.0, None, "polite"), "politeness") for number in range(2)]
+    skipped = score(3, Skipped("hidden"), "politeness")
+    assert verdict("trajectory.politeness == pass for all cases", *advice, skipped) == (
         Verdict.INCONCLUSIVE,
         (
-            "no case could be judged: 1 skipped, 2 have a value and no verdict; trajectory.stable is advice,"
-            " so compare its value, as in trajectory.stable >= 1"
+            "no case could be judged: 1 skipped, 2 have a value and no verdict; trajectory.politeness is"
+            " advice, so compare its value, as in trajectory.politeness >= 1"
         ),
     )
 
@@ -133,7 +140,10 @@ def test_an_open_verdict_is_told_apart_from_a_skipped_one():
     )
     assert verdict("groundedness.score == pass for all cases", undecided, score(2, PASS)) == (
         Verdict.PASSED,
-        "1 of 1 judged cases satisfy it, 1 must; 1 has a value and no verdict",
+        (
+            "1 of 1 judged cases satisfy it, 1 must; 100.0%, 95% interval 20.7% to 100.0%;"
+            " 1 has a value and no verdict"
+        ),
     )
 
 
@@ -150,8 +160,8 @@ def test_a_sub_score_only_some_cases_have_is_about_those():
 
 
 def test_no_case_at_all_fails():
-    assert verdict("groundedness.score >= 0 for all cases") == (Verdict.FAILED, "there is no case to check")
-    assert verdict('groundedness.score >= 0 for all cases where agent = "b"', score(1, PASS)) == (
+    assert verdict("groundedness.score >= 0.1 for all cases") == (Verdict.FAILED, "there is no case to check")
+    assert verdict('groundedness.score >= 0.1 for all cases where agent = "b"', score(1, PASS)) == (
         Verdict.FAILED,
         "there is no case to check with this cohort",
     )
@@ -166,8 +176,8 @@ def test_a_cohort_narrows_the_cases():
 
 
 def test_a_case_satisfies_with_every_one_of_its_scores():
-    scores = [score(1, PASS, "compiles", part=1), score(1, FAIL, "compiles", part=2)]
-    assert verdict("trajectory.compiles == pass for all cases", *scores)[0] is Verdict.FAILED
+    scores = [score(1, PASS, "politeness", part=1), score(1, FAIL, "politeness", part=2)]
+    assert verdict("trajectory.politeness == pass for all cases", *scores)[0] is Verdict.FAILED
 
 
 def test_no_verdict_is_neither_pass_nor_fail():
@@ -205,8 +215,169 @@ def test_junit_tells_failures_from_errors_and_holds_hostile_text():
     suite = ET.fromstring(report.to_junit().encode()).find("testsuite")
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "1")
     failure = suite.find("testcase/failure")
-    assert failure.get("message") == "0 of 1 judged cases satisfy it, 1 must"
+    assert failure.get("message").startswith("0 of 1 judged cases satisfy it, 1 must; 0.0%, 95% interval")
     assert "<![CDATA[ ]]> &" in failure.text
+
+
+def metric(case: int, raw: float | None, name: str = "steps", unit: str = "steps") -> Score:
+    return score(
+        case, Scored(0.5, None, f"{raw} {unit}", raw=raw, unit=unit if raw is not None else ""), name
+    )
+
+
+def test_a_metric_is_compared_by_its_raw_value():
+    runs = [metric(1, 5), metric(2, 7)]
+    assert verdict("trajectory.steps <= 7 steps for all cases", *runs)[0] is Verdict.PASSED
+    (report,) = check([parse("trajectory.steps <= 6 for all cases")], runs).assertions
+    assert (report.verdict, report.satisfied) == (Verdict.FAILED, 1)
+    assert report.failing[0].value == 7
+    assert verdict("trajectory.steps_score >= 0.5 for all cases", *runs)[0] is Verdict.PASSED
+    assert verdict("trajectory.steps_score > 0.5 for all cases", *runs)[0] is Verdict.FAILED
+
+
+def test_a_metric_that_was_stored_without_its_raw_value_is_skipped():
+    (report,) = check([parse("trajectory.steps <= 6 for all cases")], [metric(1, None)]).assertions
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert report.cases[0].state is CaseState.SKIPPED
+    assert report.cases[0].explanation == "stored without its raw value: evaluate the trace again"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("avg(trajectory.steps) <= 3", (Verdict.PASSED, "avg is 3 steps over 5 scores")),
+        ("avg(trajectory.steps) < 3", (Verdict.FAILED, "avg is 3 steps over 5 scores")),
+        ("p50(trajectory.steps) == 3", (Verdict.PASSED, "p50 is 3 steps over 5 scores")),
+        ("p95(trajectory.steps) <= 4", (Verdict.FAILED, "p95 is 5 steps over 5 scores")),
+        ("max(trajectory.steps) <= 5 steps", (Verdict.PASSED, "max is 5 steps over 5 scores")),
+        ("avg(trajectory.steps_score) >= 0.5", (Verdict.PASSED, "avg is 0.5 over 5 scores")),
+        (
+            "presence_rate(trajectory.steps) >= 80%",
+            (Verdict.PASSED, "presence_rate is 83.3% over 6 cases, 95% interval 43.6% to 97.0%"),
+        ),
+    ],
+)
+def test_an_aggregate_is_compared(text, expected):
+    runs = [metric(number, number) for number in (5, 3, 1, 4, 2)]
+    assert verdict(text, *runs, score(6, Skipped("hidden"), "steps")) == expected
+
+
+def test_a_fail_rate_counts_verdicts_with_its_interval():
+    runs = [score(number, FAIL if number < 2 else PASS) for number in range(20)]
+    undecided = score(30, Scored(0.5, None, "free prose"))
+    assert verdict("fail_rate(groundedness.score) <= 10%", *runs, undecided) == (
+        Verdict.PASSED,
+        "fail_rate is 10.0% over 20 verdicts, 95% interval 2.8% to 30.1%",
+    )
+    assert verdict("fail_rate(groundedness.score) < 10%", *runs)[0] is Verdict.FAILED
+
+
+def test_an_error_rate_counts_errors_and_no_other_aggregate_hides_them():
+    runs = [score(number, PASS) for number in range(9)] + [score(9, Errored("Broken", "oops"))]
+    assert verdict("error_rate(groundedness.score) <= 10%", *runs)[0] is Verdict.PASSED
+    assert verdict("error_rate(groundedness.score) <= 9%", *runs)[0] is Verdict.FAILED
+    found = verdict("avg(groundedness.score) >= 0.9", *runs)
+    assert found == (Verdict.INCONCLUSIVE, "1 scores errored; avg is 1 over 9 scores")
+
+
+def test_an_aggregate_of_nothing_is_inconclusive_and_one_that_no_case_has_fails():
+    skipped = score(1, Skipped("hidden"), "steps")
+    assert verdict("avg(trajectory.steps) <= 3", skipped) == (
+        Verdict.INCONCLUSIVE,
+        "there is nothing to compute avg of: no scores",
+    )
+    assert verdict("avg(trajectory.steps) <= 3", score(1, PASS)) == (
+        Verdict.FAILED,
+        "no case has a trajectory.steps score",
+    )
+
+
+def compared(text: str, now: list[Score], before: list[Score]) -> tuple[Verdict, str]:
+    (report,) = check([parse(text)], now, before).assertions
+    return report.verdict, report.reason
+
+
+def test_an_aggregate_may_be_worse_than_the_baseline_by_the_margin_and_no_more():
+    now = [score(number, replace(PASS, value=0.81)) for number in range(4)]
+    before = [score(number, replace(PASS, value=0.83)) for number in range(4)]
+    text = "avg(groundedness.score) no_worse_than baseline by"
+    assert compared(f"{text} 0.02", now, before) == (
+        Verdict.PASSED,
+        "avg is 0.81 over 4 scores; baseline avg is 0.83 over 4 scores",
+    )
+    assert compared(f"{text} 0.01", now, before)[0] is Verdict.FAILED
+    assert compared("avg(groundedness.score) no_worse_than baseline", before, now)[0] is Verdict.PASSED
+
+
+def test_more_of_a_metric_or_of_a_fail_rate_is_worse():
+    less, more = [metric(1, 3)], [metric(1, 5)]
+    text = "max(trajectory.steps) no_worse_than baseline"
+    assert compared(text, less, more)[0] is Verdict.PASSED
+    assert compared(text, more, less)[0] is Verdict.FAILED
+    assert compared(f"{text} by 2 steps", more, less)[0] is Verdict.PASSED
+    text = "fail_rate(groundedness.score) no_worse_than baseline"
+    assert compared(text, [score(1, PASS)], [score(1, FAIL)])[0] is Verdict.PASSED
+    assert compared(text, [score(1, FAIL)], [score(1, PASS)])[0] is Verdict.FAILED
+    text = "presence_rate(groundedness.score) no_worse_than baseline"
+    assert compared(text, [score(1, Skipped("hidden"))], [score(1, PASS)])[0] is Verdict.FAILED
+
+
+def test_a_baseline_that_is_needed_is_asked_for_and_an_empty_one_decides_nothing():
+    text = "avg(groundedness.score) no_worse_than baseline"
+    with pytest.raises(NoBaseline, match=r"compares with a baseline, and none is given"):
+        check([parse(text)], [score(1, PASS)])
+    assert compared(text, [score(1, PASS)], []) == (
+        Verdict.INCONCLUSIVE,
+        "avg is 1 over 1 scores; the baseline has no scores of groundedness.score",
+    )
+
+
+def test_a_share_that_means_all_of_so_few_cases_says_so():
+    sixty = [score(number, PASS) for number in range(60)]
+    reason = verdict("groundedness.score == pass for at_least 99% of cases", *sixty)[1]
+    assert reason == (
+        "60 of 60 judged cases satisfy it, 60 must; 100.0%, 95% interval 94.0% to 100.0%;"
+        " 99% of 60 is all of them: one may fail from 100 cases on"
+    )
+    hundred = [score(number, PASS) for number in range(1, 100)] + [score(0, FAIL)]
+    found, reason = verdict("groundedness.score == pass for at_least 99% of cases", *hundred)
+    assert (found, "is all of them" in reason) == (Verdict.PASSED, False)
+
+
+@pytest.mark.parametrize(
+    ("condition", "agents"),
+    [
+        ('agent = "shop-a"', {"shop-a"}),
+        ('agent != "shop-a"', {"shop-b", "desk"}),
+        ('agent ~ "^shop-"', {"shop-a", "shop-b"}),
+        ('agent in ("desk", "shop-b")', {"shop-b", "desk"}),
+        ('agent ~ "shop" and agent != "shop-b"', {"shop-a"}),
+    ],
+)
+def test_conditions_choose_the_cases(condition, agents):
+    scores = [score(number, PASS, agent=name) for number, name in enumerate(("shop-a", "shop-b", "desk"))]
+    (report,) = check([parse(f"groundedness.score == pass for all where {condition}")], scores).assertions
+    assert {case.agent for case in report.cases} == agents
+
+
+@given(st.integers(0, 400), st.integers(1, 400))
+def test_the_interval_of_a_share_holds_the_share(successes, total):
+    successes = min(successes, total)
+    interval = wilson(successes, total)
+    assert 0 <= interval.low <= successes / total <= interval.high <= 1
+
+
+def test_the_interval_is_wilsons():
+    # Newcombe, Statistics in Medicine 17 (1998), table I, method 3.
+    for (successes, total), (low, high) in {
+        (81, 263): (0.2553, 0.3662),
+        (15, 148): (0.0624, 0.1605),
+        (0, 20): (0.0, 0.1611),
+        (1, 29): (0.0061, 0.1718),
+    }.items():
+        found = wilson(successes, total)
+        assert (round(found.low, 4), round(found.high, 4)) == (low, high)
+    assert wilson(0, 0) is None
 
 
 LINE = (
@@ -231,6 +402,23 @@ def test_lines_of_eval_are_read_as_scores():
     assert len({item.id for item in scores}) == 3
 
 
+def test_a_report_of_a_suite_is_read_as_scores():
+    case = json.loads(LINE) | {"id": "case-1", "status": "reproduced"}
+    case["runs"][0]["cohort"] = {"agent": "pricer", "model": "m"}
+    suite = json.dumps({"suite": "shop", "passed": False, "cases": [case]})
+    found = list(read_scores([suite]))
+    assert [each.outcome for each in found] == [each.outcome for each in read_scores([LINE])]
+    assert {(each.trace_id, each.cohort.agent, each.cohort.model) for each in found} == {("t", "pricer", "m")}
+    with pytest.raises(BadScores, match="case 'old' has no scores: run the suite again"):
+        list(read_scores(['{"suite": "shop", "cases": [{"id": "old"}]}']))
+
+
+def test_raw_values_are_read_with_their_unit():
+    line = LINE.replace(b'"value":0.2', b'"value":0.2,"raw":7,"unit":"steps"')
+    outcome = next(read_scores([line])).outcome
+    assert (outcome.raw, outcome.unit) == (7.0, "steps")
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -240,6 +428,7 @@ def test_lines_of_eval_are_read_as_scores():
         (b'{"trace_id":"t","error":"broken"}', "the trace was not evaluated: broken"),
         (LINE.replace(b'"scored"', b'"maybe"'), "'outcome' must be scored, skipped or errored, got 'maybe'"),
         (LINE.replace(b":0.2", b':"0.2"'), "'value' must be a number, got '0.2'"),
+        (LINE.replace(b":0.2", b':0.2,"raw":"7"'), "'raw' must be a number, got '7'"),
         (LINE.replace(b":0.2", b":2"), "a score is within 0..1, got 2.0"),
         (LINE.replace(b'"layer":"groundedness"', b'"layer":"vibes"'), "'vibes' is not a valid Layer"),
     ],

@@ -78,11 +78,26 @@ def test_assertions_are_read_from_a_file(scores, tmp_path):
     assert run(["gate", "--scores", str(scores), "--assertions", str(file)]) == 0
 
 
+def test_a_baseline_is_read_from_a_file(scores, tmp_path, capfd):
+    better = tmp_path / "before.jsonl"
+    better.write_text("".join(scores.read_text().splitlines(keepends=True)[:9]))
+    text = "avg(groundedness.score) no_worse_than baseline by 5%"
+    arguments = ["gate", "--scores", str(scores), "--assert", text]
+    assert run([*arguments, "--baseline", str(scores)]) == 0
+    assert run([*arguments, "--baseline", str(better), "--json"]) == 1
+    (assertion,) = json.loads(capfd.readouterr().out.splitlines()[-1])["assertions"]
+    assert (assertion["value"], assertion["baseline"], assertion["total"]) == (0.9, 1.0, 10)
+    assert run(arguments) == 2
+    assert "Add --baseline FILE" in capfd.readouterr().err
+    assert run([*arguments, "--baseline", str(tmp_path / "none")]) == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ([], "no assertion is given"),
         (["--assert", "groundedness.score >= 0.85"], "column 27: expected 'for'"),
+        (["--assert", "trajectory.steps_score <= 6 for all"], "write trajectory.steps <= 6"),
         (["--assertions", "/no/such/file"], "/no/such/file"),
         (["--assert", ALL, "--since", "1h"], "--scores is given with --store, --project or --since"),
         (["--assert", ALL, "--store", "elsewhere"], "--scores is given with --store"),

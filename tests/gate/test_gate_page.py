@@ -7,19 +7,29 @@ from pathlib import Path
 
 import pytest
 
-from spanproof.gate import GateError, parse, parse_lines
+from spanproof.evaluators.scores import ALIASES, SCORES
+from spanproof.gate import Function, GateError, parse, parse_lines
 
 PAGE = (Path(__file__).parents[2] / "docs" / "gate.md").read_text(encoding="utf-8")
 
 
 def test_every_assertion_of_the_page_is_read():
     shown = re.findall(r"--assert '(.*?)'", PAGE)
-    assert len(shown) == 3
-    assert len(parse_lines("# for a release\n\n" + "\n".join(shown))) == 3
+    assert len(shown) == 4
+    assert len(parse_lines("# for a release\n\n" + "\n".join(shown))) == 4
 
 
 def test_the_error_of_the_page_is_the_one_that_is_told():
-    (told,) = re.findall(r"^assertion '(.*?)', column .*$", PAGE, re.MULTILINE)
-    with pytest.raises(GateError) as caught:
-        parse(told)
-    assert str(caught.value) in PAGE
+    shown = re.findall(r"^assertion '(.*?)', column .*$", PAGE, re.MULTILINE)
+    assert len(shown) == 2
+    for text in shown:
+        with pytest.raises(GateError) as caught:
+            parse(text)
+        assert str(caught.value) in PAGE
+
+
+def test_every_alias_unit_and_function_is_explained():
+    missing = [name for name in (*ALIASES, *Function) if f"`{name}`" not in PAGE]
+    metrics = [spec for spec in SCORES if spec.is_raw]
+    missing += [spec.id for spec in metrics if f"| `{spec.unit}` | `{spec.id}` |" not in PAGE]
+    assert not missing, f"document in docs/gate.md: {missing}"

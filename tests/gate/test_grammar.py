@@ -3,38 +3,48 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from spanproof.gate import (
+    AggregateAssertion,
     AllCases,
-    Assertion,
+    AssertionRefused,
     AssertionSyntaxError,
     AtLeastCount,
     AtLeastShare,
+    Bound,
+    CaseAssertion,
     Comparison,
+    Condition,
+    Function,
+    GateError,
+    Match,
+    NoWorse,
+    ScoreRef,
     parse,
     parse_lines,
 )
+from spanproof.gate.assertion import compare, decide
+from spanproof.gate.limits import refuse_function
 from spanproof.trace import Label, Layer
 
 
 def test_the_form_of_the_readme_is_read():
-    assert parse("groundedness.score >= 0.85 for at_least 90% of cases") == Assertion(
-        Layer.GROUNDEDNESS, "groundedness", Comparison.AT_LEAST, 0.85, AtLeastShare(Fraction(90))
+    assert parse("groundedness.score >= 0.85 for at_least 90% of cases") == CaseAssertion(
+        ScoreRef(Layer.GROUNDEDNESS, "groundedness"), Comparison.AT_LEAST, 0.85, AtLeastShare(Fraction(90))
     )
 
 
 def test_verdicts_counts_and_cohorts_are_read():
     assert parse(
         'trajectory.recovery==pass for all cases where agent="a \\"b\\"" and model = "m"'
-    ) == Assertion(
-        Layer.TRAJECTORY,
-        "recovery",
+    ) == CaseAssertion(
+        ScoreRef(Layer.TRAJECTORY, "recovery"),
         Comparison.EQUAL,
         Label.PASS,
         AllCases(),
-        (("agent", 'a "b"'), ("model", "m")),
+        (Condition("agent", Match.EQUAL, ('a "b"',)), Condition("model", Match.EQUAL, ("m",))),
     )
     assert parse("boundary.score == pass for at_least 20 cases").quantifier == AtLeastCount(20)
 
@@ -42,22 +52,68 @@ def test_verdicts_counts_and_cohorts_are_read():
 numbers = st.decimals(min_value=0, max_value=1, places=6, allow_nan=False).map(float)
 percents = st.integers(0, 10_000_000).map(lambda parts: Fraction(parts, 100_000))
 comparisons = st.sampled_from(Comparison)
-thresholds = st.one_of(
-    st.tuples(comparisons, numbers),
-    st.tuples(st.sampled_from([Comparison.EQUAL, Comparison.UNEQUAL]), st.sampled_from(Label)),
-)
-assertions = st.builds(
-    lambda layer, name, threshold, quantifier, where: Assertion(
-        layer, name or layer.value, *threshold, quantifier, tuple(where.items())
-    ),
+METRICS = [
+    ("execution", "wall_s"),
+    ("trajectory", "steps"),
+    ("trajectory", "tokens"),
+    ("trajectory", "cost_usd"),
+]
+own_scores = st.builds(
+    lambda layer, name: ScoreRef(layer, name or layer.value),
     st.sampled_from(Layer),
     st.one_of(
-        st.none(), st.from_regex(r"[a-z_][a-z0-9_-]{0,12}", fullmatch=True).filter(lambda n: n != "score")
+        st.none(),
+        st.from_regex(r"[a-z_][a-z0-9_-]{0,12}", fullmatch=True),
+        st.sampled_from(["steps", "stable", "recovry", "score", "drift"]),
+        st.text(min_size=1, max_size=8),
     ),
-    thresholds,
-    st.one_of(st.just(AllCases()), percents.map(AtLeastShare), st.integers(0, 10**6).map(AtLeastCount)),
-    st.dictionaries(st.sampled_from(["agent", "model", "project"]), st.text(), max_size=3),
 )
+scores = st.one_of(own_scores, st.sampled_from([ScoreRef(Layer(layer), name) for layer, name in METRICS]))
+patterns = st.sampled_from(["^a", "a|b", "[xy]+$", 'with "quotes"'])
+conditions = st.lists(
+    st.builds(
+        lambda dimension, match: Condition(dimension, *match),
+        st.sampled_from(["agent", "model", "project"]),
+        st.one_of(
+            st.tuples(st.sampled_from([Match.EQUAL, Match.UNEQUAL]), st.text().map(lambda text: (text,))),
+            st.tuples(st.just(Match.PATTERN), patterns.map(lambda text: (text,))),
+            st.tuples(st.just(Match.IN), st.lists(st.text(), min_size=1, max_size=3).map(tuple)),
+        ),
+    ),
+    max_size=3,
+).map(tuple)
+quantifiers = st.one_of(
+    st.just(AllCases()), percents.map(AtLeastShare), st.integers(0, 10**6).map(AtLeastCount)
+)
+
+
+@st.composite
+def case_assertions(draw: st.DrawFn) -> CaseAssertion:
+    score = draw(scores)
+    verdicts = score.spec is None or not score.spec.advisory
+    if verdicts and draw(st.booleans()):
+        comparison, threshold = draw(st.sampled_from([Comparison.EQUAL, Comparison.UNEQUAL])), draw(labels)
+    else:
+        comparison, threshold = draw(comparisons), draw(numbers)
+        assume(decide(comparison, threshold, 0, score.high) is None)
+    return CaseAssertion(score, comparison, threshold, draw(quantifiers), draw(conditions))
+
+
+@st.composite
+def aggregate_assertions(draw: st.DrawFn) -> AggregateAssertion:
+    function, score = draw(st.sampled_from(Function)), draw(scores)
+    assume(refuse_function(function, score) is None)
+    limit = draw(st.one_of(st.builds(Bound, comparisons, numbers), st.builds(NoWorse, numbers)))
+    found = AggregateAssertion(function, score, limit, draw(conditions))
+    if isinstance(limit, Bound):
+        assume(decide(limit.comparison, limit.threshold, 0, found.high) is None)
+    else:
+        assume(limit.by < found.high)
+    return found
+
+
+labels = st.sampled_from(Label)
+assertions = st.one_of(case_assertions(), aggregate_assertions())
 
 
 @given(assertions)
@@ -65,10 +121,10 @@ def test_an_assertion_written_and_read_is_the_same(assertion):
     assert parse(str(assertion)) == assertion
 
 
-def problem_of(text: str) -> AssertionSyntaxError | None:
+def problem_of(text: str) -> AssertionSyntaxError | AssertionRefused | None:
     try:
         parse(text)
-    except AssertionSyntaxError as problem:
+    except (AssertionSyntaxError, AssertionRefused) as problem:
         return problem
     return None
 
@@ -77,7 +133,7 @@ def problem_of(text: str) -> AssertionSyntaxError | None:
 def test_any_text_is_an_assertion_or_one_clear_error(text):
     problem = problem_of(text)
     assert problem is None or 1 <= problem.column <= len(text) + 1
-    assert problem is None or problem.expected in str(problem)
+    assert problem is None or str(problem).startswith(f"assertion {text!r}, column {problem.column}: ")
 
 
 @given(assertions, st.integers(0, 40))
@@ -99,7 +155,16 @@ def test_an_assertion_cut_off_anywhere_names_a_column_within_it(assertion, cut):
         ("execution >= 1 for all cases", 11, "expected '.', as in execution.score"),
         ("execution. >= 1 for all cases", 12, "expected 'score' or the name of a sub-score of execution"),
         ("execution.score => 1 for all cases", 17, "expected a comparison (>= > <= < == !=)"),
-        ("execution.score ~ 1 for all cases", 17, "a word, a number, a quoted text or a comparison"),
+        ("execution.score ~ 1 for all cases", 17, "expected a comparison (>= > <= < == !=)"),
+        ("execution.score & 1 for all cases", 17, "a word, a number, a quoted text or a comparison"),
+        ("code_corectness >= 1 for all", 1, "did you mean code_correctness?"),
+        ("avg(execution.score)", 21, "expected a comparison (>= > <= < == !=), or no_worse_than baseline"),
+        ("avg(execution.score >= 1", 21, "expected ')'"),
+        ("avg(execution.score) no_worse_than 1", 36, "expected 'baseline'"),
+        ("avg(execution.score) no_worse_than baseline by", 47, "a number, as in 'by 0.02'"),
+        ("avg(execution.score) >= 0.5 for all", 29, "expected the end, or 'where …'"),
+        ('execution.score >= 1 for all where agent in "x"', 45, "expected '('"),
+        ('execution.score >= 1 for all where agent in ("x"', 49, "expected ')'"),
         ("execution.score = 1 for all cases", 17, "expected a comparison (>= > <= < == !=)"),
         ("execution.score >= good for all cases", 20, "expected a number, pass or fail"),
         ("execution.score >= pass for all cases", 20, "pass goes with == and != only"),
@@ -126,4 +191,101 @@ def test_a_file_holds_an_assertion_a_line_with_comments():
     text = (
         "# release gate\n\nboundary.score == pass for all cases\n  execution.score >= 0.5 for all cases  \n"
     )
-    assert [assertion.metric for assertion in parse_lines(text)] == ["boundary.score", "execution.score"]
+    assert [str(assertion.score) for assertion in parse_lines(text)] == ["boundary.score", "execution.score"]
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("code_correctness >= 80% for all", "correctness.score >= 0.8 for all cases"),
+        ("sandbox_boundary == pass for 20 cases", "boundary.score == pass for at_least 20 cases"),
+        ("execution_success >= 0.9 for at_least 90%", "execution.score >= 0.9 for at_least 90% of cases"),
+        ("trajectory_score < 1 for all", "trajectory.score < 1 for all cases"),
+        ("p95(execution.wall_s) <= 500ms", "p95(execution.wall_s) <= 0.5 s"),
+        ("p95(execution.wall_s) <= 2 min", "p95(execution.wall_s) <= 120 s"),
+        ("avg(trajectory.cost_usd) <= $0.05", "avg(trajectory.cost_usd) <= 0.05 USD"),
+        ("trajectory.tokens <= 20k for all", "trajectory.tokens <= 20000 tokens for all cases"),
+        ("trajectory.steps <= 6 for all", "trajectory.steps <= 6 steps for all cases"),
+        ("fail_rate(code_correctness) <= 5%", "fail_rate(correctness.score) <= 0.05"),
+        (
+            'avg(groundedness.score) no_worse_than baseline by 2% where agent in ("a","b")',
+            'avg(groundedness.score) no_worse_than baseline by 0.02 where agent in ("a", "b")',
+        ),
+        ('trajectory."recovry" >= 0.5 for all', 'trajectory."recovry" >= 0.5 for all cases'),
+        ('trajectory."politeness" >= 0.5 for all', "trajectory.politeness >= 0.5 for all cases"),
+    ],
+)
+def test_short_forms_and_units_have_one_canonical_text(text, canonical):
+    assert str(parse(text)) == canonical
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "words"),
+    [
+        (
+            "trajectory.steps_score <= 6 for all",
+            24,
+            "its values are from 0 to 1; to compare steps, write trajectory.steps <= 6",
+        ),
+        (
+            "groundedness.score >= 2 for all",
+            20,
+            "can never hold: its values are from 0 to 1; write 2% or 0.02",
+        ),
+        (
+            "groundedness.score >= 85 for all",
+            20,
+            "can never hold: its values are from 0 to 1; write 85% or 0.85",
+        ),
+        ("groundedness.score >= 0 for all", 20, "always holds"),
+        ("groundedness.score < 0 for all", 20, "can never hold"),
+        ("groundedness.score == 1.5 for all", 20, "can never hold"),
+        ("groundedness.score != 1.5 for all", 20, "always holds"),
+        ("trajectory.steps >= 0 for all", 18, "always holds: its values are from 0 steps upwards"),
+        ("trajectory.steps < 0 for all", 18, "can never hold"),
+        ("fail_rate(groundedness.score) <= 100%", 31, "fail_rate(groundedness.score) <= 1 always holds"),
+        ("avg(groundedness.score) no_worse_than baseline by 1", 51, "always holds"),
+        ("trajectory.recovry == pass for all", 1, "did you mean trajectory.recovery?"),
+        ("trajectory.stable >= 1 for all", 1, "did you mean execution.stable?"),
+        ("trajectory.cost <= 1 for all", 1, "did you mean trajectory.cost_usd?"),
+        (
+            "trajectory.steps == pass for all",
+            21,
+            "has no verdict: compare its value, as in trajectory.steps",
+        ),
+        (
+            "execution.stable == pass for all",
+            21,
+            "has no verdict: compare its value, as in execution.stable",
+        ),
+        (
+            "fail_rate(trajectory.steps) <= 5%",
+            1,
+            "has no verdict and never fails: compare avg(",
+        ),
+        ("trajectory.steps <= 6 s for all", 23, "the value is in steps, not in 's'; known here: steps, step"),
+        (
+            "execution.wall_s <= 10 steps for all",
+            24,
+            "in s, not in 'steps'; known here: s, ms, min, h",
+        ),
+        ("groundedness.score >= 0.5 s for all", 27, "the value is from 0 to 1 and has no unit 's'"),
+        ("trajectory.steps <= 50% for all", 23, "the value is in steps, not in '%'"),
+        ("groundedness.score no_worse_than baseline", 1, "write avg(groundedness.score)"),
+        ('groundedness.score >= 0.5 for all where agent ~ "("', 49, "is no regular expression"),
+    ],
+)
+def test_what_can_never_fail_or_never_hold_is_refused_with_the_remedy(text, column, words):
+    with pytest.raises(AssertionRefused) as caught:
+        parse(text)
+    assert words in str(caught.value)
+    assert caught.value.column == column
+    assert isinstance(caught.value, GateError)
+
+
+@given(comparisons, st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0, 1.5]), st.sampled_from([1.0, 0.5]))
+def test_a_comparison_is_decided_exactly_where_no_value_changes_it(comparison, threshold, high):
+    values = [high * step / 100 for step in range(101)]
+    found = {compare(value, comparison, threshold) for value in values}
+    expected = None if len(found) == 2 else found.pop()
+    assert decide(comparison, threshold, 0.0, high) == expected

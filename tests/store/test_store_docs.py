@@ -39,7 +39,7 @@ def test_the_documented_grammar_is_that_of_the_parser():
 
 def test_the_documented_error_is_the_parsers():
     (shown,) = [
-        line for line in (DOCS / "gate.md").read_text().splitlines() if line.startswith("assertion '")
+        line for line in (DOCS / "gate.md").read_text().splitlines() if line.startswith("assertion 'ground")
     ]
     with pytest.raises(AssertionSyntaxError) as caught:
         parse("groundedness.score => 0.85 for all cases")

@@ -223,6 +223,17 @@ BUILT_IN: Final = frozenset(spec.name for spec in SCORES)
 """The names that an evaluator of the user's cannot take."""
 
 
+ALIASES: Final[Mapping[str, Layer]] = MappingProxyType(
+    {
+        "code_correctness": Layer.CORRECTNESS,
+        "sandbox_boundary": Layer.BOUNDARY,
+        "execution_success": Layer.EXECUTION,
+        "trajectory_score": Layer.TRAJECTORY,
+    }
+)
+"""Other names of layers' own values."""
+
+
 class UnregisteredScore(ValueError):  # noqa: N818 - names the score
     """A layer gave a score that the registry does not have, or not as the registry has it."""
 
@@ -245,13 +256,17 @@ def weights_in(layer: Layer, composite: str) -> dict[str, float]:
 def nearest(layer: Layer, name: str, also: Iterable[tuple[Layer, str]] = ()) -> str | None:
     """The id of the score that a wrong name most likely means, None where none is near.
 
-    A similar name of the same layer comes first, then the same name in another layer.
+    A metric whose unit was left out comes first (`cost` for `cost_usd`), then a similar name of the same
+    layer, then the same name in another layer.
 
     Args:
         layer: that was written.
         name: that was written.
         also: layers and names of further scores there are, such as the user's own.
     """
+    for spec in SCORES:
+        if spec.is_raw and (spec.layer, spec.name.rpartition("_")[0]) == (layer, name):
+            return spec.id
     known = {*_BY_NAME, *also} - {(layer, name)}
     of_layer = sorted(each for known_layer, each in known if known_layer is layer)
     if near := get_close_matches(name, of_layer, n=1, cutoff=0.75):

@@ -1,33 +1,51 @@
 """Assertions over scores: `groundedness.score >= 0.85 for at_least 90% of cases`."""
 
 from spanproof.gate.assertion import (
+    AggregateAssertion,
     AllCases,
     Assertion,
     AtLeastCount,
     AtLeastShare,
+    Bound,
+    CaseAssertion,
     Comparison,
+    Condition,
+    Function,
+    Match,
+    NoWorse,
     Quantifier,
+    ScoreRef,
 )
 from spanproof.gate.check import check
-from spanproof.gate.errors import AssertionSyntaxError, BadScores, GateError
+from spanproof.gate.errors import AssertionRefused, AssertionSyntaxError, BadScores, GateError, NoBaseline
 from spanproof.gate.grammar import parse, parse_lines
 from spanproof.gate.reading import read_scores
 from spanproof.gate.report import AssertionReport, CaseResult, CaseState, GateReport, Verdict
 
 __all__ = [
+    "AggregateAssertion",
     "AllCases",
     "Assertion",
+    "AssertionRefused",
     "AssertionReport",
     "AssertionSyntaxError",
     "AtLeastCount",
     "AtLeastShare",
     "BadScores",
+    "Bound",
+    "CaseAssertion",
     "CaseResult",
     "CaseState",
     "Comparison",
+    "Condition",
+    "Function",
     "GateError",
     "GateReport",
+    "Match",
+    "NoBaseline",
+    "NoWorse",
     "Quantifier",
+    "ScoreRef",
     "Verdict",
     "check",
     "parse",

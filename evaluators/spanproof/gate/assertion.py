@@ -1,20 +1,27 @@
-"""What an assertion says, as values.
+"""Assertions as values.
 
-`str()` of an assertion is its canonical text, which parses to an equal assertion. Shares are exact fractions:
-90 % of 10 cases is 9, and never 9 and a rounding error.
+A `CaseAssertion` compares the scores of each case and counts the cases that satisfy it. An
+`AggregateAssertion` compares one number over all scores, with a threshold or with a baseline. `str()` of an
+assertion is its canonical text, which parses to an equal assertion. Shares are exact fractions: 90 % of 10
+cases is 9.
 """
 
 from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from spanproof.evaluators.scores import ScoreSpec, Unit, find, nearest, score_id
 from spanproof.trace import Cohort, Label, Layer, Scored
+
+PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+"""A name of a score that may be written without quotes."""
 
 
 class Comparison(StrEnum):
@@ -36,6 +43,33 @@ _COMPARE: dict[Comparison, Callable[[Any, Any], bool]] = {
     Comparison.EQUAL: operator.eq,
     Comparison.UNEQUAL: operator.ne,
 }
+
+
+def compare(value: float, comparison: Comparison, threshold: float) -> bool:
+    """Whether the comparison holds."""
+    return _COMPARE[comparison](value, threshold)
+
+
+def decide(comparison: Comparison, threshold: float, low: float, high: float) -> bool | None:
+    """Return whether the comparison holds for every value from `low` to `high`: True, False for none.
+
+    None where it depends on the value.
+    """
+    below, above = threshold < low, threshold > high
+    match comparison:
+        case Comparison.AT_LEAST:
+            always, never = threshold <= low, above
+        case Comparison.ABOVE:
+            always, never = below, threshold >= high
+        case Comparison.AT_MOST:
+            always, never = threshold >= high, below
+        case Comparison.BELOW:
+            always, never = above, threshold <= low
+        case Comparison.EQUAL:
+            always, never = False, below or above
+        case Comparison.UNEQUAL:
+            always, never = below or above, False
+    return True if always else False if never else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +94,11 @@ class AtLeastShare:
         """How many of so many judged cases must satisfy the assertion; exact, rounded up."""
         return -((-self.percent * judged) // 100)
 
+    @property
+    def first_with_slack(self) -> int | None:
+        """The smallest number of judged cases of which one may fail; None where none ever may."""
+        return -(-100 // (100 - self.percent)) if self.percent < 100 else None
+
     def __str__(self) -> str:
         return f"for at_least {_decimal(self.percent)}% of cases"
 
@@ -81,57 +120,211 @@ class AtLeastCount:
 Quantifier: TypeAlias = AllCases | AtLeastShare | AtLeastCount
 
 
+class Match(StrEnum):
+    """How a cohort dimension is compared."""
+
+    EQUAL = "="
+    UNEQUAL = "!="
+    PATTERN = "~"
+    IN = "in"
+
+
 @dataclass(frozen=True, slots=True)
-class Assertion:
-    """One claim about the scores of many cases.
+class Condition:
+    """One condition on the cohort of a case.
 
     Attributes:
-        layer: whose score.
-        name: the sub-score's name; the layer's name for its own value, which is written `layer.score`.
-        threshold: a number, compared with the value, or a verdict, compared with the label.
-        where: cohort dimensions and the values they must have; no others are cases of this assertion.
+        values: one text; for `in` any number of them; for `~` a regular expression that is searched for.
+    """
+
+    dimension: str
+    match: Match
+    values: tuple[str, ...]
+
+    def holds_for(self, cohort: Cohort) -> bool:
+        """Whether a case of this cohort satisfies it."""
+        value = str(getattr(cohort, self.dimension))
+        match self.match:
+            case Match.UNEQUAL:
+                return value != self.values[0]
+            case Match.PATTERN:
+                return re.search(self.values[0], value) is not None
+            case Match.EQUAL | Match.IN:
+                return value in self.values
+
+    def __str__(self) -> str:
+        quoted = [json.dumps(value, ensure_ascii=False) for value in self.values]
+        right = f"({', '.join(quoted)})" if self.match is Match.IN else quoted[0]
+        return f"{self.dimension} {self.match.value} {right}"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRef:
+    """The score that an assertion is about.
+
+    Attributes:
+        name: as it is written: the sub-score's, or the layer's for its own value.
     """
 
     layer: Layer
     name: str
-    comparison: Comparison
-    threshold: float | Label
-    quantifier: Quantifier = AllCases()
-    where: tuple[tuple[str, str], ...] = ()
 
     @property
-    def metric(self) -> str:
-        """`layer.score` or `layer.name`."""
-        return f"{self.layer.value}.{'score' if self.is_own_value else self.name}"
+    def spec(self) -> ScoreSpec | None:
+        """Its entry in the registry; None for a score of the user's own evaluator."""
+        return find(self.layer, self.name)
+
+    @property
+    def row_name(self) -> str:
+        """The name of the score that holds its number."""
+        return self.spec.row_name if self.spec else self.name
 
     @property
     def is_own_value(self) -> bool:
-        """Whether it is about the layer's own value, which every case has."""
+        """Whether it is the layer's own value, which every case has."""
         return self.name == self.layer.value
 
-    def is_about(self, cohort: Cohort) -> bool:
-        """Whether a case of this cohort is one of its cases."""
-        return all(getattr(cohort, dimension) == value for dimension, value in self.where)
+    @property
+    def unit(self) -> Unit:
+        """What its number is counted in; `NONE` for a value from 0 to 1."""
+        return self.spec.unit if self.spec else Unit.NONE
 
-    def satisfied_by(self, scored: Scored) -> bool | None:
-        """Whether this score satisfies it; None where a verdict is asked for and there is none."""
-        compare = _COMPARE[self.comparison]
-        if isinstance(self.threshold, Label):
-            return None if scored.label is None else compare(scored.label, self.threshold)
-        return compare(scored.value, self.threshold)
+    @property
+    def high(self) -> float:
+        """The largest number it can have; the smallest is 0."""
+        return self.spec.high if self.spec else 1.0
+
+    def number_of(self, scored: Scored) -> float | None:
+        """The number that is compared; None where a metric was stored without its raw value."""
+        return scored.raw if self.spec is not None and self.spec.is_raw else scored.value
 
     def __str__(self) -> str:
-        threshold = (
-            self.threshold.value
-            if isinstance(self.threshold, Label)
-            else _decimal(Fraction(repr(self.threshold)))
-        )
-        text = f"{self.metric} {self.comparison.value} {threshold} {self.quantifier}"
-        if self.where:
-            text += " where " + " and ".join(
-                f"{dimension} = {json.dumps(value, ensure_ascii=False)}" for dimension, value in self.where
-            )
-        return text
+        if self.spec is not None or self._is_plain:
+            return score_id(self.layer, self.name)
+        return f"{self.layer.value}.{json.dumps(self.name, ensure_ascii=False)}"
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether the grammar reads the name without quotes."""
+        is_word = PLAIN_NAME.fullmatch(self.name) is not None and self.name != "score"
+        return is_word and nearest(self.layer, self.name) is None
+
+
+@dataclass(frozen=True, slots=True)
+class CaseAssertion:
+    """A claim about the scores of each of many cases.
+
+    Attributes:
+        threshold: a number in the score's unit, or a verdict, which is compared with the label.
+        where: conditions on the cohort; cases that do not meet them all are not cases of this assertion.
+    """
+
+    score: ScoreRef
+    comparison: Comparison
+    threshold: float | Label
+    quantifier: Quantifier = AllCases()
+    where: tuple[Condition, ...] = ()
+
+    def satisfied_by(self, scored: Scored) -> bool | None:
+        """Whether this score satisfies it; None where it lacks the verdict or the raw value needed."""
+        if isinstance(self.threshold, Label):
+            return None if scored.label is None else _COMPARE[self.comparison](scored.label, self.threshold)
+        number = self.score.number_of(scored)
+        return None if number is None else compare(number, self.comparison, self.threshold)
+
+    def __str__(self) -> str:
+        threshold = format_threshold(self.threshold, self.score.unit)
+        return f"{self.score} {self.comparison.value} {threshold} {self.quantifier}{_where(self.where)}"
+
+
+class Function(StrEnum):
+    """What is computed over the scores."""
+
+    AVG = "avg"
+    P50 = "p50"
+    P95 = "p95"
+    MAX = "max"
+    FAIL_RATE = "fail_rate"
+    ERROR_RATE = "error_rate"
+    PRESENCE_RATE = "presence_rate"
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether it is a share, else it has the score's unit."""
+        return self in (Function.FAIL_RATE, Function.ERROR_RATE, Function.PRESENCE_RATE)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An aggregate compared with a number."""
+
+    comparison: Comparison
+    threshold: float
+
+    def text(self, unit: Unit) -> str:
+        """Its canonical text."""
+        return f"{self.comparison.value} {format_threshold(self.threshold, unit)}"
+
+
+@dataclass(frozen=True, slots=True)
+class NoWorse:
+    """An aggregate compared with that of a baseline; it may be worse by `by` at most."""
+
+    by: float = 0.0
+
+    def text(self, unit: Unit) -> str:
+        """Its canonical text."""
+        return "no_worse_than baseline" + (f" by {format_threshold(self.by, unit)}" if self.by else "")
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateAssertion:
+    """A claim about one number over all scores."""
+
+    function: Function
+    score: ScoreRef
+    limit: Bound | NoWorse
+    where: tuple[Condition, ...] = ()
+
+    @property
+    def unit(self) -> Unit:
+        """What the number is counted in."""
+        return Unit.NONE if self.function.is_rate else self.score.unit
+
+    @property
+    def high(self) -> float:
+        """The largest number there can be; the smallest is 0."""
+        return 1.0 if self.function.is_rate else self.score.high
+
+    @property
+    def larger_is_better(self) -> bool:
+        """Whether a larger number is an improvement: for values from 0 to 1 and for presence."""
+        if self.function.is_rate:
+            return self.function is Function.PRESENCE_RATE
+        return self.score.unit is Unit.NONE
+
+    def __str__(self) -> str:
+        return f"{self.function.value}({self.score}) {self.limit.text(self.unit)}{_where(self.where)}"
+
+
+Assertion: TypeAlias = CaseAssertion | AggregateAssertion
+
+
+def is_about(assertion: Assertion, cohort: Cohort) -> bool:
+    """Whether a case of this cohort is one of the assertion's cases."""
+    return all(condition.holds_for(cohort) for condition in assertion.where)
+
+
+def format_threshold(threshold: float | Label, unit: Unit) -> str:
+    """A verdict, or the shortest plain decimal with its unit."""
+    if isinstance(threshold, Label):
+        return threshold.value
+    number = _decimal(Fraction(repr(threshold)))
+    return f"{number} {unit.value}" if unit else number
+
+
+def _where(conditions: Sequence[Condition]) -> str:
+    return " where " + " and ".join(map(str, conditions)) if conditions else ""
 
 
 def _decimal(number: Fraction) -> str:

@@ -1,4 +1,4 @@
-"""Scores against assertions.
+"""Checks assertions over scores.
 
 A case is a run. It satisfies an assertion when every score of that name it has satisfies it; so a run whose
 snippets are judged one by one must have them all right. What could not be judged is never counted as right
@@ -13,59 +13,110 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from spanproof.gate.assertion import Assertion
-from spanproof.gate.missing import why_missing
+from spanproof.gate.aggregates import report_aggregate
+from spanproof.gate.assertion import (
+    AggregateAssertion,
+    Assertion,
+    AtLeastShare,
+    CaseAssertion,
+    NoWorse,
+    is_about,
+)
+from spanproof.gate.errors import NoBaseline
+from spanproof.gate.missing import explain_missing
 from spanproof.gate.report import AssertionReport, CaseResult, CaseState, GateReport, Verdict
-from spanproof.trace import Errored, Layer, Score, Scored, Skipped
+from spanproof.gate.statistics import wilson
+from spanproof.trace import Errored, Label, Layer, Score, Scored, Skipped
 
 _Case = tuple[str, str]
-_Metric = tuple[Layer, str]
+_Name = tuple[Layer, str]
 
+# Which of a case's scores decides: one that is wrong settles it, one that errored leaves it open.
 _PRECEDENCE = (CaseState.VIOLATED, CaseState.ERRORED, CaseState.SATISFIED, CaseState.SKIPPED)
-"""Which of a case's scores speaks for it: one that is wrong settles it, one that broke leaves it open."""
 
 
 @dataclass(slots=True)
-class _Gathered:
-    """The scores of one case that some assertion asks for; `first` tells whose case it is."""
+class CaseScores:
+    """The scores of one case that some assertion needs; `first` has its ids and its cohort."""
 
     first: Score
-    scores: dict[_Metric, list[Score]] = field(default_factory=dict)
+    scores: dict[_Name, list[Score]] = field(default_factory=dict)
 
 
-def check(assertions: Sequence[Assertion], scores: Iterable[Score]) -> GateReport:
-    """Check every assertion over these scores, which are read once."""
-    wanted = {(assertion.layer, assertion.name) for assertion in assertions}
-    cases: dict[_Case, _Gathered] = {}
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    """All cases, and the names of all scores by layer."""
+
+    cases: Sequence[CaseScores]
+    names: Mapping[Layer, AbstractSet[str]]
+
+
+def check(
+    assertions: Sequence[Assertion], scores: Iterable[Score], baseline: Iterable[Score] | None = None
+) -> GateReport:
+    """Check every assertion over these scores, which are read once.
+
+    Args:
+        assertions: what is checked.
+        scores: of the runs that are judged.
+        baseline: scores to compare with, for assertions with `no_worse_than baseline`.
+
+    Raises:
+        NoBaseline: an assertion needs one and there is none.
+    """
+    compared = [each for each in assertions if _needs_baseline(each)]
+    if compared and baseline is None:
+        raise NoBaseline(f"assertion {str(compared[0])!r} compares with a baseline, and none is given")
+    found = _gather(assertions, scores)
+    before = _gather(compared, baseline) if compared and baseline is not None else None
+    return GateReport(tuple(_report(assertion, found, before) for assertion in assertions))
+
+
+def _needs_baseline(assertion: Assertion) -> bool:
+    return isinstance(assertion, AggregateAssertion) and isinstance(assertion.limit, NoWorse)
+
+
+def _gather(assertions: Sequence[Assertion], scores: Iterable[Score]) -> _Gathered:
+    wanted = {(assertion.score.layer, assertion.score.row_name) for assertion in assertions}
+    cases: dict[_Case, CaseScores] = {}
     names: dict[Layer, set[str]] = {layer: set() for layer in Layer}
     for score in scores:
-        case = cases.setdefault((score.trace_id, score.run_span_id), _Gathered(score))
-        metric = (score.layer, score.name)
+        case = cases.setdefault((score.trace_id, score.run_span_id), CaseScores(score))
+        name = (score.layer, score.name)
         names[score.layer].add(score.name)
-        if metric in wanted:
-            case.scores.setdefault(metric, []).append(score)
-    return GateReport(tuple(_report(assertion, cases.values(), names) for assertion in assertions))
+        if name in wanted:
+            case.scores.setdefault(name, []).append(score)
+    return _Gathered(tuple(cases.values()), names)
 
 
-def _report(
-    assertion: Assertion, cases: Iterable[_Gathered], names: Mapping[Layer, AbstractSet[str]]
-) -> AssertionReport:
-    results = tuple(
-        _case_result(assertion, case.first, case.scores.get((assertion.layer, assertion.name), ()))
-        for case in cases
-        if assertion.is_about(case.first.cohort)
+def _report(assertion: Assertion, found: _Gathered, before: _Gathered | None) -> AssertionReport:
+    cases = _cases_of(assertion, found)
+    if not cases:
+        cohort = " with this cohort" if assertion.where else ""
+        return AssertionReport(assertion, Verdict.FAILED, f"there is no case to check{cohort}")
+    if not any(cases):
+        return AssertionReport(assertion, Verdict.FAILED, explain_missing(assertion.score, found.names))
+    if isinstance(assertion, AggregateAssertion):
+        return report_aggregate(assertion, cases, _cases_of(assertion, before) if before else None)
+    firsts = [case.first for case in found.cases if is_about(assertion, case.first.cohort)]
+    return _report_cases(
+        assertion,
+        tuple(_judge_case(assertion, first, scores) for first, scores in zip(firsts, cases, strict=True)),
     )
-    needed = assertion.quantifier.needed(_judged(results))
-    verdict, reason = _verdict(assertion, results, names)
-    return AssertionReport(assertion, verdict, needed, reason, results)
 
 
-def _case_result(assertion: Assertion, first: Score, scores: Sequence[Score]) -> CaseResult:
+def _cases_of(assertion: Assertion, gathered: _Gathered) -> list[Sequence[Score]]:
+    """The scores that the assertion is about, case by case; empty for a case that has none."""
+    name = (assertion.score.layer, assertion.score.row_name)
+    return [case.scores.get(name, ()) for case in gathered.cases if is_about(assertion, case.first.cohort)]
+
+
+def _judge_case(assertion: CaseAssertion, first: Score, scores: Sequence[Score]) -> CaseResult:
     answers = sorted(
-        (_answer(assertion, score) for score in scores), key=lambda answer: _PRECEDENCE.index(answer[0])
+        (_judge_score(assertion, score) for score in scores), key=lambda answer: _PRECEDENCE.index(answer[0])
     )
-    lacking = CaseState.MISSING if assertion.is_own_value else CaseState.SKIPPED
-    state, value, explanation = answers[0] if answers else (lacking, None, f"no {assertion.metric} score")
+    lacking = CaseState.MISSING if assertion.score.is_own_value else CaseState.SKIPPED
+    state, value, explanation = answers[0] if answers else (lacking, None, f"no {assertion.score} score")
     return CaseResult(
         first.trace_id,
         first.run_span_id,
@@ -77,40 +128,48 @@ def _case_result(assertion: Assertion, first: Score, scores: Sequence[Score]) ->
     )
 
 
-def _answer(assertion: Assertion, score: Score) -> tuple[CaseState, float | None, str]:
-    """What one score says: state, value, explanation."""
+def _judge_score(assertion: CaseAssertion, score: Score) -> tuple[CaseState, float | None, str]:
+    """Return state, compared number and explanation of one score."""
     match score.outcome:
-        case Scored(value=value, explanation=explanation):
+        case Scored(explanation=explanation):
+            number = assertion.score.number_of(score.outcome)
             satisfies = assertion.satisfied_by(score.outcome)
+            if satisfies is None and number is None:
+                return CaseState.SKIPPED, None, "stored without its raw value: evaluate the trace again"
             if satisfies is None:
-                return CaseState.SKIPPED, value, f"no verdict: {explanation}"
-            return (CaseState.SATISFIED if satisfies else CaseState.VIOLATED), value, explanation
+                return CaseState.SKIPPED, number, f"no verdict: {explanation}"
+            return (CaseState.SATISFIED if satisfies else CaseState.VIOLATED), number, explanation
         case Skipped(reason):
             return CaseState.SKIPPED, None, reason
         case Errored(error_type, message):
             return CaseState.ERRORED, None, f"{error_type}: {message}"
 
 
-def _judged(cases: Sequence[CaseResult]) -> int:
-    return sum(case.state not in (CaseState.SKIPPED, CaseState.ERRORED) for case in cases)
-
-
-def _verdict(
-    assertion: Assertion, cases: Sequence[CaseResult], names: Mapping[Layer, AbstractSet[str]]
-) -> tuple[Verdict, str]:
+def _report_cases(assertion: CaseAssertion, cases: tuple[CaseResult, ...]) -> AssertionReport:
     states = [case.state for case in cases]
     satisfied, errored = states.count(CaseState.SATISFIED), states.count(CaseState.ERRORED)
-    judged = _judged(cases)
+    judged = sum(state not in (CaseState.SKIPPED, CaseState.ERRORED) for state in states)
+    verdict, reason = _conclude(assertion, cases, satisfied, errored, judged)
+    return AssertionReport(
+        assertion,
+        verdict,
+        reason,
+        needed=assertion.quantifier.needed(judged),
+        cases=cases,
+        share=satisfied / judged if judged else None,
+        interval=wilson(satisfied, judged),
+    )
+
+
+def _conclude(
+    assertion: CaseAssertion, cases: Sequence[CaseResult], satisfied: int, errored: int, judged: int
+) -> tuple[Verdict, str]:
     needed = assertion.quantifier.needed
     counted = f"{satisfied} of {judged} judged cases satisfy it, {needed(judged)} must"
-    left_out = _left_out(cases) + ("" if judged else _advice(assertion, cases))
-    if left_out:
-        counted += f"; {left_out}"
-    if not cases:
-        cohort = " with this cohort" if assertion.where else ""
-        return Verdict.FAILED, f"there is no case to check{cohort}"
-    if not any(case.score_ids for case in cases):
-        return Verdict.FAILED, why_missing(assertion, names)
+    interval = wilson(satisfied, judged)
+    details = [f"{satisfied / judged:.1%}, {interval}" if interval else "", _means_all(assertion, judged)]
+    left_out = _format_left_out(cases) + ("" if judged else _advise(assertion, cases))
+    counted = "; ".join(filter(None, [counted, *details, left_out]))
     # Though every errored case were right it would not pass: so it fails for certain.
     if satisfied + errored < needed(judged + errored):
         return Verdict.FAILED, counted + (f"; {errored} errored" if errored else "")
@@ -121,22 +180,35 @@ def _verdict(
     return Verdict.PASSED, counted
 
 
-def _without_verdict(case: CaseResult) -> bool:
+def _means_all(assertion: CaseAssertion, judged: int) -> str:
+    """A remark where a share below 100 % of so few cases is all of them, and from how many it is not."""
+    quantifier = assertion.quantifier
+    if not isinstance(quantifier, AtLeastShare) or not judged or quantifier.needed(judged) < judged:
+        return ""
+    slack = quantifier.first_with_slack
+    if slack is None:
+        return ""
+    return f"{float(quantifier.percent):g}% of {judged} is all of them: one may fail from {slack} cases on"
+
+
+def _has_no_verdict(case: CaseResult) -> bool:
     """Whether it is left out of the count though it has a value."""
     return case.state is CaseState.SKIPPED and case.value is not None
 
 
-def _left_out(cases: Sequence[CaseResult]) -> str:
-    without = sum(_without_verdict(case) for case in cases)
+def _format_left_out(cases: Sequence[CaseResult]) -> str:
+    without = sum(_has_no_verdict(case) for case in cases)
     skipped = sum(case.state is CaseState.SKIPPED for case in cases) - without
-    told = [f"{skipped} skipped"] if skipped else []
+    parts = [f"{skipped} skipped"] if skipped else []
     if without:
-        told.append(f"{without} {'has' if without == 1 else 'have'} a value and no verdict")
-    return ", ".join(told)
+        parts.append(f"{without} {'has' if without == 1 else 'have'} a value and no verdict")
+    return ", ".join(parts)
 
 
-def _advice(assertion: Assertion, cases: Sequence[CaseResult]) -> str:
-    """What to write where a sub-score never has a verdict; a layer's own value may be open today."""
-    if assertion.is_own_value or not any(_without_verdict(case) for case in cases):
+def _advise(assertion: CaseAssertion, cases: Sequence[CaseResult]) -> str:
+    """What to write where a user's score never has a verdict; a layer's own value may be open today."""
+    if assertion.score.is_own_value or not isinstance(assertion.threshold, Label):
         return ""
-    return f"; {assertion.metric} is advice, so compare its value, as in {assertion.metric} >= 1"
+    if not any(_has_no_verdict(case) for case in cases):
+        return ""
+    return f"; {assertion.score} is advice, so compare its value, as in {assertion.score} >= 1"

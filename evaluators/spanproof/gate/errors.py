@@ -2,6 +2,8 @@
 
     GateError
     ├── AssertionSyntaxError    an assertion cannot be read; column and expectation are named
+    ├── AssertionRefused        an assertion can be read and makes no sense; cause and remedy are named
+    ├── NoBaseline              an assertion needs the scores of a baseline, and none are given
     └── BadScores               a file of scores cannot be read; file and line are named
 
 An assertion that does not hold is no error: it is a report.
@@ -20,7 +22,7 @@ class AssertionSyntaxError(GateError):
     Attributes:
         text: the assertion.
         column: where it goes wrong, from 1.
-        expected: what should stand there.
+        expected: what is expected there.
     """
 
     def __init__(self, text: str, column: int, expected: str) -> None:
@@ -30,6 +32,26 @@ class AssertionSyntaxError(GateError):
         self.text = text
         self.column = column
         self.expected = expected
+
+
+class AssertionRefused(GateError):  # noqa: N818 - says what happened
+    """An assertion names no score, or compares what can never or always hold.
+
+    Attributes:
+        text: the assertion.
+        column: of the part that is refused, from 1.
+        reason: what is wrong, with the remedy.
+    """
+
+    def __init__(self, text: str, column: int, reason: str) -> None:
+        super().__init__(f"assertion {text!r}, column {column}: {reason}")
+        self.text = text
+        self.column = column
+        self.reason = reason
+
+
+class NoBaseline(GateError):  # noqa: N818 - says what is missing
+    """An assertion compares with a baseline, and none is given."""
 
 
 class BadScores(GateError):  # noqa: N818 - names the input

@@ -1,17 +1,23 @@
 """Text to assertions.
 
-    assertion  = metric comparison value quantifier [ where ]
-    metric     = layer "." ( "score" | name )
+    assertion  = cases | aggregate
+    cases      = score comparison value quantifier [ where ]
+    aggregate  = function "(" score ")" ( comparison amount | no_worse ) [ where ]
+    no_worse   = "no_worse_than" "baseline" [ "by" amount ]
+    score      = alias | layer "." ( "score" | name | string )
+    function   = "avg" | "p50" | "p95" | "max" | "fail_rate" | "error_rate" | "presence_rate"
     comparison = ">=" | ">" | "<=" | "<" | "==" | "!="
-    value      = number | "pass" | "fail"
-    quantifier = "for" "all" "cases"
-               | "for" "at_least" number "%" "of" "cases"
-               | "for" "at_least" integer "cases"
+    value      = amount | "pass" | "fail"
+    amount     = number [ unit ] | "$" number
+    quantifier = "for" "all" [ "cases" ]
+               | "for" "at_least" number "%" [ "of" "cases" ]
+               | "for" [ "at_least" ] integer "cases"
     where      = "where" condition { "and" condition }
-    condition  = dimension ( "=" | "==" ) string
+    condition  = dimension ( "=" | "==" | "!=" | "~" ) string
+               | dimension "in" "(" string { "," string } ")"
 
-A string is written as in JSON. Words are matched as they stand here, in lower case. Every error names the
-column and what should stand there.
+A string is written as in JSON. Words are matched as they are written here, in lower case. Every error names
+the column and what is expected there. What can be read and can never fail, or never hold, is refused as well.
 """
 
 from __future__ import annotations
@@ -23,8 +29,31 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from fractions import Fraction
 
-from spanproof.gate.assertion import AllCases, Assertion, AtLeastCount, AtLeastShare, Comparison, Quantifier
-from spanproof.gate.errors import AssertionSyntaxError
+from spanproof.evaluators.scores import ALIASES, UNIT_FACTORS, Unit
+from spanproof.gate.assertion import (
+    AggregateAssertion,
+    AllCases,
+    Assertion,
+    AtLeastCount,
+    AtLeastShare,
+    Bound,
+    CaseAssertion,
+    Comparison,
+    Condition,
+    Function,
+    Match,
+    NoWorse,
+    Quantifier,
+    ScoreRef,
+)
+from spanproof.gate.errors import AssertionRefused, AssertionSyntaxError
+from spanproof.gate.limits import (
+    refuse_comparison,
+    refuse_function,
+    refuse_margin,
+    refuse_score,
+    refuse_verdict,
+)
 from spanproof.trace import Cohort, Label, Layer
 
 _TOKEN = re.compile(
@@ -32,12 +61,14 @@ _TOKEN = re.compile(
         (?P<number>\d{1,30}(?:\.\d{1,30})?)
       | (?P<string>"(?:[^"\\\x00-\x1f]|\\.)*")
       | (?P<word>[A-Za-z_][A-Za-z0-9_-]*)
-      | (?P<symbol>>=|<=|==|!=|[><=.%])
+      | (?P<symbol>>=|<=|==|!=|[><=.%~$(),])
     )""",
     re.VERBOSE,
 )
 
 _DIMENSIONS = tuple(field.name for field in fields(Cohort))
+_FUNCTIONS = tuple(function.value for function in Function)
+_COMPARISONS = " ".join(Comparison)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +84,27 @@ def parse(text: str) -> Assertion:
     """Read one assertion.
 
     Raises:
-        AssertionSyntaxError: it is not one; names the column and what was expected there.
+        AssertionSyntaxError: it is not one; names the column and what is expected there.
+        AssertionRefused: it names no score, or compares what can never or always hold; names the remedy.
     """
     return _Parser(text).assertion()
+
+
+def parse_comparison(text: str, score: ScoreRef) -> Bound:
+    """Read a comparison with an amount, as in `> 0.05 USD`: what follows a score in an assertion.
+
+    Raises:
+        AssertionSyntaxError: it is none; names the column and what is expected there.
+        AssertionRefused: it can never or always hold; names the remedy.
+    """
+    return _Parser(text).comparison_of(score)
 
 
 def parse_lines(text: str) -> list[Assertion]:
     """Read a file of assertions: one a line; empty lines and lines that start with `#` are left out.
 
     Raises:
-        AssertionSyntaxError: a line is no assertion.
+        GateError: a line is no assertion, or is refused.
     """
     lines = (line.strip() for line in text.splitlines())
     return [parse(line) for line in lines if line and not line.startswith("#")]
@@ -88,93 +130,207 @@ class _Parser:
         yield _Token("end", "", end + 1)
 
     def assertion(self) -> Assertion:
-        layer, name = self._metric()
-        comparison = self._comparison()
-        threshold = self._threshold(comparison)
-        quantifier = self._quantifier()
-        where = self._where()
+        following = self._tokens[self._at + 1 :][:1]
+        if self._next.text in _FUNCTIONS and following and following[0].text == "(":
+            found: Assertion = self._aggregate()
+        else:
+            found = self._cases()
         if self._next.kind != "end":
-            raise self._error(
-                self._next.column, "the end, or 'where …'" if not where else "the end, or 'and …'"
-            )
-        return Assertion(layer, name, comparison, threshold, quantifier, where)
+            rest = "the end, or 'and …'" if found.where else "the end, or 'where …'"
+            raise self._error(self._next.column, rest)
+        return found
 
-    def _metric(self) -> tuple[Layer, str]:
+    def comparison_of(self, score: ScoreRef) -> Bound:
+        bound = self._bound(str(score), score.unit, score.high, score)
+        if self._next.kind != "end":
+            raise self._error(self._next.column, "the end")
+        return bound
+
+    def _cases(self) -> CaseAssertion:
+        start = self._next.column
+        score = self._score()
+        if self._next.text == "no_worse_than":
+            raise self._refused(start, f"a baseline is compared with one number: write avg({score})")
+        if self._tokens[self._at + 1 : self._at + 2] and self._tokens[self._at + 1].text in ("pass", "fail"):
+            comparison, threshold = self._verdict(score)
+            return CaseAssertion(score, comparison, threshold, self._quantifier(), self._where())
+        bound = self._bound(str(score), score.unit, score.high, score, verdicts=True)
+        return CaseAssertion(score, bound.comparison, bound.threshold, self._quantifier(), self._where())
+
+    def _aggregate(self) -> AggregateAssertion:
+        start = self._next.column
+        function = Function(self._next.text)
+        self._at += 2
+        score = self._score()
+        self._expect(")")
+        if reason := refuse_function(function, score):
+            raise self._refused(start, reason)
+        blank = AggregateAssertion(function, score, NoWorse())
+        if self._skip("no_worse_than"):
+            limit: Bound | NoWorse = self._no_worse(blank)
+        else:
+            limit = self._bound(f"{function.value}({score})", blank.unit, blank.high, score, aggregate=True)
+        return AggregateAssertion(function, score, limit, self._where())
+
+    def _no_worse(self, assertion: AggregateAssertion) -> NoWorse:
+        self._expect("baseline")
+        if not self._skip("by"):
+            return NoWorse()
+        column = self._next.column
+        by = self._amount(assertion.unit, "a number, as in 'by 0.02'")
+        if reason := refuse_margin(assertion, by):
+            raise self._refused(column, reason)
+        return NoWorse(by)
+
+    def _score(self) -> ScoreRef:
+        start = self._next.column
         layers = [layer.value for layer in Layer]
-        layer = self._one_of(layers, f"a layer ({', '.join(layers)})")
+        if self._next.text in ALIASES:
+            layer = ALIASES[self._next.text]
+            self._at += 1
+            return ScoreRef(layer, layer.value)
+        word = self._one_of(layers, f"a layer ({', '.join(layers)})", ALIASES)
         if not self._skip("."):
-            raise self._error(self._next.column, f"'.', as in {layer}.score")
+            raise self._error(self._next.column, f"'.', as in {word}.score")
         token = self._next
-        if token.kind != "word":
-            raise self._error(token.column, f"'score' or the name of a sub-score of {layer}")
+        if token.kind not in ("word", "string"):
+            raise self._error(token.column, f"'score' or the name of a sub-score of {word}")
+        if token.kind == "string":
+            return ScoreRef(Layer(word), self._string())
         self._at += 1
-        return Layer(layer), layer if token.text == "score" else token.text
+        score = ScoreRef(Layer(word), word if token.text == "score" else token.text)
+        if reason := refuse_score(score):
+            raise self._refused(start, reason)
+        return score
 
-    def _comparison(self) -> Comparison:
-        known = [comparison.value for comparison in Comparison]
+    def _comparison(self, *, aggregate: bool = False) -> Comparison:
         token = self._next
-        if token.text not in known:
-            raise self._error(token.column, f"a comparison ({' '.join(known)})")
+        if token.kind != "symbol" or token.text not in list(Comparison):
+            baseline = ", or no_worse_than baseline" if aggregate else ""
+            raise self._error(token.column, f"a comparison ({_COMPARISONS}){baseline}")
         self._at += 1
         return Comparison(token.text)
 
-    def _threshold(self, comparison: Comparison) -> float | Label:
+    def _verdict(self, score: ScoreRef) -> tuple[Comparison, Label]:
+        comparison = self._comparison()
         token = self._next
-        if token.kind == "number":
-            self._at += 1
-            return float(token.text)
-        if token.text not in ("pass", "fail"):
-            raise self._error(token.column, "a number, pass or fail")
         if comparison not in (Comparison.EQUAL, Comparison.UNEQUAL):
             raise self._error(token.column, f"a number: {token.text} goes with == and != only")
         self._at += 1
-        return Label(token.text)
+        if reason := refuse_verdict(score):
+            raise self._refused(token.column, reason)
+        return comparison, Label(token.text)
+
+    def _bound(
+        self,
+        name: str,
+        unit: Unit,
+        high: float,
+        score: ScoreRef,
+        *,
+        verdicts: bool = False,
+        aggregate: bool = False,
+    ) -> Bound:
+        """A comparison with an amount, which can hold and can fail."""
+        column = self._next.column
+        comparison = self._comparison(aggregate=aggregate)
+        threshold = self._amount(unit, "a number, pass or fail" if verdicts else "a number")
+        if reason := refuse_comparison(name, comparison, threshold, unit, high, score):
+            raise self._refused(column, reason)
+        return Bound(comparison, threshold)
+
+    def _amount(self, unit: Unit, expected: str) -> float:
+        """A number in the unit, which may be written in another of the same kind."""
+        factors = UNIT_FACTORS[unit]
+        before = self._next
+        is_dollars = self._skip("$")
+        if is_dollars and "$" not in factors:
+            raise self._refused(before.column, _wrong_unit("$", unit))
+        token = self._next
+        if token.kind != "number":
+            raise self._error(token.column, expected)
+        self._at += 1
+        written = self._next
+        factor = 1.0
+        if written.text in factors and written.kind in ("word", "symbol") and not is_dollars:
+            factor = factors[written.text]
+            self._at += 1
+        elif written.text == "%" or (written.kind == "word" and written.text not in _AFTER_AMOUNT):
+            raise self._refused(written.column, _wrong_unit(written.text, unit))
+        return float(Fraction(token.text) * Fraction(repr(factor)))
 
     def _quantifier(self) -> Quantifier:
         example = "as in 'for at_least 90% of cases' or 'for all cases'"
         if not self._skip("for"):
             raise self._error(self._next.column, f"'for', {example}")
         if self._skip("all"):
-            self._expect("cases")
+            self._skip("cases")
             return AllCases()
         if self._next.text == "at_most":
             raise self._error(
                 self._next.column,
                 "'at_least' or 'all' (for at_most, turn the comparison round and use at_least)",
             )
+        if self._next.kind == "number":
+            return self._count()
         if not self._skip("at_least"):
             raise self._error(self._next.column, f"'all' or 'at_least', {example}")
-        return self._amount()
+        return self._share_or_count()
 
-    def _amount(self) -> Quantifier:
+    def _share_or_count(self) -> Quantifier:
         token = self._next
         if token.kind != "number":
             raise self._error(token.column, "a number, as in 90% or 20")
-        self._at += 1
-        if self._skip("%"):
-            if Fraction(token.text) > 100:
-                raise self._error(token.column, "at most 100%")
-            self._expect("of")
+        if self._tokens[self._at + 1].text != "%":
+            return self._count()
+        self._at += 2
+        if Fraction(token.text) > 100:
+            raise self._error(token.column, "at most 100%")
+        if self._skip("of"):
             self._expect("cases")
-            return AtLeastShare(Fraction(token.text))
+        return AtLeastShare(Fraction(token.text))
+
+    def _count(self) -> Quantifier:
+        token = self._next
         if "." in token.text:
             raise self._error(token.column, "a whole number of cases, or a share with %")
+        self._at += 1
         if not self._skip("cases"):
             raise self._error(self._next.column, "'% of cases' or 'cases'")
         return AtLeastCount(int(token.text))
 
-    def _where(self) -> tuple[tuple[str, str], ...]:
-        conditions: list[tuple[str, str]] = []
+    def _where(self) -> tuple[Condition, ...]:
+        conditions: list[Condition] = []
         if self._skip("where"):
             conditions.append(self._condition())
             while self._skip("and"):
                 conditions.append(self._condition())
         return tuple(conditions)
 
-    def _condition(self) -> tuple[str, str]:
+    def _condition(self) -> Condition:
         dimension = self._one_of(_DIMENSIONS, f"a cohort dimension ({', '.join(_DIMENSIONS)})")
+        if self._skip("in"):
+            self._expect("(")
+            values = [self._string()]
+            while self._skip(","):
+                values.append(self._string())
+            self._expect(")")
+            return Condition(dimension, Match.IN, tuple(values))
+        if self._skip("~"):
+            column = self._next.column
+            pattern = self._string()
+            try:
+                re.compile(pattern)
+            except re.error as problem:
+                raise self._refused(column, f"{pattern!r} is no regular expression: {problem}") from problem
+            return Condition(dimension, Match.PATTERN, (pattern,))
+        if self._skip("!="):
+            return Condition(dimension, Match.UNEQUAL, (self._string(),))
         if not (self._skip("=") or self._skip("==")):
-            raise self._error(self._next.column, f"'=', as in {dimension} = \"…\"")
+            raise self._error(self._next.column, f"'=', '!=', '~' or 'in', as in {dimension} = \"…\"")
+        return Condition(dimension, Match.EQUAL, (self._string(),))
+
+    def _string(self) -> str:
         token = self._next
         if token.kind != "string":
             raise self._error(token.column, 'a quoted text, as in "checkout"')
@@ -183,13 +339,13 @@ class _Parser:
         except ValueError:
             raise self._error(token.column, "a quoted text with JSON's escapes") from None
         self._at += 1
-        return dimension, str(value)
+        return str(value)
 
-    def _one_of(self, known: Iterable[str], what: str) -> str:
+    def _one_of(self, known: Iterable[str], what: str, near_too: Iterable[str] = ()) -> str:
         token = self._next
         choices = list(known)
-        if token.text not in choices:
-            near = get_close_matches(token.text, choices, n=1)
+        if token.kind != "word" or token.text not in choices:
+            near = get_close_matches(token.text, [*choices, *near_too], n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise self._error(token.column, what + hint)
         self._at += 1
@@ -212,3 +368,17 @@ class _Parser:
 
     def _error(self, column: int, expected: str) -> AssertionSyntaxError:
         return AssertionSyntaxError(self._text, column, expected)
+
+    def _refused(self, column: int, reason: str) -> AssertionRefused:
+        return AssertionRefused(self._text, column, reason)
+
+
+_AFTER_AMOUNT = frozenset(("for", "where"))
+"""Words that may follow an amount and are no unit."""
+
+
+def _wrong_unit(written: str, unit: Unit) -> str:
+    if unit is Unit.NONE:
+        return f"the value is from 0 to 1 and has no unit {written!r}; write a number or a percentage"
+    known = ", ".join(UNIT_FACTORS[unit])
+    return f"the value is in {unit.value}, not in {written!r}; known here: {known}"

@@ -1,7 +1,8 @@
-"""Scores out of a file, as `spanproof eval --json` writes them: a line of JSON per trace.
+"""Reads scores from lines of JSON, as `spanproof eval --json` and `spanproof suite run --json` write them.
 
-What those lines do not hold (evaluator, digest) stays empty. A line that is not one is an error that names
-it: a gate that leaves out what it cannot read would pass on less than it was given.
+A line of `eval` is a trace, the line of `suite run` is a report with a trace per case. What a line does not
+hold (evaluator, digest) stays empty. A line that cannot be read is an error that names it: a gate that left
+it out would pass on less than it was given.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ _DIMENSIONS = frozenset(field.name for field in fields(Cohort))
 
 
 def read_scores(lines: Iterable[str | bytes], source: str = "scores") -> Iterator[Score]:
-    """The scores of these lines.
+    """Yield the scores of these lines.
 
     Args:
-        lines: as `spanproof eval --json` writes them.
+        lines: as `spanproof eval --json` or `spanproof suite run --json` writes them.
         source: the file's name, for errors.
 
     Raises:
@@ -35,11 +36,20 @@ def read_scores(lines: Iterable[str | bytes], source: str = "scores") -> Iterato
             what = f"no field {problem}" if isinstance(problem, KeyError) else str(problem)
             raise BadScores(
                 f"{source}, line {number}: {what}; expected a line of `spanproof eval --json`"
+                " or of `spanproof suite run --json`"
             ) from problem
 
 
-def _scores_of(trace: object) -> Iterator[Score]:
-    given = _object(trace)
+def _scores_of(line: object) -> Iterator[Score]:
+    given = _object(line)
+    if "cases" in given:
+        for case in map(_object, _list(given["cases"])):
+            if "runs" not in case:
+                raise MalformedDocument(
+                    f"case {case.get('id')!r} has no scores: run the suite again with this version"
+                )
+            yield from _scores_of(case)
+        return
     if "error" in given:
         raise MalformedDocument(f"the trace was not evaluated: {given['error']}")
     trace_id = str(given["trace_id"])
@@ -50,8 +60,8 @@ def _scores_of(trace: object) -> Iterator[Score]:
 
 
 def _cohort(run: Mapping[str, object]) -> Cohort:
-    told = _object(run.get("cohort") or {})
-    known = {name: str(value) for name, value in told.items() if name in _DIMENSIONS}
+    given = _object(run.get("cohort") or {})
+    known = {name: str(value) for name, value in given.items() if name in _DIMENSIONS}
     return Cohort(**{"agent": str(run.get("name") or ""), **known})
 
 

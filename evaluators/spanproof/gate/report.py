@@ -1,4 +1,4 @@
-"""What checking assertions found, and its forms for machines: JSON and JUnit XML."""
+"""The result of checking assertions, as values, as JSON and as JUnit XML."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from enum import StrEnum
 
 from spanproof.evaluators.junit import JUnitTest, Problem, ProblemKind, junit_xml
 from spanproof.gate.assertion import Assertion
+from spanproof.gate.statistics import Interval
 
 
 class CaseState(StrEnum):
-    """What one case says about one assertion."""
+    """Whether one case satisfies one assertion."""
 
     SATISFIED = "satisfied"
     VIOLATED = "violated"
@@ -20,7 +21,7 @@ class CaseState(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What became of an assertion; anything but `passed` fails the gate."""
+    """Whether an assertion holds; anything but `passed` fails the gate."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -32,7 +33,7 @@ class CaseResult:
     """One case of one assertion.
 
     Attributes:
-        value: of the deciding score, None where there is none.
+        value: the compared number of the deciding score, None where there is none.
         explanation: why, in the words of the evaluator.
         score_ids: the scores behind it.
     """
@@ -48,19 +49,28 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class AssertionReport:
-    """What became of one assertion.
+    """The result of one assertion.
 
     Attributes:
-        needed: how many cases must satisfy it.
         reason: why the verdict is what it is, in one sentence.
-        cases: every case it is about, in the order of the scores.
+        needed: how many cases must satisfy it; 0 of an aggregate.
+        cases: every case it is about, in the order of the scores; none of an aggregate.
+        share: of the judged cases that satisfy it, from 0 to 1; None where none was judged.
+        interval: of the share, or of an aggregate that is a rate.
+        value, total: of an aggregate, and over how many scores or cases it is.
+        baseline: the aggregate over the baseline, where the assertion compares with it.
     """
 
     assertion: Assertion
     verdict: Verdict
-    needed: int
     reason: str
-    cases: tuple[CaseResult, ...]
+    needed: int = 0
+    cases: tuple[CaseResult, ...] = ()
+    share: float | None = None
+    interval: Interval | None = None
+    value: float | None = None
+    total: int | None = None
+    baseline: float | None = None
 
     def count(self, *states: CaseState) -> int:
         """How many cases are in one of these states."""
@@ -85,7 +95,7 @@ class AssertionReport:
 
 @dataclass(frozen=True, slots=True)
 class GateReport:
-    """What became of all assertions."""
+    """The results of all assertions."""
 
     assertions: tuple[AssertionReport, ...]
 
@@ -97,7 +107,7 @@ class GateReport:
     @property
     def failed_layers(self) -> tuple[str, ...]:
         """The layers of assertions that did not pass, each once."""
-        failed = [r.assertion.layer.value for r in self.assertions if r.verdict is not Verdict.PASSED]
+        failed = [r.assertion.score.layer.value for r in self.assertions if r.verdict is not Verdict.PASSED]
         return tuple(dict.fromkeys(failed))
 
     def to_json(self) -> dict[str, object]:
@@ -118,24 +128,31 @@ def _junit_test(report: AssertionReport) -> JUnitTest:
     if report.verdict is not Verdict.PASSED:
         kind = ProblemKind.FAILURE if report.verdict is Verdict.FAILED else ProblemKind.ERROR
         problem = Problem(kind, report.reason, "\n".join(_case_line(case) for case in report.failing))
-    return JUnitTest(f"spanproof.gate.{report.assertion.layer.value}", str(report.assertion), problem)
+    return JUnitTest(f"spanproof.gate.{report.assertion.score.layer.value}", str(report.assertion), problem)
 
 
 def _case_line(case: CaseResult) -> str:
     value = "" if case.value is None else f" {case.value:.4g}"
-    place = f"{case.agent} trace {case.trace_id} run {case.run_span_id}"
-    return f"{case.state.value}{value}  {place}: {case.explanation}"
+    run = f"{case.agent} trace {case.trace_id} run {case.run_span_id}"
+    return f"{case.state.value}{value}  {run}: {case.explanation}"
 
 
 def _assertion_json(report: AssertionReport) -> dict[str, object]:
     return {
         "assertion": str(report.assertion),
-        "layer": report.assertion.layer.value,
+        "layer": report.assertion.score.layer.value,
+        "score": str(report.assertion.score),
+        "unit": report.assertion.score.unit.value,
         "verdict": report.verdict.value,
         "reason": report.reason,
         "needed": report.needed,
         "judged": report.judged,
         **{state.value: report.count(state) for state in CaseState},
+        "share": report.share,
+        "interval": [report.interval.low, report.interval.high] if report.interval else None,
+        "value": report.value,
+        "total": report.total,
+        "baseline": report.baseline,
         "failing": [
             {
                 "trace_id": case.trace_id,

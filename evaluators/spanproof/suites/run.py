@@ -15,6 +15,7 @@ from pathlib import Path
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.junit import JUnitTest, Problem, ProblemKind, junit_xml
 from spanproof.evaluators.model import TraceEvaluation
+from spanproof.evaluators.score_rows import run_row
 from spanproof.evaluators.scores import BUILT_IN
 from spanproof.suites.case import Case, Expectation, expectation_of
 from spanproof.suites.files import load_suite
@@ -168,6 +169,11 @@ def _case_json(report: CaseReport) -> dict[str, object]:
         "status": report.status.value,
         "agent": report.case.agent,
         "trace_id": report.case.origin.trace_id,
+        "runs": [
+            run_row(run)
+            for run in report.evaluation.runs
+            if run.run.span_id == report.case.origin.run_span_id
+        ],
         "run_span_id": report.case.origin.run_span_id,
         "frozen": {each.layer.value: each.verdict for each in report.case.expectations if each.is_of_layer},
         "differences": [

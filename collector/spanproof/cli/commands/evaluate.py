@@ -20,16 +20,17 @@ from spanproof.cli.commands.config import config_option, read_config
 from spanproof.cli.console import UsageProblem, console, error_console, print_json, progress
 from spanproof.cli.hostile import visible
 from spanproof.cli.policy import pipeline_in, policy_option
-from spanproof.cli.report import outcome_words, runs_table
+from spanproof.cli.report import runs_table
 from spanproof.config.engine import engine_of
 from spanproof.config.model import Config
 from spanproof.evaluators.custom import EvaluatorError
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.judge import JudgeError
-from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
+from spanproof.evaluators.model import TraceEvaluation
+from spanproof.evaluators.score_rows import run_row
 from spanproof.sandbox import BadFixture, Sandbox
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.trace import Errored, Score, Scored, Skipped, Span, Trace, trace_of
+from spanproof.trace import Span, Trace, trace_of
 from spanproof.trace.dialects import normalise
 from spanproof.trace.otlp import MalformedOtlp, read_what_is_good
 
@@ -190,42 +191,8 @@ def evaluation_row(evaluation: TraceEvaluation, file: Path | None) -> dict[str, 
     return {
         "trace_id": evaluation.trace.trace_id,
         "file": str(file) if file is not None else None,
-        "runs": [_run_row(run) for run in evaluation.runs],
+        "runs": [run_row(run) for run in evaluation.runs],
         "spans": len(evaluation.trace.spans),
         "code_bearing_span_ids": list(evaluation.code_bearing_span_ids),
         "defects": sorted(defect.value for defect in evaluation.trace.defects),
     }
-
-
-def _run_row(run: RunEvaluation) -> dict[str, object]:
-    return {
-        "span_id": run.run.span_id,
-        "name": run.run.name,
-        "scores": [score_row(score) for score in run.scores],
-    }
-
-
-def score_row(score: Score) -> dict[str, object]:
-    """One score as it stands in JSON: `reason` says why it was skipped or what errored."""
-    row: dict[str, object] = {
-        "layer": score.layer.value,
-        "name": score.name,
-        "span_id": score.span_id,
-        "outcome": "scored",
-        "value": None,
-        "raw": None,
-        "unit": None,
-        "label": None,
-        "explanation": None,
-        "reason": None,
-    }
-    match score.outcome:
-        case Scored(value=value, label=label, explanation=explanation, raw=raw, unit=unit):
-            row.update(value=value, label=label.value if label is not None else None, explanation=explanation)
-            if raw is not None:
-                row.update(raw=raw, unit=unit)
-        case Skipped(reason=reason):
-            row.update(outcome="skipped", reason=reason)
-        case Errored():
-            row.update(outcome="errored", reason=outcome_words(score.outcome))
-    return row

@@ -20,6 +20,7 @@ from spanproof.gate import (
     CaseState,
     GateError,
     GateReport,
+    NoBaseline,
     Verdict,
     check,
     parse,
@@ -59,7 +60,12 @@ _STYLES = {
     "--scores",
     "scores_file",
     type=click.Path(path_type=Path, allow_dash=True),
-    help="File that `spanproof eval --json` wrote, or - for stdin, instead of a store.",
+    help="File of `spanproof eval --json` or `suite run --json`, or - for stdin, instead of a store.",
+)
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    help="File of the same form, for assertions with `no_worse_than baseline`.",
 )
 @click.option("--junit", type=click.Path(path_type=Path), help="Write a JUnit file.")
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON on stdout.")
@@ -70,6 +76,7 @@ def command(
     project: str | None,
     since: str | None,
     scores_file: Path | None,
+    baseline: Path | None,
     junit: Path | None,
     as_json: bool,
 ) -> int:
@@ -84,7 +91,11 @@ def command(
     try:
         assertions = _assertions(texts, file)
         with _scores(location, project, since, scores_file) as scores:
-            report = check(assertions, scores)
+            report = check(assertions, scores, _read_baseline(baseline) if baseline else None)
+    except NoBaseline as problem:
+        raise UsageProblem(
+            str(problem), "Add --baseline FILE, written by `spanproof eval --json` or `suite run --json`."
+        ) from problem
     except GateError as problem:
         raise UsageProblem(str(problem), "docs/gate.md explains assertions and scores") from problem
     if junit:
@@ -156,6 +167,14 @@ def _scores(
     try:
         with click.open_file(str(file), "rb") as lines:
             yield read_scores(lines, str(file))
+    except OSError as problem:
+        raise UsageProblem(f"{file}: {problem.strerror or problem}", "Give a file of scores.") from problem
+
+
+def _read_baseline(file: Path) -> Iterator[Score]:
+    try:
+        with file.open("rb") as lines:
+            yield from read_scores(lines, str(file))
     except OSError as problem:
         raise UsageProblem(f"{file}: {problem.strerror or problem}", "Give a file of scores.") from problem
 

@@ -1,0 +1,115 @@
+"""What an assertion or an alert rule may compare: refuses what can never or always hold.
+
+Comes in: a reference to a score and what is compared. Goes out: a sentence with the remedy, None where the
+comparison is useful. The gate's grammar and the alert rules of the configuration share these checks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from math import isinf
+from typing import Final
+
+from spanproof.evaluators.scores import NORMALISED_SUFFIX, ScoreKind, Unit, nearest, score_id, scores_of_layer
+from spanproof.gate.assertion import (
+    AggregateAssertion,
+    Comparison,
+    Function,
+    ScoreRef,
+    decide,
+    format_threshold,
+)
+
+
+def refuse_score(score: ScoreRef) -> str | None:
+    """Return why there is no such score; None where there is, or where a user's evaluator may give it."""
+    if score.spec is not None:
+        return None
+    meant = nearest(score.layer, score.name)
+    if meant is None:
+        return None
+    return (
+        f"there is no score {score_id(score.layer, score.name)}; did you mean {meant}?"
+        f" (a score of your own evaluator that is named like this is written in quotes:"
+        f" {score.layer.value}.{json.dumps(score.name)})"
+    )
+
+
+def refuse_verdict(score: ScoreRef) -> str | None:
+    """Return why a verdict of this score cannot be compared; None where it has verdicts."""
+    if score.spec is None or not score.spec.advisory:
+        return None
+    example = f"{score} <= {_EXAMPLES[score.unit]}" if score.spec.is_raw else f"{score} >= 0.9"
+    return f"{score} has no verdict: compare its value, as in {example}"
+
+
+def refuse_comparison(
+    name: str, comparison: Comparison, threshold: float, unit: Unit, high: float, score: ScoreRef
+) -> str | None:
+    """Return why this comparison is useless; None where it can hold and can fail.
+
+    Args:
+        name: of what is compared, as users write it.
+        comparison: how.
+        threshold: in `unit`.
+        unit: of what is compared.
+        high: the largest number there can be; the smallest is 0.
+        score: the score behind it, for the remedy.
+    """
+    decided = decide(comparison, threshold, 0.0, high)
+    if decided is None:
+        return None
+    how = "always holds" if decided else "can never hold"
+    compared = f"{name} {comparison.value} {format_threshold(threshold, unit)}"
+    span = f"from 0 {unit.value}".rstrip() + " upwards" if isinf(high) else f"from 0 to {high:g}"
+    return f"{compared} {how}: its values are {span}; {_remedy(score, comparison, threshold, high)}"
+
+
+def refuse_margin(assertion: AggregateAssertion, by: float) -> str | None:
+    """Return why this margin to the baseline is useless; None where it can be exceeded."""
+    if by < assertion.high:
+        return None
+    return (
+        f"no_worse_than baseline by {format_threshold(by, assertion.unit)} always holds:"
+        f" the values of {assertion.function.value}({assertion.score}) are from 0 to {assertion.high:g};"
+        " give a smaller margin"
+    )
+
+
+def refuse_function(function: Function, score: ScoreRef) -> str | None:
+    """Return why this function cannot be computed over the score; None where it can."""
+    if function is not Function.FAIL_RATE or score.spec is None or not score.spec.advisory:
+        return None
+    return f"{score} has no verdict and never fails: compare avg({score}), p95({score}) or max({score})"
+
+
+def _remedy(score: ScoreRef, comparison: Comparison, threshold: float, high: float) -> str:
+    """What to write instead."""
+    metric = _metric_of(score)
+    if metric is not None and threshold > 1:
+        return f"to compare {metric.unit.value}, write {metric} {comparison.value} {threshold:g}"
+    if high == 1.0 and 1 < threshold <= 100:
+        return f"write {threshold:g}% or {threshold / 100:g}"
+    if isinf(high):
+        return "give a larger number"
+    return "give a number between"
+
+
+def _metric_of(score: ScoreRef) -> ScoreRef | None:
+    """The metric of which the score is the value from 0 to 1, or whose name it resembles."""
+    for spec in scores_of_layer(score.layer):
+        if spec.kind is ScoreKind.METRIC and score.name == f"{spec.name}{NORMALISED_SUFFIX}":
+            return ScoreRef(score.layer, spec.name)
+    return None
+
+
+_EXAMPLES: Final[Mapping[Unit, str]] = {
+    Unit.STEPS: "20 steps",
+    Unit.TOKENS: "50000 tokens",
+    Unit.USD: "0.05 USD",
+    Unit.SECONDS: "10 s",
+    Unit.ERRORS: "2 errors",
+    Unit.NONE: "0.9",
+}
+"""A threshold of each unit, for messages."""
