@@ -82,7 +82,7 @@ def test_json_prints_a_line_per_trace_in_the_agreed_form(good, capsys):
     assert row["runs"][0].keys() == {"span_id", "name", "scores"}
     score = own(row, "correctness")
     assert score.keys() == {
-        "layer", "name", "span_id", "outcome", "value", "label", "explanation", "reason",
+        "layer", "name", "span_id", "outcome", "value", "raw", "unit", "label", "explanation", "reason",
     }  # fmt: skip
     assert (score["outcome"], score["value"], score["label"], score["reason"]) == (
         "scored",
@@ -216,7 +216,7 @@ class Absent(Sandbox):
 
 
 def test_without_a_usable_sandbox_the_record_judges_and_the_remedy_is_told(good, capsys, monkeypatch):
-    monkeypatch.setattr("spanproof.cli.commands.evaluate.opened", lambda backend, settings, workers: Absent())
+    monkeypatch.setattr("spanproof.cli.engine.open_backend", lambda backend, settings, workers: Absent())
     assert run(["eval", "--json", str(good)]) == 0
     captured = capsys.readouterr()
     (row,) = lines(captured.out)

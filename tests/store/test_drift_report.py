@@ -78,7 +78,7 @@ def test_what_is_older_or_of_another_project_is_left_out(report):
 
 def test_on_a_terminal_a_bar_tells_how_far_it_is(report, monkeypatch):
     terminal = Console(file=io.StringIO(), force_terminal=True, width=100)
-    monkeypatch.setattr("spanproof.cli.console.error_console", terminal)
+    monkeypatch.setattr("spanproof.cli.output.console.error_console", terminal)
     report([ended(1, "sha256:aa11"), ended(2, "sha256:bb22", error=MISSING)])
     shown = terminal.file.getvalue()
     assert "reading traces" in shown

@@ -47,10 +47,19 @@ def told(tmp_path):
 def test_feedback_is_shown_with_its_run(told, capfd):
     location, (clerk, cashier) = told
     assert run(["show", clerk, "--store", location]) == 0
-    assert "the user told thumbs_down: the total is wrong" in capfd.readouterr().out
+    assert "user feedback: thumbs down: the total is wrong" in capfd.readouterr().out
     assert run(["show", cashier, "--store", location, "--json"]) == 0
     (said,) = json.loads(capfd.readouterr().out)["feedback"]
     assert (said["trace_id"], said["kind"]) == (cashier, "thumbs_up")
+
+
+def test_feedback_is_a_column_of_the_list_and_no_row(told, capfd):
+    location, _ = told
+    assert run(["traces", "--store", location]) == 0
+    listed = capfd.readouterr().out
+    header, *rows = [line for line in listed.splitlines() if not line.startswith(" ")]
+    assert header.split()[-1] == "feedback"
+    assert sorted(" ".join(row.split()[-2:]) for row in rows) == ["thumbs down", "thumbs up"]
 
 
 def test_the_gate_counts_feedback_as_a_sub_score_of_the_trajectory(told, capfd):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from spanproof.cli.app import run
-from spanproof.cli.console import console
+from spanproof.cli.output.console import console
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import open_store
 from spanproof.trace import Label, Layer, Scored
@@ -34,7 +34,7 @@ def test_traces_are_listed_with_a_verdict_per_layer(location, capfd, monkeypatch
     monkeypatch.setattr(console, "width", 200)
     assert run(["traces", "--store", location]) == 0
     header, good, failing = capfd.readouterr().out.splitlines()
-    assert header.split() == ["started", "(UTC)", "trace", "agent", *Layer, "why"]
+    assert header.split() == ["run", "trace", "started", "(UTC)", *Layer, "why"]
     assert "abd000000000" in good
     assert "abc000000000" in failing
     assert "FAIL" in failing

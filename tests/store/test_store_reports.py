@@ -41,7 +41,7 @@ def test_nothing_to_compare_is_told_and_is_json_all_the_same(tmp_path, capsys, e
     assert run(arguments) == 0
     told = capsys.readouterr()
     assert told.out == ""
-    assert "no run has a judge's word beside a verdict of execution" in told.err
+    assert "no run has both a judge's score and a verdict of execution" in told.err
     assert "judge.beside_share" in told.err
     assert run([*arguments, "--json"]) == 0
     row = json.loads(capsys.readouterr().out)
@@ -56,10 +56,7 @@ def test_a_judge_that_did_not_answer_is_told(tmp_path, capsys, evaluation):
     arguments = ["report", "judge-vs-execution", "--store", str(tmp_path / "store")]
     assert run(arguments) == 0
     told = capsys.readouterr().err
-    assert (
-        "the judge gave no word on 2 runs it was asked about: JudgeFailed.refused: the endpoint answered 401"
-        in told
-    )
+    assert "the judge gave no answer on 2 runs: JudgeFailed.refused: the endpoint answered 401" in told
     assert run([*arguments, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["not_answered"] == 2
 

@@ -61,7 +61,7 @@ def test_a_verdict_that_changed_exits_1_and_is_shown_beside_the_frozen_one(locat
     assert run(["suite", "run", str(suite)]) == 1
     out = capfd.readouterr().out
     assert "regressed" in out
-    assert "groundedness.groundedness: pass frozen, fail now" in out
+    assert "groundedness.groundedness: expected pass, found fail" in out
 
 
 def test_misuse_exits_2(location, suite, tmp_path, capfd):

@@ -1,7 +1,7 @@
 """The `spanproof` command.
 
 `main` is the entry point of the distribution, which an agent process installs without the server's
-dependencies: so it answers `--version` with the standard library alone, and says what to install when a
+dependencies: it answers `--version` with the standard library alone, and names the extra to install when a
 command needs more.
 """
 
@@ -11,21 +11,16 @@ import os
 import signal
 import sys
 
-EXIT_PASS = 0
-EXIT_GATE_FAILED = 1
-EXIT_MISUSE = 2
-EXIT_INTERRUPTED = 128 + signal.SIGINT
-EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE
-"""What a shell makes of a process whose reader has gone: no verdict can be told, so neither 0 nor 1."""
+from spanproof.cli.exit_codes import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_MISUSE, EXIT_PASS
 
 
 def main() -> int:
     """Run the command line and return its exit code: 0 pass, 1 gate failed, 2 misuse, 130 Ctrl-C."""
-    _open_what_is_closed()
+    _replace_closed_streams()
     try:
         code = _run(sys.argv[1:])
         sys.stdout.flush()
-        # The result stands: a Ctrl-C from here on must not end in the interpreter's own traceback.
+        # The result is out: a Ctrl-C from here on must not end in the interpreter's own traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
@@ -40,8 +35,8 @@ def main() -> int:
     return code
 
 
-def _open_what_is_closed() -> None:
-    """A stream that the shell closed (`>&-`) is nowhere, and its descriptor must not become a file's."""
+def _replace_closed_streams() -> None:
+    """Open the null device for streams the shell closed (`>&-`): no file may get their descriptor."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - stays open

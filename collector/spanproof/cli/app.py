@@ -1,8 +1,8 @@
 """The command tree, loaded lazily, and the one place where errors become messages and exit codes.
 
 A command lives in a module of its own and is imported when it is called, so that `spanproof scan` does not
-pay for the server. Expected errors (`UsageProblem`, the packages' own) print one line and exit 2; anything
-else is a bug and says how to report it.
+load the server. An expected error prints its message with the remedy and exits 2; anything else is a bug and
+says how to report it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import difflib
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import version
 
 import click
 
-from spanproof.cli import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_MISUSE, EXIT_PASS
-from spanproof.cli.console import UsageProblem
+from spanproof.cli.documentation import ISSUES_URL
+from spanproof.cli.exit_codes import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_MISUSE, EXIT_PASS
+from spanproof.cli.problems import UsageProblem, describe
 
 _COMMANDS = {
     "demo": ("spanproof.cli.demo", "Run real agents, evaluate their traces, and show the verdicts."),
@@ -25,20 +25,23 @@ _COMMANDS = {
     "scan": ("spanproof.cli.commands.scan", "Scan source code against a policy, without running it."),
     "detect": ("spanproof.cli.commands.detect", "Find code snippets in text."),
     "sandbox": ("spanproof.cli.commands.sandbox", "Run programs in the sandbox."),
-    "replay": ("spanproof.cli.commands.replay", "Replay runs, tool calls answered from their tape."),
-    "score": ("spanproof.cli.commands.score", "Score answers without a trace."),
+    "replay": ("spanproof.cli.commands.replay", "Replay runs; recorded results answer their tool calls."),
+    "score": ("spanproof.cli.commands.score", "Score answers and trajectories without a trace."),
     "traces": ("spanproof.cli.commands.traces", "List evaluated traces."),
-    "show": ("spanproof.cli.commands.show", "Show one trace: snippets, findings, replay, scores."),
-    "rescore": ("spanproof.cli.commands.rescore", "Judge stored traces again, with the evaluators of today."),
-    "judge": ("spanproof.cli.commands.judge", "Ask a model where the rules cannot tell; calibrate it."),
-    "report": ("spanproof.cli.commands.reports", "Views over many stored runs."),
+    "show": ("spanproof.cli.commands.show", "Show one trace: the verdict, why, and the steps."),
+    "rescore": (
+        "spanproof.cli.commands.rescore",
+        "Evaluate stored traces again with the current evaluators.",
+    ),
+    "judge": ("spanproof.cli.commands.judge", "Calibrate an LLM judge, and compare answers with it."),
+    "report": ("spanproof.cli.commands.reports", "Report on many stored runs."),
     "gate": ("spanproof.cli.commands.gate", "Check assertions over scores; exit 1 when one fails."),
-    "promote": ("spanproof.cli.commands.promote", "Freeze a run into a suite as a hermetic case."),
+    "promote": ("spanproof.cli.commands.promote", "Add a stored run to a suite, as a hermetic case."),
     "suite": ("spanproof.cli.commands.suite", "Replay a suite's cases offline."),
-    "doctor": ("spanproof.cli.commands.doctor", "Say which isolation features this machine gives."),
+    "doctor": ("spanproof.cli.commands.doctor", "Show which isolation features this machine has."),
     "config": (
         "spanproof.cli.commands.config",
-        "Check a configuration, show what holds, print the reference.",
+        "Check a configuration, show it, print the reference.",
     ),
 }
 """Command name to the module that holds its `command`, and its one-line help."""
@@ -61,17 +64,17 @@ class _LazyGroup(click.Group):
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(version("spanproof"), prog_name="spanproof", message="%(prog)s %(version)s")
+@click.version_option(package_name="spanproof", prog_name="spanproof", message="%(prog)s %(version)s")
 def app() -> None:
     """Evaluate production agent traces by running the agent's own code.
 
-    Exit codes: 0 pass, 1 a gate failed, 2 misuse or an error of ours, 130 ended by Ctrl-C, 141 the reader of
-    the output went away.
+    Exit codes: 0 pass, 1 a gate failed, 2 misuse or an internal error, 130 ended by Ctrl-C, 141 the output
+    was not read to its end.
     """
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command line; errors end here as one message each."""
+    """Run the command line and return its exit code; every error becomes one message here."""
     try:
         result = app.main(args=list(arguments), prog_name="spanproof", standalone_mode=False)
     except click.exceptions.Abort:
@@ -82,27 +85,26 @@ def run(arguments: Sequence[str]) -> int:
         bare.show()
         return EXIT_MISUSE
     except click.ClickException as problem:
-        _usage_problem(problem).show()
-        return EXIT_MISUSE
+        return _report(_describe_misuse(problem))
     except (BrokenPipeError, SystemExit):
-        # click itself exits, with 1, which here means that a gate failed, when nobody reads its output.
+        # click itself exits, with 1, which here means that a gate failed, when its output is not read.
         return EXIT_BROKEN_PIPE
-    except UsageProblem as problem:
-        problem.show()
-        return EXIT_MISUSE
-    except OSError as failure:
-        _file_problem(failure).show()
-        return EXIT_MISUSE
-    except Exception as bug:  # noqa: BLE001 - the last place before the user
-        if _was_interrupted(bug):
+    except Exception as failure:  # noqa: BLE001 - the last frame before the user
+        if _was_interrupted(failure):
             return EXIT_INTERRUPTED
-        _tell_bug(bug)
-        return EXIT_MISUSE
+        return _report(describe(failure) or _describe_bug(failure))
     return result if isinstance(result, int) else EXIT_PASS
 
 
-def _usage_problem(problem: click.ClickException) -> UsageProblem:
-    """What click says, in the form of all our errors."""
+def _report(problem: UsageProblem) -> int:
+    from spanproof.cli.output.console import show_problem  # loads rich
+
+    show_problem(problem)
+    return EXIT_MISUSE
+
+
+def _describe_misuse(problem: click.ClickException) -> UsageProblem:
+    """Return what click reports, in the form of all our errors."""
     context = problem.ctx if isinstance(problem, click.UsageError) else None
     if context is None:
         return UsageProblem(problem.format_message())
@@ -117,18 +119,8 @@ def _usage_problem(problem: click.ClickException) -> UsageProblem:
     return UsageProblem(what, f"{context.command_path} {usage}; add --help to see the options")
 
 
-def _file_problem(failure: OSError) -> UsageProblem:
-    """A file that went away or a full disk, where no command had a better word for it."""
-    reason = failure.strerror or str(failure)
-    if failure.filename is None:
-        return UsageProblem(
-            f"input or output failed: {reason}", "see where the output goes and whether there is room"
-        )
-    return UsageProblem(f"{failure.filename}: {reason}", "see that it is there and may be read and written")
-
-
 def _was_interrupted(bug: BaseException) -> bool:
-    """Whether Ctrl-C is behind it: a package that is interrupted while it loads may raise something else."""
+    """Return whether Ctrl-C caused it: a package interrupted while it loads may raise something else."""
     cause: BaseException | None = bug
     while cause is not None:
         if isinstance(cause, KeyboardInterrupt):
@@ -137,10 +129,10 @@ def _was_interrupted(bug: BaseException) -> bool:
     return False
 
 
-def _tell_bug(bug: Exception) -> None:
+def _describe_bug(bug: Exception) -> UsageProblem:
     where = traceback.extract_tb(bug.__traceback__)[-1]
-    UsageProblem(
+    return UsageProblem(
         f"internal error: {type(bug).__name__}: {bug}",
-        f"please report it with the command you ran; it was raised in {where.name}"
+        f"please report it at {ISSUES_URL} with the command you ran; it was raised in {where.name}"
         f" ({where.filename.rsplit('/', 1)[-1]}:{where.lineno})",
-    ).show()
+    )

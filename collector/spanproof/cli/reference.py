@@ -1,7 +1,6 @@
 """The reference of the command line, made from the commands: docs/cli.md is this text.
 
-Comes in: the command tree. Goes out: Markdown with every command, its arguments, its options and its batch
-interface. `python -m spanproof.cli.reference > docs/cli.md` writes the page.
+In: the command tree. Out: Markdown with every command, its arguments, its options and its batch interface. `python -m spanproof.cli.reference > docs/cli.md` writes the page.
 """
 
 from __future__ import annotations
@@ -16,27 +15,27 @@ from spanproof.cli.app import app
 _INTRODUCTION = """\
 # Command line
 
-This page is printed by `python -m spanproof.cli.reference`; a test keeps it so.
+`python -m spanproof.cli.reference` prints this page; a test compares the two.
 
 Results go to stdout, everything else (progress, warnings, errors) to stderr. With `--json`, stdout holds JSON
-and nothing else. Colour is left out where the output is no terminal or `NO_COLOR` is set; `COLUMNS` sets the
-width. An error is one message that names the input, the place and the remedy.
+and nothing else. There is no colour where the output is no terminal or `NO_COLOR` is set; `COLUMNS` sets the width.
+An error is one message that names the input, the place and the remedy.
 
 | exit code | means |
 |---|---|
 | 0 | pass |
 | 1 | a gate failed: `gate`, `suite run`, `scan` of a file that is denied, `sandbox run` of a file that \
 fails, `doctor` where the minimum is missing |
-| 2 | misuse, input that could not be read (what could be was worked on), or an error of ours |
+| 2 | misuse, input that could not be read in full (the rest was processed), or an internal error |
 | 130 | ended by Ctrl-C; `serve` drains instead |
-| 141 | nobody read the output to its end (as in `… \\| head -1`), so that no verdict could be told |
+| 141 | the output was not read to its end (as in `… \\| head -1`) |
 
 ## Batch interfaces
 
 JSON Lines on stdin, one JSON line out per line in, in the same order. An answer is flushed as soon as it and
-those before it are done, so that a program may wait for it before it sends the next line. A bad line is
-answered with `{"id": …, "error": "…"}` and the rest goes on; stderr counts the bad ones. The exit code is 0,
-whether lines were bad and whatever the verdicts are. The `id` comes back as it was given; a field with `?`
+those before it are done, so that a program may wait for it before it sends the next line. The answer to a bad
+line is `{"id": …, "error": "…"}` and the rest goes on; stderr counts the bad ones. The exit code is 0,
+also where lines were bad and whatever the verdicts are. The `id` comes back as it was given; a field with `?`
 may be left out. Lone surrogates come back as U+FFFD.
 
 | command | in | out |
@@ -66,10 +65,10 @@ value} |
 `explanation`; a function that fails gives `error`, one that has nothing to score a null `score` and \
 `skipped` (why) |
 | `judge compare --jsonl` | `id`, `task`, `first`, `second` | `id`, `preference` (`first`, `second`, `tie`), \
-`consistent` (both orders said the same), `reasoning` |
+`consistent` (both orders gave the same), `reasoning` |
 
 `eval --json FILE…` writes a line per trace: `trace_id`, `file`, `runs` [`span_id`, `name`, `scores` \
-[`layer`, `name`, `span_id`, `outcome` (`scored`, `skipped`, `errored`), `value`, `label` (`pass`, `fail` or \
+[`layer`, `name`, `span_id`, `outcome` (`scored`, `skipped`, `errored`), `value`, `raw` and `unit` (of a metric the amount and its unit, else null), `label` (`pass`, `fail` or \
 null), `explanation`, `reason`]], `spans`, `code_bearing_span_ids`, `defects` (what is wrong with the shape \
 of the trace: `missing_parent`, `parent_cycle`, `several_roots`, `no_root`, `duplicate_span_ids`, \
 `dropped_attributes`).
@@ -77,7 +76,7 @@ of the trace: `missing_parent`, `parent_cycle`, `several_roots`, `no_root`, `dup
 
 
 def reference() -> str:
-    """The whole page."""
+    """Return the whole page."""
     root = click.Context(app, info_name="spanproof")
     return "\n".join([_INTRODUCTION, *_sections(root)])
 
@@ -131,10 +130,10 @@ def _spelling(option: click.Option, context: click.Context) -> str:
 def _default(option: click.Option, context: click.Context) -> str:
     if option.required:
         return "required"
-    told = [f"`{option.envvar}`"] if option.envvar else []
+    defaults = [f"`{option.envvar}`"] if option.envvar else []
     if option.show_default and not option.is_flag:
-        told.append(f"`{option.get_default(context, call=False)}`")
-    return ", else ".join(told)
+        defaults.append(f"`{option.get_default(context, call=False)}`")
+    return ", else ".join(defaults)
 
 
 if __name__ == "__main__":

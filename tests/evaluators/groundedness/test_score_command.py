@@ -9,7 +9,7 @@ import pytest
 
 from spanproof.cli.app import run
 from spanproof.cli.commands.score import score_groundedness, score_trajectory
-from spanproof.cli.jsonl import run_jsonl
+from spanproof.cli.input.jsonl import run_jsonl
 from spanproof.sandbox.scanners.pipeline import Pipeline
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 from rich.syntax import Syntax
 from rich.text import Text
 
-from spanproof.cli import EXIT_PASS
-from spanproof.cli.console import UsageProblem, console, print_json
-from spanproof.cli.hostile import visible
-from spanproof.cli.jsonl import Row, answer_lines, text_field
+from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.input.files import read_file
+from spanproof.cli.input.jsonl import Row, answer_lines, refuse_files, text_field
+from spanproof.cli.output.console import console, pick, print_json
+from spanproof.cli.output.hostile import visible
+from spanproof.cli.output.words import format_count
 from spanproof.evaluators.detect.text import TextSnippet, snippets_in
 from spanproof.trace import Language
 
@@ -32,10 +33,12 @@ def command(files: tuple[Path, ...], jsonl: bool, as_json: bool) -> int:
     FILES are texts, `-` is stdin, as it is where there are none.
     """
     if jsonl:
-        if files:
-            raise UsageProblem("--jsonl reads stdin, and files were named too", "leave out one of them")
+        refuse_files(files)
         return answer_lines(_answer)
-    for name, text in _texts(files):
+    # All of them first: a file that cannot be read is reported before anything is printed.
+    texts = [(path, read_file(path).decode("utf-8", "replace")) for path in files or (Path("-"),)]
+    for path, text in texts:
+        name = "stdin" if str(path) == "-" else str(path)
         found = snippets_in(text)
         if as_json:
             print_json({"file": name, "snippets": [_row(snippet) for snippet in found]})
@@ -49,32 +52,11 @@ def _answer(row: Row) -> Row:
 
 
 def _row(found: TextSnippet) -> Row:
-    return {
-        "language": found.language.value,
-        "source": found.source,
-        "start": found.start,
-        "end": found.end,
-    }
-
-
-def _texts(files: tuple[Path, ...]) -> list[tuple[str, str]]:
-    return [_text(path) for path in files or (Path("-"),)]
-
-
-def _text(path: Path) -> tuple[str, str]:
-    if str(path) == "-":
-        return "stdin", sys.stdin.buffer.read().decode("utf-8", "replace")
-    try:
-        return str(path), path.read_bytes().decode("utf-8", "replace")
-    except OSError as refused:
-        raise UsageProblem(
-            f"{path} cannot be read: {refused.strerror or refused}", "name a text file, or pipe the text in"
-        ) from refused
+    return pick(found, "language source start end")
 
 
 def _show(name: str, text: str, found: list[TextSnippet]) -> None:
-    count = f"{len(found)} snippet{'' if len(found) == 1 else 's'}"
-    console.print(Text.assemble((name, "bold"), f": {count}"))
+    console.print(Text.assemble((name, "bold"), f": {format_count(len(found), 'snippet')}"))
     for snippet in found:
         line = text.count("\n", 0, snippet.start) + 1
         console.print(Text.assemble(("  " + snippet.language.value, "bold cyan"), f", line {line}"))

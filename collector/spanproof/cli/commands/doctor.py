@@ -1,7 +1,7 @@
-"""`spanproof doctor`: which isolation features this machine gives, backend by backend.
+"""`spanproof doctor`: which isolation features this machine has, backend by backend.
 
-Out: a table, or one JSON line per backend. Exit code 0 when the backend asked for can run, 1 when it lacks a
-feature it cannot do without; where none is asked for, that is the jail, which is what runs by default.
+Out: a table, or one JSON line per backend. Exit code 0 when the chosen backend can run, 1 when it lacks a
+required feature; the default is the jail.
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.backends import DEFAULT_BACKEND, opened, settings_option
-from spanproof.cli.console import console, print_json
+from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.options.backend import DEFAULT_BACKEND, open_backend, settings_option
+from spanproof.cli.output.console import console, pick, print_json
 from spanproof.sandbox import Availability, Feature
 from spanproof.sandbox.registry import backend_names
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line per backend.")
-@click.option("--backend", help="Ask for one backend only.")
+@click.option("--backend", help="Probe one backend only.")
 @settings_option
 def command(as_json: bool, backend: str | None, settings: dict[str, str]) -> int:
-    """Say which isolation features this machine gives.
+    """Show which isolation features this machine has.
 
-    Exit code 0 when the backend asked for can run as it is set; without --backend that is the default one,
+    Exit code 0 when the chosen backend can run with its settings; without --backend that is the default one,
     and the others are shown for information.
     """
-    asked = backend or DEFAULT_BACKEND
-    found = {name: _probe(name, settings if name == asked else {}) for name in _names(backend)}
+    chosen = backend or DEFAULT_BACKEND
+    found = {name: _probe(name, settings if name == chosen else {}) for name in _names(backend)}
     for one in found.values():
         if as_json:
             print_json(_row(one))
         else:
             _show(one)
-    return EXIT_PASS if found[asked].usable else EXIT_GATE_FAILED
+    return EXIT_PASS if found[chosen].usable else EXIT_GATE_FAILED
 
 
 def _names(backend: str | None) -> tuple[str, ...]:
@@ -45,25 +45,14 @@ def _names(backend: str | None) -> tuple[str, ...]:
 
 
 def _probe(name: str, settings: Mapping[str, str]) -> Availability:
-    with opened(name, settings) as sandbox:
+    with open_backend(name, settings) as sandbox:
         return sandbox.availability()
 
 
 def _row(found: Availability) -> dict[str, Any]:
     return {
-        "backend": found.backend,
-        "usable": found.usable,
-        "tier": found.tier.value if found.tier is not None else None,
-        "features": [
-            {
-                "name": feature.name,
-                "present": feature.present,
-                "required": feature.required,
-                "detail": feature.detail,
-                "remedy": feature.remedy,
-            }
-            for feature in found.features
-        ],
+        **pick(found, "backend usable tier"),
+        "features": [pick(feature, "name present required detail remedy") for feature in found.features],
     }
 
 
@@ -88,7 +77,7 @@ def _show(found: Availability) -> None:
 
 
 def _remedies(features: tuple[Feature, ...]) -> dict[str, list[str]]:
-    """What is missing, by what would help."""
+    """Return the names of missing features by their remedy."""
     found: dict[str, list[str]] = {}
     for feature in features:
         if not feature.present and feature.remedy:

@@ -1,4 +1,4 @@
-"""`spanproof report drift`: code that ended in another failure class where another executor ran it.
+"""`spanproof report drift`: code that ended in another failure class in another executor.
 
 Comes in: a store. Goes out: per piece of code its endings, each with what ran it (the image by its digest),
 when, and on which trace; a table, or JSON.
@@ -13,10 +13,17 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.console import console, error_console, print_json, progress
-from spanproof.cli.report import plain
-from spanproof.cli.stored import opened_store, since_ns, since_option, store_option
+from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.options.store import (
+    limit_option,
+    opened_store,
+    project_option,
+    since_ns,
+    since_option,
+    store_option,
+)
+from spanproof.cli.output.console import console, inform, pick, print_json, progress
+from spanproof.cli.output.hostile import plain
 from spanproof.evaluators.drift import Drift, drifts
 from spanproof.evaluators.layers.common import place_of
 from spanproof.evaluators.redact import mask_formats
@@ -31,23 +38,17 @@ _BATCH = 32
 @click.command("drift")
 @store_option
 @since_option
-@click.option("--project", help="Only this project.")
-@click.option(
-    "--limit",
-    default=100,
-    show_default=True,
-    type=click.IntRange(1, 10_000),
-    help="Pieces of code looked at, the newest ones.",
-)
+@project_option
+@limit_option(100, "Pieces of code compared, the newest ones.")
 @click.option("--check", is_flag=True, help="Exit 1 where there is any.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def drift(
     location: str, since: str | None, project: str | None, limit: int, check: bool, as_json: bool
 ) -> int:
-    """Show code that ended otherwise where something else ran it.
+    """Show code whose outcome changed with its executor.
 
-    Of the same code, with the same code before it and the same answers of its tools, the recorded failure
-    class changed with the executor: its type, its version, or its image by digest.
+    For the same code, after the same earlier code and with the same results of its tools, the recorded
+    failure class changed with the executor: its type, its version, or its image by digest.
     """
     with opened_store(location) as store, progress(as_json=as_json) as bar:
         task = bar.add_task("looking for changed code", total=None)
@@ -60,7 +61,7 @@ def drift(
         for each in found:
             _show(each)
     else:
-        error_console.print("no code ended otherwise where another executor ran it", highlight=False)
+        inform("no code ended otherwise where another executor ran it")
     return EXIT_GATE_FAILED if check and found else EXIT_PASS
 
 
@@ -81,11 +82,9 @@ def _row(found: Drift) -> dict[str, object]:
                 "failure_class": ending.failure_class.value,
                 "executor": ending.executor.type,
                 "executor_version": ending.executor.version,
-                "image_name": ending.executor.image_name,
-                "image_digest": ending.executor.image_digest,
+                **pick(ending.executor, "image_name image_digest"),
                 "time": _time(ending.time_ns),
-                "trace_id": ending.trace_id,
-                "span_id": ending.span_id,
+                **pick(ending, "trace_id span_id"),
             }
             for ending in found.endings
         ],

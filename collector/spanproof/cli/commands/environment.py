@@ -1,4 +1,4 @@
-"""`spanproof sandbox environment`: build package sets ahead, list the images, remove those nobody uses."""
+"""`spanproof sandbox environment`: build package sets ahead of use, list the images, remove unused ones."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
 
-from spanproof.cli import EXIT_PASS
-from spanproof.cli.backends import backend_options, opened
-from spanproof.cli.console import UsageProblem, console, print_json
-from spanproof.cli.hostile import visible
-from spanproof.sandbox import EnvironmentUnavailable, Sandbox, SandboxError
+from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.options.backend import backend_options, open_backend
+from spanproof.cli.output.console import console, print_json
+from spanproof.cli.output.hostile import visible
+from spanproof.cli.problems import UsageProblem
+from spanproof.sandbox import Sandbox
 from spanproof.sandbox.environments import Image, Lease, Store, Wanted, read_packages
 from spanproof.sandbox.environments.build import MAX_BYTES, UNUSED_S
 
 _DAY_S = 86400.0
-_REMEDY = "docs/environments.md says what a package set may be"
 
 
 @click.group()
@@ -36,9 +36,9 @@ def build(file: Path, backend: str, settings: dict[str, str], as_json: bool) -> 
 
     FILE is a requirements.txt with exact pins, or a package-lock.json. The sandbox that is named builds it.
     """
-    wanted = wanted_in(file)
-    with opened(backend, settings) as sandbox:
-        lease = have(wanted, sandbox)
+    wanted = read_package_set(file)
+    with open_backend(backend, settings) as sandbox:
+        lease = provide(wanted, sandbox)
     row = {"image": str(lease.path), "packages": [f"{one.name} {one.version}" for one in lease.lock.packages]}
     lease.close()
     if as_json:
@@ -69,7 +69,7 @@ def list_images(as_json: bool) -> int:
     default=UNUSED_S / _DAY_S,
     show_default=True,
     type=click.FloatRange(0),
-    help="Remove images that nobody has used for so long.",
+    help="Remove images that were not used for so long.",
 )
 @click.option(
     "--keep-bytes",
@@ -81,7 +81,7 @@ def list_images(as_json: bool) -> int:
 @click.option("--locks", is_flag=True, help="Forget the locks too: the next build chooses versions anew.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line for each that is removed.")
 def prune(unused_days: float, keep_bytes: int, locks: bool, as_json: bool) -> int:
-    """Remove images nobody needs; one that is in use stays."""
+    """Remove unused images; one that is in use stays."""
     store = Store()
     removed = store.prune(unused_s=unused_days * _DAY_S, max_bytes=keep_bytes)
     if locks:
@@ -94,32 +94,25 @@ def prune(unused_days: float, keep_bytes: int, locks: bool, as_json: bool) -> in
     return EXIT_PASS
 
 
-def wanted_in(file: Path) -> Wanted:
-    """The package set of a file.
+def read_package_set(file: Path) -> Wanted:
+    """Return the package set of a file.
 
     Raises:
-        UsageProblem: it names none.
+        EnvironmentUnavailable: it names none.
     """
-    try:
-        return read_packages(file)
-    except EnvironmentUnavailable as problem:
-        raise UsageProblem(str(problem), _REMEDY) from problem
+    return read_packages(file)
 
 
-def have(wanted: Wanted, sandbox: Sandbox) -> Lease:
-    """The image of a package set, built where it is not there yet.
+def provide(wanted: Wanted, sandbox: Sandbox) -> Lease:
+    """Return the image of a package set, built where there is none yet.
 
     Raises:
-        UsageProblem: it cannot be built, or the sandbox gives no package sets.
+        UsageProblem: the sandbox has no package sets.
+        EnvironmentUnavailable: it cannot be built.
     """
     if sandbox.environments is None:
         raise UsageProblem(f"the {sandbox.name} backend cannot give package sets", "use --backend jail")
-    try:
-        return sandbox.environments.lease(wanted)
-    except EnvironmentUnavailable as problem:
-        raise UsageProblem(str(problem), _REMEDY) from problem
-    except SandboxError as problem:
-        raise UsageProblem(str(problem), "spanproof doctor") from problem
+    return sandbox.environments.lease(wanted)
 
 
 def _row(image: Image) -> dict[str, object]:
@@ -137,8 +130,8 @@ def _row(image: Image) -> dict[str, object]:
 def _show(images: list[Image]) -> None:
     table = Table("image", "pins", "packages", "size", "unused", box=None, pad_edge=False)
     for image in images:
-        days = (time.time() - image.used_at) / _DAY_S
+        unused = f"{(time.time() - image.used_at) / _DAY_S:.1f} days"
         pins = visible(", ".join(image.lock.pins))
         size = decimal(image.size_bytes)
-        table.add_row(image.key[:12], Text(pins), str(len(image.lock.packages)), size, f"{days:.1f} days")
+        table.add_row(image.key[:12], Text(pins), str(len(image.lock.packages)), size, unused)
     console.print(table)

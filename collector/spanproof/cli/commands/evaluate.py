@@ -1,19 +1,18 @@
 """`spanproof eval FILE…`: evaluate OTLP files offline, without a collector and without a store.
 
 Takes OTLP trace files (`.pb`, `.json`, `.jsonl`); prints a table for people or, with `--json`, one line per
-trace. A file that cannot be read, or a line of one, is told by itself, the rest is evaluated, and the exit
-code is 2 at the end. Nothing is sent and nothing is stored.
+trace. A file, or a line of one, that cannot be read is reported, the rest is evaluated, and the exit code is
+2 at the end. Nothing is sent and nothing is stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.text import Text
 
+<<<<<<< HEAD
 from spanproof.cli import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.backends import configured_backend_options, in_backend, opened
 from spanproof.cli.commands.config import config_option, read_config
@@ -33,6 +32,19 @@ from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.trace import Span, Trace, trace_of
 from spanproof.trace.dialects import normalise
 from spanproof.trace.otlp import MalformedOtlp, read_what_is_good
+=======
+from spanproof.cli.engine import opened_engine, warn_of_silent_evaluators
+from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
+from spanproof.cli.input.otlp_files import read_traces
+from spanproof.cli.options.backend import configured_backend_options, override_backend
+from spanproof.cli.options.config import config_option, read_config
+from spanproof.cli.options.policy import policy_option
+from spanproof.cli.output.console import console, pick, print_json, progress, show_problem, warn
+from spanproof.cli.output.runs_table import lines_of, print_runs
+from spanproof.cli.output.words import format_count, outcome_row
+from spanproof.evaluators.model import TraceEvaluation
+from spanproof.trace import Score, Scored
+>>>>>>> a5b4fe3 (cli: group helpers into output, options and input; verdict-first show)
 
 
 @click.command("eval")
@@ -40,7 +52,7 @@ from spanproof.trace.otlp import MalformedOtlp, read_what_is_good
 @policy_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
 @configured_backend_options
-@click.option("--no-replay", is_flag=True, help="Judge by the record alone; run nothing.")
+@click.option("--no-replay", is_flag=True, help="Evaluate the record alone; run nothing.")
 @config_option
 def command(
     files: tuple[Path, ...],
@@ -56,143 +68,80 @@ def command(
     FILES are OTLP trace data: .pb (protobuf), .json, or .jsonl (one request a line). Exit code 2 where one of
     them could not be read in full; the others are evaluated all the same.
 
-    Of the configuration hold `policy`, `sandbox`, `evaluators`, `judge` and `evaluation`, but for
-    `evaluation.sampling`: every run is judged.
+    The sections `policy`, `sandbox`, `evaluators`, `judge` and `evaluation` of the configuration apply, but
+    for `evaluation.sampling`: every run is evaluated.
     """
     evaluations: list[TraceEvaluation] = []
     unreadable = 0
     given: set[str] = set()
-    config = in_backend(read_config(file, ()), backend, settings)
+    config = override_backend(read_config(file, ()), backend, settings)
     with opened_engine(config, policy_file, replay=not no_replay) as engine, progress(as_json=as_json) as bar:
         task = bar.add_task("evaluating", total=len(files))
         for path in files:
-            traces, problems = traces_in(path)
+            traces, problems = read_traces(path)
             for problem in problems:
-                problem.show()
+                show_problem(problem)
             unreadable += bool(problems)
             for trace in traces:
                 evaluation = engine.evaluate(trace)
                 given |= {score.name for score in evaluation.scores}
                 if as_json:
-                    print_json(evaluation_row(evaluation, path))
+                    print_json(_evaluation_row(evaluation, path))
                 else:
                     evaluations.append(evaluation)
             if not traces and not problems:
-                error_console.print(
-                    Text(f"spanproof: {visible(str(path))}: no spans in it", style="yellow"), soft_wrap=True
-                )
+                warn(f"{path}: no spans in it")
             bar.advance(task)
-    if not as_json and evaluations:
-        console.print(runs_table(evaluations))
-        _show_defects(evaluations)
-    if given:
-        tell_silent(config, given)
+    if evaluations:
+        _print(evaluations)
+    warn_of_silent_evaluators(config, given)
     return EXIT_MISUSE if unreadable else EXIT_PASS
 
 
-def tell_silent(config: Config, given: Collection[str]) -> None:
-    """Say which of the user's functions gave no score, where scores were given: a rule may be misspelt."""
-    for each in config.evaluators:
-        if each.name in given:
-            continue
-        rule = each.attach.model_dump(mode="json", exclude_unset=True) or {"kind": each.attach.kind}
-        words = ", ".join(f"{key}: {value}" for key, value in rule.items())
-        why = f"nothing here fits `attach` ({words})"
-        if each.layer not in config.evaluation.layers:
-            why = f"its layer, {each.layer}, is not judged (evaluation.layers)"
-        told = f"spanproof: the evaluator {each.name!r} gave no score: {why}"
-        error_console.print(Text(visible(told), style="yellow"), soft_wrap=True)
-
-
-def _show_defects(evaluations: Sequence[TraceEvaluation]) -> None:
-    """Below the table: what is wrong with the shape of a trace, and traces without a run."""
+def _print(evaluations: Sequence[TraceEvaluation]) -> None:
+    """Print the table; below it what is wrong with the shape of a trace, and traces without a run."""
+    lines = [line for evaluation in evaluations for line in lines_of(evaluation)]
+    if lines:
+        print_runs(console, lines)
     for evaluation in evaluations:
-        words = [defect.value.replace("_", " ") for defect in sorted(evaluation.trace.defects)]
-        if words:
-            told = f"trace {evaluation.trace.trace_id[:8]} is marked: {', '.join(words)}"
-            console.print(Text(told, style="yellow"), soft_wrap=True)
+        name = f"trace {evaluation.trace.trace_id[:8]}"
+        defects = ", ".join(defect.value.replace("_", " ") for defect in sorted(evaluation.trace.defects))
+        if defects:
+            console.print(f"{name} is marked: {defects}", style="yellow", soft_wrap=True)
         if not evaluation.runs:
-            told = f"trace {evaluation.trace.trace_id[:8]}: no run in its {len(evaluation.trace.spans)} spans"
-            console.print(Text(told, style="yellow"), soft_wrap=True)
+            spans = format_count(len(evaluation.trace.spans), "span")
+            console.print(f"{name} has no agent run in its {spans}", style="yellow", soft_wrap=True)
 
 
-@contextmanager
-def opened_engine(
-    config: Config,
-    policy_file: Path | None = None,
-    *,
-    replay: bool = True,
-    workers: int = 1,
-    probe: bool = True,
-) -> Iterator[Engine]:
-    """An engine that judges every run, with its sandbox, which is closed afterwards.
-
-    Where the backend cannot run on this machine, the engine judges by the record alone, and stderr says why.
-
-    Args:
-        config: what it is built by.
-        policy_file: in place of the configuration's.
-        replay: whether code may run again at all.
-        workers: programs run at once.
-        probe: whether to see now that the backend can run here; else it is seen when code first has to run.
-
-    Raises:
-        UsageProblem: the policy, an evaluator, the judge or the backend's name is wrong.
-    """
-    pipeline = pipeline_in(policy_file or config.policy)
-    if not (replay and config.evaluation.replay):
-        yield _engine(config, pipeline, None, "replay is switched off")
-        return
-    backend = config.sandbox.backend
-    with opened(backend, config.sandbox.settings, workers) as sandbox:
-        missing = sandbox.availability().missing if probe else ()
-        if not missing:
-            yield _engine(config, pipeline, sandbox)
-            return
-        reason = f"the backend {backend!r} cannot run here: {missing[0].detail or missing[0].name}"
-        error_console.print(Text(f"spanproof: no replay: {reason}", style="yellow"), soft_wrap=True)
-        if missing[0].remedy:
-            error_console.print(Text(f"  remedy: {missing[0].remedy}"), soft_wrap=True)
-        yield _engine(config, pipeline, None, reason)
-
-
-def _engine(config: Config, pipeline: Pipeline, sandbox: Sandbox | None, no_replay: str = "") -> Engine:
-    every_run = config.evaluation.model_copy(update={"sampling": ()})
-    try:
-        return engine_of(config.model_copy(update={"evaluation": every_run}), pipeline, sandbox, no_replay)
-    except (EvaluatorError, JudgeError) as problem:
-        remedy = "mend or remove it; docs/evaluators.md and docs/judge.md show the form"
-        raise UsageProblem(str(problem), remedy) from problem
-    except BadFixture as problem:
-        raise UsageProblem(str(problem), "see docs/replay.md") from problem
-
-
-def traces_in(file: Path) -> tuple[list[Trace], list[UsageProblem]]:
-    """The traces of one OTLP file, in the order of their first span, and what could not be read of it."""
-    spans: dict[str, list[Span]] = {}
-    try:
-        requests, malformed = read_what_is_good(file)
-    except OSError as failure:
-        reason = failure.strerror or str(failure)
-        return [], [UsageProblem(f"{file} cannot be read: {reason}", "Give the path of an OTLP file.")]
-    except MalformedOtlp as failure:
-        requests, malformed = [], [failure]
-    for request in requests:
-        for span in normalise(request):
-            spans.setdefault(span.trace_id, []).append(span)
-    remedy = "Give OTLP trace data: .pb (protobuf), .json, or .jsonl (one request a line)."
-    return [trace_of(of_trace) for of_trace in spans.values()], [
-        UsageProblem(str(each), remedy) for each in malformed
-    ]
-
-
-def evaluation_row(evaluation: TraceEvaluation, file: Path | None) -> dict[str, object]:
-    """One trace as the line that `--json` prints."""
+def _evaluation_row(evaluation: TraceEvaluation, file: Path) -> dict[str, object]:
     return {
         "trace_id": evaluation.trace.trace_id,
+<<<<<<< HEAD
         "file": str(file) if file is not None else None,
         "runs": [run_row(run) for run in evaluation.runs],
+=======
+        "file": str(file),
+        "runs": [
+            {
+                "span_id": run.run.span_id,
+                "name": run.run.name,
+                "scores": [_score_row(score) for score in run.scores],
+            }
+            for run in evaluation.runs
+        ],
+>>>>>>> a5b4fe3 (cli: group helpers into output, options and input; verdict-first show)
         "spans": len(evaluation.trace.spans),
         "code_bearing_span_ids": list(evaluation.code_bearing_span_ids),
         "defects": sorted(defect.value for defect in evaluation.trace.defects),
     }
+<<<<<<< HEAD
+=======
+
+
+def _score_row(score: Score) -> dict[str, object]:
+    of_score = {"layer": score.layer.value, "name": score.name, "span_id": score.span_id}
+    unset = dict.fromkeys(("outcome", "value", "raw", "unit", "label", "explanation", "reason"))
+    measured = score.outcome if isinstance(score.outcome, Scored) and score.outcome.raw is not None else None
+    raw = pick(measured, "raw unit") if measured else {}
+    return of_score | unset | outcome_row(score.outcome) | raw
+>>>>>>> a5b4fe3 (cli: group helpers into output, options and input; verdict-first show)

@@ -10,15 +10,23 @@ import click
 from rich.padding import Padding
 from rich.text import Text
 
-from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.console import UsageProblem, console, error_console, print_json
-from spanproof.cli.report import plain
-from spanproof.cli.stored import DEFAULT_STORE, opened_store, since_ns, since_option, store_option
+from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.input.files import write_file
+from spanproof.cli.options.store import (
+    DEFAULT_STORE,
+    opened_store,
+    project_option,
+    since_ns,
+    since_option,
+    store_option,
+)
+from spanproof.cli.output.console import console, inform, print_json
+from spanproof.cli.output.hostile import plain
+from spanproof.cli.problems import UsageProblem
 from spanproof.gate import (
     Assertion,
     AssertionReport,
     CaseState,
-    GateError,
     GateReport,
     NoBaseline,
     Verdict,
@@ -54,7 +62,7 @@ _STYLES = {
     help="File of assertions, one a line; # comments.",
 )
 @store_option
-@click.option("--project", help="Only scores of this project; with a store.")
+@project_option
 @since_option
 @click.option(
     "--scores",
@@ -88,6 +96,7 @@ def command(
         raise UsageProblem(
             "--scores is given with --store, --project or --since", "Those are for scores out of a store."
         )
+<<<<<<< HEAD
     try:
         assertions = _assertions(texts, file)
         with _scores(location, project, since, scores_file) as scores:
@@ -98,8 +107,14 @@ def command(
         ) from problem
     except GateError as problem:
         raise UsageProblem(str(problem), "docs/gate.md explains assertions and scores") from problem
+=======
+    assertions = _assertions(texts, file)
+    with _scores(location, project, since, scores_file) as scores:
+        report = check(assertions, scores)
+>>>>>>> a5b4fe3 (cli: group helpers into output, options and input; verdict-first show)
     if junit:
-        _write(junit, report.to_junit())
+        write_file(junit, report.to_junit())
+        inform(f"wrote {junit}")
     if as_json:
         print_json(report.to_json())
     else:
@@ -114,7 +129,7 @@ def print_report(report: GateReport) -> None:
         console.print(Text.assemble((word, style), "  ", (str(each.assertion), "bold")), soft_wrap=True)
         console.print(Padding(plain(each.reason), (0, 0, 0, 6)))
         for case in _shown(each):
-            # Cases against an assertion that holds all the same are told, but not shouted.
+            # Cases against an assertion that holds all the same are printed dim.
             style = "dim" if each.verdict is Verdict.PASSED else ""
             console.print(Padding(case, (0, 0, 0, 6)), style=style)
     if not report.passed:
@@ -169,6 +184,7 @@ def _scores(
             yield read_scores(lines, str(file))
     except OSError as problem:
         raise UsageProblem(f"{file}: {problem.strerror or problem}", "Give a file of scores.") from problem
+<<<<<<< HEAD
 
 
 def _read_baseline(file: Path) -> Iterator[Score]:
@@ -186,3 +202,5 @@ def _write(path: Path, text: str) -> None:
     except OSError as problem:
         raise UsageProblem(f"{path}: {problem.strerror}", "Name a file that can be written.") from problem
     error_console.print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)
+=======
+>>>>>>> a5b4fe3 (cli: group helpers into output, options and input; verdict-first show)

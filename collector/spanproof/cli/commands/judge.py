@@ -1,4 +1,4 @@
-"""`spanproof judge`: see the rubrics, calibrate a judge against people, compare two answers.
+"""`spanproof judge`: list the rubrics, calibrate a judge against labels of people, compare two answers.
 
 The model, its budget and its rubrics come from the `judge` section of the configuration; `OPENAI_BASE_URL`
 and `OPENAI_API_KEY` say where it is.
@@ -15,21 +15,22 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.commands.config import config_option, read_config, set_option
-from spanproof.cli.console import UsageProblem, console, error_console, print_json, progress
-from spanproof.cli.jsonl import Row, answer_lines, text_field
-from spanproof.cli.stored import counted
+from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.input.jsonl import Row, answer_lines, text_field
+from spanproof.cli.options.config import config_option, read_config, set_option
+from spanproof.cli.output.console import console, print_json, progress, warn
+from spanproof.cli.output.words import format_count
+from spanproof.cli.problems import UsageProblem
 from spanproof.config.engine import judge_of
 from spanproof.config.model import JudgeChoice
-from spanproof.evaluators.judge import Judge, JudgeError, RubricError, load_rubrics
-from spanproof.evaluators.judge.calibration import BadLabels, Calibration, calibrate, labels_in
+from spanproof.evaluators.judge import Judge, load_rubrics
+from spanproof.evaluators.judge.calibration import Calibration, calibrate, labels_in
 from spanproof.evaluators.judge.pairs import compare, preference_rubric
 
 
 @click.group()
 def command() -> None:
-    """Ask a model where the rules cannot tell, and see how far it can be trusted."""
+    """Calibrate an LLM judge, and compare answers with it."""
 
 
 @command.command()
@@ -42,7 +43,7 @@ def rubrics(write: Path | None, as_json: bool) -> int:
         for entry in (resources.files("spanproof.evaluators.judge") / "rubrics").iterdir():
             target = write / entry.name
             if target.exists():
-                raise UsageProblem(f"{target} is there already", "Name another folder, or remove it first.")
+                raise UsageProblem(f"{target} exists already", "Name another folder, or remove it first.")
             target.write_text(entry.read_text("utf-8"), "utf-8")
     table = Table("rubric", "layer", "score", "passes at", "version", box=None, pad_edge=False)
     for rubric in load_rubrics().values():
@@ -73,33 +74,24 @@ def calibrate_command(
     at_least: float | None,
     as_json: bool,
 ) -> int:
-    """Compare a judge with people.
+    """Compare a judge with labels of people.
 
     LABELS is JSON Lines: {"id"?, "rubric", "material": {title: text}, "label": "pass" or "fail", "split"?}.
-    The threshold is chosen on rows of the split `threshold`, the agreement told on those of the split
-    `report`; rows without one are halved by their content.
+    The threshold is chosen on rows of the split `threshold`, the agreement measured on those of the split
+    `report`; rows without a split are divided by their content.
     """
     choice = read_config(file, settings).judge
     judge = _judge(choice)
-    try:
-        known = load_rubrics(choice.rubrics)
-        rows = labels_in(labels, known)
-        asked = {name: [row for row in rows if row.rubric == name] for name in known}
-        with progress(as_json=as_json) as bar:
-            task = bar.add_task("asking the judge", total=len(rows))
-            found = [
-                calibrate(judge, known[name], of_rubric, choice.at_once, lambda: bar.advance(task))
-                for name, of_rubric in asked.items()
-                if of_rubric
-            ]
-    except BadLabels as problem:
-        raise UsageProblem(f"{labels.name}: {problem}", "docs/judge.md shows the form of labels") from problem
-    except RubricError as problem:
-        raise UsageProblem(str(problem), "docs/judge.md shows the form of a rubric") from problem
-    except JudgeError as problem:
-        raise UsageProblem(
-            str(problem), "see that judge.model, OPENAI_BASE_URL and OPENAI_API_KEY name a model that answers"
-        ) from problem
+    known = load_rubrics(choice.rubrics)
+    rows = labels_in(labels, known)
+    labelled = {name: [row for row in rows if row.rubric == name] for name in known}
+    with progress(as_json=as_json) as bar:
+        task = bar.add_task("calibrating", total=len(rows))
+        found = [
+            calibrate(judge, known[name], of_rubric, choice.at_once, lambda: bar.advance(task))
+            for name, of_rubric in labelled.items()
+            if of_rubric
+        ]
     if not found:
         raise UsageProblem(f"{labels.name} holds no labels", "Give one JSON object per line.")
     for each in found:
@@ -118,7 +110,7 @@ def calibrate_command(
 @config_option
 @set_option
 def compare_command(jsonl: bool, file: Path | None, settings: tuple[str, ...]) -> int:
-    """Say which of two answers is better, asked in both orders.
+    """Decide which of two answers is better, in both orders.
 
     In: {"id", "task", "first", "second"}. Out: {"id", "preference", "consistent", "reasoning"}.
     """
@@ -141,14 +133,11 @@ def compare_command(jsonl: bool, file: Path | None, settings: tuple[str, ...]) -
 
 
 def _judge(choice: JudgeChoice) -> Judge:
-    try:
-        judge = judge_of(choice)
-    except JudgeError as problem:
-        raise UsageProblem(str(problem), "docs/judge.md says how to set up a judge") from problem
+    judge = judge_of(choice)
     if judge is None:
         raise UsageProblem("no judge is configured", "--set judge.model=gpt-4.1-mini-2025-04-14")
     if judge.warning:
-        error_console.print(Text(f"spanproof: {judge.warning}", style="yellow"), soft_wrap=True)
+        warn(judge.warning)
     return judge
 
 
@@ -170,13 +159,13 @@ def _calibration_row(found: Calibration) -> dict[str, object]:
 
 def _show(found: Calibration) -> None:
     agreed, confusion = found.agreement, found.agreement.confusion
-    told = f"κ = {agreed.kappa:.2f} ({agreed.low:.2f} to {agreed.high:.2f}, 95 %)"
+    kappa = f"κ = {agreed.kappa:.2f} ({agreed.low:.2f} to {agreed.high:.2f}, 95 %)"
     if math.isnan(agreed.kappa):
-        told = "no κ: what the judge answered is all alike"
+        kappa = "no κ: the judge gave every row the same answer"
     console.print(
         Text.assemble(
             (found.rubric, "bold"),
-            f"  {told} on {counted(confusion.total, 'row')}, pass at {found.threshold:.2f}",
+            f"  {kappa} on {format_count(confusion.total, 'row')}, pass at {found.threshold:.2f}",
         )
     )
     table = Table("", "judge: pass", "judge: fail", box=None, pad_edge=False)

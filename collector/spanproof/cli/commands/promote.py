@@ -1,4 +1,4 @@
-"""`spanproof promote TRACE --suite DIR`: freeze a stored run into a suite as a hermetic case."""
+"""`spanproof promote TRACE --suite DIR`: add a stored run to a suite as a hermetic case."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from spanproof.cli import EXIT_PASS
-from spanproof.cli.console import UsageProblem, console, error_console, print_json
-from spanproof.cli.report import plain
-from spanproof.cli.stored import counted, opened_store, run_of, store_option, trace_by_prefix
+from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.options.store import find_run, find_trace, opened_store, store_option
+from spanproof.cli.output.console import console, print_json, warn
+from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.words import format_count
 from spanproof.evaluators.model import RunEvaluation
-from spanproof.suites import Case, SuiteError, promote
+from spanproof.suites import Case, promote
 
 
 @click.command("promote")
 @click.argument("trace")
 @click.option("--suite", required=True, type=click.Path(path_type=Path, file_okay=False), help="The suite.")
-@click.option("--run", help="Which run: the start of its span id, or its name; not needed for a single one.")
-@click.option("--replace", is_flag=True, help="Freeze anew a case that is there already; its notes stay.")
+@click.option(
+    "--run", help="Which run: the start of its span id, or its name; needed where there are several."
+)
+@click.option("--replace", is_flag=True, help="Write a case that exists already anew; its notes stay.")
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="The case as JSON on stdout.")
 def command(
@@ -31,46 +34,37 @@ def command(
     location: str,
     as_json: bool,
 ) -> int:
-    """Freeze a run of a stored trace into a suite.
+    """Add a run of a stored trace to a suite, as a hermetic case.
 
     TRACE is its id or the start of it.
     """
     with opened_store(location) as store:
-        evaluation = trace_by_prefix(store, trace)
-    chosen = run_of(evaluation, run)
-    try:
-        case = promote(evaluation, chosen.run.span_id, suite, replace=replace)
-    except SuiteError as problem:
-        raise UsageProblem(str(problem)) from problem
-    except OSError as problem:
-        raise UsageProblem(f"{problem.filename}: {problem.strerror}", "Name another folder.") from problem
+        evaluation = find_trace(store, trace)
+    chosen = find_run(evaluation, run)
+    case = promote(evaluation, chosen.run.span_id, suite, replace=replace)
     folder = suite / "cases" / case.id
     _warn_of_secrets(chosen, case)
     if as_json:
-        print_json(case_json(case, folder))
+        print_json(_case_row(case, folder))
     else:
         print_case(case, folder)
     return EXIT_PASS
 
 
 def _warn_of_secrets(run: RunEvaluation, case: Case) -> None:
-    """A case holds the code as it was: whoever commits it must know that a secret is in it."""
+    """Warn where the code of a case has a secret, which would be committed with it."""
     for number, snippet in enumerate(case.snippets, start=1):
         scan = run.scans.get(snippet.id)
         for finding in scan.findings if scan else ():
             if finding.rule.startswith("secret."):
-                error_console.print(
-                    Text.assemble(
-                        ("warning: ", "bold yellow"),
-                        f"snippet {number}, line {finding.line}, holds a secret ({finding.rule}), and so"
-                        " does the case: revoke it before the suite is shared",
-                    ),
-                    soft_wrap=True,
+                warn(
+                    f"snippet {number}, line {finding.line}, holds a secret ({finding.rule}), and so does"
+                    " the case: revoke it before the suite is shared"
                 )
 
 
-def case_json(case: Case, folder: Path) -> dict[str, object]:
-    """A case as `--json` prints it."""
+def _case_row(case: Case, folder: Path) -> dict[str, object]:
+    """Return a case as `--json` prints it."""
     return {
         "id": case.id,
         "folder": str(folder),
@@ -84,14 +78,15 @@ def case_json(case: Case, folder: Path) -> dict[str, object]:
 
 
 def print_case(case: Case, folder: Path) -> None:
-    """A case in a few lines."""
+    """Print a case in a few lines."""
     calls = sum(len(snippet.tape) for snippet in case.snippets)
     console.print(Text.assemble(("case ", "bold"), case.id), soft_wrap=True)
     console.print(Text.assemble("  files  ", str(folder)), soft_wrap=True)
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_row("  task", plain(case.task or "not on the trace"))
     grid.add_row(
-        "  holds", f"{counted(len(case.snippets), 'snippet')}, {counted(calls, 'tool call')} on tape"
+        "  holds",
+        f"{format_count(len(case.snippets), 'snippet')}, {format_count(calls, 'tool call')} on tape",
     )
     for each in case.expectations:
         if each.is_of_layer:

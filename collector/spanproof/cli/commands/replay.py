@@ -1,7 +1,7 @@
-"""`spanproof replay`: runs replayed, from OTLP files or, with `--jsonl`, from JSON Lines without a trace.
+"""`spanproof replay`: replay runs from OTLP files or, with `--jsonl`, from JSON Lines without a trace.
 
-A line holds a run's steps in order, its tools with their parameters, and the tape of recorded calls; the
-answer holds what became of each step. The steps share one sandboxed session. Nothing runs outside it.
+A line has a run's steps in order, its tools with their parameters, and the tape of recorded calls; the
+answer has the outcome of each step. The steps share one sandboxed session. Nothing runs outside it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,17 @@ from typing import Any
 
 import click
 
-from spanproof.cli.backends import configured_backend_options, in_backend, opened
-from spanproof.cli.commands.config import config_option, read_config
-from spanproof.cli.console import UsageProblem
-from spanproof.cli.jsonl import BadRow, Row, answer_lines
-from spanproof.cli.replayed import replay_files
+from spanproof.cli.commands.replay_files import replay_files
+from spanproof.cli.input.jsonl import BadRow, Row, answer_lines
+from spanproof.cli.options.backend import (
+    configured_backend_options,
+    open_backend,
+    override_backend,
+    workers_option,
+)
+from spanproof.cli.options.config import config_option, read_config
+from spanproof.cli.output.console import pick
+from spanproof.cli.problems import UsageProblem
 from spanproof.evaluators.model import Divergence
 from spanproof.evaluators.replay import ReplayedSource, replay_sources
 from spanproof.sandbox import Sandbox
@@ -33,7 +39,7 @@ from spanproof.trace import Payload, RecordedCall, SpanError
     help="Runs as JSON Lines on stdin, answers on stdout; with FILES, one line per run.",
 )
 @configured_backend_options
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 256), help="Runs at once.")
+@workers_option
 @config_option
 def command(
     files: tuple[Path, ...],
@@ -45,11 +51,11 @@ def command(
 ) -> int:
     """Replay the runs of OTLP files, or of JSON Lines.
 
-    The steps of a run share one session; tool calls are answered from its tape. FILES are OTLP trace data;
+    The steps of a run share one session; recorded results answer its tool calls. FILES are OTLP trace data;
     each run is shown step by step, replay beside record, with the first step that left the record. Fixtures
     and sandbox are those of the configuration. Exit code 2 where a file could not be read in full.
     """
-    config = in_backend(read_config(file, ()), backend, settings)
+    config = override_backend(read_config(file, ()), backend, settings)
     if files:
         return replay_files(files, config, workers, as_json=jsonl)
     if not jsonl:
@@ -57,7 +63,7 @@ def command(
             "replay needs OTLP files, or runs as JSON Lines",
             "spanproof replay trace.json, or spanproof replay --jsonl < runs.jsonl",
         )
-    with opened(config.sandbox.backend, config.sandbox.settings, workers) as sandbox:
+    with open_backend(config.sandbox.backend, config.sandbox.settings, workers) as sandbox:
         for missing in sandbox.availability().missing[:1]:
             reason = missing.detail or missing.name
             raise UsageProblem(f"the backend {sandbox.name!r} cannot run here: {reason}", missing.remedy)
@@ -76,7 +82,7 @@ def _step_row(step: ReplayedSource) -> Row:
         "failure_class": execution.failure_class.value,
         "stdout": execution.stdout,
         "result": step.result,
-        "exception": {"type": raised.type, "message": raised.message} if raised is not None else None,
+        "exception": pick(raised, "type message") if raised is not None else None,
         "divergences": [_divergence_row(divergence) for divergence in step.divergences],
     }
     rarely = {
@@ -89,12 +95,7 @@ def _step_row(step: ReplayedSource) -> Row:
 
 
 def _divergence_row(divergence: Divergence) -> Row:
-    return {
-        "tool": divergence.tool,
-        "args": list(divergence.args),
-        "kwargs": dict(divergence.kwargs),
-        "reason": divergence.reason,
-    }
+    return pick(divergence, "tool args kwargs reason")
 
 
 def _steps(row: Row) -> list[str]:

@@ -1,4 +1,4 @@
-"""`spanproof report`: views over many stored runs.
+"""`spanproof report`: reports on many stored runs.
 
 Comes in: a store. Goes out: a table, or JSON.
 """
@@ -13,11 +13,12 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from spanproof.cli import EXIT_PASS
 from spanproof.cli.commands.drift import drift
-from spanproof.cli.console import console, error_console, print_json
-from spanproof.cli.report import outcome_words, plain
-from spanproof.cli.stored import counted, opened_store, since_ns, since_option, store_option
+from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.options.store import limit_option, opened_store, since_ns, since_option, store_option
+from spanproof.cli.output.console import console, inform, print_json, warn
+from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.words import describe_outcome, format_count
 from spanproof.evaluators.judge import BESIDE
 from spanproof.evaluators.judge.agreement import Agreement, Confusion, agreement
 from spanproof.store import Store
@@ -29,7 +30,7 @@ _NOTHING = Agreement(math.nan, math.nan, math.nan, Confusion(0, 0, 0, 0))
 
 @click.group()
 def command() -> None:
-    """Views over many stored runs."""
+    """Report on many stored runs."""
 
 
 command.add_command(drift)
@@ -45,16 +46,10 @@ command.add_command(drift)
     type=click.FloatRange(0, 1),
     help="The judge passes from this score on; `spanproof judge calibrate` finds it.",
 )
-@click.option(
-    "--limit",
-    default=20,
-    show_default=True,
-    type=click.IntRange(1, 10_000),
-    help="Differences shown at most.",
-)
+@limit_option(20, "Differences shown at most.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def judge_vs_execution(location: str, since: str | None, threshold: float, limit: int, as_json: bool) -> int:
-    """Show where a judge and the running of the code differ.
+    """Show where a judge and execution differ.
 
     Compares the advice a judge gave beside execution (`judge.beside_share`) with the verdict on correctness.
     """
@@ -69,20 +64,19 @@ def judge_vs_execution(location: str, since: str | None, threshold: float, limit
     if pairs:
         _show(agreed, differing)
     else:
-        nothing = "no run has a judge's word beside a verdict of execution"
-        error_console.print(
-            Text(f"{nothing}; judge.model and judge.beside_share ask for one"), soft_wrap=True
+        inform(
+            "no run has both a judge's score and a verdict of execution;"
+            " set judge.model and judge.beside_share to get them"
         )
     if unanswered:
-        runs = counted(len(unanswered), "run")
-        told = f"the judge gave no word on {runs} it was asked about: {unanswered[0]}"
-        error_console.print(plain(told, 400, "yellow"), soft_wrap=True)
+        runs = format_count(len(unanswered), "run")
+        warn(f"the judge gave no answer on {runs}: {plain(unanswered[0], 300)}")
     return EXIT_PASS
 
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """One run: whether its code held when it ran, what the judge said, and why each."""
+    """One run: whether its code passed when it ran, the judge's score, and why each."""
 
     trace_id: str
     run_span_id: str
@@ -93,11 +87,11 @@ class _Pair:
 
 
 def _pairs(store: Store, start_ns: int | None) -> tuple[list[_Pair], list[str]]:
-    """Runs that have both, and why the judge gave no word on others."""
+    """Return the runs that have both, and why the judge gave no answer on others."""
     verdicts = _by_run(store, Layer.CORRECTNESS.value, start_ns)
     advice = _by_run(store, BESIDE, start_ns)
     unanswered = [
-        outcome_words(said.outcome) for said in advice.values() if not isinstance(said.outcome, Scored)
+        describe_outcome(said.outcome) for said in advice.values() if not isinstance(said.outcome, Scored)
     ]
     pairs = [_pair(verdicts[run], said) for run, said in advice.items() if _settled(verdicts.get(run), said)]
     return pairs, unanswered
@@ -121,8 +115,8 @@ def _pair(verdict: Score, advice: Score) -> _Pair:
         verdict.run_span_id,
         verdict.outcome.label is Label.PASS,
         advice.outcome.value,
-        outcome_words(verdict.outcome),
-        outcome_words(advice.outcome),
+        describe_outcome(verdict.outcome),
+        describe_outcome(advice.outcome),
     )
 
 
@@ -156,7 +150,7 @@ def _show(agreed: Agreement, differing: list[_Pair]) -> None:
     table.add_row("execution: fail", str(confusion.only_judge_passes), str(confusion.both_fail))
     console.print(table)
     kappa = "not defined, as one side never changes" if math.isnan(agreed.kappa) else f"{agreed.kappa:.2f}"
-    console.print(f"κ {kappa} over {counted(confusion.total, 'run')}")
+    console.print(f"κ {kappa} over {format_count(confusion.total, 'run')}")
     for pair in differing:
         console.print(
             Text.assemble(

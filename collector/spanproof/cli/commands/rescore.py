@@ -1,7 +1,7 @@
-"""`spanproof rescore`: judge stored traces again, with the evaluators and the policy of today.
+"""`spanproof rescore`: evaluate stored traces again, with the current evaluators and policy.
 
-Comes in: a store and a window of time. Goes out: new scores in the same store. A new version of an evaluator
-stands beside the old, which stays as history; the same version writes what it wrote before.
+Comes in: a store and a window of time. Goes out: new scores in the same store. Scores of a new
+version of an evaluator are added to those of the old, which stay as history.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from pathlib import Path
 
 import click
 
-from spanproof.cli import EXIT_PASS
-from spanproof.cli.commands.config import config_option, read_config, set_option
-from spanproof.cli.commands.evaluate import opened_engine, tell_silent
-from spanproof.cli.console import console, print_json, progress
-from spanproof.cli.report import is_own, verdict_word
-from spanproof.cli.stored import counted, opened_store, since_ns, since_option, store_option
+from spanproof.cli.engine import opened_engine, warn_of_silent_evaluators
+from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.options.config import config_option, read_config, set_option
+from spanproof.cli.options.store import opened_store, project_option, since_ns, since_option, store_option
+from spanproof.cli.output.console import console, print_json, progress
+from spanproof.cli.output.verdicts import is_own
+from spanproof.cli.output.words import format_count, name_verdict
 from spanproof.config.model import Config
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import TraceEvaluation
@@ -33,7 +34,7 @@ _MOST = 1_000_000
 @click.command()
 @store_option
 @since_option
-@click.option("--project", help="Only traces of this project.")
+@project_option
 @click.option(
     "--layer",
     "layers",
@@ -53,20 +54,20 @@ def command(
     settings: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Judge stored traces again, with the evaluators and the policy of today.
+    """Evaluate stored traces again with the current evaluators.
 
-    Layers that are not asked keep their scores; scores of an older version of an evaluator stay as history.
+    Layers that are not chosen keep their scores; scores of an older version of an evaluator stay as history.
     """
     config = read_config(file, settings)
     chosen = tuple(Layer(layer) for layer in layers) or config.evaluation.layers
-    asked = config.evaluation.model_copy(update={"layers": chosen})
-    asking = config.model_copy(update={"evaluation": asked})
+    evaluation = config.evaluation.model_copy(update={"layers": chosen})
+    narrowed = config.model_copy(update={"evaluation": evaluation})
     changes: Counter[str] = Counter()
     traces = 0
     given: set[str] = set()
-    # What is asked may need no code to run: then no sandbox is started.
+    # The chosen layers may need no code to run: then no sandbox is started.
     with (
-        opened_engine(asking, workers=config.sandbox.workers, probe=False) as engine,
+        opened_engine(narrowed, workers=config.sandbox.workers, probe=False) as engine,
         opened_store(location, writing=True) as store,
         progress(as_json=as_json) as bar,
     ):
@@ -80,10 +81,9 @@ def command(
             bar.advance(task)
             if as_json:
                 print_json({"trace_id": after.trace.trace_id, "changes": changed})
-    if given:
-        tell_silent(asking, given)
+    warn_of_silent_evaluators(narrowed, given)
     if not as_json:
-        console.print(f"{counted(traces, 'trace')} scored again on {', '.join(chosen)}")
+        console.print(f"{format_count(traces, 'trace')} scored again on {', '.join(chosen)}")
         for change, number in sorted(changes.items()):
             console.print(f"  {change}: {number}")
     return EXIT_PASS
@@ -92,7 +92,7 @@ def command(
 def _rescored(
     store: Store, engine: Engine, ids: Sequence[str], layers: Sequence[Layer], config: Config
 ) -> Iterator[tuple[TraceEvaluation, TraceEvaluation]]:
-    """Each trace as it was and as it is now, once it is stored."""
+    """Yield each trace as it was and as it is now, once it is stored."""
     with ThreadPoolExecutor(config.evaluation.workers) as pool:
         for first in range(0, len(ids), _BATCH):
             stored = store.evaluations(ids[first : first + _BATCH])
@@ -102,7 +102,7 @@ def _rescored(
 
 
 def _changes(before: TraceEvaluation, after: TraceEvaluation) -> list[str]:
-    """Layers, and own evaluators, whose verdict is another now: `groundedness pass → fail`."""
+    """Return the layers and own evaluators whose verdict changed: `groundedness pass → fail`."""
     was = _verdicts(before)
     return [
         f"{name} {was.get((span, name), 'none')} → {verdict}"
@@ -112,9 +112,9 @@ def _changes(before: TraceEvaluation, after: TraceEvaluation) -> list[str]:
 
 
 def _verdicts(evaluation: TraceEvaluation) -> dict[tuple[str, str], str]:
-    """`pass`, `fail`, `skipped` … by span and layer, or own evaluator."""
+    """Return `pass`, `fail`, `skipped` … by span and layer, or own evaluator."""
     return {
-        (score.span_id, score.name): verdict_word(score.outcome)
+        (score.span_id, score.name): name_verdict(score.outcome)
         for score in evaluation.scores
         if score.name == score.layer.value or is_own(score)
     }

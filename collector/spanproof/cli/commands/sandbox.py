@@ -1,7 +1,7 @@
 """`spanproof sandbox`: run programs in a sandbox, one file for people or JSON Lines for other programs.
 
 In: a file, or lines `{"id","language","source","timeout_s"?,"tests"?,"files"?,"entry_point"?,"http"?,"seed"?,
-"clock"?,"packages"?,"database"?}`. Out: what became of each. A line whose program fails is answered like any
+"clock"?,"packages"?,"database"?}`. Out: the outcome of each. A line whose program fails is answered like any
 other; for one file the exit code is 1.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import binascii
 import math
-import sys
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -20,15 +19,18 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.backends import backend_options, opened
-from spanproof.cli.commands.database import LaidDatabase, database_in, database_options
 from spanproof.cli.commands.environment import command as environment
-from spanproof.cli.commands.environment import have, wanted_in
-from spanproof.cli.commands.fixtures import fixture_options, fixtures_in
-from spanproof.cli.console import UsageProblem, console, print_json
-from spanproof.cli.hostile import visible
-from spanproof.cli.jsonl import BadRow, Row, answer_lines, text_field
+from spanproof.cli.commands.environment import provide, read_package_set
+from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.input.files import read_source
+from spanproof.cli.input.jsonl import BadRow, Row, answer_lines, text_field
+from spanproof.cli.options.backend import backend_options, open_backend, workers_option
+from spanproof.cli.options.database import DatabaseSetup, database_options, parse_database
+from spanproof.cli.options.fixtures import fixture_options, parse_fixtures
+from spanproof.cli.output.console import console, pick, print_json
+from spanproof.cli.output.hostile import visible
+from spanproof.cli.output.words import format_count
+from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox import (
     Execution,
     FailureClass,
@@ -37,22 +39,11 @@ from spanproof.sandbox import (
     Program,
     Sandbox,
     SandboxError,
-    SandboxUnavailable,
-    UnsupportedFixtures,
-    UnsupportedLanguage,
 )
 from spanproof.sandbox.backends.promises import Finding
 from spanproof.sandbox.backends.promises import check as check_promises
 from spanproof.sandbox.scanners.source import canonical_language
 
-_LANGUAGES = {
-    ".py": "python",
-    ".sh": "bash",
-    ".bash": "bash",
-    ".sql": "sql",
-    **dict.fromkeys((".js", ".mjs", ".cjs"), "javascript"),
-    **dict.fromkeys((".ts", ".mts"), "typescript"),
-}
 _LONGEST_S = 3600.0
 
 
@@ -68,17 +59,15 @@ command.add_command(environment, "environment")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--jsonl", is_flag=True, help="Read programs as JSON Lines from stdin, answer with JSON Lines.")
 @backend_options
-@click.option(
-    "--workers", default=1, show_default=True, type=click.IntRange(1, 256), help="How many run at once."
-)
-@click.option("--language", help="Of FILE; told by its suffix when not given.")
+@workers_option
+@click.option("--language", help="Language of FILE; without it, its suffix decides.")
 @click.option(
     "--timeout",
     "timeout_s",
     default=10.0,
     show_default=True,
     type=click.FloatRange(0.01, _LONGEST_S),
-    help="Seconds it may take; a line's own timeout_s beats it.",
+    help="Seconds it may take; a line's own timeout_s overrides it.",
 )
 @fixture_options
 @database_options
@@ -98,11 +87,11 @@ def run(
     language: str | None,
     timeout_s: float,
     fixtures: Fixtures,
-    database: LaidDatabase,
+    database: DatabaseSetup,
     packages: Path | None,
     as_json: bool,
 ) -> int:
-    """Run a program and tell what became of it.
+    """Run a program and report its outcome.
 
     FILE is a source file, `-` is stdin; with --jsonl, each line of stdin is a program. Exit code 1 when FILE
     ran and failed.
@@ -111,20 +100,17 @@ def run(
         raise UsageProblem("give either FILE or --jsonl", "spanproof sandbox run program.py")
     if math.isnan(timeout_s):
         raise UsageProblem("--timeout is not a number", "give seconds: --timeout 10")
-    wanted = wanted_in(packages) if packages is not None else None
-    with opened(backend, settings, workers) as sandbox:
+    wanted = read_package_set(packages) if packages is not None else None
+    with open_backend(backend, settings, workers) as sandbox:
         if wanted is not None:
-            have(wanted, sandbox).close()
+            provide(wanted, sandbox).close()
             fixtures = replace(fixtures, packages=wanted.packages)
         if jsonl:
             _require(sandbox)
             return answer_lines(lambda row: _answer(sandbox, row, timeout_s, fixtures, database), workers)
         assert file is not None
-        program = database.under(replace(_program_of(file, language, timeout_s), fixtures=fixtures))
-        try:
-            execution = sandbox.run(program)
-        except (SandboxUnavailable, UnsupportedLanguage, UnsupportedFixtures) as problem:
-            raise UsageProblem(str(problem), "spanproof doctor") from problem
+        program = database.add_to(replace(_program_from(file, language, timeout_s), fixtures=fixtures))
+        execution = sandbox.run(program)
     if as_json:
         rows = {"result": execution.result} if program.language == "sql" else {}
         print_json(_row(str(file), execution) | rows)
@@ -138,7 +124,7 @@ def run(
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line.")
 def check(backend: str, settings: dict[str, str], as_json: bool) -> int:
     """Check each promise a backend makes; exit code 1 when one is not kept."""
-    with opened(backend, settings, 2) as sandbox:
+    with open_backend(backend, settings, 2) as sandbox:
         _require(sandbox)
         findings = list(check_promises(sandbox))
     broken = [finding for finding in findings if finding.outcome == "broken"]
@@ -160,40 +146,23 @@ def _show_findings(findings: list[Finding]) -> None:
 
 def _require(sandbox: Sandbox) -> None:
     """Start it before the first line: a machine that cannot run it says so once, not on every line."""
-    try:
-        sandbox.run(Program("python", "pass"))
-    except SandboxUnavailable as problem:
-        raise UsageProblem(str(problem), "spanproof doctor") from problem
+    sandbox.run(Program("python", "pass"))
 
 
-def _program_of(file: Path, language: str | None, timeout_s: float) -> Program:
-    if file.is_dir():
-        raise UsageProblem(f"{file} cannot be read: it is a directory", "name a file")
-    kind = canonical_language(language) if language else _LANGUAGES.get(file.suffix.lower())
-    if kind is None:
-        raise UsageProblem(f"the language of {file} is not told by its name", "give it: --language python")
-    data = _read(file)
+def _program_from(file: Path, language: str | None, timeout_s: float) -> Program:
+    language, source = read_source(file, language)
     limits = Limits(wall_s=timeout_s, cpu_s=timeout_s)
-    return Program(kind, data.decode("utf-8", "surrogateescape"), limits=limits)
-
-
-def _read(file: Path) -> bytes:
-    if str(file) == "-":
-        return sys.stdin.buffer.read()
-    try:
-        return file.read_bytes()
-    except OSError as problem:
-        raise UsageProblem(f"{file} cannot be read: {problem.strerror}", "name a readable file") from problem
+    return Program(canonical_language(language), source, limits=limits)
 
 
 def _answer(
-    sandbox: Sandbox, row: Row, default_timeout_s: float, fixtures: Fixtures, database: LaidDatabase
+    sandbox: Sandbox, row: Row, default_timeout_s: float, fixtures: Fixtures, database: DatabaseSetup
 ) -> Row:
-    program = replace(_program_in(row, default_timeout_s), fixtures=fixtures_in(row, fixtures))
+    program = replace(_program_in(row, default_timeout_s), fixtures=parse_fixtures(row, fixtures))
     if row.get("database") is None:
-        program = database.under(program)
+        program = database.add_to(program)
     else:
-        program = LaidDatabase(database_in(row["database"]), None).under(program)
+        program = DatabaseSetup(parse_database(row["database"]), None).add_to(program)
     try:
         execution = sandbox.run(program)
     except SandboxError as problem:
@@ -251,20 +220,12 @@ def _content(name: str, content: object) -> bytes:
 def _row(row_id: object, execution: Execution) -> dict[str, Any]:
     return {
         "id": row_id,
-        "failure_class": execution.failure_class.value,
-        "exit_code": execution.exit_code,
-        "signal": execution.signal,
-        "stdout": execution.stdout,
-        "stderr": execution.stderr,
+        **pick(execution, "failure_class exit_code signal stdout stderr"),
         "wall_s": round(execution.wall_s, 6),
         "cpu_s": round(execution.cpu_s, 6),
         "peak_memory_bytes": execution.peak_memory_bytes,
-        "attempts": [
-            {"kind": attempt.kind.value, "target": attempt.target, "allowed": attempt.allowed}
-            for attempt in execution.attempts
-        ],
-        "tests_passed": execution.tests_passed,
-        "tests_total": execution.tests_total,
+        "attempts": [pick(attempt, "kind target allowed") for attempt in execution.attempts],
+        **pick(execution, "tests_passed tests_total"),
     }
 
 
@@ -278,10 +239,10 @@ def _show(execution: Execution) -> None:
     facts.add_row("time", f"{execution.wall_s * 1000:.1f} ms wall, {execution.cpu_s * 1000:.1f} ms CPU")
     facts.add_row("memory", f"{execution.peak_memory_bytes / 2**20:.1f} MiB at most")
     for attempt in execution.attempts:
-        told = "allowed" if attempt.allowed else "refused"
-        facts.add_row("attempt", Text(visible(f"{attempt.kind.value} {attempt.target} ({told})")))
+        outcome = "allowed" if attempt.allowed else "refused"
+        facts.add_row("attempt", Text(visible(f"{attempt.kind.value} {attempt.target} ({outcome})")))
     for name, size in execution.files.items():
-        facts.add_row("left", Text(visible(f"{name} ({size} bytes)")))
+        facts.add_row("left", Text(visible(f"{name} ({format_count(size, 'byte')})")))
     for title, text in (("stdout", execution.stdout), ("stderr", execution.stderr)):
         if text:
             console.rule(title, align="left")
@@ -293,4 +254,4 @@ def _show(execution: Execution) -> None:
 def _exit_text(execution: Execution) -> str:
     if execution.signal is not None:
         return f"signal {execution.signal}"
-    return "went on" if execution.exit_code is None else f"code {execution.exit_code}"
+    return "still running" if execution.exit_code is None else f"code {execution.exit_code}"

@@ -1,4 +1,4 @@
-"""`spanproof scan`: judge source code against a policy, without running it.
+"""`spanproof scan`: check source code against a policy, without running it.
 
 In: files, stdin, or JSON Lines. Out: a list for people, JSON or SARIF for machines. Exit code 1 when a file
 is denied.
@@ -6,30 +6,24 @@ is denied.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from rich.text import Text
 
-from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.console import UsageProblem, console, print_json
-from spanproof.cli.hostile import visible
-from spanproof.cli.jsonl import Row, answer_lines, text_field
-from spanproof.cli.policy import pipeline_in, policy_option
+from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.input.files import read_source
+from spanproof.cli.input.jsonl import Row, answer_lines, refuse_files, text_field
+from spanproof.cli.options.policy import load_pipeline, policy_option
+from spanproof.cli.output.console import console, pick, print_json
+from spanproof.cli.output.hostile import visible
+from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.sandbox.scanners.rules import find_anchor
 from spanproof.sandbox.scanners.sarif import sarif_log
 from spanproof.sandbox.scanners.score import security_score
-
-_LANGUAGE_OF_SUFFIX = {
-    ".py": "python", ".pyw": "python", ".sh": "bash", ".bash": "bash", ".zsh": "bash", ".sql": "sql",
-    ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascript",
-    ".ts": "typescript",
-    ".tsx": "typescript", ".json": "json", ".yaml": "yaml", ".yml": "yaml", ".txt": "text", ".md": "markdown",
-}  # fmt: skip
 
 _COLOURS = {Verdict.ALLOW: "green", Verdict.REVIEW: "yellow", Verdict.DENY: "bold red"}
 
@@ -38,7 +32,7 @@ _COLOURS = {Verdict.ALLOW: "green", Verdict.REVIEW: "yellow", Verdict.DENY: "bol
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="JSON Lines in on stdin, one answer per line out.")
 @policy_option
-@click.option("--language", help="Of the files; told by their names otherwise.")
+@click.option("--language", help="Language of the files; without it, the suffix of each decides.")
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON per file.")
 @click.option("--sarif", "as_sarif", is_flag=True, help="One SARIF 2.1.0 document.")
 @click.option("--docs-url", default="", help="Where docs/ is published, for links of rules in SARIF.")
@@ -56,11 +50,10 @@ def command(
     FILES are source files, `-` is stdin. Exit code 1 when one of them is denied.
     """
     if docs_url and not docs_url.startswith(("https://", "http://")):
-        raise UsageProblem(f"--docs-url cannot be {docs_url!r}", "give an address that begins with https://")
-    pipeline = pipeline_in(policy_file)
+        raise UsageProblem(f"--docs-url {docs_url!r} is no address", "give one that begins with https://")
+    pipeline = load_pipeline(policy_file)
     if as_jsonl:
-        if files:
-            raise UsageProblem("--jsonl reads stdin, and files were named too", "leave out one of them")
+        refuse_files(files)
         return answer_lines(lambda row: _answer(pipeline, row))
     if not files:
         raise UsageProblem("no file to scan", "name files, `-` for stdin, or --jsonl")
@@ -68,8 +61,8 @@ def command(
     if as_sarif:
         print_json(sarif_log([(str(name), scan) for name, _, scan in scans], docs_url))
     elif as_json:
-        for name, told_language, scan in scans:
-            print_json({"file": str(name), "language": told_language, **_as_row(scan)})
+        for name, found, scan in scans:
+            print_json({"file": str(name), "language": found, **_as_row(scan)})
     else:
         _show([(str(name), scan) for name, _, scan in scans])
     return EXIT_GATE_FAILED if any(scan.verdict is Verdict.DENY for _, _, scan in scans) else EXIT_PASS
@@ -91,37 +84,17 @@ def _as_row(scan: Scan) -> Row:
 
 def _finding_row(finding: Finding) -> Row:
     return {
-        "rule": finding.rule,
-        "severity": finding.severity.value,
-        "verdict": finding.verdict.value,
-        "line": finding.line,
-        "column": finding.column,
-        "end_line": finding.end_line,
-        "end_column": finding.end_column,
-        "message": finding.message,
-        "remedy": finding.remedy,
-        "cwe": finding.cwe,
+        **pick(
+            finding, "rule severity verdict line column end_line end_column message remedy cwe fingerprint"
+        ),
         "fingerprint": finding.fingerprint or None,
         "documentation": find_anchor(finding.rule),
     }
 
 
 def _scan_file(pipeline: Pipeline, path: Path, language: str | None) -> tuple[str, Scan]:
-    # Read first: that a file is not there matters more than that its name tells no language.
-    data = _read(path)
-    named = language or _LANGUAGE_OF_SUFFIX.get(path.suffix.lower())
-    if named is None:
-        raise UsageProblem(f"the language of {path} is not told by its name", "give it: --language python")
-    return named, pipeline.scan(named, data.decode("utf-8", "surrogateescape"))
-
-
-def _read(path: Path) -> bytes:
-    if str(path) == "-":
-        return sys.stdin.buffer.read()
-    try:
-        return path.read_bytes()
-    except OSError as problem:
-        raise UsageProblem(f"{path} cannot be read: {problem.strerror}", "name a readable file") from problem
+    language, source = read_source(path, language)
+    return language, pipeline.scan(language, source)
 
 
 def _show(scans: Sequence[tuple[str, Scan]]) -> None:
@@ -133,12 +106,11 @@ def _show(scans: Sequence[tuple[str, Scan]]) -> None:
             soft_wrap=True,
         )
         for finding in scan.findings:
-            asks = f"{finding.verdict.value:7}"
             place = f"{finding.line}:{finding.column}"
             console.print(
                 Text.assemble(
                     f"  {place:<8}",
-                    (asks, _COLOURS[finding.verdict]),
+                    (f"{finding.verdict.value:7}", _COLOURS[finding.verdict]),
                     (finding.rule, "bold"),
                     "  ",
                     visible(finding.message),

@@ -1,7 +1,7 @@
 """`spanproof score`: the scores that need no trace, over JSON Lines.
 
-In: answers with their outputs, or trajectories as steps. Out: one line per line with the verdict and what it
-rests on. Nothing is executed and nothing stored; the rules are those of the layers.
+In: answers with their outputs, or trajectories as steps. Out: one line per line with the verdict and its
+evidence. Nothing is executed and nothing stored; the rules are those of the layers.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import click
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
-from spanproof.cli.backends import backend_options, opened
-from spanproof.cli.console import UsageProblem, json_line
-from spanproof.cli.jsonl import BadRow, Row, answer_lines, json_name, text_field
+from spanproof.cli.input.jsonl import BadRow, Row, answer_lines, json_name, text_field
+from spanproof.cli.options.backend import backend_options, open_backend
+from spanproof.cli.output.console import json_line, pick
+from spanproof.cli.problems import UsageProblem
 from spanproof.config.engine import function_of
 from spanproof.config.model import OwnEvaluator
-from spanproof.evaluators.custom import Call, EvaluatorError, Function, evaluate
+from spanproof.evaluators.custom import Call, Function, evaluate
 from spanproof.evaluators.layers.groundedness import Claim, ground
 from spanproof.evaluators.layers.trajectory.ending import Completion
 from spanproof.evaluators.layers.trajectory.loops import find_loop
@@ -54,7 +55,7 @@ def command() -> None:
     help="YAML with your own words for states, as `evaluation.synonyms` has them: shipped: [on the truck].",
 )
 def groundedness(*, jsonl: bool, synonyms_file: Path | None) -> int:
-    """Hold answers against outputs.
+    """Check answers against outputs.
 
     In: {"id", "task"?, "outputs": […], "answer", "now"?}; "now" is when the answer was given, as ISO 8601
     with its zone, for words such as "yesterday". Out: {"id", "verdict", "value", "claims"}.
@@ -108,17 +109,14 @@ def custom(
     """
     _require_jsonl(jsonl, f"custom {file}")
     choice = OwnEvaluator(name="custom", file=file, packages=packages, timeout_s=timeout_s)
-    try:
-        function = function_of(choice)
-        function.check()
-    except EvaluatorError as problem:
-        raise UsageProblem(str(problem), "docs/evaluators.md shows the form of an evaluator") from problem
-    with opened(backend, settings) as sandbox:
+    function = function_of(choice)
+    function.check()
+    with open_backend(backend, settings) as sandbox:
         return answer_lines(lambda row: score_custom(row, function, sandbox))
 
 
 def score_custom(row: Row, function: Function, sandbox: Sandbox) -> Row:
-    """The answer to one line of `score custom`."""
+    """Return the answer to one line of `score custom`."""
     variables = row.get("variables", {})
     if not isinstance(variables, dict):
         raise BadRow(f"field 'variables' must be an object, got {json_name(variables)}")
@@ -132,7 +130,7 @@ def score_custom(row: Row, function: Function, sandbox: Sandbox) -> Row:
 
 
 def read_synonyms(file: Path) -> Synonyms:
-    """A user's own words for states, by the state's usual name.
+    """Return a user's own words for states, by the state's usual name.
 
     Raises:
         UsageProblem: the file cannot be read, or holds anything but lists of words by state.
@@ -149,7 +147,7 @@ def read_synonyms(file: Path) -> Synonyms:
 
 
 def score_groundedness(row: Row, synonyms: Synonyms | None = None) -> Row:
-    """The answer to one line of `score groundedness`."""
+    """Return the answer to one line of `score groundedness`."""
     outputs = row.get("outputs")
     if not isinstance(outputs, list):
         raise BadRow(f"field 'outputs' must be a list, got {json_name(outputs)}")
@@ -167,7 +165,7 @@ def score_groundedness(row: Row, synonyms: Synonyms | None = None) -> Row:
 
 
 def score_trajectory(row: Row, pipeline: Pipeline) -> Row:
-    """The answer to one line of `score trajectory`."""
+    """Return the answer to one line of `score trajectory`."""
     steps = row.get("steps")
     if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
         raise BadRow("field 'steps' must be a list of objects with 'code', 'observation' and 'error'")
@@ -193,22 +191,8 @@ def score_trajectory(row: Row, pipeline: Pipeline) -> Row:
 
 
 def _claim(claim: Claim) -> Row:
-    evidence: Row | None = None
-    if claim.evidence is not None:
-        evidence = {
-            "output": claim.evidence.output,
-            "text": claim.evidence.text,
-            "derivation": claim.evidence.derivation,
-        }
-    return {
-        "text": claim.text,
-        "start": claim.start,
-        "end": claim.end,
-        "kind": claim.kind.value,
-        "verdict": claim.verdict.value,
-        "reason": claim.reason,
-        "evidence": evidence,
-    }
+    evidence = None if claim.evidence is None else pick(claim.evidence, "output text derivation")
+    return pick(claim, "text start end kind verdict reason") | {"evidence": evidence}
 
 
 def _moment(row: Row) -> datetime | None:
@@ -228,6 +212,6 @@ def _as_text(output: Any) -> str:
 def _require_jsonl(jsonl: bool, name: str) -> None:
     if not jsonl:
         raise UsageProblem(
-            f"score {name} reads JSON Lines from stdin and was not told to",
+            f"score {name} reads JSON Lines from stdin and needs --jsonl",
             f"spanproof score {name} --jsonl < rows.jsonl",
         )

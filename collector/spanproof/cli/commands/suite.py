@@ -9,15 +9,16 @@ import click
 from rich.padding import Padding
 from rich.text import Text
 
-from spanproof.cli import EXIT_GATE_FAILED, EXIT_PASS
-from spanproof.cli.backends import configured_backend_options, in_backend
-from spanproof.cli.commands.config import config_option, read_config
-from spanproof.cli.commands.evaluate import opened_engine
-from spanproof.cli.console import UsageProblem, console, error_console, print_json, progress
-from spanproof.cli.policy import policy_option
-from spanproof.cli.report import plain
-from spanproof.cli.stored import counted
-from spanproof.suites import CaseReport, CaseStatus, SuiteError, SuiteReport, run_suite
+from spanproof.cli.engine import opened_engine
+from spanproof.cli.exit_codes import EXIT_GATE_FAILED, EXIT_PASS
+from spanproof.cli.input.files import write_file
+from spanproof.cli.options.backend import configured_backend_options, override_backend
+from spanproof.cli.options.config import config_option, read_config
+from spanproof.cli.options.policy import policy_option
+from spanproof.cli.output.console import console, inform, print_json, progress
+from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.words import format_count
+from spanproof.suites import CaseReport, CaseStatus, SuiteReport, run_suite
 
 _STYLES = {
     CaseStatus.REPRODUCED: "green",
@@ -51,24 +52,16 @@ def run(
 ) -> int:
     """Replay every case of a suite offline.
 
-    Exit code 0 when each gets the verdicts that were frozen, else 1.
+    Exit code 0 when each gets the verdicts of its expectation, else 1.
 
-    Of the configuration hold the same sections as for `spanproof eval`.
+    The same sections of the configuration apply as for `spanproof eval`.
     """
-    config = in_backend(read_config(file, ()), backend, settings)
-    try:
-        with opened_engine(config, policy_file) as engine, progress(as_json=as_json) as bar:
-            report = run_suite(suite, engine, partial(bar.track, description="judging"))
-    except SuiteError as problem:
-        raise UsageProblem(str(problem)) from problem
+    config = override_backend(read_config(file, ()), backend, settings)
+    with opened_engine(config, policy_file) as engine, progress(as_json=as_json) as bar:
+        report = run_suite(suite, engine, partial(bar.track, description="evaluating"))
     if junit:
-        try:
-            junit.write_text(report.to_junit(), encoding="utf-8")
-        except OSError as problem:
-            raise UsageProblem(
-                f"{junit}: {problem.strerror}", "Name a file that can be written."
-            ) from problem
-        error_console.print(f"wrote {junit}", markup=False, highlight=False, soft_wrap=True)
+        write_file(junit, report.to_junit())
+        inform(f"wrote {junit}")
     if as_json:
         print_json(report.to_json())
     else:
@@ -83,17 +76,17 @@ def print_report(report: SuiteReport) -> None:
         for difference in each.differences:
             expected = difference.expected
             snippet = f" of snippet {expected.snippet}" if expected.snippet else ""
-            told = Text.assemble(
+            line = Text.assemble(
                 f"{expected.layer.value}.{expected.name}{snippet}: "
-                f"{expected.verdict} frozen, {difference.found} now: ",
+                f"expected {expected.verdict}, found {difference.found}: ",
                 plain(difference.explanation),
             )
-            console.print(Padding(told, (0, 0, 0, 6)))
+            console.print(Padding(line, (0, 0, 0, 6)))
     if not report.cases:
         console.print(Text("the suite has no cases: nothing was checked", style="bold yellow"))
     found = [f"{report.count(status)} {status.value}" for status in CaseStatus if report.count(status)]
     console.print(
-        Text(": ".join([counted(len(report.cases), "case"), *([", ".join(found)] if found else [])]))
+        Text(": ".join([format_count(len(report.cases), "case"), *([", ".join(found)] if found else [])]))
     )
 
 

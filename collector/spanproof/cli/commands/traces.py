@@ -1,33 +1,37 @@
-"""`spanproof traces`: the latest stored traces, a row per run and a column per layer."""
+"""`spanproof traces`: the latest stored traces, a row per run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Sequence
 
 import click
-from rich.table import Table
-from rich.text import Text
 
-from spanproof.cli import EXIT_PASS
-from spanproof.cli.console import UsageProblem, console, error_console, print_json
-from spanproof.cli.report import outcome_words, plain
-from spanproof.cli.stored import opened_store, since_ns, since_option, store_option
-from spanproof.store import RunRow, TraceRow
-from spanproof.trace import Errored, Label, Layer, Outcome, Scored, Skipped
+from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.options.store import (
+    limit_option,
+    opened_store,
+    project_option,
+    since_ns,
+    since_option,
+    store_option,
+)
+from spanproof.cli.output.console import console, inform, print_json
+from spanproof.cli.output.runs_table import RunLine, print_runs
+from spanproof.cli.output.words import format_count, outcome_row
+from spanproof.cli.problems import UsageProblem
+from spanproof.store import Feedback, RunRow, TraceRow
+from spanproof.trace import Layer
 
 
 @click.command("traces")
 @store_option
-@click.option("--project", help="Only traces of this project.")
+@project_option
 @since_option
 @click.option("--failing", is_flag=True, help="Only traces with a run that fails a layer.")
 @click.option(
     "--layer", type=click.Choice([layer.value for layer in Layer]), help="With --failing: fails this layer."
 )
-@click.option(
-    "--limit", default=50, show_default=True, type=click.IntRange(1, 10_000), help="How many at most."
-)
+@limit_option(50, "Traces listed at most.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per trace on stdout.")
 def command(
     location: str,
@@ -45,18 +49,40 @@ def command(
     with opened_store(location) as store:
         name = store.name
         rows = store.traces(project=project, since_ns=since_ns(since), failing=chosen, limit=limit)
+        feedback = [] if as_json or not rows else store.feedback()
     if as_json:
         for row in rows:
-            print_json(trace_json(row))
+            print_json(_trace_row(row))
     elif rows:
-        console.print(_table(rows))
+        _print(rows, feedback)
     else:
-        error_console.print(f"no trace in {name} fits", highlight=False, markup=False)
+        inform(f"no trace in {name} matches")
     return EXIT_PASS
 
 
-def trace_json(row: TraceRow) -> dict[str, object]:
-    """One trace as `--json` prints it."""
+def _print(rows: Sequence[TraceRow], feedback: Sequence[Feedback]) -> None:
+    lines = [
+        RunLine(run.agent, row.trace_id, row.start_ns, run.layers, _feedback_on(row, run, feedback))
+        for row in rows
+        for run in row.runs
+    ]
+    if lines:
+        print_runs(console, lines)
+    if without := sum(not row.runs for row in rows):
+        inform(f"{format_count(without, 'trace')} without an agent run; --json lists them too")
+
+
+def _feedback_on(row: TraceRow, run: RunRow, feedback: Sequence[Feedback]) -> str:
+    """Return what users said of a run, the latest first."""
+    kinds = [
+        said.kind.replace("_", " ")
+        for said in feedback
+        if said.trace_id == row.trace_id and said.is_about(run.run_span_id)
+    ]
+    return ", ".join(dict.fromkeys(reversed(kinds)))
+
+
+def _trace_row(row: TraceRow) -> dict[str, object]:
     return {
         "trace_id": row.trace_id,
         "project": row.project,
@@ -69,75 +95,8 @@ def trace_json(row: TraceRow) -> dict[str, object]:
                 "span_id": run.run_span_id,
                 "agent": run.agent,
                 "model": run.model,
-                "layers": {layer.value: _outcome_json(outcome) for layer, outcome in run.layers.items()},
+                "layers": {layer.value: outcome_row(outcome) for layer, outcome in run.layers.items()},
             }
             for run in row.runs
         ],
     }
-
-
-def _outcome_json(outcome: Outcome) -> dict[str, object]:
-    words = outcome_words(outcome)
-    match outcome:
-        case Scored(value=value, label=label):
-            return {
-                "outcome": "scored",
-                "value": value,
-                "label": label.value if label else None,
-                "explanation": words,
-            }
-        case Skipped():
-            return {"outcome": "skipped", "reason": words}
-        case Errored():
-            return {"outcome": "errored", "reason": words}
-
-
-def _table(rows: list[TraceRow]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
-    table.add_column("started (UTC)", no_wrap=True, style="dim")
-    table.add_column("trace", no_wrap=True)
-    table.add_column("agent", no_wrap=True, max_width=24, overflow="ellipsis")
-    for layer in Layer:
-        table.add_column(layer.value, no_wrap=True)
-    table.add_column("why", ratio=1)
-    for row in rows:
-        for run in row.runs or (RunRow("", "no run", "", {}),):
-            table.add_row(
-                Text(_clock(row.start_ns)),
-                Text(row.trace_id[:12]),
-                plain(run.agent, 24),
-                *(_verdict(run.layers.get(layer)) for layer in Layer),
-                _why(run.layers),
-            )
-    return table
-
-
-def _verdict(outcome: Outcome | None) -> Text:
-    match outcome:
-        case Scored(label=Label.PASS):
-            return Text("pass", style="green")
-        case Scored(label=Label.FAIL):
-            return Text("FAIL", style="bold red")
-        case Scored(value=value):
-            return Text(f"open {value:.2f}", style="yellow")
-        case Skipped():
-            return Text("skipped", style="dim")
-        case Errored():
-            return Text("error", style="magenta")
-        case None:
-            return Text("–", style="dim")
-
-
-def _why(layers: Mapping[Layer, Outcome]) -> Text:
-    for layer in Layer:
-        outcome = layers.get(layer)
-        if isinstance(outcome, Scored) and outcome.label is Label.FAIL:
-            return Text.assemble((f"{layer.value}: ", "bold"), plain(outcome_words(outcome)))
-    return Text()
-
-
-def _clock(ns: int) -> str:
-    try:
-        return datetime.fromtimestamp(ns // 10**9, UTC).strftime("%m-%d %H:%M:%S")
-    except (OverflowError, ValueError):
-        return "?"

@@ -1,17 +1,23 @@
-"""`spanproof demo`: the main job, end to end, on real agents and embedded defaults.
+"""`spanproof demo`: collect and evaluate traces of real agents, with embedded defaults.
 
-Starts the collector, runs the agents in a process of their own, shows the verdicts, and puts them to their
-three uses: an alert, a gate, a regression case. Everything it writes stays in one directory, so that the
-other commands can be tried on it.
+Starts the collector, runs the agents in a process of their own, shows the verdicts, and uses them for an
+alert, a gate and a regression case. Everything it writes is in one directory, so that the other commands can
+be tried on it.
 """
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
+from spanproof.cli.documentation import ISSUES_URL
+from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.problems import UsageProblem
+
 DEFAULT_DIRECTORY = Path(".spanproof/demo")
+_FRAMEWORKS = ("smolagents", "langchain_core", "langgraph")
 
 
 @click.command("demo")
@@ -26,10 +32,27 @@ DEFAULT_DIRECTORY = Path(".spanproof/demo")
 def command(directory: Path, as_json: bool) -> int:
     """Run real agents, evaluate their traces, and show the verdicts."""
     # Here, because the agents' process imports this package and loads no evaluator.
-    from spanproof.cli.demo.tour import NotAsPromised, take_tour
+    from spanproof.cli.demo.tour import NotAsPromised, run_demo
 
+    _require_frameworks()
     try:
-        take_tour(directory, as_json=as_json)
+        run_demo(directory, as_json=as_json)
     except NotAsPromised as broken:
-        raise click.ClickException(f"the demo did not go as promised: {broken}") from broken
-    return 0
+        raise UsageProblem(
+            f"the demo did not give the expected result: {broken}", f"please report it at {ISSUES_URL}"
+        ) from broken
+    return EXIT_PASS
+
+
+def _require_frameworks() -> None:
+    """Check that the frameworks of the demo's agents are installed.
+
+    Raises:
+        UsageProblem: one is not.
+    """
+    missing = [name for name in _FRAMEWORKS if find_spec(name) is None]
+    if missing:
+        raise UsageProblem(
+            f"the demo's agents need {', '.join(missing)}, not installed here",
+            "pip install 'spanproof[demo]'",
+        )

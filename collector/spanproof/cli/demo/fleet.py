@@ -32,29 +32,29 @@ class AgentRun:
     error: str | None = None
 
 
-def run_agents(endpoint: str, told: Callable[[AgentRun], None]) -> list[AgentRun]:
-    """Run every scenario against this OTLP/HTTP endpoint; `told` hears of each as it ends.
+def run_agents(endpoint: str, report: Callable[[AgentRun], None]) -> list[AgentRun]:
+    """Run every scenario against this OTLP/HTTP endpoint; `report` gets each as it ends.
 
     Raises:
         AgentsFailed: the process failed or took longer than three minutes.
     """
     command = [sys.executable, "-m", "spanproof.cli.demo.agents", "--endpoint", endpoint]
     runs: list[AgentRun] = []
-    # Frameworks write a lot: a file takes it, where a pipe that nobody reads would fill and block.
+    # Frameworks write a lot: a pipe that is not read would fill and block, a file does not.
     with (
-        tempfile.TemporaryFile() as words,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=words) as process,
+        tempfile.TemporaryFile() as log,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log) as process,
     ):
         late = threading.Timer(_RUN_S, process.kill)
         late.start()
         assert process.stdout is not None
         for line in process.stdout:
             runs.append(_read(line))
-            told(runs[-1])
+            report(runs[-1])
         ended = process.wait()
         late.cancel()
-        words.seek(0)
-        last = " / ".join(words.read().decode(errors="replace").strip().splitlines()[-3:])
+        log.seek(0)
+        last = " / ".join(log.read().decode(errors="replace").strip().splitlines()[-3:])
     if ended:
         why = (
             f"exited with {ended}" if ended > 0 else f"were stopped by signal {-ended} ({_RUN_S:g} s allowed)"

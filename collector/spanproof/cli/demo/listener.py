@@ -1,6 +1,6 @@
-"""A webhook listener for the demo: takes alert notifications on loopback and hands them over.
+"""A webhook listener for the demo: receives alert notifications on loopback.
 
-It is what a user's own endpoint would be: a plain HTTP server that reads a JSON body and answers 204.
+Stands in for a user's endpoint: a plain HTTP server that reads a JSON body and answers 204.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class WebhookListener:
                 self.end_headers()
 
             def log_request(self, code: object = "-", size: object = "-") -> None:
-                """Stay silent: what arrives is shown by the demo itself."""
+                """Log nothing: the demo prints what arrives."""
 
         self._received = received
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

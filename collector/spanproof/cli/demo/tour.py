@@ -1,7 +1,7 @@
-"""The demo's way through the product: collect, show, alert, gate, promote.
+"""The steps of the demo: collect, show, alert, gate, promote.
 
-Takes a directory of its own; prints what a newcomer should see, in order. Nothing is canned: what it shows is
-read from the collector that it ran, and it fails loudly when a part does not do what it is there for.
+Takes a directory of its own. Everything it prints is read from the collector that it ran; it fails when a
+step does not give the expected result.
 """
 
 from __future__ import annotations
@@ -18,17 +18,21 @@ import orjson
 from rich.rule import Rule
 from rich.text import Text
 
-from spanproof.cli.commands.config import read_config
-from spanproof.cli.commands.evaluate import opened_engine
 from spanproof.cli.commands.gate import print_report as print_gate
 from spanproof.cli.commands.promote import print_case
 from spanproof.cli.commands.serve import collector_for
 from spanproof.cli.commands.suite import print_report as print_suite
-from spanproof.cli.console import UsageProblem, console, print_json
 from spanproof.cli.demo.fleet import AgentRun, AgentsFailed, run_agents
 from spanproof.cli.demo.listener import WebhookListener
-from spanproof.cli.detail import run_detail
-from spanproof.cli.report import layer_scores, plain, runs_table
+from spanproof.cli.engine import opened_engine
+from spanproof.cli.options.config import read_config
+from spanproof.cli.output.console import console, print_json
+from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.run_page import run_page
+from spanproof.cli.output.runs_table import lines_of, print_runs
+from spanproof.cli.output.verdicts import layer_scores
+from spanproof.cli.output.words import format_count, name_verdict
+from spanproof.cli.problems import UsageProblem
 from spanproof.collector.service import Collector
 from spanproof.config.model import Config
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
@@ -37,7 +41,7 @@ from spanproof.suites import Case, SuiteReport, promote, run_suite
 from spanproof.trace import Scored
 
 _MARK = "made-by-spanproof-demo"
-"""A file that says the directory is the demo's own and may be emptied."""
+"""Name of the file that marks a directory as the demo's own, to be emptied."""
 
 _EVALUATED_S = 120.0
 _ALERT_S = 60.0
@@ -49,11 +53,11 @@ ASSERTIONS = (
 )
 
 _COHORT = {"prompt_version": "v2"}
-"""The cohort that the alert watches: the prompt change that made the agents worse."""
+"""The cohort that the alert watches: the change of the prompt after which the agents got worse."""
 
 
 class NotAsPromised(Exception):  # noqa: N818 - says what happened
-    """A part of the demo did not do what it is there for; the message names it."""
+    """A step of the demo did not give the expected result; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +67,15 @@ class _Collected:
     alert: Mapping[str, Any]
 
 
-def take_tour(directory: Path, *, as_json: bool) -> None:
+def run_demo(directory: Path, *, as_json: bool) -> None:
     """Run the demo and print it; with `as_json`, print one object at the end instead.
 
     Raises:
-        NotAsPromised: a part did not do its work.
-        UsageProblem: the directory is someone else's, or the collector cannot start.
+        NotAsPromised: a step did not give the expected result.
+        UsageProblem: the directory has other files, or the collector cannot start.
     """
     console.quiet = as_json
-    _own(directory)
+    _prepare(directory)
     collected = _collect(directory)
     _show_verdicts(collected)
     misquote = _by_scenario(collected, "misquote")
@@ -79,14 +83,14 @@ def take_tour(directory: Path, *, as_json: bool) -> None:
     _show_alert(collected.alert)
     gate = _show_gate(collected)
     case, suite = _show_promotion(misquote, directory)
-    _show_way_on(misquote, directory)
+    _show_next_commands(misquote, directory)
     console.quiet = False
     if as_json:
         print_json(_outcome(collected, gate, case, suite))
 
 
-def _own(directory: Path) -> None:
-    """Make the directory, empty: only what an earlier demo left is ever removed."""
+def _prepare(directory: Path) -> None:
+    """Make the directory, empty; remove nothing but what an earlier demo wrote."""
     if directory.exists() and any(directory.iterdir()):
         if not (directory / _MARK).exists():
             raise UsageProblem(
@@ -103,15 +107,16 @@ def _collect(directory: Path) -> _Collected:
         collector = collector_for(read_config(None, _settings(directory, webhook.url)))
         _step("1  The collector, with embedded defaults")
         with collector:
-            _say_where(collector, directory)
+            _print_endpoints(collector, directory)
             _step("2  Real agents in a process of their own, exporting over OTLP")
             try:
-                agents = run_agents(collector.endpoints.http or "", _say_agent)
+                agents = run_agents(collector.endpoints.http or "", _print_agent)
             except AgentsFailed as failure:
                 raise NotAsPromised(str(failure)) from failure
             with console.status("evaluating"):
                 if not collector.evaluated.wait_for(len(agents), _EVALUATED_S):
-                    raise NotAsPromised(f"{collector.evaluated.traces} of {len(agents)} traces evaluated")
+                    count = format_count(len(agents), "trace")
+                    raise NotAsPromised(f"only {collector.evaluated.traces} of {count} evaluated")
             latest = {evaluation.trace.trace_id: evaluation for evaluation in collector.evaluated.latest}
             alert = webhook.wait(_ALERT_S)
     if alert is None:
@@ -131,35 +136,36 @@ def _settings(directory: Path, webhook: str) -> tuple[str, ...]:
     return (
         f"store.location={directory / 'store'}",
         f"wal.directory={directory / 'wal'}",
-        # The demo's agents are done when they are done: no need to wait for stragglers.
+        # The agents' process exports all spans at its end: none comes late.
         "assembly.quiet_s=1.5",
         # A setting is read as YAML, and JSON is YAML.
         f"alerts={orjson.dumps([rule]).decode()}",
     )
 
 
-def _say_where(collector: Collector, directory: Path) -> None:
+def _print_endpoints(collector: Collector, directory: Path) -> None:
     for sentence in collector.endpoints.moved:
         console.print(Text(f"   {sentence}", style="yellow"))
     console.print(Text(f"   OTLP gRPC {collector.endpoints.grpc}   HTTP {collector.endpoints.http}"))
     console.print(Text(f"   store     {directory / 'store'} (ClickHouse in this process)"))
 
 
-def _say_agent(agent: AgentRun) -> None:
-    said = agent.answer if agent.error is None else f"raised {agent.error}"
+def _print_agent(agent: AgentRun) -> None:
+    answer = agent.answer if agent.error is None else f"raised {agent.error}"
     console.print(
-        Text.assemble(f"   {agent.scenario:10} ", (agent.trace_id[:8], "dim"), "  ", plain(said, 80))
+        Text.assemble(f"   {agent.scenario:10} ", (agent.trace_id[:8], "dim"), "  ", plain(answer, 80))
     )
 
 
 def _show_verdicts(collected: _Collected) -> None:
     _step("3  The verdicts: a row per run, a column per layer")
-    console.print(runs_table(collected.evaluations, {run.trace_id: run.scenario for run in collected.agents}))
+    pairs = zip(collected.agents, collected.evaluations, strict=True)
+    print_runs(console, [line for agent, each in pairs for line in lines_of(each, agent.scenario)])
 
 
 def _show_one(evaluation: TraceEvaluation) -> None:
     _step("4  One run in detail: it recovered from an error, and misquoted its own result")
-    console.print(run_detail(evaluation, evaluation.runs[0]))
+    console.print(run_page(evaluation, evaluation.runs[0], name="misquote"))
 
 
 def _show_alert(alert: Mapping[str, Any]) -> None:
@@ -196,16 +202,17 @@ def _show_promotion(misquote: TraceEvaluation, directory: Path) -> tuple[Case, S
     return case, report
 
 
-def _show_way_on(misquote: TraceEvaluation, directory: Path) -> None:
+def _show_next_commands(misquote: TraceEvaluation, directory: Path) -> None:
     _step("Look further")
+    # Where the program is on no PATH, the path by which it was started.
     program = "spanproof" if shutil.which("spanproof") else os.path.relpath(sys.argv[0])
     store = directory / "store"
     for words in (
         f"traces --store {store}",
         f"show {misquote.trace.trace_id[:8]} --store {store}",
         f"suite run {directory / 'suite'}",
-        "serve          # the same collector, staying",
-        "doctor         # which isolation this machine gives",
+        "serve          # the same collector, as a service",
+        "doctor         # which isolation this machine has",
     ):
         console.print(Text(f"   {program} {words}"), soft_wrap=True)
 
@@ -238,23 +245,19 @@ def _outcome(collected: _Collected, gate: GateReport, case: Case, suite: SuiteRe
 
 def _verdicts(run: RunEvaluation) -> dict[str, str]:
     return {
-        layer.value: _word(score.outcome) if isinstance(score.outcome, Scored) else "not judged"
+        layer.value: name_verdict(score.outcome) if isinstance(score.outcome, Scored) else "not judged"
         for layer, score in layer_scores(run).items()
     }
 
 
 def _sub_scores(run: RunEvaluation) -> dict[str, str]:
     return {
-        score.name: _word(score.outcome)
+        score.name: name_verdict(score.outcome)
         for score in run.scores
         if score.span_id == run.run.span_id
         and score.name != score.layer.value
         and isinstance(score.outcome, Scored)
     }
-
-
-def _word(outcome: Scored) -> str:
-    return outcome.label.value if outcome.label else "open"
 
 
 def _step(title: str) -> None:

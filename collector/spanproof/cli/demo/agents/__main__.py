@@ -60,7 +60,7 @@ def _run(scenario: Scenario, roots: _Roots) -> bool:
     try:
         with set_cohort(prompt_version=scenario.prompt_version, task=scenario.task):
             line["answer"] = scenario.run()
-    except Exception as error:  # noqa: BLE001 - one run's failure is told in its line, the others go on
+    except Exception as error:  # noqa: BLE001 - one run's failure is in its line, the others go on
         line["error"] = f"{type(error).__name__}: {error}"
     line["trace_id"] = roots.trace_id
     print(json.dumps(line), flush=True)

@@ -1,6 +1,6 @@
 """The smolagents scenarios: what the scripted model writes, and which agent runs it.
 
-Each stands for a kind of run an evaluator has to tell apart; the module says nothing about the verdicts.
+Each is a kind of run that an evaluator has to distinguish; no verdict is written here.
 """
 
 from __future__ import annotations

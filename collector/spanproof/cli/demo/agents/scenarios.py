@@ -13,7 +13,7 @@ class Scenario:
     """One agent run.
 
     Attributes:
-        name: as it is shown and asked for.
+        name: as it is shown and chosen.
         run: does the run and returns the agent's answer.
         prompt_version: `v1` is the prompt that works, `v2` the change that made it worse.
         task: what kind of task it is.

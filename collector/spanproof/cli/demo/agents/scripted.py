@@ -52,7 +52,7 @@ class ScriptedModel(Model):  # type: ignore[misc]
 
 
 class ScriptedChatModel(BaseChatModel):
-    """A LangChain chat model that gives its answers in order, told by the conversation how far it is."""
+    """A LangChain chat model that gives its answers in order, as many as the conversation has."""
 
     answers: list[AIMessage]
 

@@ -1,7 +1,6 @@
-"""How any command shows that an environment is being built.
+"""Progress of an environment's build.
 
-The builder tells its steps to the log, which is a line that changes on a terminal, and a line for each step
-elsewhere.
+The builder logs its steps; they are one changing line on a terminal, and a line for each step elsewhere.
 """
 
 from __future__ import annotations
@@ -11,12 +10,12 @@ import logging
 from rich.status import Status
 from rich.text import Text
 
-from spanproof.cli.console import error_console
-from spanproof.cli.hostile import visible
+from spanproof.cli.output.console import error_console
+from spanproof.cli.output.hostile import visible
 
 
 def show_builds() -> None:
-    """From now on, tell on stderr what a build does."""
+    """Print the steps of builds on stderr from now on."""
     logger = logging.getLogger("spanproof.sandbox.environments")
     if not any(isinstance(handler, _Shown) for handler in logger.handlers):
         logger.addHandler(_Shown())

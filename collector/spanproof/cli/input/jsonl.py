@@ -1,22 +1,24 @@
 """The batch interface every `--jsonl` command shares.
 
 JSON Lines on stdin, one line out per line in, in the same order, each flushed as soon as it and those before
-it are done, whether or not a further line has come: a program may wait for an answer before it asks again. A
-bad line gives `{"id": …, "error": "…"}` and the rest goes on; at the end stderr counts the bad ones. The
-exit code stays 0: the batch was answered, and each answer says for itself whether its line was bad.
+it are done, whether or not a further line has come: a program may wait for an answer before it sends the
+next line. A bad line gives `{"id": …, "error": "…"}` and the rest goes on; at the end stderr counts the bad
+ones. The exit code stays 0: the batch was answered, and each answer says whether its line was bad.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
-from spanproof.cli import EXIT_PASS
-from spanproof.cli.console import error_console, json_line
+from spanproof.cli.exit_codes import EXIT_PASS
+from spanproof.cli.output.console import json_line, warn
+from spanproof.cli.output.words import format_count
+from spanproof.cli.problems import UsageProblem
 from spanproof.trace.codec import MalformedDocument, load_json
 
 Row = dict[str, Any]
@@ -35,12 +37,21 @@ class BadRow(ValueError):  # noqa: N818 - names the input
 
 
 def answer_lines(handle: Handler, workers: int = 1) -> int:
-    """Answer stdin on stdout; stderr counts the bad lines. Returns the exit code."""
+    """Answer stdin on stdout and return the exit code; stderr counts the bad lines."""
     bad = run_jsonl(handle, workers=workers)
     if bad:
-        lines = "1 line was bad: its answer has" if bad == 1 else f"{bad} lines were bad: their answers have"
-        error_console.print(f"spanproof: {lines} an 'error' that says why", soft_wrap=True)
+        warn(f"{format_count(bad, 'line was', 'lines were')} bad: the answer's 'error' says why")
     return EXIT_PASS
+
+
+def refuse_files(files: Sequence[object]) -> None:
+    """Refuse files beside `--jsonl`.
+
+    Raises:
+        UsageProblem: there are some.
+    """
+    if files:
+        raise UsageProblem("--jsonl reads stdin, and files were named too", "leave out one of them")
 
 
 def run_jsonl(
@@ -61,11 +72,11 @@ def run_jsonl(
     sink = sys.stdout.buffer if out is None else out
     if workers == 1:
         return sum(_write(sink, _answer(handle, number, line)) for number, line in numbered)
-    return _Crew(handle, sink, workers).answer(numbered)
+    return _Workers(handle, sink, workers).answer(numbered)
 
 
 def text_field(row: Row, name: str) -> str:
-    """A required string field.
+    """Return a required string field.
 
     Raises:
         BadRow: it is absent or no string.
@@ -79,11 +90,11 @@ def text_field(row: Row, name: str) -> str:
 
 
 def json_name(value: object) -> str:
-    """What JSON calls a value's type, with its article."""
+    """Return JSON's name for a value's type, with its article."""
     return "null" if value is None else _JSON_NAMES.get(type(value), "an object")
 
 
-class _Crew:
+class _Workers:
     """Threads that answer rows, and one that writes the answers in order.
 
     The writer is a thread of its own because the reader may wait for the next line for ever. All of them are
@@ -154,7 +165,7 @@ class _Crew:
 
 
 def _numbered(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Lines that hold something, with their numbers from 1."""
+    """Return the lines that are not blank, with their numbers from 1."""
     return ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
 
 
@@ -175,8 +186,8 @@ def _decode(line: bytes, number: int) -> Row:
         # Lone surrogates too, which snippets found in the wild do hold.
         row = load_json(line)
     except MalformedDocument as problem:
-        told = str(problem).replace("not JSON", "not a line of JSON", 1)
-        raise BadRow(f"line {number}: {told}") from problem
+        reason = str(problem).replace("not JSON", "not a line of JSON", 1)
+        raise BadRow(f"line {number}: {reason}") from problem
     if not isinstance(row, dict):
         raise BadRow(f"line {number}: must be a JSON object, got {json_name(row)}")
     return row

@@ -1,7 +1,7 @@
-"""What a program is to find fixed around it, as options of a command and as fields of a line.
+"""Fixtures of a program, as options of a command and as fields of a line.
 
 In: `--http`, `--seed` and `--clock`, or the fields `http` (a HAR document), `seed` and `clock`. Out:
-`Fixtures`; what a line gives beats the options.
+`Fixtures`; a line's field overrides the option.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 
 import click
 
-from spanproof.cli.console import UsageProblem
-from spanproof.cli.jsonl import BadRow, Row
+from spanproof.cli.input.jsonl import BadRow, Row
+from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox import BadFixture, Clock, Ecosystem, Fixtures, PackageSet
 from spanproof.sandbox.har import exchanges_of, load_har
 
@@ -30,28 +30,25 @@ def fixture_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "tape",
         type=click.Path(path_type=Path),
         metavar="TAPE",
-        help="A HAR file: its calls are answered, every other is refused and told.",
+        help="A HAR 1.2 file: its calls are answered, every other is refused and reported.",
     )
-    @click.option("--seed", type=int, help="Makes chance repeat itself.")
+    @click.option("--seed", type=int, help="Seed of every source of randomness.")
     @click.option(
         "--clock",
         metavar="TIME[@RATE]",
-        help="When it starts, as 2025-03-01T12:00:00Z or in Unix seconds; @0 stands still, @60 runs fast.",
+        help="When it starts, as 2025-03-01T12:00:00Z or in Unix seconds; @0 never advances, @60 runs fast.",
     )
     @wraps(command)
     def wrapped(*args: Any, tape: Path | None, seed: int | None, clock: str | None, **kwargs: Any) -> Any:
-        try:
-            http = load_har(tape) if tape is not None else ()
-        except BadFixture as problem:
-            raise UsageProblem(str(problem), "browsers and mitmproxy export HAR 1.2") from problem
+        http = load_har(tape) if tape is not None else ()
         fixtures = Fixtures(seed=seed, clock=_clock(clock) if clock is not None else None, http=http)
         return command(*args, fixtures=fixtures, **kwargs)
 
     return wrapped
 
 
-def fixtures_in(row: Row, default: Fixtures) -> Fixtures:
-    """Those of a line.
+def parse_fixtures(row: Row, default: Fixtures) -> Fixtures:
+    """Return the fixtures of a line, over those of the options.
 
     Raises:
         BadRow: a field is not what it must be.

@@ -12,11 +12,12 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from spanproof.cli import EXIT_MISUSE, EXIT_PASS
-from spanproof.cli.commands.evaluate import opened_engine, traces_in
-from spanproof.cli.console import console, print_json
-from spanproof.cli.detail import left_the_record
-from spanproof.cli.report import plain
+from spanproof.cli.engine import opened_engine
+from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
+from spanproof.cli.input.otlp_files import read_traces
+from spanproof.cli.output.console import console, pick, print_json, show_problem
+from spanproof.cli.output.hostile import plain
+from spanproof.cli.output.run_page import describe_divergence
 from spanproof.config.model import Config
 from spanproof.evaluators.layers.common import first_to_leave, number_in
 from spanproof.evaluators.model import NoReplay, RunEvaluation
@@ -42,9 +43,9 @@ def replay_files(files: Sequence[Path], config: Config, workers: int, *, as_json
     found: list[tuple[Path, Trace]] = []
     unreadable = False
     for path in files:
-        traces, problems = traces_in(path)
+        traces, problems = read_traces(path)
         for problem in problems:
-            problem.show()
+            show_problem(problem)
         unreadable = unreadable or bool(problems)
         found += [(path, trace) for trace in traces]
     with opened_engine(_replaying(config), workers=workers) as engine, ThreadPoolExecutor(workers) as pool:
@@ -80,7 +81,7 @@ def _show(run: RunEvaluation) -> None:
     for snippet in snippets:
         table.add_row(*_cells(run, snippet))
     console.print(table)
-    left = left_the_record(run)
+    left = describe_divergence(run)
     console.print(plain(f"  left the record first at {left}" if left else "  kept to the record", 400))
 
 
@@ -125,7 +126,7 @@ def _row(run: RunEvaluation, path: Path) -> dict[str, object]:
                 "replayed": class_beside(record_of(step.snippet), step.execution).value,
                 "agrees": step.agrees,
                 "difference": step.difference,
-                "divergences": [{"tool": call.tool, "reason": call.reason} for call in step.divergences],
+                "divergences": [pick(call, "tool reason") for call in step.divergences],
             }
             for step in steps
         ],

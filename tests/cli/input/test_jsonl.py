@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanproof.cli.jsonl import BadRow, Row, run_jsonl, text_field
+from spanproof.cli.input.jsonl import BadRow, Row, run_jsonl, text_field
 
 
 def answers(lines: list[bytes], handle: Any, workers: int = 1) -> list[Row]:

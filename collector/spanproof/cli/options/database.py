@@ -1,4 +1,4 @@
-"""The database a SQL program runs against, as options of a command and as a field of a line."""
+"""The database that a SQL program runs against, as options of a command and as a field of a line."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any
 
 import click
 
-from spanproof.cli.console import UsageProblem
-from spanproof.cli.jsonl import BadRow
+from spanproof.cli.input.files import read_file
+from spanproof.cli.input.jsonl import BadRow
 from spanproof.sandbox import Database, DatabaseEngine, Program
 
 
 @dataclass(frozen=True, slots=True)
-class LaidDatabase:
-    """A database, and its file's content where there is one."""
+class DatabaseSetup:
+    """A database, and the content of its file where there is one."""
 
     database: Database
     content: bytes | None
 
-    def under(self, program: Program) -> Program:
-        """The program, with this beneath it."""
+    def add_to(self, program: Program) -> Program:
+        """Return the program with this database."""
         files = dict(program.files)
         if self.database.file is not None and self.content is not None:
             files[self.database.file] = self.content
@@ -52,14 +52,14 @@ def database_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(*args: Any, database_file: Path | None, engine: str, writable: bool, **kwargs: Any) -> Any:
         name = database_file.name if database_file is not None else None
         database = Database(DatabaseEngine(engine), name, writable)
-        content = _read(database_file) if database_file is not None else None
-        return command(*args, database=LaidDatabase(database, content), **kwargs)
+        content = read_file(database_file) if database_file is not None else None
+        return command(*args, database=DatabaseSetup(database, content), **kwargs)
 
     return wrapped
 
 
-def database_in(value: object) -> Database:
-    """The field `database` of a line.
+def parse_database(value: object) -> Database:
+    """Return the field `database` of a line.
 
     Raises:
         BadRow: it is not what it must be.
@@ -78,10 +78,3 @@ def database_in(value: object) -> Database:
         f'field \'database\' must be {{"engine": {engines}, "file": one of files, "writable": boolean}},'
         f" got {str(value)[:80]}"
     )
-
-
-def _read(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as problem:
-        raise UsageProblem(f"{file} cannot be read: {problem.strerror}", "name a readable file") from problem

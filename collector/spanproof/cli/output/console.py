@@ -1,4 +1,4 @@
-"""What every command prints with: the consoles, one error form, JSON for machines.
+"""Printing: the two consoles, problems and warnings, JSON lines, progress.
 
 Results go to stdout, everything about the work (progress, warnings, errors) to stderr. rich honours
 `NO_COLOR` and drops colour when the output is no terminal.
@@ -10,18 +10,23 @@ import json
 import math
 import sys
 from collections.abc import Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from spanproof.cli.hostile import visible
+from spanproof.cli.output.hostile import visible
+from spanproof.cli.problems import UsageProblem
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Leave it to the caller: rich would exit with 1, which here means that a gate failed."""
+        """Raise it: rich would exit with 1, which here means that a gate failed."""
         raise
 
 
@@ -29,28 +34,25 @@ console = _Console(highlight=False)
 error_console = _Console(stderr=True, highlight=False)
 
 
-class UsageProblem(Exception):  # noqa: N818 - names what the user sees
-    """Something the user can mend.
+def show_problem(problem: UsageProblem) -> None:
+    """Print a problem and its remedy to stderr, a line each."""
+    error_console.print(Text.assemble(("spanproof: ", "bold red"), visible(problem.what)), soft_wrap=True)
+    if problem.remedy:
+        error_console.print(Text.assemble(("  remedy: ", "bold"), visible(problem.remedy)), soft_wrap=True)
 
-    Attributes:
-        what: the input and what is wrong with it.
-        remedy: what to do.
-    """
 
-    def __init__(self, what: str, remedy: str = "") -> None:
-        super().__init__(what)
-        self.what = what
-        self.remedy = remedy
+def warn(message: str) -> None:
+    """Print one warning to stderr."""
+    error_console.print(Text(f"spanproof: {visible(message)}", style="yellow"), soft_wrap=True)
 
-    def show(self) -> None:
-        """Print the problem to stderr in two lines."""
-        error_console.print(Text.assemble(("spanproof: ", "bold red"), visible(self.what)), soft_wrap=True)
-        if self.remedy:
-            error_console.print(Text.assemble(("  remedy: ", "bold"), visible(self.remedy)), soft_wrap=True)
+
+def inform(message: str) -> None:
+    """Print one remark about the work to stderr."""
+    error_console.print(Text(visible(message)), soft_wrap=True)
 
 
 def json_line(value: object) -> bytes:
-    """One line of JSON, newline included; lone surrogates become U+FFFD, which JSON in UTF-8 needs."""
+    """Return one line of JSON, newline included; lone surrogates become U+FFFD, which JSON in UTF-8 needs."""
     try:
         return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:
@@ -65,8 +67,16 @@ def print_json(value: object) -> None:
     sys.stdout.buffer.flush()
 
 
+def pick(value: object, names: str) -> dict[str, Any]:
+    """Return the named attributes of a value as JSON data; an enum gives its value."""
+    found = {name: getattr(value, name) for name in names.split()}
+    return {name: item.value if isinstance(item, Enum) else item for name, item in found.items()}
+
+
 def progress(*, as_json: bool) -> Progress:
-    """A progress bar on stderr, shown on a terminal only, and not among lines of JSON."""
+    """Return a progress bar on stderr, shown on a terminal only, and not among lines of JSON."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -79,7 +89,7 @@ def progress(*, as_json: bool) -> Progress:
 
 
 def _encodable(value: object) -> object:
-    """As orjson would have it: NaN and infinity are null."""
+    """Return the value as orjson would write it: NaN and infinity are null."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, Mapping):

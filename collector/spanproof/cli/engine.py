@@ -1,0 +1,73 @@
+"""An evaluation engine for commands: built from a configuration, with its sandbox, for every run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from spanproof.cli.options.backend import open_backend
+from spanproof.cli.options.policy import load_pipeline
+from spanproof.cli.output.console import inform, warn
+from spanproof.config.engine import engine_of
+from spanproof.config.model import Config
+from spanproof.evaluators.engine import Engine
+from spanproof.sandbox import Sandbox
+from spanproof.sandbox.scanners.pipeline import Pipeline
+
+
+@contextmanager
+def opened_engine(
+    config: Config,
+    policy_file: Path | None = None,
+    *,
+    replay: bool = True,
+    workers: int = 1,
+    probe: bool = True,
+) -> Iterator[Engine]:
+    """Open an engine that evaluates every run, with its sandbox, which is closed afterwards.
+
+    Where the backend cannot run on this machine, the engine evaluates the record alone, and stderr says why.
+
+    Args:
+        config: what it is built from.
+        policy_file: replaces the configuration's.
+        replay: whether code may run again at all.
+        workers: programs run at once.
+        probe: whether to check now that the backend can run here; else it is checked when code first runs.
+
+    Raises:
+        UsageProblem, PolicyError, EvaluatorError, JudgeError, BadFixture: the configuration cannot be used.
+    """
+    pipeline = load_pipeline(policy_file or config.policy)
+    if not (replay and config.evaluation.replay):
+        yield _engine(config, pipeline, None, "replay is switched off")
+        return
+    backend = config.sandbox.backend
+    with open_backend(backend, config.sandbox.settings, workers) as sandbox:
+        missing = sandbox.availability().missing if probe else ()
+        if not missing:
+            yield _engine(config, pipeline, sandbox)
+            return
+        reason = f"the backend {backend!r} cannot run here: {missing[0].detail or missing[0].name}"
+        warn(f"no replay: {reason}")
+        if missing[0].remedy:
+            inform(f"  remedy: {missing[0].remedy}")
+        yield _engine(config, pipeline, None, reason)
+
+
+def warn_of_silent_evaluators(config: Config, given: Collection[str]) -> None:
+    """Warn of the user's functions that gave no score although there were scores: a rule may be misspelt."""
+    for each in config.evaluators:
+        if not given or each.name in given:
+            continue
+        rule = each.attach.model_dump(mode="json", exclude_unset=True) or {"kind": each.attach.kind}
+        why = f"nothing here fits `attach` ({', '.join(f'{key}: {value}' for key, value in rule.items())})"
+        if each.layer not in config.evaluation.layers:
+            why = f"its layer, {each.layer}, is not judged (evaluation.layers)"
+        warn(f"the evaluator {each.name!r} gave no score: {why}")
+
+
+def _engine(config: Config, pipeline: Pipeline, sandbox: Sandbox | None, no_replay: str = "") -> Engine:
+    every_run = config.evaluation.model_copy(update={"sampling": ()})
+    return engine_of(config.model_copy(update={"evaluation": every_run}), pipeline, sandbox, no_replay)

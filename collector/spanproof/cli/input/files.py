@@ -1,0 +1,58 @@
+"""Files that a command names: their content, and the language that a name's suffix means."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from spanproof.cli.problems import UsageProblem
+
+LANGUAGES = {
+    ".py": "python", ".pyw": "python", ".sh": "bash", ".bash": "bash", ".zsh": "bash", ".sql": "sql",
+    ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascript",
+    ".ts": "typescript", ".mts": "typescript", ".tsx": "typescript", ".json": "json", ".yaml": "yaml",
+    ".yml": "yaml", ".txt": "text", ".md": "markdown",
+}  # fmt: skip
+
+
+def read_file(path: Path) -> bytes:
+    """Return the content of a file; of stdin for `-`.
+
+    Raises:
+        UsageProblem: it cannot be read.
+    """
+    if str(path) == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return path.read_bytes()
+    except OSError as problem:
+        raise UsageProblem(
+            f"{path} cannot be read: {problem.strerror or problem}", "name a readable file"
+        ) from problem
+
+
+def read_source(path: Path, language: str | None) -> tuple[str, str]:
+    """Return the language and the text of a source file.
+
+    Raises:
+        UsageProblem: it cannot be read, or its name has no suffix of a language and none is given.
+    """
+    # Read first: that a file is missing matters more than that its name has no language.
+    source = read_file(path).decode("utf-8", "surrogateescape")
+    found = language or LANGUAGES.get(path.suffix.lower())
+    if found is None:
+        raise UsageProblem(f"the name of {path} does not say its language", "give it: --language python")
+    return found, source
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a text file, with the folders above it.
+
+    Raises:
+        UsageProblem: it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise UsageProblem(f"{path}: {problem.strerror}", "Name a file that can be written.") from problem

@@ -1,0 +1,121 @@
+"""Reading the store: options that choose what is read, the opened store, a trace by the start of its id."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from spanproof.cli.problems import UsageProblem
+from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
+from spanproof.store import Store, open_store
+
+# The driver logs what it then raises; without a handler its line would appear on stderr beside our message.
+logging.getLogger("clickhouse_connect").addHandler(logging.NullHandler())
+
+DEFAULT_STORE = ".spanproof/store"
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+store_option = click.option(
+    "--store",
+    "location",
+    default=DEFAULT_STORE,
+    show_default=True,
+    envvar="SPANPROOF_STORE",
+    help="Directory of an embedded store, or DSN of a ClickHouse server.",
+)
+since_option = click.option("--since", help="Only what happened in the last …: 90s, 15m, 24h, 7d.")
+project_option = click.option("--project", help="Only this project.")
+
+
+def limit_option(default: int, meaning: str) -> Callable[..., Callable[..., object]]:
+    """Return the option `--limit`."""
+    bounds = click.IntRange(1, 10_000)
+    return click.option("--limit", default=default, show_default=True, type=bounds, help=meaning)
+
+
+def since_ns(since: str | None) -> int | None:
+    """Return the Unix time in nanoseconds that `--since` means.
+
+    Raises:
+        UsageProblem: it is no span of time.
+    """
+    if since is None:
+        return None
+    match = re.fullmatch(r"(\d{1,9})([smhd])", since.strip())
+    if match is None:
+        raise UsageProblem(f"--since {since!r} is no span of time", "Write 90s, 15m, 24h or 7d.")
+    return max(0, time.time_ns() - int(match[1]) * _UNITS[match[2]] * 10**9)
+
+
+@contextmanager
+def opened_store(location: str, *, writing: bool = False) -> Iterator[Store]:
+    """Open the store at a location, to read from or to write to; an embedded one must exist already.
+
+    Raises:
+        UsageProblem: there is none.
+        StoreError: a running server holds it, or it cannot be read.
+    """
+    if "://" not in location and not (Path(location) / "data").is_dir():
+        raise UsageProblem(
+            f"there is no store at {location}",
+            "Name one with --store; `spanproof serve` and `spanproof demo` print where theirs is.",
+        )
+    with open_store(location, read_only=not writing) as store:
+        yield store
+
+
+def find_trace(store: Store, given: str) -> TraceEvaluation:
+    """Return the stored evaluation whose trace id starts with what was given.
+
+    Raises:
+        UsageProblem: no trace does, or several do; names those that are near.
+    """
+    prefix = given.strip().lower()
+    found = store.trace_ids(prefix, limit=6) if prefix else []
+    if len(found) > 1 and prefix not in found:
+        shown = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
+        raise UsageProblem(f"trace {given!r} is not one trace: {shown}", "Give more of the id.")
+    evaluation = store.evaluation(prefix if prefix in found else found[0]) if found else None
+    if evaluation is None:
+        latest = ", ".join(row.trace_id for row in store.traces(limit=3)) or "none"
+        near = _near(store, prefix)
+        raise UsageProblem(
+            f"no stored trace has an id that starts with {given!r}",
+            (f"Near it: {near}." if near else f"The latest are: {latest}.")
+            + " `spanproof traces` lists them.",
+        )
+    return evaluation
+
+
+def find_run(evaluation: TraceEvaluation, given: str | None) -> RunEvaluation:
+    """Return the run meant by the start of its span id or by its name; the only one where none is given.
+
+    Raises:
+        UsageProblem: none or several fit.
+    """
+    known = "; ".join(f"{run.run.span_id} {run.run.name}" for run in evaluation.runs) or "none"
+    fitting = [
+        run
+        for run in evaluation.runs
+        if given is None or run.run.span_id.startswith(given.lower()) or run.run.name == given
+    ]
+    if len(fitting) == 1:
+        return fitting[0]
+    what = "several runs" if fitting else f"no run {given!r}" if given else "no run"
+    raise UsageProblem(f"trace {evaluation.trace.trace_id} has {what}", f"Name one with --run: {known}.")
+
+
+def _near(store: Store, prefix: str) -> str:
+    """Return ids that share the longest start with what was given, at least four digits."""
+    for length in range(min(len(prefix) - 1, 31), 3, -1):
+        found = store.trace_ids(prefix[:length], limit=3)
+        if found:
+            return ", ".join(found)
+    return ""

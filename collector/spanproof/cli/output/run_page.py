@@ -1,0 +1,420 @@
+"""One run on a page: the verdict, why, then its steps as a tree.
+
+Takes one evaluation; gives rich renderables. Text out of a trace goes through `plain` or `visible`. Nothing
+appears twice: a fact whose words the page already has in that layer is left out, a replay that agrees is one
+word beside the record, and what was skipped folds into one line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from spanproof.cli.output.hostile import plain, visible
+from spanproof.cli.output.verdicts import errors, fails, format_verdict, is_open, layer_scores, passes
+from spanproof.cli.output.words import describe_outcome, format_count, format_duration, format_time
+from spanproof.evaluators.layers.common import first_to_leave
+from spanproof.evaluators.model import NoReplay, ReplayedStep, RunEvaluation, TraceEvaluation
+from spanproof.evaluators.redact import mask_formats
+from spanproof.evaluators.replay.record import class_beside, record_of
+from spanproof.sandbox import FailureClass
+from spanproof.sandbox.scanners.model import Scan, Verdict
+from spanproof.store import Feedback
+from spanproof.trace import (
+    Ending,
+    Evidence,
+    Language,
+    Layer,
+    RecordedCall,
+    Score,
+    Scored,
+    Skipped,
+    Snippet,
+    Step,
+)
+
+_MAX_SOURCE_LINES = 40
+_MAX_SOURCE = 20_000
+_MAX_FACTS = 12
+_FILLERS = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "at",
+        "by",
+        "ended",
+        "fail",
+        "in",
+        "is",
+        "of",
+        "pass",
+        "recorded",
+        "replayed",
+        "the",
+        "to",
+        "was",
+    ]
+)
+_SHOWN_WITH_STEPS = (Layer.BOUNDARY, Layer.EXECUTION)
+"""Layers whose evidence is the findings and outcomes that the tree shows with each step."""
+_ENDINGS = {
+    Ending.ANSWERED: "answered",
+    Ending.MAX_STEPS: "ended at the step limit",
+    Ending.FAILED: "failed",
+    Ending.UNKNOWN: "no end on the trace",
+}
+_SCAN_STYLE = {Verdict.ALLOW: "green", Verdict.REVIEW: "yellow", Verdict.DENY: "red"}
+
+
+def run_page(
+    evaluation: TraceEvaluation,
+    run: RunEvaluation,
+    feedback: Sequence[Feedback] = (),
+    *,
+    name: str | None = None,
+    full: bool = False,
+) -> RenderableType:
+    """Return the page of one run.
+
+    Args:
+        evaluation: the trace's.
+        run: one run of it.
+        feedback: what users said of the run.
+        name: replaces the run's own name.
+        full: whether layers and sub-scores that pass show their evidence too.
+    """
+    parts: list[RenderableType] = [_headline(run, name or run.run.name), _facts(evaluation, run), Text()]
+    parts += [*_layers(run, full=full), *(format_feedback(each) for each in feedback)]
+    parts += [Text(), _steps(evaluation, run)]
+    return Group(*parts)
+
+
+def format_feedback(feedback: Feedback) -> Text:
+    """Return a user's feedback in one line: `user feedback: thumbs up: the total is right`."""
+    kind = Text.assemble(("user feedback: ", "bold"), plain(feedback.kind.replace("_", " ")))
+    return kind if feedback.comment is None else Text.assemble(kind, ": ", plain(feedback.comment))
+
+
+def describe_divergence(run: RunEvaluation) -> str | None:
+    """Return at which step the replay left the record first, and how; None where it kept to it."""
+    first = first_to_leave(run.run, run.replay)
+    if first is None:
+        return None
+    number, step = first
+    off_tape = [f"its call of {call.tool} is not on the tape ({call.reason})" for call in step.divergences]
+    how = step.difference if step.agrees is False or not off_tape else off_tape[0]
+    return f"step {number}: {how}"
+
+
+def _headline(run: RunEvaluation, name: str) -> Text:
+    """Return the verdict of the whole run in one line."""
+    own = {layer: score.outcome for layer, score in layer_scores(run).items()}
+    for is_such, word, style, rest in (
+        (fails, "FAIL", "bold red", ""),
+        (errors, "ERROR", "bold magenta", "no verdict on "),
+        (is_open, "OPEN", "bold yellow", "uncertain: "),
+        (passes, "PASS", "bold green", "passes "),
+    ):
+        layers = ", ".join(layer for layer in Layer if layer in own and is_such(own[layer]))
+        if layers:
+            rest = rest or "fails "
+            return Text.assemble((f"{word}  ", style), plain(name, 60, "bold"), f" {rest}{layers}")
+    return Text.assemble(("SKIPPED  ", "bold"), plain(name, 60, "bold"), " no layer could be judged")
+
+
+def _facts(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableType:
+    started = f"started {format_time(run.run.start_ns)} UTC"
+    model = f", model {visible(run.run.cohort.model)}" if run.run.cohort.model else ""
+    ids = f"{evaluation.trace.trace_id}, span {run.run.span_id}"
+    grid = _grid(style="dim")
+    grid.add_row("trace", Text(ids, style="dim"))
+    grid.add_row("run", Text(f"{started}{model}", style="dim"))
+    grid.add_row("task", plain(run.run.task or "not on the trace", 300))
+    grid.add_row("answer", plain(run.run.answer.text if run.run.answer else "none", 300))
+    return grid
+
+
+def _grid(style: str = "") -> Table:
+    """Return a grid whose first column holds names."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True, style=style)
+    return grid
+
+
+def _layers(run: RunEvaluation, *, full: bool) -> Iterator[RenderableType]:
+    """Yield each layer with its reason and evidence, those that fail first; then what was skipped."""
+    own = layer_scores(run)
+    ranked = sorted(
+        own, key=lambda layer: [fails(own[layer].outcome), errors(own[layer].outcome)], reverse=True
+    )
+    for layer in ranked:
+        outcome = own[layer].outcome
+        if isinstance(outcome, Skipped):
+            continue
+        grid = _grid(style="bold")
+        explained = plain(describe_outcome(outcome), 600)
+        grid.add_row(f"{layer.value:12}", Text.assemble(format_verdict(outcome), "  ", explained))
+        yield grid
+        if full or not (passes(outcome) or layer in _SHOWN_WITH_STEPS):
+            for line in _evidence(run, own[layer], explained.plain, full=full):
+                yield Padding(line, (0, 0, 0, 4))
+    skipped: dict[str, list[str]] = {}
+    for score in run.scores:
+        if isinstance(score.outcome, Skipped):
+            names = skipped.setdefault(describe_outcome(score.outcome), [])
+            names += [] if score.name in names else [score.name]
+    if skipped:
+        grid = _grid(style="dim")
+        folded = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in skipped.items())
+        grid.add_row(f"{'skipped':12}", plain(folded, 600, "dim"))
+        yield grid
+
+
+def _evidence(run: RunEvaluation, layer: Score, explained: str, *, full: bool) -> Iterator[Text]:
+    """Yield the facts and sub-scores of a layer that say more than its explanation."""
+    shown = [_words(explained)]
+    passed: dict[str, int] = {}
+    lines: list[tuple[Text, str]] = []
+    for score in run.scores:
+        if score.layer is not layer.layer or score is layer or isinstance(score.outcome, Skipped):
+            continue
+        words = describe_outcome(score.outcome)
+        if full or fails(score.outcome) or errors(score.outcome):
+            lines.append((_sub_score(run, score), words))
+        else:
+            shown.append(_words(f"{score.name} {words}"))
+        if passes(score.outcome):
+            passed[score.name] = passed.get(score.name, 0) + 1
+    facts = layer.outcome.evidence if isinstance(layer.outcome, Scored) else ()
+    lines += [(_fact(fact), _fact(fact).plain) for fact in facts]
+    more = 0
+    for line, text in lines:
+        said = _words(text)
+        if any(said <= earlier for earlier in shown):
+            continue
+        shown.append(said | _words(line.plain))
+        more += len(shown) > _MAX_FACTS + len(passed)
+        if not more:
+            yield line
+    if more:
+        yield Text(f"and {format_count(more, 'more fact')}; --json has all", style="dim")
+    if full and passed:
+        counts = ", ".join(name if times == 1 else f"{name} ×{times}" for name, times in passed.items())
+        yield Text.assemble(("pass  ", "green"), counts)
+
+
+def _words(text: str) -> frozenset[str]:
+    """Return the words of a line that say something: no articles, no weights, no punctuation."""
+    words = re.findall(r"[\w$€£.]*\w", text.lower())
+    return frozenset(word for word in words if not re.fullmatch(r"\d\.\d+", word)) - _FILLERS
+
+
+def _fact(fact: Evidence) -> Text:
+    line = plain(fact.what, 300)
+    for name, value in (("recorded", fact.recorded), ("replayed", fact.replayed)):
+        if value is not None:
+            line.append_text(Text.assemble((f"  {name} ", "dim"), plain(value)))
+    return line
+
+
+def _sub_score(run: RunEvaluation, score: Score) -> Text:
+    step = next((each.number for each in run.run.steps if _holds(each, score.span_id)), None)
+    where = f" (step {step})" if step is not None and score.span_id != run.run.span_id else ""
+    verdict = format_verdict(score.outcome, advisory=True)
+    return Text.assemble(f"{score.name}{where} ", verdict, "  ", plain(describe_outcome(score.outcome), 300))
+
+
+def _holds(step: Step, span_id: str) -> bool:
+    return step.span_id == span_id or any(snippet.span_id == span_id for snippet in step.snippets)
+
+
+def _steps(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableType:
+    took = format_duration(run.run.end_ns - run.run.start_ns)
+    steps = format_count(len(run.run.steps), "step")
+    outcomes = _describe_outcomes(run)
+    head = Text.assemble(
+        (f"{steps} in {took}, {_ENDINGS[run.run.ending]}", "bold"), f"{outcomes and ': '}{outcomes}"
+    )
+    tree = Tree(Group(head, plain(_describe_replay(run), 400, "dim")), guide_style="dim")
+    shown: dict[tuple[object, ...], int] = {}
+    spans = {span.span_id: span.end_ns - span.start_ns for span in evaluation.trace.spans}
+    for step in run.run.steps:
+        branch = tree.add(_step_line(step))
+        key = tuple((each.source, each.observation, each.output, each.error) for each in step.snippets)
+        first = shown.setdefault((key, step.error), step.number)
+        if key and first != step.number:
+            branch.add(Text(f"the code and outcome of step {first} again", style="dim"))
+            continue
+        for snippet in step.snippets:
+            branch.add(_snippet(run, snippet))
+        for call in step.calls:
+            if not call.tool.startswith("final_answer"):
+                branch.add(_call(call, spans.get(call.span_id or "")))
+        if step.error is not None and not any(_error_is_shown(snippet) for snippet in step.snippets):
+            branch.add(plain(step.error.message, 300, "red"))
+    return tree
+
+
+def _describe_outcomes(run: RunEvaluation) -> str:
+    """Return how snippets ended: `1 of 2 snippets passed; step 2 failed (KeyError) and step 3 recovered`."""
+    records = [
+        (step.number, record_of(snippet))
+        for step in run.run.steps
+        for snippet in step.snippets
+        if snippet.executed
+    ]
+    known = [(number, record) for number, record in records if record.failure_class is not None]
+    failed = [(number, record) for number, record in known if record.failure_class is not FailureClass.OK]
+    if not known:
+        return ""
+    passed = f"{len(known) - len(failed)} of {format_count(len(known), 'snippet')} passed"
+    if not failed:
+        return passed
+    numbers = [str(number) for number, _ in failed]
+    steps = f"step {numbers[0]}" if len(failed) == 1 else f"steps {', '.join(numbers[:-1])} and {numbers[-1]}"
+    causes = ", ".join(dict.fromkeys(each.error_type or str(each.failure_class) for _, each in failed))
+    after = [
+        number for number, each in known if number > failed[-1][0] and each.failure_class is FailureClass.OK
+    ]
+    recovered = any(score.name == "recovery" and passes(score.outcome) for score in run.scores)
+    recovery = f" and step {after[0]} recovered" if after and recovered else ""
+    return f"{passed}; {steps} failed ({causes}){recovery}"
+
+
+def _describe_replay(run: RunEvaluation) -> str:
+    """Return how the replay went, in one sentence."""
+    if isinstance(run.replay, NoReplay):
+        return f"not replayed: {run.replay.reason}"
+    left = describe_divergence(run)
+    if left is not None:
+        return f"the replay in {run.replay.backend!r} left the record first at {left}"
+    replayed = format_count(len(run.replay.steps), "snippet")
+    without = f", {len(run.replay.unreplayed)} not" if run.replay.unreplayed else ""
+    compared = sum(step.agrees is not None for step in run.replay.steps)
+    agrees = f"; {compared} of them compared, all agree with the record" if compared else ""
+    if compared == len(run.replay.steps):
+        agrees = " as recorded"
+    return f"{replayed} replayed in {run.replay.backend!r}{without}{agrees}"
+
+
+def _step_line(step: Step) -> Text:
+    outcomes = [record_of(snippet).failure_class for snippet in step.snippets if snippet.executed]
+    failed = next((each for each in outcomes if each is not None and each is not FailureClass.OK), None)
+    if failed is None and step.error is not None:
+        outcome = Text("failed", style="red")
+    elif failed is not None:
+        outcome = Text(failed.value.replace("_", " "), style="red")
+    else:
+        outcome = Text("ok", style="green") if FailureClass.OK in outcomes else Text("")
+    took = format_duration(step.end_ns - step.start_ns) if step.end_ns > step.start_ns else ""
+    kind = "" if step.kind == "action" else f" {visible(step.kind)}"
+    return Text.assemble((f"step {step.number}{kind}", "bold"), "  ", outcome, "  ", (took, "dim"))
+
+
+def _snippet(run: RunEvaluation, snippet: Snippet) -> RenderableType:
+    source = visible(mask_formats(snippet.source[:_MAX_SOURCE]))
+    lines = source.splitlines()
+    lexer = snippet.language.value if snippet.language is not Language.OTHER else "text"
+    shown = "\n".join(lines[:_MAX_SOURCE_LINES])
+    parts: list[RenderableType] = []
+    if not snippet.executed:
+        parts.append(Text(f"{snippet.language}, proposed, did not run", style="dim"))
+    parts.append(Syntax(shown, lexer, line_numbers=True, word_wrap=True, background_color="default"))
+    if len(lines) > _MAX_SOURCE_LINES:
+        more = format_count(len(lines) - _MAX_SOURCE_LINES, "more line")
+        parts.append(Text(f"… {more}", style="dim"))
+    parts += _findings(run.scans[snippet.id])
+    if snippet.executed:
+        grid = _grid(style="dim")
+        for name, value in _outcome_rows(run, snippet):
+            grid.add_row(name, value)
+        parts += [grid] if grid.row_count else []
+    return Group(*parts)
+
+
+def _findings(scan: Scan) -> list[RenderableType]:
+    """Return the scan's verdict and findings; nothing where it allows the code without a finding."""
+    if scan.verdict is Verdict.ALLOW and not scan.findings:
+        return []
+    return [
+        Text.assemble("scan: ", (scan.verdict.value, _SCAN_STYLE[scan.verdict])),
+        *(
+            Text.assemble(
+                (f"  line {finding.line}: ", "dim"),
+                plain(finding.rule, style="bold"),
+                " ",
+                plain(finding.message),
+            )
+            for finding in scan.findings
+        ),
+    ]
+
+
+def _outcome_rows(run: RunEvaluation, snippet: Snippet) -> Iterator[tuple[str, Text]]:
+    """Yield what the record has of a snippet's run, and what its replay has beside that."""
+    record = record_of(snippet)
+    printed = record.stdout if record.stdout is not None else record.shown
+    value = record.output.text if record.output is not None else None
+    step = None if isinstance(run.replay, NoReplay) else run.replay.step(snippet.id)
+    if snippet.error is not None:
+        raised = step.execution.raised if step is not None else None
+        # A framework wraps the message of the exception; the replay has it as it was raised.
+        message = raised.message if raised and raised.type == record.error_type else snippet.error.message
+        yield "raised", plain(f"{record.error_type or snippet.error.type}: {message}", 300, "red")
+    if printed:
+        yield "printed", plain(printed)
+    if value not in (None, "None", run.run.answer.text if run.run.answer else None):
+        yield "value", plain(value)
+    if step is not None:
+        yield from _replay_rows(step, record.failure_class)
+    elif not isinstance(run.replay, NoReplay):
+        yield "not replayed", plain(run.replay.unreplayed.get(snippet.id, "it was not reached"))
+
+
+def _replay_rows(step: ReplayedStep, recorded: FailureClass | None) -> Iterator[tuple[str, Text]]:
+    """Yield where a replay differs from the record, its attempts, and its calls that are not on the tape."""
+    execution = step.execution
+    if step.agrees is not True:
+        failure_class = class_beside(record_of(step.snippet), execution)
+        raised = f" ({execution.raised.type}: {execution.raised.message})" if execution.raised else ""
+        yield "recorded", Text(recorded or "no outcome on the trace")
+        yield "replayed", plain(f"{failure_class}{raised}")
+        if execution.stdout:
+            yield "printed", plain(execution.stdout)
+        if execution.result_text:
+            yield "value", plain(execution.result_text)
+    if step.difference:
+        yield "differs" if step.agrees is False else "note", plain(step.difference)
+    for attempt in execution.attempts:
+        yield (
+            "attempt",
+            plain(f"{attempt.kind} {attempt.target}: {'allowed' if attempt.allowed else 'stopped'}"),
+        )
+    for divergence in step.divergences:
+        yield "off tape", plain(f"{divergence.tool}: {divergence.reason}")
+
+
+def _error_is_shown(snippet: Snippet) -> bool:
+    return snippet.executed and snippet.error is not None
+
+
+def _call(call: RecordedCall, duration_ns: int | None) -> Text:
+    """Return a tool call with its result in one line."""
+    arguments = [repr(each) for each in call.args] + [
+        f"{name}={value!r}" for name, value in call.kwargs.items()
+    ]
+    line = Text(no_wrap=True, overflow="ellipsis")
+    line.append_text(plain(call.tool, 60, "bold")).append_text(plain(f"({', '.join(arguments)})"))
+    if duration_ns is not None:
+        line.append_text(Text(f"  {format_duration(duration_ns)}", style="dim"))
+    if call.error is not None:
+        return line.append_text(plain(f"  raised {call.error.type}: {call.error.message}", style="red"))
+    return line if call.result is None else line.append_text(Text.assemble("  → ", plain(call.result.text)))
