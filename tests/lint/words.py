@@ -59,8 +59,8 @@ def read_lists(path: Path = LISTS) -> Lists:
     return Lists(given["words"], exceptions, tuple(given["vocabulary"]), given["rooms"])
 
 
-def tracked_files(root: Path = ROOT) -> list[str]:
-    """Return the files that git knows and a person writes, relative to the root."""
+def tracked_files(root: Path = ROOT, *, every: bool = False) -> list[str]:
+    """Return the files of a checkout that a person writes, or every one, relative to the root."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
         cwd=root,
@@ -68,14 +68,12 @@ def tracked_files(root: Path = ROOT) -> list[str]:
         capture_output=True,
         text=True,
     ).stdout
-    return sorted(
-        name
-        for name in listed.split("\0")
-        if name
-        and not _NOT_OURS.search(name)
-        and Path(name).suffix in {*_TEXT, ".py"}
-        and (root / name).is_file()
-    )
+    names = sorted(name for name in listed.split("\0") if name and (root / name).is_file())
+    return names if every else [name for name in names if _is_written(name)]
+
+
+def _is_written(name: str) -> bool:
+    return not _NOT_OURS.search(name) and Path(name).suffix in {*_TEXT, ".py"}
 
 
 def find_uses(root: Path, names: Iterable[str], lists: Lists) -> Iterator[Use]:
