@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from spanproof.evaluators.model import ApiReport, NoReplay, Replay, ReplayedStep, RunEvidence
+from spanproof.evaluators.outcomes.account import account_of
 from spanproof.sandbox import Execution, FailureClass, Sandbox
 from spanproof.sandbox.registry import open_sandbox
 from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
@@ -105,7 +106,9 @@ class Building:
         if replayed is not None or unreplayed is not None:
             replay = Replay(run.span_id, "jail", tuple(replayed or ()), unreplayed or {})
         all_scans = {snippet.id: ALLOW for snippet in run.snippets} | (scans or {})
-        return RunEvidence(self.trace(run), run, all_scans, replay, apis or {})
+        trace = self.trace(run)
+        account = account_of(trace, run, all_scans, replay)
+        return RunEvidence(trace, run, all_scans, replay, apis or {}, account=account)
 
     def step(
         self, snippet: Snippet, failure_class: FailureClass = FailureClass.OK, **fields: object

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
-from spanproof.evaluators.layers.common import PROGRAMS
+from spanproof.evaluators.outcomes.recorded import PROGRAMS
 from spanproof.evaluators.replay.names import names_in
 from spanproof.evaluators.replay.record import record_of
 from spanproof.sandbox import FailureClass

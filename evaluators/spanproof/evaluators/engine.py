@@ -26,6 +26,7 @@ from spanproof.evaluators.model import (
     TraceEvaluation,
     UserHints,
 )
+from spanproof.evaluators.outcomes.account import account_of
 from spanproof.evaluators.redact import Redactor
 from spanproof.evaluators.replay import FixtureBook
 from spanproof.evaluators.runner import Runner
@@ -152,7 +153,8 @@ class Engine:
         elif Needs.REPLAY in needed:
             replay, apis = self._runner.replayed(trace, run, own, fixtures, with_apis=Needs.APIS in needed)
         tested = self._runner.tested(run, tests, replay, fixtures) if tests is not None else None
-        evidence = RunEvidence(trace, run, own, replay, apis, policies, tested, self._hints, earlier)
+        account = account_of(trace, run, own, replay)
+        evidence = RunEvidence(trace, run, own, replay, apis, policies, tested, self._hints, earlier, account)
         quoted = [snippet for turn in (*earlier, run) for snippet in turn.snippets]
         redactor = Redactor(quoted, {snippet.id: scans[snippet.id] for snippet in quoted})
         judgements = [

@@ -18,8 +18,8 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 
 from spanproof.evaluators.layers import boundary, correctness, execution, groundedness, trajectory
-from spanproof.evaluators.layers.common import is_silent
 from spanproof.evaluators.model import RunEvidence
+from spanproof.evaluators.outcomes.recorded import is_silent
 from spanproof.evaluators.scores import check_registered
 from spanproof.trace import Judgement, Layer, Run
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from spanproof.evaluators.outcomes.model import Account
 from spanproof.sandbox import Execution, JsonValue
 from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.model import Scan
@@ -206,6 +207,7 @@ class RunEvidence:
         policies: by snippet id, the boundary its scan was made by; the default one where there is none.
         hints: what the user says beside the trace.
         earlier: the turns before this run: runs of the trace beside it that ended before it began, in order.
+        account: what happened, decided once: outcomes, recoveries, origins of the answer's values.
     """
 
     trace: Trace
@@ -217,6 +219,7 @@ class RunEvidence:
     tests: TestReport | None = None
     hints: UserHints = UserHints()
     earlier: tuple[Run, ...] = ()
+    account: Account = field(default_factory=Account)
 
     def policy_of(self, snippet_id: str) -> Policy:
         """The boundary of one snippet."""

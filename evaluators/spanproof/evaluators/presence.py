@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from spanproof.evaluators.evaluator import Cost, Evaluator, Needs
-from spanproof.evaluators.layers.common import PROGRAMS, counted
+from spanproof.evaluators.layers.common import counted
 from spanproof.evaluators.model import RunEvidence
+from spanproof.evaluators.outcomes.recorded import PROGRAMS
 from spanproof.trace import Evidence, Judgement, Label, Layer, Outcome, Run, Scored, Skipped
 
 

@@ -12,39 +12,17 @@ from pathlib import Path
 
 import click
 
-<<<<<<< HEAD
-from spanproof.cli import EXIT_MISUSE, EXIT_PASS
-from spanproof.cli.backends import configured_backend_options, in_backend, opened
-from spanproof.cli.commands.config import config_option, read_config
-from spanproof.cli.console import UsageProblem, console, error_console, print_json, progress
-from spanproof.cli.hostile import visible
-from spanproof.cli.policy import pipeline_in, policy_option
-from spanproof.cli.report import runs_table
-from spanproof.config.engine import engine_of
-from spanproof.config.model import Config
-from spanproof.evaluators.custom import EvaluatorError
-from spanproof.evaluators.engine import Engine
-from spanproof.evaluators.judge import JudgeError
-from spanproof.evaluators.model import TraceEvaluation
-from spanproof.evaluators.score_rows import run_row
-from spanproof.sandbox import BadFixture, Sandbox
-from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.trace import Span, Trace, trace_of
-from spanproof.trace.dialects import normalise
-from spanproof.trace.otlp import MalformedOtlp, read_what_is_good
-=======
 from spanproof.cli.engine import opened_engine, warn_of_silent_evaluators
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.input.otlp_files import read_traces
 from spanproof.cli.options.backend import configured_backend_options, override_backend
 from spanproof.cli.options.config import config_option, read_config
 from spanproof.cli.options.policy import policy_option
-from spanproof.cli.output.console import console, pick, print_json, progress, show_problem, warn
+from spanproof.cli.output.console import console, print_json, progress, show_problem, warn
 from spanproof.cli.output.runs_table import lines_of, print_runs
-from spanproof.cli.output.words import format_count, outcome_row
+from spanproof.cli.output.words import format_count
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.trace import Score, Scored
->>>>>>> a5b4fe3 (cli: group helpers into output, options and input; verdict-first show)
+from spanproof.evaluators.score_rows import run_row
 
 
 @click.command("eval")
@@ -116,32 +94,9 @@ def _print(evaluations: Sequence[TraceEvaluation]) -> None:
 def _evaluation_row(evaluation: TraceEvaluation, file: Path) -> dict[str, object]:
     return {
         "trace_id": evaluation.trace.trace_id,
-<<<<<<< HEAD
-        "file": str(file) if file is not None else None,
-        "runs": [run_row(run) for run in evaluation.runs],
-=======
         "file": str(file),
-        "runs": [
-            {
-                "span_id": run.run.span_id,
-                "name": run.run.name,
-                "scores": [_score_row(score) for score in run.scores],
-            }
-            for run in evaluation.runs
-        ],
->>>>>>> a5b4fe3 (cli: group helpers into output, options and input; verdict-first show)
+        "runs": [run_row(run) for run in evaluation.runs],
         "spans": len(evaluation.trace.spans),
         "code_bearing_span_ids": list(evaluation.code_bearing_span_ids),
         "defects": sorted(defect.value for defect in evaluation.trace.defects),
     }
-<<<<<<< HEAD
-=======
-
-
-def _score_row(score: Score) -> dict[str, object]:
-    of_score = {"layer": score.layer.value, "name": score.name, "span_id": score.span_id}
-    unset = dict.fromkeys(("outcome", "value", "raw", "unit", "label", "explanation", "reason"))
-    measured = score.outcome if isinstance(score.outcome, Scored) and score.outcome.raw is not None else None
-    raw = pick(measured, "raw unit") if measured else {}
-    return of_score | unset | outcome_row(score.outcome) | raw
->>>>>>> a5b4fe3 (cli: group helpers into output, options and input; verdict-first show)

@@ -96,22 +96,14 @@ def command(
         raise UsageProblem(
             "--scores is given with --store, --project or --since", "Those are for scores out of a store."
         )
-<<<<<<< HEAD
+    assertions = _assertions(texts, file)
     try:
-        assertions = _assertions(texts, file)
         with _scores(location, project, since, scores_file) as scores:
             report = check(assertions, scores, _read_baseline(baseline) if baseline else None)
     except NoBaseline as problem:
         raise UsageProblem(
             str(problem), "Add --baseline FILE, written by `spanproof eval --json` or `suite run --json`."
         ) from problem
-    except GateError as problem:
-        raise UsageProblem(str(problem), "docs/gate.md explains assertions and scores") from problem
-=======
-    assertions = _assertions(texts, file)
-    with _scores(location, project, since, scores_file) as scores:
-        report = check(assertions, scores)
->>>>>>> a5b4fe3 (cli: group helpers into output, options and input; verdict-first show)
     if junit:
         write_file(junit, report.to_junit())
         inform(f"wrote {junit}")
@@ -184,7 +176,6 @@ def _scores(
             yield read_scores(lines, str(file))
     except OSError as problem:
         raise UsageProblem(f"{file}: {problem.strerror or problem}", "Give a file of scores.") from problem
-<<<<<<< HEAD
 
 
 def _read_baseline(file: Path) -> Iterator[Score]:
@@ -193,14 +184,3 @@ def _read_baseline(file: Path) -> Iterator[Score]:
             yield from read_scores(lines, str(file))
     except OSError as problem:
         raise UsageProblem(f"{file}: {problem.strerror or problem}", "Give a file of scores.") from problem
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise UsageProblem(f"{path}: {problem.strerror}", "Name a file that can be written.") from problem
-    error_console.print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)
-=======
->>>>>>> a5b4fe3 (cli: group helpers into output, options and input; verdict-first show)

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from spanproof.evaluators.custom.attach import Attach
 from spanproof.evaluators.custom.function import Call, Function, Returned, evaluate
 from spanproof.evaluators.evaluator import Cost, Evaluator, Needs, where_record_is_silent
-from spanproof.evaluators.layers.common import ended
 from spanproof.evaluators.layers.groundedness import outputs_of
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.runs import spans_of
@@ -165,7 +164,7 @@ def _code(evidence: RunEvidence, span_id: str | None) -> list[JsonValue]:
             "language": snippet.language.value,
             "source": snippet.source,
             "executed": snippet.executed,
-            "outcome": str(ended(evidence, snippet).failure_class) if snippet.executed else None,
+            "outcome": str(evidence.account.of(snippet).failure_class) if snippet.executed else None,
         }
         for snippet in evidence.run.snippets
         if span_id in (None, snippet.span_id)

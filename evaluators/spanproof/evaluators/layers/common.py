@@ -5,84 +5,17 @@ Takes the evidence about a run; gives facts. It judges nothing.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-
 from spanproof.evaluators.model import NoReplay, Replay, ReplayedStep, RunEvidence
-from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
-from spanproof.evaluators.replay.record import class_beside, record_of
-from spanproof.sandbox import FailureClass
-from spanproof.trace import Executor, Language, Run, Snippet, Step
-
-PROGRAMS = frozenset({Language.PYTHON, Language.BASH, Language.SQL, Language.JAVASCRIPT, Language.TYPESCRIPT})
-"""Languages whose snippets do something; the rest are documents."""
-
-
-_LAST_OUTPUT = re.compile(r"\n?Last output from code snippet:\s*\n.*\Z", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How an executed snippet ended, as recorded and as replayed; None where that side is not known.
-
-    Attributes:
-        error_type: the exception's name, of the side that decides.
-    """
-
-    recorded: FailureClass | None
-    replayed: FailureClass | None
-    error_type: str | None = None
-
-    @property
-    def failure_class(self) -> FailureClass | None:
-        """The record where there is one: the replay may lack what the run had."""
-        return self.recorded if self.recorded is not None else self.replayed
-
-    @property
-    def words(self) -> str:
-        """The class, with the exception behind it: `exception (KeyError)`."""
-        name = f" ({self.error_type})" if self.error_type is not None else ""
-        return f"{self.failure_class}{name}"
-
-    @property
-    def ok(self) -> bool | None:
-        """Whether it ended well, None where neither side is known."""
-        return None if self.failure_class is None else self.failure_class is FailureClass.OK
+from spanproof.evaluators.outcomes.actions import CODE
+from spanproof.evaluators.outcomes.model import Account, StepOutcome
+from spanproof.evaluators.outcomes.recorded import PROGRAMS
+from spanproof.evaluators.outcomes.recovery import Came
+from spanproof.trace import Executor, Run, Snippet
 
 
 def executed(run: Run) -> list[Snippet]:
     """Programs that ran, in order."""
     return [snippet for snippet in run.snippets if snippet.executed and snippet.language in PROGRAMS]
-
-
-def is_silent(run: Run) -> bool:
-    """Whether the trace lacks the outcome of some program that ran, so that a replay is needed."""
-    return any(
-        record_of(snippet).failure_class is None or not is_told(step, snippet)
-        for step in run.steps
-        for snippet in step.snippets
-        if snippet.executed and snippet.language in PROGRAMS
-    )
-
-
-def is_told(step: Step, snippet: Snippet) -> bool:
-    """Whether the trace shows anything of a snippet's outcome: text, a value, or an error."""
-    shown = snippet.logs or snippet.output or snippet.observation or step.observation
-    return bool(shown or snippet.error)
-
-
-def ended(evidence: RunEvidence, snippet: Snippet) -> Ended:
-    """How this executed snippet ended."""
-    step, record = replayed(evidence, snippet), record_of(snippet)
-    if step is not None and step.flaky and record.failure_class is None:
-        return Ended(None, None)  # another seed or time, another outcome: there is none to speak of
-    raised = step.execution.raised if step is not None else None
-    replayed_type = raised.type if raised is not None and record.failure_class is None else None
-    return Ended(
-        recorded=record.failure_class,
-        replayed=class_beside(record, step.execution) if step is not None else None,
-        error_type=record.error_type or replayed_type,
-    )
 
 
 def replayed(evidence: RunEvidence, snippet: Snippet) -> ReplayedStep | None:
@@ -117,12 +50,34 @@ def why_no_code(run: Run) -> str:
     return "no code on the trace: the agent wrote none, or its instrumentor does not record it"
 
 
-def unseen_output(step: Step) -> str:
-    """What a step printed whose code is not on the trace, nor a tool it called; empty for nothing."""
-    worked = any(call.tool not in ANSWER_TOOLS for call in step.calls)
-    if step.error is not None or worked or not step.observation:
-        return ""
-    return _LAST_OUTPUT.sub("", step.observation).partition("Execution logs:")[2].strip()
+def working(evidence: RunEvidence) -> list[Snippet]:
+    """Return the programs that ran and worked for the task, in order.
+
+    Code that only hands over an answer is no execution; it is left out where anything else was done.
+    """
+    ran = executed(evidence.run)
+    account = evidence.account
+    kept = [s for s in ran if s.id not in account.handed_over or account.of(s).ok is False]
+    called = any(not action.answers and action.name != CODE for action in account.actions)
+    return kept if kept or called else ran
+
+
+def failure_clause(account: Account, name: str, span_id: str, outcome: StepOutcome) -> str:
+    """Return what followed a failure, as a clause: `step 2 failed (KeyError) and step 3 recovered`."""
+    fate = account.fate_of(span_id)
+    failed = f"{name} failed ({outcome.cause})"
+    if fate is None or (fate.came is Came.LOST and fate.by is None):
+        return failed
+    if fate.came is Came.LOST:
+        return f"{failed} and no later step recovered from it"
+    by = f"step {fate.by.step}" if fate.by is not None else "a later step"
+    return f"{failed} and {by} {'recovered' if fate.came is Came.MENDED else 'may have recovered'}"
+
+
+def is_lost(account: Account, span_id: str) -> bool:
+    """Whether this failed and nothing later did what it was after."""
+    fate = account.fate_of(span_id)
+    return fate is not None and fate.came is Came.LOST
 
 
 def place_of(executor: Executor) -> str:

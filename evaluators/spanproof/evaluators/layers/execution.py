@@ -5,7 +5,7 @@ Takes the evidence about a run; gives per executed snippet `outcome` (its failur
 that was tried) and `drift` (the same code ended otherwise on another executor of the run), and the layer's
 value for the run: the share of steps that ended well. Where a run has no code, its tool calls are the steps.
 `wall_s` is how long the run took, as recorded.
-The class comes from error types and exit facts, never from the word "Error" in an output.
+The outcome is the one decided for all layers: docs/layers/execution.md says by what.
 """
 
 from __future__ import annotations
@@ -15,21 +15,24 @@ from itertools import pairwise
 
 from spanproof.evaluators.drift import drifts
 from spanproof.evaluators.layers.common import (
-    PROGRAMS,
     counted,
-    ended,
     executed,
+    failure_clause,
+    is_lost,
+    number_in,
     place_of,
     replayed,
-    unseen_output,
     why_no_code,
     why_not_replayed,
+    working,
 )
 from spanproof.evaluators.model import NoReplay, RunEvidence
 from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
-from spanproof.evaluators.replay.record import recorded_class
+from spanproof.evaluators.outcomes.model import FAILING, Account, KnownBy, State, StepOutcome
+from spanproof.evaluators.outcomes.recorded import PROGRAMS, unseen_output
+from spanproof.evaluators.redact import mask_formats
+from spanproof.evaluators.replay.record import record_of
 from spanproof.evaluators.scores import Unit
-from spanproof.sandbox import FailureClass
 from spanproof.trace import (
     Evidence,
     Judgement,
@@ -58,12 +61,11 @@ MAX_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """How one step ended; `sentence` names it for people."""
+    """How one step ended; `name` is for people."""
 
-    sentence: str
+    name: str
     span_id: str
-    failure_class: FailureClass
-    words: str
+    outcome: StepOutcome
     fact: Evidence
 
 
@@ -77,7 +79,7 @@ def _of_outcomes(evidence: RunEvidence) -> list[Judgement]:
     run = evidence.run
     snippets = executed(run)
     if not snippets:
-        return [_judgement("execution", run.span_id, _of_calls(run))]
+        return [_judgement("execution", run.span_id, _of_calls(evidence))]
     judgements = []
     drifted = _drifted(run)
     for snippet in snippets:
@@ -88,15 +90,19 @@ def _of_outcomes(evidence: RunEvidence) -> list[Judgement]:
         for name, found in (("stable", _stable(evidence, snippet)), ("drift", drifted.get(snippet.id))):
             if found is not None:
                 judgements.append(_judgement(name, snippet.span_id, found, snippet.id))
-    steps = [_step(evidence, number, snippet) for number, snippet in enumerate(snippets, 1)]
+    steps = [_step(evidence, snippet) for snippet in working(evidence)]
     known = [step for step in steps if step is not None]
-    # Where no step has an outcome, the first one's reason stands for all: mostly they share it.
-    layer = _of_steps(known, "step") if known else _outcome(evidence, snippets[0])
+    if known:
+        layer = _of_steps(evidence.account, known, "step")
+    elif steps:
+        layer = _outcome(evidence, snippets[0])  # without any outcome, the first one's reason serves for all
+    else:
+        layer = _of_calls(evidence)
     return [_judgement("execution", run.span_id, layer), *judgements]
 
 
 def _wall_time(run: Run) -> list[Judgement]:
-    """How long the run took, as recorded; nothing where the trace does not say. Advisory."""
+    """Return how long the run took, as recorded; nothing where the trace does not say. Advisory."""
     if not 0 < run.start_ns < run.end_ns:
         return []
     seconds = (run.end_ns - run.start_ns) / 1e9
@@ -105,14 +111,15 @@ def _wall_time(run: Run) -> list[Judgement]:
     return [_judgement("wall_s", run.span_id, outcome)]
 
 
-def _of_calls(run: Run) -> Outcome:
+def _of_calls(evidence: RunEvidence) -> Outcome:
     """A run without code is judged by how its tool calls ended; handing over the answer is none."""
+    run = evidence.run
     if run.hidden:
         return Skipped(why_no_code(run))
-    calls = [ended for step in run.steps for ended in _calls_of(run, step)]
+    calls = [call for step in run.steps for call in _calls_of(evidence, step)]
     if calls:
         unseen = any(unseen_output(step) for step in run.steps)
-        return _of_steps(calls, "action" if unseen else "tool call")
+        return _of_steps(evidence.account, calls, "action" if unseen else "tool call")
     if any(step.calls for step in run.steps):
         return Skipped("nothing but the handing over of an answer is on the trace")
     proposed = sum(snippet.language in PROGRAMS for snippet in run.snippets)
@@ -120,65 +127,69 @@ def _of_calls(run: Run) -> Outcome:
     return Skipped(f"{nothing} and no tool call on the trace")
 
 
-def _of_steps(steps: list[_Step], noun: str) -> Outcome:
-    failed = [step for step in steps if step.failure_class is not FailureClass.OK]
+def _of_steps(account: Account, steps: list[_Step], noun: str) -> Outcome:
+    failed = [step for step in steps if step.outcome.state in FAILING]
     facts = tuple(step.fact for step in steps)
-    value = (len(steps) - len(failed)) / len(steps)
+    worked = len(steps) - len(failed)
+    value = worked / len(steps)
     if not failed:
         every = f"The one {noun}" if len(steps) == 1 else f"All {len(steps)} {noun}s"
-        return Scored(value, Label.PASS, f"{every} ended well.", facts)
-    share = f"{len(failed)} of {counted(len(steps), noun)} failed"
-    if len(failed) == len(steps):
-        which = f"The one {noun}" if len(steps) == 1 else f"Every {noun}"
-        return Scored(value, Label.FAIL, f"{which} failed ({_each(failed)}).", facts)
-    if failed[-1] is steps[-1]:
-        sentence = f"The last {noun} ended in {failed[-1].words}; {share}."
-        return Scored(value, Label.FAIL, sentence, facts)
-    if len(failed) / len(steps) > MAX_FAILED_SHARE:
-        return Scored(value, Label.FAIL, f"{share} ({_each(failed)}).", facts)
-    sentence = f"{share} ({_each(failed)}), and a later one ended well."
-    return Scored(value, Label.PASS, sentence, facts)
+        return Scored(value, Label.PASS, f"{every} succeeded{_empty(steps)}.", facts)
+    lost = any(is_lost(account, step.span_id) for step in failed)
+    passed = failed[-1] is not steps[-1] and value >= 1 - MAX_FAILED_SHARE and not lost
+    share = f"{worked} of {counted(len(steps), noun)} succeeded"
+    clauses = [failure_clause(account, step.name, step.span_id, step.outcome) for step in failed[:MAX_NAMED]]
+    more = f"; {len(failed) - MAX_NAMED} more failed" if len(failed) > MAX_NAMED else ""
+    sentence = f"{share}; {'; '.join(clauses)}{more}."
+    return Scored(value, Label.PASS if passed else Label.FAIL, sentence, facts)
 
 
-def _each(failed: list[_Step]) -> str:
-    """How the first few ended: `step 2: exception (KeyError)`."""
-    sentence = ", ".join(f"{step.sentence}: {step.words}" for step in failed[:MAX_NAMED])
-    return sentence + (", …" if len(failed) > MAX_NAMED else "")
+def _empty(steps: list[_Step]) -> str:
+    """Name the steps that brought nothing."""
+    names = [step.name for step in steps if step.outcome.state is State.EMPTY]
+    if not names:
+        return ""
+    return f"; {names[0]} returned nothing" if len(names) == 1 else f"; {len(names)} of them returned nothing"
 
 
-def _step(evidence: RunEvidence, number: int, snippet: Snippet) -> _Step | None:
-    how = ended(evidence, snippet)
-    if how.failure_class is None:
+def _step(evidence: RunEvidence, snippet: Snippet) -> _Step | None:
+    outcome = evidence.account.of(snippet)
+    if outcome.failure_class is None:
         return None
-    sentence = f"step {number}"
+    name = f"step {number_in(evidence.run, snippet)}"
     fact = Evidence(
-        f"{sentence} ended in {how.words}", snippet.span_id, recorded=how.recorded, replayed=how.replayed
+        f"{name} ended in {outcome.words}",
+        snippet.span_id,
+        recorded=outcome.recorded,
+        replayed=outcome.replayed,
     )
-    return _Step(sentence, snippet.span_id, how.failure_class, how.words, fact)
+    return _Step(name, snippet.span_id, outcome, fact)
 
 
-def _calls_of(run: Run, step: Step) -> list[_Step]:
-    """The tool calls of a step, code of which only the prints are known, and a call that never came to be."""
+def _calls_of(evidence: RunEvidence, step: Step) -> list[_Step]:
+    """The tool calls of a step, code of which only the prints are known, and a call that never ran."""
+    account = evidence.account
     calls = [
-        _call(call.tool, call.span_id or run.span_id, recorded_class(call.error))
-        for call in step.calls
+        _call(call.tool, call.span_id or step.span_id, account.of_call(step, position))
+        for position, call in enumerate(step.calls)
         if call.tool not in ANSWER_TOOLS
     ]
-    if unseen_output(step):
-        calls.append(_call(f"step {step.number}", step.span_id, FailureClass.OK))
-    if step.error is not None and all(call.failure_class is FailureClass.OK for call in calls):
-        asked = step.asked[0].name if step.asked else f"step {step.number}"
-        calls.append(_call(asked, step.span_id, recorded_class(step.error)))
+    own = account.steps.get(step.number)
+    if own is not None and unseen_output(step):
+        calls.append(_call(f"step {step.number}", step.span_id, own))
+    if own is not None and step.error is not None and all(call.outcome.ok for call in calls):
+        requested = step.asked[0].name if step.asked else f"step {step.number}"
+        calls.append(_call(requested, step.span_id, own))
     return calls
 
 
-def _call(sentence: str, span_id: str, failure_class: FailureClass) -> _Step:
-    fact = Evidence(f"{sentence} ended in {failure_class}", span_id, recorded=failure_class)
-    return _Step(sentence, span_id, failure_class, failure_class.value, fact)
+def _call(name: str, span_id: str, outcome: StepOutcome) -> _Step:
+    fact = Evidence(f"{name} ended in {outcome.words}", span_id, recorded=outcome.recorded)
+    return _Step(name, span_id, outcome, fact)
 
 
 def _outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
-    how = ended(evidence, snippet)
+    how = evidence.account.of(snippet)
     step = replayed(evidence, snippet)
     if how.recorded is None and step is not None and step.flaky:
         return Skipped(f"its outcome is not on the trace, and its replay is {step.difference}")
@@ -187,27 +198,35 @@ def _outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
         return Skipped(f"its outcome is not on the trace, and it was not replayed: {reason}")
     source = "Recorded" if how.recorded is not None else "Replayed"
     fact = Evidence(f"ended in {how.words}", snippet.span_id, how.recorded, how.replayed)
-    sentence = f"{source}: {how.words}."
+    sentence = f"{source}: {how.words}{_reported(how)}."
     if how.ok:
         return Scored(1.0, Label.PASS, sentence, (fact,))
     return Scored(0.0, Label.FAIL, sentence, (fact,))
 
 
+def _reported(outcome: StepOutcome) -> str:
+    """Quote the text that reports a failure, where nothing raised."""
+    if outcome.known_by in (KnownBy.ERROR_TEXT, KnownBy.PRINTED_EXCEPTION, KnownBy.STRUCTURED_RESULT):
+        return f", reported as text: {mask_formats(outcome.quote.partition(chr(10))[0])!r}"
+    return ""
+
+
 def _reproduced(evidence: RunEvidence, snippet: Snippet) -> Outcome:
-    step, how = replayed(evidence, snippet), ended(evidence, snippet)
+    step, how = replayed(evidence, snippet), evidence.account.of(snippet)
+    recorded = record_of(snippet).failure_class
     if step is None:
         return Skipped(f"not replayed: {why_not_replayed(evidence, snippet)}")
-    if how.recorded is None:
+    if recorded is None:
         return Skipped("its outcome is not on the trace")
     if step.flaky:
         return Skipped(f"its replay is {step.difference}")
     places = f"recorded in {place_of(snippet.executor)}, replayed in {_backend(evidence)}"
-    fact = Evidence(places, snippet.span_id, how.recorded, how.replayed)
-    if how.recorded is how.replayed:
-        return Scored(1.0, Label.PASS, f"Recorded and replayed: {how.recorded}.", (fact,))
+    fact = Evidence(places, snippet.span_id, recorded, how.replayed)
+    if recorded is how.replayed:
+        return Scored(1.0, Label.PASS, f"Recorded and replayed: {recorded}.", (fact,))
     if step.agrees is None:
         return Skipped(f"not comparable: {step.difference}")
-    sentence = f"Recorded {how.recorded}, replayed {how.replayed}: environment drift, {places}."
+    sentence = f"Recorded {recorded}, replayed {how.replayed}: environment drift, {places}."
     return Scored(0.0, Label.FAIL, sentence, (fact,))
 
 

@@ -12,7 +12,6 @@ import warnings
 
 from spanproof.evaluators.layers.common import (
     counted,
-    ended,
     first_to_leave,
     number_in,
     replayed,
@@ -41,7 +40,7 @@ def compiles(evidence: RunEvidence, snippet: Snippet) -> Outcome:
         problem = "the sandbox's interpreter refuses its syntax"
     if problem is None:
         return Scored(1.0, Label.PASS, "It parses.")
-    if snippet.executed and ended(evidence, snippet).recorded is FailureClass.OK:
+    if snippet.executed and evidence.account.of(snippet).recorded is FailureClass.OK:
         return Skipped(f"it is no plain Python ({problem}), yet its executor ran it")
     return Scored(0.0, Label.FAIL, f"It does not parse: {problem}.", (Evidence(problem, snippet.span_id),))
 
@@ -119,7 +118,7 @@ def syntax_problem(source: str) -> str | None:
 
 
 def _compiled_elsewhere(evidence: RunEvidence, snippet: Snippet) -> Outcome:
-    how = ended(evidence, snippet)
+    how = evidence.account.of(snippet)
     if snippet.executed and FailureClass.OK in (how.recorded, how.replayed):
         return Scored(1.0, Label.PASS, "It ran, so it compiles.")
     if snippet.executed and FailureClass.SYNTAX_ERROR in (how.recorded, how.replayed):
@@ -164,7 +163,7 @@ def _existence(
     if not missing:
         return Scored(1.0, Label.PASS, f"Every {noun} it uses exists ({looked_up} looked up).")
     names = ", ".join(entry.name for entry in missing)
-    if snippet.executed and ended(evidence, snippet).recorded is FailureClass.OK:
+    if snippet.executed and evidence.account.of(snippet).recorded is FailureClass.OK:
         return Skipped(f"{names}: not in the sandbox's runtime, yet the run did not fail: versions differ")
     total = max(looked_up, len(missing))
     facts = tuple(

@@ -13,10 +13,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from spanproof.evaluators.layers.common import is_told
 from spanproof.evaluators.layers.groundedness.echoes import without_echoes
 from spanproof.evaluators.model import NoReplay, Replay, RunEvidence
 from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS
+from spanproof.evaluators.outcomes.recorded import shows_outcome
 from spanproof.trace import Payload, RecordedCall, Snippet, Step
 
 _TOKEN = re.compile(r"\S+")
@@ -120,7 +120,7 @@ def _of_snippet(snippet: Snippet, step: Step, evidence: RunEvidence) -> Iterator
             seen = without_echoes(_LOGS_HEADER.sub("", snippet.observation), snippet.source)
             if seen.strip():
                 yield ReturnedOutput(seen, step.number, snippet.span_id)
-    if not is_told(step, snippet):
+    if not shows_outcome(step, snippet):
         yield from _replayed(snippet, step, evidence)
 
 

@@ -9,13 +9,23 @@ from dataclasses import dataclass
 
 from spanproof.trace import Label, Outcome, Scored, Skipped
 
+REPORTED = 0.5
+"""What an honest report of failure counts: no completion, and better than an answer out of nowhere."""
+
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """How the run ended; `known` is False where the trace does not say."""
+    """How the run ended.
+
+    Attributes:
+        known: False where the trace does not say.
+        reported: it ended with an honest report that the task was not done.
+        how: a clause for people.
+    """
 
     answered: bool
     known: bool = True
+    reported: bool = False
     how: str = ""
 
 
@@ -25,4 +35,6 @@ def task_completion(completion: Completion) -> Outcome:
         return Skipped(completion.how or "the trace does not say how the run ended")
     if completion.answered:
         return Scored(1.0, Label.PASS, completion.how or "the run ended with an answer")
+    if completion.reported:
+        return Scored(REPORTED, Label.FAIL, completion.how)
     return Scored(0.0, Label.FAIL, completion.how or "the run ended without an answer")

@@ -14,6 +14,8 @@ from spanproof.evaluators.layers.trajectory.recovery import is_open
 from spanproof.evaluators.layers.trajectory.spent import spent
 from spanproof.evaluators.layers.trajectory.steps import actions_of, read_by, turns_of
 from spanproof.evaluators.model import RunEvidence
+from spanproof.evaluators.outcomes.model import State
+from spanproof.evaluators.outcomes.recovery import Came
 from spanproof.trace import Ending, Judgement, Layer, Outcome, Skipped, SpanKind
 
 EVALUATOR = "trajectory-rules"
@@ -28,7 +30,13 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     actions, completion = actions_of(evidence), _completion(evidence)
     answer = evidence.run.answer.text if evidence.run.answer else ""
     measured = measure(
-        actions, completion, answer, evidence.run.task or "", turns_of(evidence), read_by(evidence)
+        actions,
+        completion,
+        answer,
+        evidence.run.task or "",
+        turns_of(evidence),
+        read_by(evidence),
+        evidence.account.fates,
     )
     if not actions:
         measured = _without_actions(measured, completion)
@@ -47,6 +55,18 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
         )
         for name, outcome in outcomes.items()
     ]
+
+
+def _nothing_succeeded(evidence: RunEvidence) -> bool:
+    """Whether some failure was left as it was, or all that worked came back with nothing."""
+    account = evidence.account
+    if any(fate.came is Came.LOST for fate in account.fates):
+        return True
+    return any(outcome.state is State.EMPTY for outcome in account.steps.values()) and not any(
+        outcome.state is State.OK
+        for number, outcome in account.steps.items()
+        if number != evidence.run.steps[-1].number
+    )
 
 
 def _without_actions(measured: Mapping[str, Outcome], completion: Completion) -> dict[str, Outcome]:
@@ -79,6 +99,12 @@ def _completion(evidence: RunEvidence) -> Completion:
     if run.ending is Ending.FAILED:
         why = f": {run.error.type or 'error'}: {run.error.message}" if run.error else ""
         return Completion(answered=False, how=f"the run failed{why}"[:200])
+    made_up = evidence.account.fabricated
+    if made_up:
+        how = f"the answer states {made_up[0].value}, which no source holds"
+        return Completion(answered=False, how=how)
+    if evidence.account.reports_failure and _nothing_succeeded(evidence):
+        return Completion(answered=False, reported=True, how="the answer reports that the task was not done")
     if answered or run.ending is Ending.ANSWERED:
         return Completion(answered=True)
     if run.hidden:

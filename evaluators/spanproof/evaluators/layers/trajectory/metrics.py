@@ -18,7 +18,7 @@ from spanproof.evaluators.layers.trajectory.steps import turns_in
 from spanproof.evaluators.layers.trajectory.unsourced import Turn
 from spanproof.evaluators.layers.trajectory.weights import FAILING, USUAL_ACTIONS, WEIGHTS
 from spanproof.evaluators.outcomes.actions import Action
-from spanproof.evaluators.outcomes.recovery import fates
+from spanproof.evaluators.outcomes.recovery import Fate, fates
 from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
 
 
@@ -29,6 +29,7 @@ def measure(
     task: str = "",
     turns: Sequence[Turn] | None = None,
     given: str = "",
+    found: Sequence[Fate] | None = None,
 ) -> dict[str, Outcome]:
     """Every metric by its name, the composite as `trajectory` first.
 
@@ -39,8 +40,9 @@ def measure(
         task: what it was asked.
         turns: its steps, those without an action included; None takes them from the actions.
         given: all that the model read beside the task and its steps' outputs.
+        found: what followed each failure; None follows them up here.
     """
-    found = fates(actions, task)
+    found = fates(actions, task) if found is None else found
     metrics: dict[str, Outcome] = {
         "recovery": recovery(actions, found),
         "loops": loops(actions),

@@ -1,0 +1,339 @@
+"""Deciding what happened in a run, once, for every layer.
+
+In: a run, its scans and its replay. Out: an `Account`: the outcome of each snippet, tool call and step with
+the evidence it rests on, what followed each failure, and where the values of the answer come from. What
+raised decides first, then the span's status, a structured result, an exit status, the text, an exception that
+code printed, and last the replay, where the record shows nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from spanproof.evaluators.detect.observation import parts_of
+from spanproof.evaluators.model import NoReplay, Replay, ReplayedStep
+from spanproof.evaluators.outcomes.actions import ANSWER_TOOLS, only_answers
+from spanproof.evaluators.outcomes.dodges import only_literals
+from spanproof.evaluators.outcomes.emptiness import is_empty
+from spanproof.evaluators.outcomes.failing import called, parsed
+from spanproof.evaluators.outcomes.model import (
+    FAILING,
+    UNKNOWN,
+    Account,
+    KnownBy,
+    Origin,
+    State,
+    StepOutcome,
+)
+from spanproof.evaluators.outcomes.origins import CodeStep, origins_of, rests_on_literals
+from spanproof.evaluators.outcomes.places import Giver, giver_of
+from spanproof.evaluators.outcomes.printed import printed_exception
+from spanproof.evaluators.outcomes.recorded import PROGRAMS, shows_outcome, unseen_output
+from spanproof.evaluators.outcomes.recovery import Came, fates
+from spanproof.evaluators.outcomes.run_actions import actions_in, is_within
+from spanproof.evaluators.outcomes.texts import TextFailure, read_failure
+from spanproof.evaluators.replay.record import Record, class_beside, raised_type, record_of, recorded_class
+from spanproof.evaluators.runs import spans_of
+from spanproof.sandbox import FailureClass
+from spanproof.sandbox.scanners.model import Scan
+from spanproof.trace import Language, RecordedCall, Run, Snippet, SpanError, SpanKind, Step, Trace
+
+_PRINTS = re.compile(r"\bprint\s*\(|\becho\b|console\.log|\bSELECT\b", re.IGNORECASE)
+_REPORTS_FAILURE = re.compile(
+    r"\b(?:could(?: not|n.t)|can(?:not|.t)|unable|failed|failure|unavailable|not available|unreachable"
+    r"|(?:is|was) down"
+    r"|did not (?:succeed|work|return)|no access|not possible|error(?:s|ed)?|timed out"
+    r"|no (?:results?|data|rows|orders?) (?:was|were|found)"
+    r"|not found|found no|nothing found|refused|denied)\b",
+    re.IGNORECASE,
+)
+_STOPPED = frozenset(
+    {FailureClass.TIMEOUT, FailureClass.OUT_OF_MEMORY, FailureClass.OUTPUT_LIMIT, FailureClass.KILLED}
+)
+_REFUSED = frozenset({FailureClass.PERMISSION_DENIED, FailureClass.UNSAFE_OPERATION})
+_MAX_QUOTE = 200
+
+
+def account_of(trace: Trace, run: Run, scans: Mapping[str, Scan], replay: Replay | NoReplay) -> Account:
+    """Return what happened in this run."""
+    calls = {
+        (step.number, position): _of_call(call)
+        for step in run.steps
+        for position, call in enumerate(step.calls)
+    }
+    snippets: dict[str, StepOutcome] = {}
+    for step in run.steps:
+        for snippet in step.snippets:
+            if snippet.executed and snippet.language in PROGRAMS:
+                snippets[snippet.id] = _of_snippet(step, snippet, replay)
+    for step in run.steps:
+        for position, call in enumerate(step.calls):
+            ran = _snippet_of(step, call)
+            if ran is not None and ran.id in snippets:
+                calls[step.number, position] = snippets[ran.id]
+    steps = {step.number: _of_step(step, snippets, calls) for step in run.steps}
+    bare = Account(snippets, calls, steps)
+    actions = actions_in(run, scans, lambda each: snippets.get(each.id, UNKNOWN), bare.of_call)
+    found = tuple(fates(actions, run.task or ""))
+    return _with_origins(trace, run, Account(snippets, calls, steps, actions, found))
+
+
+def _of_snippet(step: Step, snippet: Snippet, replay: Replay | NoReplay) -> StepOutcome:
+    record = record_of(snippet)
+    again = replay.step(snippet.id) if isinstance(replay, Replay) else None
+    replayed = class_beside(record, again.execution) if again is not None else None
+    if snippet.error is None and step.error is not None and not shows_outcome(step, snippet, own=True):
+        return _of_error(step.error, replayed)
+    if snippet.error is not None:
+        return _of_error(snippet.error, replayed)
+    if record.failure_class is None:
+        return _of_replay(again, replayed)
+    told = _reported(step, snippet, record)
+    if told is not None:
+        failure_class = recorded_class(SpanError(told.error_type, told.quote)) if told.error_type else None
+        if record.failure_class is not FailureClass.OK:
+            failure_class = record.failure_class
+        return _failing(
+            failure_class or FailureClass.EXCEPTION, told.known_by, told.error_type, told.quote, replayed
+        )
+    if record.failure_class is not FailureClass.OK:
+        return _failing(record.failure_class, KnownBy.EXIT_STATUS, None, "", replayed)
+    state = State.EMPTY if _came_back_empty(step, snippet, record) else State.OK
+    return StepOutcome(state, FailureClass.OK, KnownBy.RESULT, recorded=FailureClass.OK, replayed=replayed)
+
+
+def _of_error(error: SpanError, replayed: FailureClass | None = None) -> StepOutcome:
+    known = KnownBy.RAISED if error.type is not None else KnownBy.SPAN_STATUS
+    return _failing(recorded_class(error), known, raised_type(error), error.message, replayed)
+
+
+def _failing(
+    failure_class: FailureClass,
+    known_by: KnownBy,
+    error_type: str | None,
+    quote: str,
+    replayed: FailureClass | None = None,
+) -> StepOutcome:
+    state = State.FAILED
+    if failure_class in _STOPPED:
+        state = State.STOPPED
+    elif failure_class in _REFUSED:
+        state = State.REFUSED
+    return StepOutcome(
+        state, failure_class, known_by, error_type, quote[:_MAX_QUOTE], failure_class, replayed
+    )
+
+
+def _of_replay(again: ReplayedStep | None, replayed: FailureClass | None) -> StepOutcome:
+    """The outcome of code of which the record shows nothing."""
+    if again is None or replayed is None or again.flaky:
+        return UNKNOWN  # another seed or time, another outcome: there is none to give
+    raised = again.execution.raised
+    if replayed is FailureClass.OK:
+        return StepOutcome(State.OK, replayed, KnownBy.REPLAY, replayed=replayed)
+    name, message = (raised.type, raised.message) if raised is not None else (None, "")
+    found = _failing(replayed, KnownBy.REPLAY, name, message)
+    return StepOutcome(
+        found.state, replayed, KnownBy.REPLAY, name, found.quote, recorded=None, replayed=replayed
+    )
+
+
+def _reported(step: Step, snippet: Snippet, record: Record) -> TextFailure | None:
+    """The failure that the output of code reports, None where it reports none."""
+    own = record.shown is None and snippet.language is Language.PYTHON
+    printed = record.stdout if record.stdout is not None else record.shown
+    text = printed or (record.output.text if record.output is not None else "") or ""
+    if own:
+        # What an agent's own interpreter prints is the code's: words of failure in it may be its data.
+        line = printed_exception(snippet.source, text)
+        if line is not None:
+            return TextFailure(KnownBy.PRINTED_EXCEPTION, line)
+        return _handed_on(step, snippet, text)
+    value = record.output.value if record.output is not None else None
+    caught = printed_exception(snippet.source, text) if snippet.language is Language.PYTHON else None
+    if caught is not None:
+        return TextFailure(KnownBy.PRINTED_EXCEPTION, caught)
+    return read_failure(text, giver_of("", snippet.language), value)
+
+
+def _handed_on(step: Step, snippet: Snippet, text: str) -> TextFailure | None:
+    """A failure that a tool reported to the code, and that the code only showed."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    for call in snippet.tape or step.calls:
+        result = call.result
+        if result is None or call.tool in ANSWER_TOOLS:
+            continue
+        found = read_failure(result.text, giver_of(call.tool), result.value)
+        if found is not None and lines and result.text.strip().endswith(lines[-1]):
+            return found
+    return read_failure(text, Giver.PYTHON) if "Traceback (most recent call last)" in text else None
+
+
+def _came_back_empty(step: Step, snippet: Snippet, record: Record) -> bool:
+    """Whether code was to show something, and showed nothing."""
+    if snippet.is_final or not _PRINTS.search(snippet.source):
+        return False
+    shown = record.stdout if record.stdout is not None else record.shown
+    if shown is None:
+        shown = parts_of(step.observation).logs
+    value = record.output.value if record.output is not None else None
+    return shown is not None and is_empty(shown) and value in (None, "", "None", [], {})
+
+
+def _of_call(call: RecordedCall) -> StepOutcome:
+    if call.error is not None:
+        return _of_error(call.error)
+    if call.result is None:
+        # The span ended without an error; what it returned is not on the trace.
+        return StepOutcome(State.OK, FailureClass.OK, KnownBy.SPAN_STATUS, recorded=FailureClass.OK)
+    if call.tool not in ANSWER_TOOLS:
+        told = read_failure(call.result.text, giver_of(call.tool), call.result.value)
+        if told is not None:
+            named = SpanError(told.error_type, told.quote)
+            failure_class = recorded_class(named) if told.error_type else FailureClass.EXCEPTION
+            return _failing(failure_class, told.known_by, told.error_type, told.quote)
+    state = State.EMPTY if is_empty(call.result.text, call.result.value) else State.OK
+    return StepOutcome(state, FailureClass.OK, KnownBy.RESULT, recorded=FailureClass.OK)
+
+
+def _snippet_of(step: Step, call: RecordedCall) -> Snippet | None:
+    """The code that this very call ran."""
+    given = [*call.args, *call.kwargs.values()]
+    return next(
+        (
+            snippet
+            for snippet in step.snippets
+            if snippet.executed and (snippet.span_id == call.span_id or snippet.source in given)
+        ),
+        None,
+    )
+
+
+def _of_step(
+    step: Step, snippets: Mapping[str, StepOutcome], calls: Mapping[tuple[int, int], StepOutcome]
+) -> StepOutcome:
+    """The step's outcome: its code's last one, else that of the first call that failed, else of its calls."""
+    ran = [snippets[snippet.id] for snippet in step.snippets if snippet.id in snippets]
+    known = [outcome for outcome in ran if outcome.state is not State.UNKNOWN]
+    if known:
+        return next((outcome for outcome in known if outcome.state in FAILING), known[-1])
+    made = [
+        calls[step.number, position]
+        for position, call in enumerate(step.calls)
+        if call.tool not in ANSWER_TOOLS
+    ]
+    failing = next((outcome for outcome in made if outcome.state in FAILING), None)
+    if failing is not None:
+        return failing
+    if step.error is not None:
+        return _of_error(step.error)
+    if made:
+        empty = all(outcome.state is State.EMPTY for outcome in made)
+        return made[-1] if empty else next(one for one in made if one.state is not State.EMPTY)
+    if unseen_output(step):
+        return StepOutcome(State.OK, FailureClass.OK, KnownBy.RESULT, recorded=FailureClass.OK)
+    return UNKNOWN
+
+
+def _with_origins(trace: Trace, run: Run, account: Account) -> Account:
+    """The account with where the answer's values come from."""
+    answer = run.answer.text if run.answer is not None else ""
+    code = list(_code_steps(run, account))
+    sources = list(_sources(trace, run, account))
+    handed_over = {
+        snippet.span_id: snippet.id
+        for step in run.steps
+        for snippet in step.snippets
+        if snippet.id in account.snippets and _hands_over(snippet)
+    }
+    lacking = [fate.failure.step for fate in account.fates if fate.came is not Came.MENDED]
+    lacking += [number for number, outcome in account.steps.items() if outcome.state is State.EMPTY]
+    since = min(lacking, default=None)
+    works = [
+        outcome for step in run.steps for outcome in _working_parts(step, account, set(handed_over.values()))
+    ]
+    nothing_worked = bool(works) and all(outcome.state in {*FAILING, State.EMPTY} for outcome in works)
+    origins: tuple[Origin, ...] = ()
+    if answer.strip() and not run.hidden:
+        origins = origins_of(answer, code, sources, nothing_worked=nothing_worked, lacking_since=since)
+    made_up = rests_on_literals(code, sources) if since is not None else frozenset()
+    for step in run.steps:
+        for snippet in step.snippets:
+            after = since is not None and step.number > since
+            if after and snippet.span_id in made_up and account.of(snippet).ok:
+                handed_over[snippet.span_id] = snippet.id
+    honest = not any(origin.fabricated for origin in origins)
+    reports = bool(account.fates or lacking) and honest and _REPORTS_FAILURE.search(answer) is not None
+    return Account(
+        account.snippets,
+        account.calls,
+        account.steps,
+        account.actions,
+        account.fates,
+        origins,
+        frozenset(handed_over.values()),
+        reports,
+    )
+
+
+def _working_parts(step: Step, account: Account, handed_over: set[str]) -> Iterator[StepOutcome]:
+    """Outcomes of what a step did for the task: its code and its calls outside of code."""
+    ran = [snippet for snippet in step.snippets if snippet.id in account.snippets]
+    in_code: set[str | None] = {call.span_id for each in ran for call in each.tape if call.span_id}
+    in_code |= {each.span_id for each in ran}
+    for snippet in ran:
+        if snippet.id not in handed_over:
+            yield account.of(snippet)
+    for position, call in enumerate(step.calls):
+        if call.tool not in ANSWER_TOOLS and not is_within(call, ran, in_code):
+            yield account.of_call(step, position)
+    if not ran and unseen_output(step):
+        yield account.steps[step.number]
+
+
+def _hands_over(snippet: Snippet) -> bool:
+    """Whether code only hands over an answer written down in it."""
+    if snippet.language is not Language.PYTHON:
+        return False
+    if only_answers(snippet.source):
+        return True
+    tree = parsed(snippet.source)
+    return tree is not None and bool(tree.body) and bool(called(tree) & ANSWER_TOOLS) and only_literals(tree)
+
+
+def _code_steps(run: Run, account: Account) -> Iterator[CodeStep]:
+    for step in run.steps:
+        for snippet in step.snippets:
+            if snippet.id not in account.snippets or snippet.language is not Language.PYTHON:
+                continue
+            made = snippet.tape or tuple(call for call in step.calls if call.span_id != snippet.span_id)
+            outcomes = [(call.tool, _of_call(call)) for call in made]
+            working = frozenset(tool for tool, outcome in outcomes if outcome.state is State.OK)
+            failing = frozenset(tool for tool, outcome in outcomes if outcome.state in FAILING) - working
+            printed = "\n".join(filter(None, (snippet.logs, snippet.observation, step.observation)))
+            yield CodeStep(step.number, snippet.span_id, snippet.source, printed, working, failing)
+
+
+def _sources(trace: Trace, run: Run, account: Account) -> Iterator[str]:
+    """Texts that bear values out: the task, prompts, what users said, what tools returned, errors."""
+    yield run.task or ""
+    for span in spans_of(trace, run):
+        if span.kind is SpanKind.LLM:
+            yield from (
+                text.text for text in span.input_messages if text.role in {"system", "user", "developer"}
+            )
+        elif span.kind is SpanKind.AGENT and span.input is not None:
+            yield span.input.text
+    for step in run.steps:
+        yield from (outcome.quote for outcome in (account.steps[step.number],))
+        for call in step.calls:
+            if call.error is not None:
+                yield call.error.message
+            if call.result is not None and call.tool not in ANSWER_TOOLS and _snippet_of(step, call) is None:
+                yield call.result.text
+        for snippet in step.snippets:
+            if snippet.language is not Language.PYTHON:
+                yield from filter(None, (snippet.logs, snippet.observation))
+        if not step.snippets and step.observation and not all(c.tool in ANSWER_TOOLS for c in step.calls):
+            yield step.observation

@@ -1,0 +1,163 @@
+"""What the outcome stage gives: one outcome per step, tool call and snippet, and what followed each failure.
+
+Values only. `Account` is built once per run by `account.py`; layers, the command line and alerts read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from spanproof.evaluators.outcomes.actions import Action
+from spanproof.evaluators.outcomes.recovery import Came, Fate
+from spanproof.sandbox import FailureClass
+from spanproof.trace import Snippet, Step
+
+
+class State(StrEnum):
+    """How something ended. `empty`: it worked and brought nothing; `stopped`: by a limit or a signal."""
+
+    OK = "ok"
+    FAILED = "failed"
+    EMPTY = "empty"
+    REFUSED = "refused"
+    STOPPED = "stopped"
+    UNKNOWN = "unknown"
+
+
+class KnownBy(StrEnum):
+    """The evidence an outcome rests on, the strongest first."""
+
+    RAISED = "raised"
+    SPAN_STATUS = "span_status"
+    STRUCTURED_RESULT = "structured_result"
+    EXIT_STATUS = "exit_status"
+    ERROR_TEXT = "error_text"
+    PRINTED_EXCEPTION = "printed_exception"
+    RESULT = "result"
+    REPLAY = "replay"
+    NOTHING = "nothing"
+
+
+WORKED = frozenset({State.OK, State.EMPTY})
+FAILING = frozenset({State.FAILED, State.REFUSED, State.STOPPED})
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """How one step, tool call or snippet ended.
+
+    Attributes:
+        failure_class: None where the state is unknown.
+        error_type: the exception's name, where known.
+        quote: the words that say so, as recorded; empty where no words do.
+        recorded, replayed: the classes of both sides, None where that side is not known.
+    """
+
+    state: State
+    failure_class: FailureClass | None
+    known_by: KnownBy
+    error_type: str | None = None
+    quote: str = ""
+    recorded: FailureClass | None = None
+    replayed: FailureClass | None = None
+
+    @property
+    def ok(self) -> bool | None:
+        """Whether it ended well, None where that is unknown."""
+        return None if self.state is State.UNKNOWN else self.state in WORKED
+
+    @property
+    def words(self) -> str:
+        """The class, with the exception behind it: `exception (KeyError)`."""
+        name = f" ({self.error_type})" if self.error_type is not None else ""
+        return f"{self.failure_class}{name}"
+
+    @property
+    def cause(self) -> str:
+        """The exception's name, else the class: `KeyError`, `timeout`."""
+        return self.error_type or str(self.failure_class)
+
+
+UNKNOWN = StepOutcome(State.UNKNOWN, None, KnownBy.NOTHING)
+
+
+class OriginKind(StrEnum):
+    """Where a value of the answer comes from."""
+
+    SOURCE = "source"
+    """A tool result, a file, the task, a prompt, or a value worked out from these."""
+    LITERAL = "literal"
+    CHANCE = "chance"
+    CLOCK = "clock"
+    DEFAULT = "default"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where one value of the answer comes from.
+
+    Attributes:
+        value: as the answer writes it.
+        fabricated: it rests on nothing that a source holds.
+        step: number of the step whose code wrote the value down, None where no code did.
+        line: of that code, from 1.
+        source: the text of that line.
+    """
+
+    value: str
+    kind: OriginKind
+    fabricated: bool
+    step: int | None = None
+    span_id: str | None = None
+    line: int | None = None
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What happened in one run, decided once.
+
+    Attributes:
+        snippets: by snippet id, of every program that ran.
+        calls: by the step's number and the call's position among the step's calls.
+        steps: by number; a step failed when its last part with a known outcome did.
+        actions: what the run did, in order.
+        fates: what followed each failure, in order.
+        origins: where the values of the answer come from.
+        handed_over: ids of snippets that only hand over or print values written down in them.
+        reports_failure: the answer says that the task could not be done, and something failed.
+    """
+
+    snippets: Mapping[str, StepOutcome] = field(default_factory=dict)
+    calls: Mapping[tuple[int, int], StepOutcome] = field(default_factory=dict)
+    steps: Mapping[int, StepOutcome] = field(default_factory=dict)
+    actions: tuple[Action, ...] = ()
+    fates: tuple[Fate, ...] = ()
+    origins: tuple[Origin, ...] = ()
+    handed_over: frozenset[str] = frozenset()
+    reports_failure: bool = False
+
+    def of(self, snippet: Snippet) -> StepOutcome:
+        """The outcome of a snippet; unknown where it did not run."""
+        return self.snippets.get(snippet.id, UNKNOWN)
+
+    def of_call(self, step: Step, position: int) -> StepOutcome:
+        """The outcome of a step's call."""
+        return self.calls.get((step.number, position), UNKNOWN)
+
+    def fate_of(self, span_id: str) -> Fate | None:
+        """What followed the failure of the action on this span, None where it did not fail."""
+        return next((fate for fate in self.fates if fate.failure.span_id == span_id), None)
+
+    @property
+    def lost(self) -> Fate | None:
+        """The first failure that nothing recovered."""
+        return next((fate for fate in self.fates if fate.came is Came.LOST), None)
+
+    @property
+    def fabricated(self) -> tuple[Origin, ...]:
+        """The values of the answer that rest on nothing a source holds."""
+        return tuple(origin for origin in self.origins if origin.fabricated)

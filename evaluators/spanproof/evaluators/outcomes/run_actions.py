@@ -1,0 +1,127 @@
+"""The actions of a run, in order, from its steps and their outcomes.
+
+In: the steps of a run, the scans of its code and the outcome of each part. Out: `Action`s. What failed is
+taken from the outcomes: nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from spanproof.evaluators.outcomes.actions import (
+    CODE,
+    Action,
+    call_action,
+    code_action,
+    reply_action,
+    thought_of,
+)
+from spanproof.evaluators.outcomes.model import FAILING, StepOutcome
+from spanproof.evaluators.outcomes.recorded import unseen_output
+from spanproof.sandbox.scanners.model import Scan
+from spanproof.trace import JsonValue, RecordedCall, Run, Snippet, SpanError, Step, digest
+
+OfCall = Callable[[Step, int], StepOutcome]
+OfSnippet = Callable[[Snippet], StepOutcome]
+
+
+def actions_in(
+    run: Run, scans: Mapping[str, Scan], of_snippet: OfSnippet, of_call: OfCall
+) -> tuple[Action, ...]:
+    """Return the actions of a run, in order."""
+    return tuple(action for step in run.steps for action in _of_step(step, scans, of_snippet, of_call))
+
+
+def _of_step(
+    step: Step, scans: Mapping[str, Scan], of_snippet: OfSnippet, of_call: OfCall
+) -> Iterator[Action]:
+    executed = [snippet for snippet in step.snippets if snippet.executed]
+    in_code = {call.span_id for snippet in executed for call in snippet.tape if call.span_id}
+    in_code |= {snippet.span_id for snippet in executed}
+    for snippet in executed:
+        yield code_action(
+            step.number,
+            snippet.span_id,
+            snippet.source,
+            error=error_text(of_snippet(snippet), snippet.error or _own_error(step, snippet)),
+            observation=snippet.observation or snippet.logs or step.observation,
+            scan=scans.get(snippet.id),
+            thought=thought_of(step.text, snippet.source),
+        )
+    outer = [
+        (position, call)
+        for position, call in enumerate(step.calls)
+        if not executed or not is_within(call, executed, in_code)
+    ]
+    for position, call in outer:
+        yield _of_call(step, call, of_call(step, position))
+    if not executed:
+        yield from _unseen(step)
+    if not executed and not outer:
+        yield from _requested_in_vain(step)
+
+
+def error_text(outcome: StepOutcome, error: SpanError | None) -> str | None:
+    """Return a failed part's error as `Type: message`, None where it did not fail."""
+    if outcome.state not in FAILING:
+        return None
+    if error is not None:
+        return f"{error.type or 'error'}: {error.message}"
+    named = outcome.error_type is not None and not outcome.quote.startswith(outcome.error_type)
+    return f"{outcome.error_type}: {outcome.quote}" if named else outcome.quote or str(outcome.failure_class)
+
+
+def is_within(call: RecordedCall, executed: list[Snippet], spans: set[str | None] | set[str]) -> bool:
+    """Whether a call was made by a snippet, or is the very call that ran one."""
+    if call.span_id in spans or any(call in snippet.tape for snippet in executed):
+        return True
+    given = [*call.args, *call.kwargs.values()]
+    return any(snippet.source == value for snippet in executed for value in given)
+
+
+def _own_error(step: Step, snippet: Snippet) -> SpanError | None:
+    """The step's error where nothing else is recorded of its code."""
+    shown = snippet.observation or snippet.logs or snippet.output
+    return None if shown else step.error
+
+
+def _unseen(step: Step) -> Iterator[Action]:
+    """Code that is not on the trace but whose printed output is."""
+    printed = unseen_output(step)
+    if printed:
+        outcome = digest("outcome", printed)
+        yield Action(
+            step.number, step.span_id, CODE, digest("unseen", str(step.number)), "unseen", outcome=outcome
+        )
+
+
+def _of_call(step: Step, call: RecordedCall, outcome: StepOutcome) -> Action:
+    arguments: dict[str, JsonValue] = dict(call.kwargs)
+    if call.args:
+        arguments["args"] = list(call.args)
+    return call_action(
+        step.number,
+        call.span_id or step.span_id,
+        call.tool,
+        arguments,
+        error=error_text(outcome, call.error),
+        result=call.result.text if call.result else None,
+        thought=thought_of(step.text),
+    )
+
+
+def _requested_in_vain(step: Step) -> Iterator[Action]:
+    """Calls the model requested that never ran: they failed where the step did."""
+    error = f"{step.error.type or 'error'}: {step.error.message}" if step.error is not None else None
+    for call in step.asked:
+        yield call_action(
+            step.number,
+            step.span_id,
+            call.name,
+            call.arguments,
+            error=error,
+            result=step.observation,
+            thought=thought_of(step.text),
+        )
+    if not step.asked and step.error is not None:
+        yield reply_action(step.number, step.span_id, step.text, error=error)
