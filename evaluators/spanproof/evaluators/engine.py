@@ -27,6 +27,7 @@ from spanproof.evaluators.model import (
     UserHints,
 )
 from spanproof.evaluators.outcomes.account import account_of
+from spanproof.evaluators.outcomes.grounding import settle_groundedness
 from spanproof.evaluators.redact import Redactor
 from spanproof.evaluators.replay import FixtureBook
 from spanproof.evaluators.runner import Runner
@@ -178,6 +179,8 @@ class Engine:
             reason = left_out.get(evaluator.layer)
             if reason is None:
                 said = run_evaluator(evaluator, evidence, tuple(found.values()))
+                if evaluator in LAYER_RULES and evaluator.layer is Layer.GROUNDEDNESS:
+                    said = settle_groundedness(evidence.account, said)
             elif evaluator in LAYER_RULES:
                 said = [_of_run(evaluator, evaluator.layer.value, evidence.run, Skipped(reason))]
             else:

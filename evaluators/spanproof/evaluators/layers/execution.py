@@ -138,9 +138,10 @@ def _of_steps(account: Account, steps: list[_Step], noun: str) -> Outcome:
     lost = any(is_lost(account, step.span_id) for step in failed)
     passed = failed[-1] is not steps[-1] and value >= 1 - MAX_FAILED_SHARE and not lost
     share = f"{worked} of {counted(len(steps), noun)} succeeded"
-    clauses = [failure_clause(account, step.name, step.span_id, step.outcome) for step in failed[:MAX_NAMED]]
-    more = f"; {len(failed) - MAX_NAMED} more failed" if len(failed) > MAX_NAMED else ""
-    sentence = f"{share}; {'; '.join(clauses)}{more}."
+    each = (failure_clause(account, step.name, step.span_id, step.outcome) for step in failed)
+    clauses = list(dict.fromkeys(each))  # code and the query it ran may fail by one error
+    more = f"; {len(clauses) - MAX_NAMED} more failed" if len(clauses) > MAX_NAMED else ""
+    sentence = f"{share}; {'; '.join(clauses[:MAX_NAMED])}{more}."
     return Scored(value, Label.PASS if passed else Label.FAIL, sentence, facts)
 
 

@@ -9,7 +9,7 @@ code printed, and last the replay, where the record shows nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from spanproof.evaluators.detect.observation import parts_of
 from spanproof.evaluators.model import NoReplay, Replay, ReplayedStep
@@ -30,7 +30,7 @@ from spanproof.evaluators.outcomes.origins import CodeStep, origins_of, rests_on
 from spanproof.evaluators.outcomes.places import Giver, giver_of
 from spanproof.evaluators.outcomes.printed import printed_exception
 from spanproof.evaluators.outcomes.recorded import PROGRAMS, shows_outcome, unseen_output
-from spanproof.evaluators.outcomes.recovery import Came, fates
+from spanproof.evaluators.outcomes.recovery import Came, Fate, fates
 from spanproof.evaluators.outcomes.run_actions import actions_in, is_within
 from spanproof.evaluators.outcomes.texts import TextFailure, read_failure
 from spanproof.evaluators.replay.record import Record, class_beside, raised_type, record_of, recorded_class
@@ -270,11 +270,21 @@ def _with_origins(trace: Trace, run: Run, account: Account) -> Account:
         account.calls,
         account.steps,
         account.actions,
-        account.fates,
+        tuple(_without_inventions(account.fates, handed_over.keys())),
         origins,
         frozenset(handed_over.values()),
         reports,
     )
+
+
+def _without_inventions(found: Iterable[Fate], made_up: Collection[str]) -> Iterator[Fate]:
+    """What followed each failure; code that only writes values down recovers from none."""
+    for fate in found:
+        if fate.by is None or fate.came is Came.LOST or fate.by.span_id not in made_up:
+            yield fate
+        else:
+            why = f"step {fate.by.step} writes values down that no source holds"
+            yield Fate(fate.failure, Came.LOST, why, fate.by, likely=False)
 
 
 def _working_parts(step: Step, account: Account, handed_over: set[str]) -> Iterator[StepOutcome]:

@@ -3,8 +3,8 @@
 In: the executed Python of a run with the outcomes of its tool calls, the texts that are sources, and the
 answer. Out: an `Origin` per number of the answer. A number that a source holds is no finding, nor is one
 worked out from a source. What rests on literals of the code, on chance, on the clock or on the default of a
-handler alone is fabricated where the run failed to get the data, or where the code writes down records that
-no source holds. Constants of a problem are none of these. Code is parsed, never run.
+handler alone is fabricated where the run had failed to get its data before. Constants of a problem
+are none of these. Code is parsed, never run.
 """
 
 from __future__ import annotations
@@ -25,9 +25,6 @@ _SMALL = 12
 _CONSTANTS = frozenset(
     {24, 30, 31, 50, 60, 90, 99, 100, 360, 365, 366, 1000, 1024, 3600, 86400, 10000, 1000000}
 )
-_FEWEST_RECORDS = 2
-"""So many numbers in one list or table written down make it data, and not a parameter."""
-
 _READS = frozenset(
     str.split(
         "open read readlines read_csv read_json read_excel read_parquet read_sql read_table "
@@ -71,7 +68,6 @@ class _Mark:
     span_id: str = ""
     line: int = 0
     text: str = ""
-    records: bool = False
 
 
 _FROM_SOURCE = _Mark(OriginKind.SOURCE)
@@ -175,21 +171,11 @@ class _Flow:
     def _roots(self, node: ast.AST) -> _Roots:
         match node:
             case ast.Constant():
-                return self._literal(node, records=False)
+                return self._literal(node)
             case ast.Name():
                 return self.names.get(node.id, _NONE)
             case ast.Call():
                 return self._called(node)
-            case ast.List() | ast.Tuple() | ast.Dict() | ast.Set():
-                numbers = [part for part in ast.walk(node) if isinstance(part, ast.Constant)]
-                found = [roots for part in numbers if (roots := self._literal(part, records=True))]
-                others = [
-                    self._roots(part) for part in ast.walk(node) if isinstance(part, ast.Name | ast.Call)
-                ]
-                made = frozenset[_Mark]().union(*found)
-                if len(found) < _FEWEST_RECORDS:
-                    made = frozenset(_Mark(m.kind, m.step, m.span_id, m.line, m.text) for m in made)
-                return made.union(*others)
             case ast.Lambda():
                 return self._roots(node.body)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
@@ -198,7 +184,7 @@ class _Flow:
         parts = [self._roots(part) for part in ast.iter_child_nodes(node)]
         return frozenset[_Mark]().union(*parts)
 
-    def _literal(self, node: ast.Constant, *, records: bool) -> _Roots:
+    def _literal(self, node: ast.Constant) -> _Roots:
         value = node.value
         if isinstance(value, bool) or not isinstance(value, int | float):
             return _NONE
@@ -207,12 +193,12 @@ class _Flow:
         if _plain(str(value)) in self.held:
             return frozenset({_FROM_SOURCE})
         kind = OriginKind.DEFAULT if self.in_handler else OriginKind.LITERAL
-        return frozenset({self._mark(kind, node, records=records)})
+        return frozenset({self._mark(kind, node)})
 
-    def _mark(self, kind: OriginKind, node: ast.expr, *, records: bool = False) -> _Mark:
+    def _mark(self, kind: OriginKind, node: ast.expr) -> _Mark:
         lines = self.code.source.splitlines()
         text = lines[node.lineno - 1].strip() if 0 < node.lineno <= len(lines) else ""
-        return _Mark(kind, self.code.step, self.code.span_id, node.lineno, text[:160], records)
+        return _Mark(kind, self.code.step, self.code.span_id, node.lineno, text[:160])
 
     def _called(self, node: ast.Call) -> _Roots:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -314,8 +300,8 @@ def _origin(
         gave = number in _numbers(code.printed) or any(value.answers and value.roots for value in values)
         roots = frozenset[_Mark]().union(*(value.roots for value in values))
         lacked = lacking_since is not None and code.step > lacking_since
-        if gave and _is_made_up(roots) and (lacked or any(mark.records for mark in roots)):
-            mark = min(roots, key=lambda each: (not each.records, each.step, each.line))
+        if gave and lacked and _is_made_up(roots):
+            mark = min(roots, key=lambda each: (each.step, each.line))
             return Origin(
                 written,
                 mark.kind,

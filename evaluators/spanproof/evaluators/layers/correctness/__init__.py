@@ -40,6 +40,9 @@ VERSION = "3"
 RECOVERED = 0.5
 """What a snippet counts that failed and that a later one recovered from."""
 
+_MAX_NAMED = 2
+"""So many problems are named; all are in the evidence."""
+
 _CHECKS = {
     "compiles": compiles,
     "imports_exist": imports_exist,
@@ -123,9 +126,11 @@ def _of_run(results: list[_Found], total: int) -> Outcome:
     passed = len(results) - len(wrong)
     of = f"{passed} of {counted(len(results), 'snippet')}" if wrong else counted(len(results), "snippet")
     clauses = [f"{of} passed{_grounds(results) if not broken else ''}"]
-    clauses += [str(found.problem) for found in (*broken, *(each for each in wrong if each.recovered))][:2]
-    if len(wrong) > 2:
-        clauses.append(f"{len(wrong) - 2} more did not pass")
+    ranked = (*broken, *(each for each in wrong if each.recovered))
+    problems = list(dict.fromkeys(str(found.problem) for found in ranked))
+    clauses += problems[:_MAX_NAMED]
+    if len(problems) > _MAX_NAMED:
+        clauses.append(f"{len(problems) - _MAX_NAMED} more did not pass")
     if len(results) < total:
         clauses.append(f"{total - len(results)} could not be judged")
     label = Label.FAIL if broken else Label.PASS

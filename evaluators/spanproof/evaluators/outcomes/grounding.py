@@ -1,0 +1,63 @@
+"""What the origins of an answer's values say of its groundedness.
+
+In: the account of a run and the judgements of the groundedness layer. Out: the same, settled where the account
+is sure: a fabricated value fails the layer and names the line that wrote it down; an honest report of a
+failure that happened is grounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from spanproof.evaluators.outcomes.model import FAILING, Account, Origin, OriginKind, State
+from spanproof.trace import Evidence, Judgement, Label, Layer, Scored
+
+_KINDS = {
+    OriginKind.LITERAL: "writes it down",
+    OriginKind.DEFAULT: "puts it in place of what failed",
+    OriginKind.CHANCE: "draws it at random",
+    OriginKind.CLOCK: "takes it from the clock",
+}
+
+
+def settle_groundedness(account: Account, judgements: Sequence[Judgement]) -> list[Judgement]:
+    """Return the judgements with the layer's own one settled by the account, where it is sure."""
+    settled = _outcome(account)
+    if settled is None:
+        return list(judgements)
+    return [
+        replace(each, outcome=settled, uncertain=False)
+        if each.layer is Layer.GROUNDEDNESS and each.name == Layer.GROUNDEDNESS.value
+        else each
+        for each in judgements
+    ]
+
+
+def _outcome(account: Account) -> Scored | None:
+    made_up = account.fabricated
+    if made_up:
+        facts = tuple(Evidence(_clause(origin), origin.span_id) for origin in made_up[:10])
+        return Scored(0.0, Label.FAIL, f"{_clause(made_up[0])}.", facts)
+    if not account.reports_failure or account.origins:
+        return None
+    failed = next((each for each in account.steps.items() if each[1].state in FAILING), None)
+    if failed is not None:
+        number, outcome = failed
+        return Scored(
+            1.0, Label.PASS, f"The answer reports what happened: step {number} failed ({outcome.cause})."
+        )
+    empty = next((number for number, each in account.steps.items() if each.state is State.EMPTY), None)
+    if empty is None:
+        return None
+    return Scored(1.0, Label.PASS, f"The answer reports what happened: step {empty} returned nothing.")
+
+
+def _clause(origin: Origin) -> str:
+    """Name the value and the line it comes from: `The answer says 54.00; line 2 of step 3 writes it down`."""
+    if origin.line is None:
+        return f"The answer says {origin.value}; no source holds it, and nothing the run did succeeded"
+    how = _KINDS.get(origin.kind, "writes it down")
+    return (
+        f"The answer says {origin.value}; line {origin.line} of step {origin.step} {how} (`{origin.source}`)"
+    )
