@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from importlib.metadata import version
 from pathlib import Path
@@ -40,6 +43,39 @@ def test_the_wheel_is_a_namespace_package_with_typed_parts(wheel: Path) -> None:
     assert {name.split("/")[1] for name in names if name.startswith("spanproof/")} == PACKAGES
     assert {f"spanproof/{package}/py.typed" for package in PACKAGES} <= set(names)
     assert not [name for name in names if name.startswith(("tests/", "docs/"))]
+
+
+def test_the_wheel_says_where_its_project_is(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [each for each in archive.namelist() if each.endswith(".dist-info/METADATA")]
+        metadata = archive.read(name).decode()
+    home = "https://github.com/spanproof/spanproof"
+    for label, url in {
+        "Repository": home, "Documentation": f"{home}/tree/main/docs",
+        "Changelog": f"{home}/blob/main/CHANGELOG.md", "Issues": f"{home}/issues",
+    }.items():  # fmt: skip
+        assert f"Project-URL: {label}, {url}\n" in metadata, f"add {label} to project.urls"
+
+
+def test_all_installs_what_the_demo_needs() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    (everything,) = [each for each in extras["all"] if each.startswith("spanproof[")]
+    assert "demo" in re.split(r"[\[\],]", everything)
+
+
+def test_messages_of_the_command_line_name_no_file_that_a_wheel_does_not_hold() -> None:
+    named = []
+    for path in (ROOT / "collector/spanproof/cli").rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        statements = [node for node in ast.walk(tree) if isinstance(node, ast.Expr)]
+        docstrings = {id(statement.value) for statement in statements}
+        named += [
+            f"{path.name}: {node.value[:60]}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
+            if re.search(r"(?<!/)\b(docs|deploy|tests)/\w", node.value)
+        ]
+    assert not named, f"give an address instead: {named}"
 
 
 @pytest.mark.parametrize("how", ["wheel", "plain", "editable"])

@@ -1,6 +1,7 @@
 """The reference of the command line, made from the commands: docs/cli.md is this text.
 
-In: the command tree. Out: Markdown with every command, its arguments, its options and its batch interface. `python -m spanproof.cli.reference > docs/cli.md` writes the page.
+In: the command tree. Out: Markdown with every command, its arguments, its options and its batch interface.
+`python -m spanproof.cli.reference > docs/cli.md` writes the page.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ _INTRODUCTION = """\
 `python -m spanproof.cli.reference` prints this page; a test compares the two.
 
 Results go to stdout, everything else (progress, warnings, errors) to stderr. With `--json`, stdout holds JSON
-and nothing else. There is no colour where the output is no terminal or `NO_COLOR` is set; `COLUMNS` sets the width.
-An error is one message that names the input, the place and the remedy.
+and nothing else. There is no colour where the output is no terminal or `NO_COLOR` is set; `COLUMNS` sets the
+width. An error is one message that names the input, the place and the remedy.
 
 | exit code | means |
 |---|---|
@@ -68,8 +69,9 @@ value} |
 `consistent` (both orders gave the same), `reasoning` |
 
 `eval --json FILE…` writes a line per trace: `trace_id`, `file`, `runs` [`span_id`, `name`, `scores` \
-[`layer`, `name`, `span_id`, `outcome` (`scored`, `skipped`, `errored`), `value`, `raw` and `unit` (of a metric the amount and its unit, else null), `label` (`pass`, `fail` or \
-null), `explanation`, `reason`]], `spans`, `code_bearing_span_ids`, `defects` (what is wrong with the shape \
+[`layer`, `name`, `span_id`, `outcome` (`scored`, `skipped`, `errored`), `value`, `raw` and \
+`unit` (of a metric the amount and its unit, else null), `label` (`pass`, \
+`fail` or null), `explanation`, `reason`]], `spans`, `code_bearing_span_ids`, `defects` (what is wrong with the shape \
 of the trace: `missing_parent`, `parent_cycle`, `several_roots`, `no_root`, `duplicate_span_ids`, \
 `dropped_attributes`).
 """

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
@@ -170,13 +171,12 @@ def _show_one(evaluation: TraceEvaluation) -> None:
 
 def _show_alert(alert: Mapping[str, Any]) -> None:
     _step("5  An alert on the eval-fail-rate of one cohort reached a webhook")
-    console.print(Text.assemble("   ", plain(str(alert["summary"]), 200)))
+    lines = [plain(str(alert["summary"]), 200)]
     for score in alert["scores"]:
-        console.print(
-            Text.assemble(
-                ("   behind it  ", "dim"), f"{score['trace_id'][:8]} ", plain(score["explanation"], 120)
-            )
-        )
+        explanation = plain(score["explanation"], 120)
+        lines.append(Text.assemble(("behind it  ", "dim"), f"{score['trace_id'][:8]} ", explanation))
+    for line in lines:
+        console.print(Padding(line, (0, 0, 0, 3)))
 
 
 def _show_gate(collected: _Collected) -> GateReport:

@@ -17,6 +17,7 @@ config_option = click.option(
     "--config",
     "file",
     envvar="SPANPROOF_CONFIG",
+    show_envvar=True,
     type=click.Path(path_type=Path),
     help=f"A YAML file; see {page_url('configuration')}",
 )

@@ -28,6 +28,7 @@ store_option = click.option(
     default=DEFAULT_STORE,
     show_default=True,
     envvar="SPANPROOF_STORE",
+    show_envvar=True,
     help="Directory of an embedded store, or DSN of a ClickHouse server.",
 )
 since_option = click.option("--since", help="Only what happened in the last …: 90s, 15m, 24h, 7d.")
