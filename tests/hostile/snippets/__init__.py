@@ -10,7 +10,19 @@ socket, `{host_pid}` the host process.
 
 from __future__ import annotations
 
-from . import disk, files, network, origins, privileges, processes, races, resources, tampering, tape
+from . import (
+    disk,
+    files,
+    network,
+    origins,
+    privileges,
+    processes,
+    races,
+    resolution,
+    resources,
+    tampering,
+    tape,
+)
 
 HOSTILE = (
     *resources.SNIPPETS,
@@ -23,5 +35,6 @@ HOSTILE = (
     *races.SNIPPETS,
     *tape.SNIPPETS,
     *origins.SNIPPETS,
+    *resolution.SNIPPETS,
 )
 """In the order they run: one may leave what a later one looks for."""

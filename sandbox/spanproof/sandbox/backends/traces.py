@@ -7,10 +7,12 @@ descriptors and files for it. It knows the marker in two pieces only, so that it
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from dataclasses import replace
 
 from spanproof.sandbox.backend import Sandbox
 from spanproof.sandbox.backends.promise import Promise, require
+from spanproof.sandbox.errors import UnsupportedFixtures
 from spanproof.sandbox.model import Fixtures, Program, SessionSpec, ToolAnswer
 
 _LEAVES = (
@@ -72,12 +74,17 @@ def _no_trace(sandbox: Sandbox) -> None:
         stdin=f"{marker}input\n".encode(),
         files={f"{marker}name.txt": f"{marker}file".encode()},
     )
-    for fixtures in (Fixtures(), Fixtures(seed=1)):  # a seed takes another filter, so another guest
-        made = sandbox.run(replace(program, fixtures=fixtures))
-        require(f"{marker}output" in made.stdout, made)
-        _require_nothing(sandbox, marker)
+    _leave_and_search(sandbox, program, marker)
+    with suppress(UnsupportedFixtures):  # a seed takes another filter, so another guest
+        _leave_and_search(sandbox, replace(program, fixtures=Fixtures(seed=1)), marker)
     with sandbox.session(SessionSpec(), lambda _request: ToolAnswer()) as session:
         session.execute(f"x = '{marker}step'")
+    _require_nothing(sandbox, marker)
+
+
+def _leave_and_search(sandbox: Sandbox, program: Program, marker: str) -> None:
+    made = sandbox.run(program)
+    require(f"{marker}output" in made.stdout, made)
     _require_nothing(sandbox, marker)
 
 

@@ -41,6 +41,7 @@ from spanproof.sandbox.backends.jail.node import find_node
 from spanproof.sandbox.backends.jail.reduced.arming import Passed
 from spanproof.sandbox.backends.jail.reduced.box import empty
 from spanproof.sandbox.backends.jail.reduced.process_tree import Spared
+from spanproof.sandbox.backends.jail.reduced.processes import SHOWN, ProcessWatcher
 from spanproof.sandbox.backends.jail.run.proxied_sockets import ProxyingWatcher
 from spanproof.sandbox.backends.jail.seccomp.filter import SEEDED, compile_filter, compile_silent_filter
 from spanproof.sandbox.backends.jail.seccomp.paths import Boundary
@@ -97,6 +98,14 @@ class Processes(Spared):
     def bound_processes(self, pid: int, count: int) -> None:
         """The container's control group does: the kernel's own limit counts other containers' too."""
         self.limit(pid, resource.RLIMIT_NPROC, _USER_PROCESSES)
+
+
+class ContainerWatcher(ProcessWatcher):
+    """The watcher of a container whose processes all belong to one user."""
+
+    def __init__(self, arch: Arch, boundary: Boundary, dns_stub: DnsStub | None, tree: Spared) -> None:
+        super().__init__(arch, boundary, dns_stub)
+        self._tree = tree
 
 
 class Wiped:
@@ -273,13 +282,14 @@ def _isolation(watched: bool, apart: User | None) -> Isolation:
     visible = (*(path for path in _SYSTEM if Path(path).exists()), *root.interpreter_directories())
     if not watched:
         return _isolation_unwatched(arch, visible, apart)
-    arming: Arming = Passed(compile_filter(arch, os.getuid()))
-    seeded: Arming = Passed(compile_filter(arch, os.getuid(), SEEDED))
+    arming: Arming = Passed(compile_filter(arch, os.getuid(), shown=SHOWN))
+    seeded: Arming = Passed(compile_filter(arch, os.getuid(), SEEDED, shown=SHOWN))
     network = Loopback(watched=True)
     dns_stub = network.resolver if isinstance(network.resolver, DnsStub) else None
-    watcher = ProxyingWatcher(arch, Boundary(visible, os.environ["PATH"]), dns_stub)
     processes, origin = Processes(), Forked(arming, seeded, root.WORK)
     processes.zygote = origin.zygote
+    boundary = Boundary(visible, os.environ["PATH"])
+    watcher = ContainerWatcher(arch, boundary, dns_stub, processes)
     return Isolation(
         tree=processes,
         box=Wiped(None),

@@ -70,9 +70,10 @@ class Forked:
 
     def receive(self, control: socket.socket) -> WaitingGuest:
         """See `Origin`."""
-        reply = self._channel.recv(64)
-        if not reply:
-            raise RuntimeError("the process that guests are forked from is gone")
+        reply = self._channel.recv(4096)
+        if not reply.isdigit():
+            reason = reply.decode(errors="replace") or "the process that guests are forked from is gone"
+            raise RuntimeError(f"a guest could not be armed: {reason}")
         pid = int(reply)
         self._listener = self._armings[self._kind].fetch(control, pid)
         return WaitingGuest(pid, self._listener, memory.private_bytes(pid), self._born_with * 1024)
@@ -97,13 +98,14 @@ class Forked:
         """In the zygote: fork guests, one after the other, until the supervisor is gone."""
         try:
             kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-            kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 0)
             _keep_only(requests.fileno())
             while os.getppid() == supervisor:
                 kind, given, _flags, _address = socket.recv_fds(requests, 16, 4)
                 if not kind:
                     break
                 self._fork(requests, kind, Descriptors(*given))
+        except Exception as failure:  # noqa: BLE001 - reported to the supervisor
+            requests.send(f"{type(failure).__name__}: {failure}".encode()[:4000])
         finally:
             os._exit(1)
 

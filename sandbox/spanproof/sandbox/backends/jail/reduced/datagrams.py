@@ -21,7 +21,7 @@ from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.namespaces.dns_stub import DnsStub
 from spanproof.sandbox.backends.jail.namespaces.network import QUERY_BYTES
 from spanproof.sandbox.backends.jail.reduced.paths import ReducedBoundary
-from spanproof.sandbox.backends.jail.reduced.process_tree import Descendants
+from spanproof.sandbox.backends.jail.reduced.process_tree import Spared
 from spanproof.sandbox.backends.jail.run.proxied_sockets import ProxyingWatcher
 from spanproof.sandbox.backends.jail.seccomp.notifications import GO_ON, Answer, Notification, signed
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
@@ -53,7 +53,7 @@ class DatagramWatcher(ProxyingWatcher):
     """The part of a `SocketWatcher` that answers for datagrams."""
 
     _dns_stub: DnsStub
-    _tree: Descendants
+    _tree: Spared
 
     def __init__(self, arch: Arch, boundary: ReducedBoundary, dns_stub: DnsStub) -> None:
         self._datagrams: OrderedDict[int, Datagram] = OrderedDict()

@@ -69,7 +69,8 @@ class FileWatcher(ProxyingWatcher):
         if shared := _SHARED_MEMORY.fullmatch(path):
             return self._open_shared(shared[1], flags)
         writes = bool(flags & watch.WRITE_FLAGS)
-        judged, resolved = self._boundary.judge(path, call.pid, writes=writes)
+        follows = not flags & os.O_NOFOLLOW
+        judged, resolved = self._boundary.judge(path, call.pid, writes=writes, follows=follows)
         if resolved == paths.NAME_SERVICES:
             self._looking_up.add(call.pid)
         if (

@@ -117,11 +117,11 @@ class ReducedBoundary(Boundary):
     def _leads_in(self, site: str, line: str) -> bool:
         return self.is_open(os.path.realpath(os.path.join(site, line.strip())))  # noqa: PTH118
 
-    def judge(self, path: str, pid: int, *, writes: bool) -> tuple[Judged, str]:
+    def judge(self, path: str, pid: int, *, writes: bool, follows: bool = True) -> tuple[Judged, str]:
         """See `Boundary`; its own descriptors are a program's to open, whatever they are called."""
         if _OWN_DESCRIPTOR.fullmatch(path):
             return Judged.INSIDE, path
-        return super().judge(path, pid, writes=writes)
+        return super().judge(path, pid, writes=writes, follows=follows)
 
     def _judge(self, resolved: str, *, writes: bool) -> Judged:
         if self.is_own(resolved):

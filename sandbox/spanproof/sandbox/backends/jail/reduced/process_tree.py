@@ -55,6 +55,25 @@ class Spared(Namespace):
                 return
             time.sleep(_AGAIN_S)
 
+    def holds(self, pid: int) -> bool:
+        """Whether a process, or the one that a thread is of, is among them."""
+        return pid not in (os.getpid(), self.zygote) and os.path.exists(f"/proc/{pid}")  # noqa: PTH110
+
+    def holds_group(self, group: int) -> bool:
+        """Whether a process group is one of theirs."""
+        for pid in self._found():
+            with contextlib.suppress(OSError):
+                if int(_fields(pid)[2]) == group:
+                    return True
+        return False
+
+    def signal_all(self, number: int, *, but: int) -> None:
+        """What `kill(-1)` of a guest means where it is not alone."""
+        for pid in self._found():
+            if pid != but:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, number)
+
 
 class Descendants(Spared):
     """Those of the calling process."""
@@ -126,21 +145,6 @@ class Descendants(Spared):
             if pid == own:
                 return True
         return False
-
-    def holds_group(self, group: int) -> bool:
-        """Whether a process group is one of theirs."""
-        for pid in self._found():
-            with contextlib.suppress(OSError):
-                if int(_fields(pid)[2]) == group:
-                    return True
-        return False
-
-    def signal_all(self, number: int, *, but: int) -> None:
-        """What `kill(-1)` of a guest means where it is not alone."""
-        for pid in self._found():
-            if pid != but:
-                with contextlib.suppress(OSError):
-                    os.kill(pid, number)
 
     def _below(self) -> dict[int, list[int]]:
         """Children by parent, of all processes in sight."""

@@ -38,6 +38,17 @@ MUTATORS: Mapping[str, tuple[tuple[int | None, int], ...]] = {
 }
 """Of each path: the directory and the path. Calls with two are judged by both."""
 
+NOT_FOLLOWED = frozenset(
+    """
+    unlink unlinkat rmdir mkdir mkdirat rename renameat renameat2 link linkat symlink symlinkat lchown
+    lsetxattr lremovexattr
+    """.split()  # noqa: SIM905 - a table
+)
+"""Calls that change a link at the end of a path, not what it leads to."""
+
+NOFOLLOW_FLAGS: Mapping[str, int] = {"fchownat": 4, "fchmodat2": 3, "utimensat": 3}
+"""The argument that may hold AT_SYMLINK_NOFOLLOW."""
+
 OPENS: Mapping[str, tuple[int | None, int, int | None]] = {
     "open": (None, 0, 1),
     "creat": (None, 0, None),

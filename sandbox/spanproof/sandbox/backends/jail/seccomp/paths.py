@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
+from spanproof.sandbox.backends.jail.seccomp.resolve import Unresolvable, resolve_path
+
 _WRITABLE = ("/box", "/tmp", "/var/tmp", "/run", "/dev/shm", "/proc/self/fd", "/dev/fd")  # noqa: S108
 _DEVICES = frozenset(
     ("null", "zero", "full", "random", "urandom", "tty", "stdin", "stdout", "stderr", "shm", "fd", "ptmx")
@@ -60,10 +62,20 @@ class Boundary:
         """Whether programs are searched there: a miss is a step of the search, no attempt."""
         return directory in self._programs
 
-    def judge(self, path: str, pid: int, *, writes: bool) -> tuple[Judged, str]:
-        """Judge a path as a guest process named it; with it comes the path, links followed."""
-        resolved = self._resolved(path, pid)
+    def judge(self, path: str, pid: int, *, writes: bool, follows: bool = True) -> tuple[Judged, str]:
+        """Judge the object that an absolute path leads a guest's thread to; return its path too.
+
+        A path that takes more work than is done for one is forbidden.
+        """
+        try:
+            resolved = resolve_path(path, pid, follows=follows)
+        except Unresolvable:
+            return Judged.FORBIDDEN, path
         return self._judge(resolved, writes=writes), resolved
+
+    def resolve(self, path: str, pid: int) -> str:
+        """Return the path of the object that an absolute path leads a guest's thread to; see `judge`."""
+        return self.judge(path, pid, writes=False)[1]
 
     def _judge(self, resolved: str, *, writes: bool) -> Judged:
         if resolved in _CREDENTIALS:
@@ -81,19 +93,6 @@ class Boundary:
         if resolved == "/" or PROBED.fullmatch(resolved) or os.path.lexists(resolved):
             return Judged.INSIDE
         return Judged.OUTSIDE
-
-    def _resolved(self, path: str, pid: int) -> str:
-        """With links followed, as far as they exist: /proc/self means the caller, not us."""
-        own = re.sub(r"^/+proc/(self|thread-self)(?=/|$)", f"/proc/{pid}", os.path.normpath(path))
-        if own.startswith(f"/proc/{pid}/"):
-            inner = own.removeprefix(f"/proc/{pid}/")
-            match = re.match(r"(root|cwd)(/|$)", inner)
-            if not match:
-                return "/proc/self/" + inner
-        try:
-            return os.path.realpath(own)
-        except (OSError, ValueError):
-            return own
 
     def _judge_process(self, resolved: str, *, writes: bool) -> Judged:
         if resolved.startswith("/proc/self/"):

@@ -26,7 +26,12 @@ from spanproof.sandbox.backends.jail.seccomp.notifications import (
     send,
     signed,
 )
-from spanproof.sandbox.backends.jail.seccomp.path_arguments import MUTATORS, OPENS
+from spanproof.sandbox.backends.jail.seccomp.path_arguments import (
+    MUTATORS,
+    NOFOLLOW_FLAGS,
+    NOT_FOLLOWED,
+    OPENS,
+)
 from spanproof.sandbox.backends.jail.seccomp.rules import REFUSED
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 from spanproof.sandbox.fixed.run_fixtures import RunFixtures
@@ -37,6 +42,8 @@ _MESSAGE_HEAD = struct.Struct("=QI")
 _PATH_BYTES = 4096
 WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _AT_FDCWD = -100
+_AT_EMPTY_PATH = 0x1000
+_AT_SYMLINK_NOFOLLOW = 0x100
 
 
 class Watcher:
@@ -153,13 +160,15 @@ class Watcher:
         if path is None:
             return GO_ON
         if self.fixtures is not None:
-            given = self.fixtures.in_place_of(os.path.realpath(path), writes=bool(flags & WRITE_FLAGS))
+            resolved = self._boundary.resolve(path, call.pid)
+            given = self.fixtures.in_place_of(resolved, writes=bool(flags & WRITE_FLAGS))
             if given is not None:
                 return self._hand_over(given, flags)
         return self._opened(path, flags, call)
 
     def _opened(self, path: str, flags: int, call: Notification) -> Answer:
-        return self._file(path, call.pid, writes=bool(flags & WRITE_FLAGS))
+        follows = not flags & os.O_NOFOLLOW
+        return self._file(path, call.pid, writes=bool(flags & WRITE_FLAGS), follows=follows)
 
     def _opening(self, name: str, call: Notification) -> tuple[str | None, int]:
         """The path and the flags of a call that opens."""
@@ -175,13 +184,13 @@ class Watcher:
         for directory, path_at in MUTATORS[name]:
             path = self._path(call, directory, path_at)
             if path is not None:
-                answer = self._file(path, call.pid, writes=True)
+                answer = self._file(path, call.pid, writes=True, follows=follows_link(name, call))
                 if answer.error:
                     return answer
         return GO_ON
 
-    def _file(self, path: str, pid: int, *, writes: bool) -> Answer:
-        judged, resolved = self._boundary.judge(path, pid, writes=writes)
+    def _file(self, path: str, pid: int, *, writes: bool, follows: bool = True) -> Answer:
+        judged, resolved = self._boundary.judge(path, pid, writes=writes, follows=follows)
         if resolved == paths.NAME_SERVICES:
             self._looking_up.add(pid)
         if judged is paths.Judged.INSIDE or (
@@ -192,17 +201,32 @@ class Watcher:
         return Answer(errno.EACCES) if judged is paths.Judged.FORBIDDEN else GO_ON
 
     def _exec(self, name: str, call: Notification) -> Answer:
-        path = self._path(call, 0 if name == "execveat" else None, 1 if name == "execveat" else 0)
+        path = self._program(name, call)
         if path is None:
             return GO_ON
         if self.own_execs > 0:
             self.own_execs -= 1
             return GO_ON
         if os.path.lexists(path):
-            self.record.note("process", os.path.normpath(path), allowed=True)
+            self.record.note("process", self._named(path, call), allowed=True)
         elif not self._boundary.is_program_directory(os.path.dirname(path)):  # noqa: PTH120 - text only
             self.record.note("process", os.path.normpath(path), allowed=False)
         return GO_ON
+
+    def _program(self, name: str, call: Notification) -> str | None:
+        """Return the absolute path of what a call executes; a descriptor's own where it names no path."""
+        if name == "execve":
+            return self._path(call, None, 0)
+        path = self._path(call, 0, 1)
+        if path is None and call.args[4] & _AT_EMPTY_PATH:
+            return f"/proc/{call.pid}/fd/{signed(call.args[0])}"
+        return path
+
+    def _named(self, path: str, call: Notification) -> str:
+        """Return a program's path for the record: as it was named, or where that is no name, as it leads."""
+        if "/.." not in path and not path.startswith("/proc/"):
+            return os.path.normpath(path)
+        return self._boundary.resolve(path, call.pid)
 
     def _address(self, name: str, call: Notification) -> Answer:
         pointer, length = (call.args[4], call.args[5]) if name == "sendto" else (call.args[1], call.args[2])
@@ -274,6 +298,14 @@ class Watcher:
 
 def _hold_none(_pid: int, _code: int) -> bool:
     return False
+
+
+def follows_link(name: str, call: Notification) -> bool:
+    """Return whether a call that changes a file follows a link at the end of its path."""
+    if name in NOT_FOLLOWED:
+        return False
+    flags = NOFOLLOW_FLAGS.get(name)
+    return flags is None or not call.args[flags] & _AT_SYMLINK_NOFOLLOW
 
 
 def is_missing(judged: paths.Judged, resolved: str) -> bool:
