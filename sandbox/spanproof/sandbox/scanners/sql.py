@@ -11,7 +11,7 @@ import logging
 import re
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.context import Context
@@ -20,6 +20,7 @@ from spanproof.sandbox.words import words
 
 if TYPE_CHECKING:
     from sqlglot import exp
+    from sqlglot.dialects.dialect import Dialect
 
 LANGUAGES = frozenset({"sql"})
 
@@ -27,6 +28,9 @@ _DIALECTS: Final = ("", "postgres", "mysql", "sqlite", "duckdb", "tsql", "snowfl
 _MAX_STATEMENTS: Final = 500
 _MAX_SOURCE: Final = 200_000
 """Characters; the parser is pure Python and its trees are large."""
+
+_FREE_STEPS: Final = 2_000
+_STEPS_PER_TOKEN: Final = 100
 
 _OUTSIDE_FUNCTIONS: Final = words(
     # PostgreSQL, MySQL, SQLite, SQL Server, Oracle, DuckDB, ClickHouse
@@ -100,6 +104,10 @@ def scan(context: Context, source: Source) -> None:
     except RecursionError:
         context.add("sql.too-deep", START, "nests deeper than can be judged")
         return
+    except _TooSlow:
+        context.add("sql.too-complex", START, "takes longer to parse than its time")
+        _judge_unparsed(context, text)
+        return
     if statements is None:
         context.add("sql.statement.unknown", START, "does not parse as SQL")
         _judge_unparsed(context, text)
@@ -125,19 +133,24 @@ def scan_functions(context: Context, text: str) -> None:
     except RecursionError:
         context.add("sql.too-deep", START, "nests deeper than can be judged")
         return
+    except _TooSlow:
+        context.add("sql.too-complex", START, "takes longer to parse than its time")
+        return
     for statement in statements:
         _judge_functions(context, source, statement)
         _judge_attach(context, statement)
 
 
 def _parse(text: str) -> list[exp.Expr] | None:
-    import sqlglot
     from sqlglot.errors import SqlglotError
 
-    _quiet()
     for dialect in _DIALECTS:
+        read, parser = _parser(dialect)
         try:
-            parsed = sqlglot.parse(text, read=dialect or None)
+            tokens = read.tokenize(text)
+            bounded = parser(dialect=read)
+            bounded.left = _FREE_STEPS + _STEPS_PER_TOKEN * len(tokens)
+            parsed = bounded.parse(tokens, text)
         except (SqlglotError, ValueError, IndexError, AttributeError, TypeError):
             continue
         found = [statement for statement in parsed if statement is not None and statement.key != "semicolon"]
@@ -148,12 +161,36 @@ def _parse(text: str) -> list[exp.Expr] | None:
     return None
 
 
-@lru_cache(maxsize=1)
-def _quiet() -> None:
-    """The parser warns of each statement it keeps as text; the findings say that better."""
+class _TooSlow(Exception):  # noqa: N818 - named after what happened
+    """The parser goes over its tokens more often than is given."""
+
+
+@lru_cache(maxsize=len(_DIALECTS))
+def _parser(dialect: str) -> tuple[Dialect, Any]:
+    """A dialect, and its parser with a bound on its steps.
+
+    The parser tries ways and goes back, which takes exponential time for `a JOIN b JOIN c …`; each way goes
+    through `_advance`.
+    """
+    from sqlglot.dialects.dialect import Dialect
+
+    # The parser warns of each statement it keeps as text; the findings have that already.
     logger = logging.getLogger("sqlglot")
     if logger.level == logging.NOTSET:
         logger.setLevel(logging.ERROR)
+    read = Dialect.get_or_raise(dialect or None)
+    base: Any = type(read).parser_class
+
+    class Bounded(base):  # type: ignore[misc]
+        left = 0
+
+        def _advance(self, times: int = 1) -> None:
+            self.left -= 1
+            if self.left < 0:
+                raise _TooSlow
+            super()._advance(times)
+
+    return read, Bounded
 
 
 def _is_statement(statement: exp.Expr) -> bool:

@@ -7,12 +7,12 @@ arguments while the budget lasts, and once with unknown ones if nothing calls th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from itertools import zip_longest
 
 import tree_sitter
 from tree_sitter import Node
 
+from spanproof.sandbox.scanners import grammar
 from spanproof.sandbox.scanners.context import MAX_NESTING, Context
 from spanproof.sandbox.scanners.ecma.sinks import GLOBALS
 from spanproof.sandbox.scanners.ecma.values import (
@@ -41,17 +41,6 @@ _FREE_STEPS = 20_000
 _CHECK_EVERY = 1024
 
 
-@lru_cache(maxsize=4)
-def _language(name: str) -> tree_sitter.Language:
-    if name == "typescript":
-        import tree_sitter_typescript
-
-        return tree_sitter.Language(tree_sitter_typescript.language_typescript())
-    import tree_sitter_javascript
-
-    return tree_sitter.Language(tree_sitter_javascript.language())
-
-
 NodeHandler = Callable[["Script", Node], Value]
 """Evaluates one kind of node."""
 
@@ -76,6 +65,9 @@ class Script:
     def read(self, source: str, language: str = "javascript") -> None:
         """Read a whole script."""
         tree = self._parse(source, language)
+        if tree is None:
+            self.context.add("javascript.too-complex", START, "takes longer to parse than its time")
+            return
         if tree.root_node.has_error:
             self.context.add("javascript.syntax", START, "does not parse as " + language)
         self.evaluate(tree.root_node)
@@ -312,11 +304,11 @@ class Script:
             return Text(("snippet.js",))
         return Ref(name)
 
-    def _parse(self, source: str, language: str) -> tree_sitter.Tree:
+    def _parse(self, source: str, language: str) -> tree_sitter.Tree | None:
         self.data = source.replace("\0", " ").encode("utf-8", "replace")
         self._lines = self.data.split(b"\n")
         self.budget = _FREE_STEPS + len(self.data) // 2
-        return tree_sitter.Parser(_language(language)).parse(self.data)
+        return grammar.parse(language, self.data)
 
     def _column(self, row: int, column: int) -> int:
         line = self._lines[row] if row < len(self._lines) else b""

@@ -17,9 +17,12 @@ LANGUAGES = frozenset({"bash"})
 def scan(context: Context, source: Source) -> None:
     """Report what a shell script would do beyond its boundary."""
     from spanproof.sandbox.scanners.shell import commands, flow
+    from spanproof.sandbox.scanners.shell.syntax import TooSlow
     from spanproof.sandbox.scanners.shell.walk import Shell
 
     try:
         Shell(context, source.text, {**commands.HANDLERS, **flow.HANDLERS}).read()
     except RecursionError:
         context.add("shell.too-deep", START, "nests deeper than can be judged")
+    except TooSlow:
+        context.add("shell.too-complex", START, "takes longer to parse than its time")

@@ -7,12 +7,10 @@ put in other words of the same length first, so that places stay those of the te
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
-import tree_sitter
-import tree_sitter_bash
 from tree_sitter import Node
 
+from spanproof.sandbox.scanners import grammar
 from spanproof.sandbox.scanners.source import START, Place
 
 _BRACED_COMMAND = re.compile(r"(?m)(?:^|(?<=[;&|(]))([ \t]{0,8}+)\{([^\s{}]{1,400}+)\}(?=[\s;&|)]|$)")
@@ -21,11 +19,6 @@ _BRACED_COMMAND = re.compile(r"(?m)(?:^|(?<=[;&|(]))([ \t]{0,8}+)\{([^\s{}]{1,40
 _WIDE = re.compile(r"[^\x00-\xff]")
 """Characters the grammar's own scanner hands to `isalpha`, which reads outside its table for them and may end
 the process; each is replaced by one letter, so that columns stay."""
-
-
-@lru_cache(maxsize=1)
-def _language() -> tree_sitter.Language:
-    return tree_sitter.Language(tree_sitter_bash.language())
 
 
 class Script:
@@ -62,8 +55,15 @@ class Script:
         return column + 1 if line.isascii() else len(line[:column].decode("utf-8", "ignore")) + 1
 
 
+class TooSlow(Exception):  # noqa: N818 - named after what happened
+    """The grammar needs more time than is given."""
+
+
 def _parse(data: bytes) -> Node:
-    return tree_sitter.Parser(_language()).parse(data).root_node
+    tree = grammar.parse("bash", data)
+    if tree is None:
+        raise TooSlow
+    return tree.root_node
 
 
 def _spelled_out(found: re.Match[str]) -> str:

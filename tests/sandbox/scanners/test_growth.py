@@ -1,0 +1,99 @@
+"""No construct holds the gate: a scan of any text of a size takes bounded time, or is reviewed for that."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from spanproof.sandbox.scanners.context import clock
+from spanproof.sandbox.scanners.model import Verdict
+from spanproof.sandbox.scanners.pipeline import Pipeline
+
+_PIPELINE = Pipeline()
+
+_UNITS = {
+    "bash": [
+        "'", '"', "`", "$(", "${", "case a in ", "case a in a) b ;; ", "case a in (", "<<E\n", "a=(", "a | ",
+        "((", "[[ ", "{ ", "if ", "for a in ", "$((", "a[", "{a,", "a && ", "\"$(", "\"`", "$'", "<(", "\\",
+    ],
+    "javascript": [
+        "(", "{", "[", "'", "`${", "=>", "(a)=>", "a?b:", "<a>", "/a", "/*", "class A{", "async ",
+        "new ",
+    ],
+    "typescript": ["<a>", "a<b>(", "(a:", "type A<", "a as ", "{", "?.", "abstract "],
+    "python": [
+        "(", "[", "{", "lambda:", "f'{", "not ", "a if ", "x=", "a.", "'", '"""', "async ", "a:=",
+        "*", "@a\n",
+    ],
+    "sql": [
+        "(", "SELECT ", "CASE WHEN ", "JOIN a ", "a.", "'", "/*", "WITH a AS (", "NOT ", "INTERVAL ", "[", "{",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("language", "unit"), [(name, unit) for name, units in _UNITS.items() for unit in units]
+)
+def test_a_repeated_construct_takes_bounded_time(language: str, unit: str) -> None:
+    text = unit * (12_000 // len(unit))
+    started = clock()
+
+    scan = _PIPELINE.scan(language, text)
+
+    assert clock() - started < 4, f"{unit!r} holds the {language} scanner"
+    assert not [one.message for one in scan.findings if one.rule == "scanner_error"]
+
+
+@pytest.mark.parametrize("joins", [8, 20, 200])
+@pytest.mark.parametrize("language", ["sql", "python"])
+def test_joins_without_a_condition_are_reviewed_or_judged_in_time(language: str, joins: int) -> None:
+    statement = (
+        "SELECT * FROM customers c " + "JOIN orders c " * joins + "WHERE pg_read_file('/etc/passwd') = 1"
+    )
+    started = clock()
+
+    source = statement if language == "sql" else f"cursor.execute({statement!r})"
+    scan = _PIPELINE.scan(language, source)
+
+    assert clock() - started < 2
+    assert scan.verdict is not Verdict.ALLOW
+
+
+def test_a_long_script_that_the_grammar_cannot_parse_in_time_is_reviewed_for_that() -> None:
+    scan = _PIPELINE.scan("bash", "cat /etc/shadow\n" + "a=(" * 60_000)
+
+    assert [one.rule for one in scan.findings if one.rule != "shell.syntax"] == ["shell.too-complex"]
+    assert scan.verdict is Verdict.REVIEW
+
+
+def test_a_long_plain_script_is_read_to_its_end() -> None:
+    scan = _PIPELINE.scan("bash", "sort a.csv > b.csv\n" * 3_000 + "cat /etc/shadow")
+
+    assert scan.verdict is Verdict.DENY
+
+
+_SEEDS = {
+    "python": "import os\nfor name in ['a', 'b']:\n    with open(f'{name}.csv') as file:\n"
+    "        print(file.read())\n",
+    "bash": 'for f in a b; do case $f in a) cat "$f" | sort > out ;; *) echo $(( 1 + 2 )) ;; esac; done\n',
+    "javascript": "const fs = require('fs'); for (const f of ['a', `b${1}`]) { fs.stat(f, (e) => e ?? 1) }\n",
+    "sql": "WITH t AS (SELECT a, COUNT(*) FROM x JOIN y ON x.a = y.a GROUP BY 1) SELECT * FROM t"
+    " WHERE a IN (1, 'b');\n",
+}
+
+
+@pytest.mark.parametrize("language", _SEEDS)
+def test_mutated_snippets_neither_crash_nor_hang(language: str) -> None:
+    chance = random.Random(7)
+    for _ in range(150):
+        text = list(_SEEDS[language] * chance.randint(1, 3))
+        for _ in range(chance.randint(1, 12)):
+            at = chance.randrange(len(text))
+            text[at : at + chance.randint(0, 4)] = chance.choices(
+                "'\"`(){}[]$;|&<>\\\n #aé*", k=chance.randint(0, 3)
+            )
+        started = clock()
+        scan = _PIPELINE.scan(language, "".join(text))
+        assert clock() - started < 2, "".join(text)
+        assert "scanner_error" not in {one.rule for one in scan.findings}, "".join(text)
