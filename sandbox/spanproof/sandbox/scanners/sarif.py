@@ -88,7 +88,7 @@ def _result(name: str, finding: Finding, index: dict[str, int]) -> Json:
                     "artifactLocation": {"uri": quote(name.encode("utf-8", "surrogatepass"))},
                     "region": region,
                 }
-            },
+            }
         ],
     }
 

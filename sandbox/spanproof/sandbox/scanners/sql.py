@@ -14,9 +14,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.catalogue import read_sections, words_of
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.source import START, Place, Source
-from spanproof.sandbox.words import words
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -32,22 +32,12 @@ _MAX_SOURCE: Final = 200_000
 _FREE_STEPS: Final = 2_000
 _STEPS_PER_TOKEN: Final = 100
 
-_OUTSIDE_FUNCTIONS: Final = words(
-    # PostgreSQL, MySQL, SQLite, SQL Server, Oracle, DuckDB, ClickHouse
-    "pg_read_file pg_read_binary_file pg_ls_dir pg_stat_file lo_import lo_export pg_write_file dblink"
-    " dblink_connect dblink_exec pg_execute_server_program pg_terminate_backend pg_cancel_backend"
-    " pg_reload_conf pg_sleep load_file sys_exec sys_eval sys_get sys_set load_extension readfile"
-    " writefile edit fts3_tokenizer xp_cmdshell xp_dirtree xp_fileexist xp_regread xp_regwrite"
-    " sp_oacreate sp_oamethod sp_configure openrowset opendatasource openquery utl_http utl_file"
-    " utl_tcp utl_smtp dbms_scheduler dbms_java dbms_lob httpuritype url file remote s3 hdfs mysql"
-    " postgresql jdbc executable benchmark sleep waitfor query_to_xml database_to_xml"
-)
-
-_READING_FUNCTIONS: Final = words(
-    "read_csv read_csv_auto read_parquet parquet_scan read_json read_json_auto read_ndjson read_text"
-    " read_blob glob sniff_csv csv_scan"
-)
-"""DuckDB's functions that read a path: judged by it."""
+_WORDS: Final = read_sections("sql")["words"]
+_OUTSIDE_FUNCTIONS: Final = words_of(_WORDS, "outside")
+_READING_FUNCTIONS: Final = words_of(_WORDS, "reading")
+_WRITING_VERBS: Final = words_of(_WORDS, "writing")
+_SCHEMA_VERBS: Final = words_of(_WORDS, "schema")
+_STATEMENT_KEYS: Final = words_of(_WORDS, "statements")
 
 _COMMANDS: Final = re.compile(
     r"(?im)^\s*+(?:\.(?:shell|system|import|output|once|read|load|open|save|backup|restore|excel|dump|clone|log)\b"
@@ -80,18 +70,6 @@ _SETTINGS: Final = re.compile(
 
 _SETTING_KEYS: Final = frozenset({"set", "pragma", "command"})
 """What the parser makes of them; to write every statement out again would double the time."""
-
-_WRITING_VERBS: Final = words(
-    "insert update delete drop truncate alter create grant revoke replace merge rename attach detach"
-    " copy load"
-)
-
-_STATEMENT_KEYS: Final = words(
-    "alter altertable analyze attach cache clone comment commit copy deny describe detach drop"
-    " explain export grant"
-    " install into kill load loaddata merge pragma refresh renametable revoke rollback set show summarize"
-    " switch transaction truncatetable uncache use values vacuum"
-)
 
 
 def scan(context: Context, source: Source) -> None:
@@ -279,18 +257,7 @@ def _verb(statement: exp.Expr) -> str:
 
 
 def _verb_rule(statement: exp.Expr, verb: str) -> str:
-    if verb in {
-        "create",
-        "drop",
-        "alter",
-        "truncate",
-        "rename",
-        "comment",
-        "reindex",
-        "vacuum",
-        "attach",
-        "detach",
-    }:
+    if verb in _SCHEMA_VERBS:
         return "sql.statement.schema"
     if verb in {"grant", "revoke", "deny"} or re.search(
         r"(?i)\b(?:user|role|login|password)\b", str(statement)[:200]

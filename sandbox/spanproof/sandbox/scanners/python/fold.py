@@ -8,24 +8,20 @@ from __future__ import annotations
 
 import ast
 import base64
-import binascii
 import bz2
 import codecs
 import functools
-import html
 import itertools
-import json
 import lzma
 import operator
 import re
-import shlex
-import struct
-import textwrap
-import urllib.parse
 import zlib
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from typing import Any, Final
 
+from spanproof.sandbox.scanners.catalogue import words_of
+from spanproof.sandbox.scanners.python.sinks import KNOWLEDGE
 from spanproof.sandbox.scanners.python.values import (
     CLEAN,
     MAX_SIZE,
@@ -36,7 +32,6 @@ from spanproof.sandbox.scanners.python.values import (
     Taint,
     Value,
 )
-from spanproof.sandbox.words import words
 
 _MAX_ITEMS = 4096
 _MAX_MEMORY = 128 << 20
@@ -307,79 +302,61 @@ def _decode(content: Any, encoding: str = "utf-8", errors: str = "strict") -> An
     return codecs.decode(content, encoding, errors)
 
 
+_FOLDED: Final = KNOWLEDGE["folded"]
+
+
+def _resolve(name: str) -> Callable[..., Any]:
+    module, _, function = name.rpartition(".")
+    found: Callable[..., Any] = getattr(import_module(module or "builtins"), function)
+    return found
+
+
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
-    "abs": abs, "all": all, "any": any, "ascii": ascii, "bin": bin, "bool": bool, "bytearray": _bounded_bytes,
-    "bytes": _bounded_bytes, "chr": chr, "complex": complex, "dict": dict, "divmod": divmod,
-    "enumerate": enumerate, "float": float, "format": _bounded_format, "frozenset": frozenset, "hex": hex,
-    "int": int, "iter": iter, "len": len, "list": list, "max": max, "memoryview": bytes, "min": min,
-    "oct": oct,
-    "ord": ord, "pow": _bounded_power, "range": range, "repr": repr, "reversed": reversed,
-    "round": round, "set": set, "slice": slice, "sorted": sorted, "str": _text_of, "sum": sum, "tuple": tuple,
-    "zip": zip, "bytes.fromhex": bytes.fromhex, "bytearray.fromhex": bytes.fromhex, "str.join": str.join,
-    "int.from_bytes": int.from_bytes, "str.maketrans": str.maketrans, "bytes.maketrans": bytes.maketrans,
-    "str.lower": str.lower, "str.upper": str.upper, "str.strip": str.strip, "str.replace": str.replace,
-    "bytes.decode": bytes.decode, "str.encode": str.encode, "dict.fromkeys": dict.fromkeys,
-    "ast.literal_eval": ast.literal_eval,
-    "base64.b64decode": base64.b64decode, "base64.b64encode": base64.b64encode,
-    "base64.standard_b64decode": base64.b64decode, "base64.urlsafe_b64decode": base64.urlsafe_b64decode,
-    "base64.standard_b64encode": base64.b64encode, "base64.urlsafe_b64encode": base64.urlsafe_b64encode,
-    "base64.decodebytes": base64.decodebytes, "base64.encodebytes": base64.encodebytes,
-    "base64.b32decode": base64.b32decode, "base64.b32encode": base64.b32encode,
-    "base64.b16decode": base64.b16decode, "base64.b16encode": base64.b16encode,
-    "base64.b85decode": base64.b85decode, "base64.b85encode": base64.b85encode,
-    "base64.a85decode": base64.a85decode, "base64.a85encode": base64.a85encode,
-    "binascii.unhexlify": binascii.unhexlify, "binascii.hexlify": binascii.hexlify,
-    "binascii.a2b_hex": binascii.a2b_hex, "binascii.b2a_hex": binascii.b2a_hex,
-    "binascii.a2b_base64": binascii.a2b_base64, "binascii.b2a_base64": binascii.b2a_base64,
-    "codecs.decode": _decode, "codecs.encode": codecs.encode, "html.unescape": html.unescape,
+    **{name: _resolve(name) for name in words_of(_FOLDED, "functions")},
+    "bytearray": _bounded_bytes,
+    "bytes": _bounded_bytes,
+    "format": _bounded_format,
+    "memoryview": bytes,
+    "pow": _bounded_power,
+    "str": _text_of,
+    "bytes.fromhex": bytes.fromhex,
+    "bytearray.fromhex": bytes.fromhex,
+    "str.join": str.join,
+    "int.from_bytes": int.from_bytes,
+    "str.maketrans": str.maketrans,
+    "bytes.maketrans": bytes.maketrans,
+    "str.lower": str.lower,
+    "str.upper": str.upper,
+    "str.strip": str.strip,
+    "str.replace": str.replace,
+    "bytes.decode": bytes.decode,
+    "str.encode": str.encode,
+    "dict.fromkeys": dict.fromkeys,
+    "base64.standard_b64decode": base64.b64decode,
+    "base64.standard_b64encode": base64.b64encode,
+    "codecs.decode": _decode,
     "codecs.getdecoder": lambda name: name,
-    "zlib.decompress": _inflate, "zlib.compress": zlib.compress, "gzip.decompress": _gunzip,
+    "zlib.decompress": _inflate,
+    "gzip.decompress": _gunzip,
     "gzip.compress": functools.partial(zlib.compress, wbits=31),
-    "bz2.decompress": _unbzip, "bz2.compress": lambda data: bz2.compress(data, 1),
-    "lzma.decompress": _unxz, "lzma.compress": lambda data: lzma.compress(data, preset=0),
-    "json.loads": json.loads, "json.dumps": json.dumps, "textwrap.dedent": textwrap.dedent,
-    "urllib.parse.quote": urllib.parse.quote, "urllib.parse.unquote": urllib.parse.unquote,
-    "urllib.parse.quote_plus": urllib.parse.quote_plus,
-    "urllib.parse.unquote_plus": urllib.parse.unquote_plus,
-    "urllib.parse.urljoin": urllib.parse.urljoin, "urllib.parse.urlencode": urllib.parse.urlencode,
-    "urllib.parse.urlunparse": urllib.parse.urlunparse, "urllib.parse.urlunsplit": urllib.parse.urlunsplit,
-    "shlex.split": shlex.split,
-    "shlex.quote": shlex.quote,
-    "shlex.join": shlex.join,
+    "bz2.decompress": _unbzip,
+    "bz2.compress": lambda data: bz2.compress(data, 1),
+    "lzma.decompress": _unxz,
+    "lzma.compress": lambda data: lzma.compress(data, preset=0),
     "re.sub": _plain_substitute,
-    "re.escape": re.escape,
-    "struct.pack": struct.pack, "struct.unpack": struct.unpack,
-    "operator.add": operator.add, "operator.concat": operator.concat, "operator.xor": operator.xor,
-    "operator.getitem": operator.getitem, "operator.sub": operator.sub,
     "itertools.chain": lambda *parts: list(itertools.chain(*parts)),
     "itertools.chain.from_iterable": lambda parts: list(itertools.chain.from_iterable(parts)),
     "itertools.islice": lambda items, *bounds: list(itertools.islice(items, *bounds)),
     "itertools.accumulate": lambda items: list(itertools.accumulate(items)),
-}  # fmt: skip
+}
 """Pure functions by resolved name."""
 
-_SHARED_METHODS: Final = words(
-    "capitalize casefold center count endswith expandtabs find index isalnum isalpha isascii isdigit"
-    " islower isspace istitle isupper isnumeric isdecimal isidentifier join ljust lower lstrip"
-    " partition removeprefix removesuffix replace rfind rindex rjust rpartition rsplit rstrip split"
-    " splitlines startswith strip swapcase title translate upper zfill __add__ __mod__ __getitem__"
-    " __len__ __str__ __radd__ __contains__"
-)
-
+_SHARED_METHODS: Final = words_of(_FOLDED, "text")
 _METHODS: Final[dict[type, frozenset[str]]] = {
-    str: _SHARED_METHODS | {"encode", "format", "format_map"},
-    bytes: _SHARED_METHODS | {"decode", "hex", "tobytes"},
-    int: frozenset({"to_bytes", "bit_length", "__add__", "__xor__"}),
-    float: frozenset({"hex", "is_integer"}),
-    list: frozenset({"count", "index", "copy", "__getitem__"}),
-    tuple: frozenset({"count", "index", "__getitem__"}),
-    dict: frozenset({"keys", "values", "items", "copy"}),
-    set: frozenset({"union", "intersection", "difference", "copy"}),
+    kind: words_of(_FOLDED, kind.__name__) | (_SHARED_METHODS if kind in (str, bytes) else frozenset())
+    for kind in (str, bytes, int, float, list, tuple, dict, set)
 }
-
-_GROWING: Final = words(
-    "center expandtabs format format_map join ljust replace rjust translate zfill to_bytes __mod__"
-)  # fmt: skip
+_GROWING: Final = words_of(_FOLDED, "growing")
 
 _OPERATORS: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,

@@ -18,15 +18,7 @@ from typing import Any, TypeAlias
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.python.sinks import Effect
-from spanproof.sandbox.scanners.python.values import (
-    UNKNOWN,
-    Function,
-    Instance,
-    Klass,
-    Ref,
-    Scope,
-    Value,
-)
+from spanproof.sandbox.scanners.python.values import UNKNOWN, Function, Instance, Klass, Ref, Scope, Value
 from spanproof.sandbox.scanners.source import Place
 
 Flow: TypeAlias = str | None

@@ -14,8 +14,10 @@ import re
 from typing import Final
 
 from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.catalogue import by_word
 from spanproof.sandbox.scanners.python import attributes, effects, fold, targets
 from spanproof.sandbox.scanners.python.machine import Arguments, Machine, Model, gives
+from spanproof.sandbox.scanners.python.sinks import KNOWLEDGE, SINKS
 from spanproof.sandbox.scanners.python.values import (
     NAME,
     UNKNOWN,
@@ -82,15 +84,8 @@ def _sibling(m: Machine, owner: Path, method: str, arguments: Arguments, node: a
     return attributes.join_path([parent, *names], as_path=True)
 
 
-ACTIONS: Final = {
-    "read_text": Action.READ, "read_bytes": Action.READ, "iterdir": Action.READ, "glob": Action.READ,
-    "rglob": Action.READ, "walk": Action.READ, "exists": Action.READ, "is_file": Action.READ,
-    "is_dir": Action.READ, "stat": Action.READ, "lstat": Action.READ, "readlink": Action.READ,
-    "owner": Action.READ, "write_text": Action.WRITE, "write_bytes": Action.WRITE, "touch": Action.WRITE,
-    "mkdir": Action.WRITE, "symlink_to": Action.WRITE, "hardlink_to": Action.WRITE, "unlink": Action.DELETE,
-    "rmdir": Action.DELETE, "rename": Action.DELETE, "replace": Action.DELETE, "chmod": Action.PERMISSION,
-    "lchmod": Action.PERMISSION,
-}  # fmt: skip
+ACTIONS: Final = {method: Action(action) for method, action in by_word(KNOWLEDGE["pathlib"]).items()}
+"""What methods of pathlib do to their path."""
 
 
 def _normal(m: Machine, value: Value) -> Value:
@@ -207,8 +202,6 @@ def _glob(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Va
 
 
 def _sink(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> None:
-    from spanproof.sandbox.scanners.python.sinks import SINKS
-
     effects.apply(m, function, SINKS.get(function.name, ()), arguments, node)
 
 

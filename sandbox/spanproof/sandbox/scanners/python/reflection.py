@@ -12,10 +12,12 @@ import ast
 from string import Template
 from typing import Final
 
+from spanproof.sandbox.scanners.catalogue import words_of
 from spanproof.sandbox.scanners.python import attributes
 from spanproof.sandbox.scanners.python.containers import mapping_get
 from spanproof.sandbox.scanners.python.machine import Arguments, Machine, Model, gives
 from spanproof.sandbox.scanners.python.names import canonical
+from spanproof.sandbox.scanners.python.sinks import KNOWLEDGE
 from spanproof.sandbox.scanners.python.values import (
     CLEAN,
     UNKNOWN,
@@ -262,18 +264,7 @@ MODELS: Final[dict[str, Model]] = {
     "getpass.getpass": gives(Unknown(frozenset({"secret"}))), "super": _super, "type": _type,
     "collections.namedtuple": _named_tuple,
     "types.SimpleNamespace": _simple_namespace, "argparse.Namespace": _simple_namespace,
-    **dict.fromkeys(
-        words(
-            "gzip.compress gzip.decompress zlib.compress zlib.decompress bz2.compress bz2.decompress"
-            " lzma.compress"
-            " lzma.decompress base64.b64encode base64.b64decode base64.b85encode base64.b85decode"
-            " base64.b32encode"
-            " base64.b32decode base64.b16encode base64.b16decode base64.urlsafe_b64encode"
-            " base64.urlsafe_b64decode"
-            " binascii.hexlify binascii.unhexlify bytes bytearray codecs.encode codecs.decode bytes.fromhex"
-        ),
-        _transparent,
-    ),
+    **dict.fromkeys(words_of(KNOWLEDGE["folded"], "transparent"), _transparent),
 }  # fmt: skip
 """Models by resolved name."""
 

@@ -15,18 +15,10 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.shell import filters
-from spanproof.sandbox.scanners.shell.catalogue import (
-    VALUED,
-)
+from spanproof.sandbox.scanners.shell.catalogue import VALUED
 from spanproof.sandbox.scanners.shell.interpreters import run_text
 from spanproof.sandbox.scanners.shell.options import split_options
-from spanproof.sandbox.scanners.shell.state import (
-    HOLE,
-    NOTHING,
-    Stream,
-    Words,
-    known,
-)
+from spanproof.sandbox.scanners.shell.state import HOLE, NOTHING, Stream, Words, known
 from spanproof.sandbox.scanners.shell.walk import Handler, Shell
 from spanproof.sandbox.words import words
 

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spanproof.sandbox.scanners.shell.state import (
-    Words,
-    known,
-)
+from spanproof.sandbox.scanners.shell.state import Words, known
 
 
 def split_options(arguments: Sequence[Words], valued: str) -> tuple[list[Words], list[str]]:

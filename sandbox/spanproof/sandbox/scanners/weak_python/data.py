@@ -9,13 +9,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from spanproof.sandbox.scanners.weak_python.names import (
-    Names,
-    argument,
-    is_false,
-    is_true,
-    keyword,
-)
+from spanproof.sandbox.scanners.weak_python.names import Names, argument, is_false, is_true, keyword
 
 _LOADERS: Final = frozenset({
     "pickle.load", "pickle.loads", "pickle.Unpickler", "cPickle.load", "cPickle.loads", "dill.load",
