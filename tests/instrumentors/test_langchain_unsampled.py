@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 from langchain_core.messages import AIMessage
-from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from opentelemetry import trace as otel
 
@@ -60,25 +59,3 @@ def test_the_applications_own_trace_goes_on_through_an_unsampled_run(unsampled):
     with tracer.start_as_current_span("request", attributes=kind):
         graph.invoke(asked())
     assert unsampled.parent(unsampled.named("query")).name == "request"
-
-
-def test_runs_within_an_unsampled_one_are_let_alone(unsampled, monkeypatch):
-    from spanproof.instrumentors.frameworks.langchain.handler import SpanHandler
-
-    seen = []
-    original = SpanHandler.on_chain_start
-
-    def counting(self, *args, **given):
-        seen.append(given["run_id"])
-        return original(self, *args, **given)
-
-    monkeypatch.setattr(SpanHandler, "on_chain_start", counting)
-    step = RunnableLambda(lambda x: x + 1, name="step")
-
-    def work(value):
-        return step.invoke(step.invoke(step.invoke(value)))
-
-    assert RunnableLambda(work).invoke(1) == 4
-    assert len(seen) == 1
-    assert RunnableLambda(work).invoke(1) == 4
-    assert len(seen) == 2

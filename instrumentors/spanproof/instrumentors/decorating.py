@@ -1,7 +1,6 @@
-"""A function of any shape within a span: sync, async, generator, async generator.
+"""Functions of any shape (sync, async, generator, async generator), each call within a span.
 
-In come a kind, a name and a function; out comes a function that behaves the same and records what it is given
-and returns. The tracing they write to is set by `configure`.
+The decorated function behaves the same; what it is given and returns is recorded. `configure` sets where to.
 """
 
 from __future__ import annotations
@@ -9,7 +8,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from functools import partial, wraps
-from typing import Any, Final
+from types import TracebackType
+from typing import Any, Final, Self
 
 from opentelemetry import trace as otel
 
@@ -17,7 +17,7 @@ from spanproof.instrumentors.content.arguments import Parameters, parameters_of
 from spanproof.instrumentors.content.capture import Content, ContentPolicy
 from spanproof.instrumentors.content.texts import text_of
 from spanproof.instrumentors.frameworks.diagnostics import shielded
-from spanproof.instrumentors.spans.contexts import attach, detach_anywhere
+from spanproof.instrumentors.spans.contexts import attach, current, detach_anywhere
 from spanproof.instrumentors.spans.span_start import AGENT, TOOL, make_start
 from spanproof.instrumentors.spans.streams import drive
 from spanproof.instrumentors.spans.tracing import ABANDONED, OpenSpan, Tracing
@@ -39,7 +39,7 @@ def configure(provider: otel.TracerProvider | None = None, content: ContentPolic
 
 
 def current_tracing() -> Tracing:
-    """Where these spans go."""
+    """Return the tracing that these spans are made by."""
     if _tracing is None:
         configure()
     assert _tracing is not None
@@ -47,7 +47,7 @@ def current_tracing() -> Tracing:
 
 
 def decorated(kind: str, name: str, function: Any) -> Any:
-    """The function or method, each call of it within a span.
+    """Return the function or method with each call of it within a span.
 
     Raises:
         TypeError: it is a class or a property, which would no longer be one.
@@ -55,22 +55,23 @@ def decorated(kind: str, name: str, function: Any) -> Any:
     if isinstance(function, classmethod | staticmethod):
         return type(function)(decorated(kind, name, function.__func__))
     if isinstance(function, type) or not callable(function):
-        said = (
-            "methods of the class" if isinstance(function, type) else "function itself, below what wraps it"
+        remedy = (
+            "methods of the class" if isinstance(function, type) else "function itself, below its wrapper"
         )
-        raise TypeError(f"{function!r} cannot be traced as it is; decorate the {said}")
+        raise TypeError(f"{function!r} cannot be traced; decorate the {remedy}")
+    begin = partial(_Call, kind, name, parameters_of(function))
     shape = _shape_of(function)
     if inspect.isasyncgenfunction(shape):
-        return _async_generator(kind, name, function)
+        return _async_generator(begin, function)
     if inspect.isgeneratorfunction(shape):
-        return _generator(kind, name, function)
+        return _generator(begin, function)
     if inspect.iscoroutinefunction(shape):
-        return _coroutine(kind, name, function)
-    return _plain(kind, name, function)
+        return _coroutine(begin, function)
+    return _plain(begin, function)
 
 
 def _shape_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What tells whether a call returns at once: the `__call__` of an object that is no function."""
+    """Return the function that decides the shape: the `__call__` of an object that is not one itself."""
     while isinstance(function, partial):
         function = function.func
     return function if inspect.isroutine(function) else type(function).__call__
@@ -78,7 +79,7 @@ def _shape_of(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @shielded("trace.open")
 def open_span(kind: str, name: str) -> OpenSpan:
-    """Begin a span of a kind under the current one."""
+    """Start a span of a kind under the current one."""
     name = text_of(name)
     facts = {_NAMES[kind]: name} if kind in _NAMES else {}
     return current_tracing().open(make_start(name, kind, facts))
@@ -94,110 +95,110 @@ def describe(opened: OpenSpan, fill: Callable[[Content], None]) -> None:
 
 @shielded("trace.close")
 def close_span(opened: OpenSpan, kind: str, error: BaseException | None) -> None:
-    """End a span, failed when there is an error; that the caller gave it up is none."""
+    """End a span, failed where there is an error other than that the caller abandoned it."""
     if error is not None and not isinstance(error, ABANDONED):
         current_tracing().fail(opened.span, error)
         if kind == AGENT:
             opened.span.set_attribute(ours.RUN_ENDING, "failed")
-    opened.span.end()
+    opened.close()
 
 
-def _plain(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    parameters = parameters_of(function)
+class _Call:
+    """One call of a decorated function; a context manager within which the function runs."""
 
+    def __init__(
+        self, kind: str, name: str, parameters: Parameters, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> None:
+        self._kind = kind
+        self._result: Any = None
+        self._returned = False
+        self.opened = open_span(kind, name)
+        if self.opened is not None:
+            describe(self.opened, lambda content: _record_call(content, kind, parameters, args, kwargs))
+
+    def returned(self, result: Any) -> Any:
+        """Keep the result to be recorded, and return it."""
+        self._result, self._returned = result, True
+        return result
+
+    def __enter__(self) -> Self:
+        self._token = None if self.opened is None else attach(self.opened.context)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, stack: TracebackType | None
+    ) -> None:
+        if self._token is not None:
+            detach_anywhere(self._token)
+        self.end(error)
+
+    def end(self, error: BaseException | None) -> None:
+        """Record the result, if there is one, and end the span."""
+        if self.opened is None:
+            return
+        if self._returned:
+            describe(self.opened, lambda content: _record_result(content, self._kind, self._result))
+        close_span(self.opened, self._kind, None if self._returned else error)
+
+
+def _plain(begin: Callable[..., _Call], function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        opened = _begin(kind, name, parameters, args, kwargs)
-        if opened is None:
-            return function(*args, **kwargs)
-        token = attach(opened.context)
-        try:
-            result = function(*args, **kwargs)
-        except BaseException as error:
-            close_span(opened, kind, error)
-            raise
-        finally:
-            detach_anywhere(token)
-        _finish(opened, kind, result)
-        return result
+        with begin(args, kwargs) as call:
+            return call.returned(function(*args, **kwargs))
 
     return called
 
 
-def _coroutine(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    parameters = parameters_of(function)
-
+def _coroutine(begin: Callable[..., _Call], function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     async def awaited(*args: Any, **kwargs: Any) -> Any:
-        opened = _begin(kind, name, parameters, args, kwargs)
-        if opened is None:
-            return await function(*args, **kwargs)
-        token = attach(opened.context)
-        try:
-            result = await function(*args, **kwargs)
-        except BaseException as error:
-            close_span(opened, kind, error)
-            raise
-        finally:
-            detach_anywhere(token)
-        _finish(opened, kind, result)
-        return result
+        with begin(args, kwargs) as call:
+            return call.returned(await function(*args, **kwargs))
 
     return awaited
 
 
-def _generator(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    parameters = parameters_of(function)
-
+def _generator(begin: Callable[..., _Call], function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def generated(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
-        opened = _begin(kind, name, parameters, args, kwargs)
-        if opened is None:
-            return (yield from function(*args, **kwargs))
-        yielded = _Yielded()
-        failure: BaseException | None = None
-
-        def keep(error: BaseException | None) -> None:
-            nonlocal failure
-            failure = error
-
+        call, items = begin(args, kwargs), _Items()
+        context = current() if call.opened is None else call.opened.context
         try:
-            try:
-                stream = function(*args, **kwargs)
-            except BaseException as error:
-                failure = error
-                raise
-            returned = yield from drive(stream, opened.context, yielded.add, keep)
-            yielded.end(returned)
+            stream = function(*args, **kwargs)
+        except BaseException as error:
+            call.end(error)
+            raise
+        ended: list[BaseException | None] = []
+        try:
+            returned = yield from drive(stream, context, items.add, ended.append)
+            call.returned(items.kept if returned is None else returned)
             return returned
         finally:
-            _finish_stream(opened, kind, yielded, failure)
+            call.end(ended[0] if ended else None)
 
     return generated
 
 
-def _async_generator(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    parameters = parameters_of(function)
-
+def _async_generator(begin: Callable[..., _Call], function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     async def generated(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
-        opened = _begin(kind, name, parameters, args, kwargs)
-        yielded = _Yielded()
+        call, items = begin(args, kwargs), _Items()
         failure: BaseException | None = None
         try:
             stream = function(*args, **kwargs)
             advance: Callable[[], Awaitable[Any]] = stream.__anext__
             while True:
                 try:
-                    item = await _within(opened, advance)
+                    item = await _within(call.opened, advance)
                 except StopAsyncIteration:
-                    yielded.end(None)
+                    call.returned(items.kept)
                     return
-                yielded.add(item)
+                items.add(item)
                 try:
                     sent = yield item
                 except GeneratorExit:
-                    await _within(opened, stream.aclose)
+                    await _within(call.opened, stream.aclose)
                     raise
                 except BaseException as thrown:  # noqa: BLE001 - the generator's own to handle
                     advance = partial(stream.athrow, thrown)
@@ -207,8 +208,7 @@ def _async_generator(kind: str, name: str, function: Callable[..., Any]) -> Call
             failure = error
             raise
         finally:
-            if opened is not None:
-                _finish_stream(opened, kind, yielded, failure)
+            call.end(failure)
 
     return generated
 
@@ -223,32 +223,17 @@ async def _within(opened: OpenSpan | None, act: Callable[[], Awaitable[Any]]) ->
         detach_anywhere(token)
 
 
-class _Yielded:
-    """What a generator has yielded, as long as it is not too much to keep, and whether it came to its end."""
+class _Items:
+    """What a generator has yielded; None once it is too much to keep."""
 
     def __init__(self) -> None:
-        self.exhausted = False
-        self.result: Any = None
-        self._items: list[Any] | None = []
+        self.kept: list[Any] | None = []
 
     def add(self, item: Any) -> None:
-        if self._items is not None:
-            self._items.append(item)
-            if len(self._items) > _MAX_ITEMS:
-                self._items = None
-
-    def end(self, returned: Any) -> None:
-        self.exhausted = True
-        self.result = self._items if returned is None else returned
-
-
-def _begin(
-    kind: str, name: str, parameters: Parameters, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> OpenSpan | None:
-    opened = open_span(kind, name)
-    if opened is not None:
-        describe(opened, lambda content: _record_call(content, kind, parameters, args, kwargs))
-    return opened
+        if self.kept is not None and len(self.kept) == _MAX_ITEMS:
+            self.kept = None
+        if self.kept is not None:
+            self.kept.append(item)
 
 
 def _record_call(
@@ -269,19 +254,6 @@ def _record_call(
     named = list(bound.named.values())
     # An agent's task is what it is called with when that is one thing; else the names are needed.
     content.input(named[0] if kind == AGENT and len(named) == 1 else bound.named)
-
-
-def _finish(opened: OpenSpan, kind: str, result: Any) -> None:
-    describe(opened, lambda content: _record_result(content, kind, result))
-    close_span(opened, kind, None)
-
-
-def _finish_stream(opened: OpenSpan, kind: str, yielded: _Yielded, failure: BaseException | None) -> None:
-    """A generator's result is what it returned, else what it yielded; one given up has none."""
-    if yielded.exhausted:
-        _finish(opened, kind, yielded.result)
-    else:
-        close_span(opened, kind, failure)
 
 
 def _record_result(content: Content, kind: str, result: Any) -> None:

@@ -62,7 +62,8 @@ def test_a_component_that_raises_is_reported_and_the_sdks_own_is_used(sink, comp
     _, errors, _, console = ran(OTEL_EXPORTER_OTLP_ENDPOINT=sink.endpoint, **broken, **components)
     assert errors == {"environment": 1}, console
     (name,) = broken
-    assert f"{name}='breaking' fails with LookupError: no licence; it is ignored" in console
+    assert f"{name}='breaking' fails with " in console
+    assert "; it is ignored" in console
     assert [span.name for span in sink.spans] == ["linked", "work"]
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-_names_of: WeakKeyDictionary[Any, tuple[str, ...]] = WeakKeyDictionary()
+_parameters: WeakKeyDictionary[Any, Parameters] = WeakKeyDictionary()
+_BY_POSITION: Final = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _OWNERS: Final = (("self",), ("cls",))
 """What a method calls its object or class, which is none of a call's arguments."""
 
@@ -38,54 +40,40 @@ class Parameters:
     owners: int
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
-        """The arguments of a call as the function itself is given them."""
+        """Return the arguments of a call by name."""
         return bind(self.names, args[self.owners :], kwargs)
 
 
 def parameters_of(function: Callable[..., Any]) -> Parameters:
-    """The parameters of a function that is looked at once; none where they are unknown."""
-    names = _inspect(function)
+    """Return the parameters of a function; none where they are unknown."""
+    with suppress(TypeError):  # not hashable, or not weakly referable
+        known = _parameters.get(function)
+        if known is not None:
+            return known
+    names = tuple(each.name for each in _signature(function) or () if each.kind in _BY_POSITION)
     owners = int(names[:1] in _OWNERS)
-    return Parameters(names[owners:], owners)
+    found = Parameters(names[owners:], owners)
+    with suppress(TypeError):
+        _parameters[function] = found
+    return found
 
 
 def arguments_named(function: Callable[..., Any]) -> tuple[str, ...] | None:
-    """Names that a call can give an argument by; None where it may be any, or they are unknown."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return None
-    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters):
+    """Return the names that a call can give an argument by; None where it may be any, or they are unknown."""
+    parameters = _signature(function)
+    if parameters is None or any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters):
         return None
     return tuple(each.name for each in parameters if each.kind is not inspect.Parameter.VAR_POSITIONAL)
 
 
 def bind(names: Sequence[str], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
-    """Give positional arguments the names of the parameters in their place."""
+    """Return arguments by the names of the parameters at their positions."""
     named = dict(zip(names, args, strict=False))
     return Bound({**named, **kwargs}, tuple(args[len(names) :]))
 
 
-def parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Names of the parameters that take an argument by position, without `self`; empty when unknown."""
+def _signature(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...] | None:
     try:
-        known = _names_of.get(function)
-    except TypeError:
-        return _without_self(_inspect(function))
-    if known is None:
-        known = _without_self(_inspect(function))
-        _names_of[function] = known
-    return known
-
-
-def _inspect(function: Callable[..., Any]) -> tuple[str, ...]:
-    try:
-        parameters = inspect.signature(function).parameters.values()
+        return tuple(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        return ()
-    by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return tuple(each.name for each in parameters if each.kind in by_position)
-
-
-def _without_self(names: tuple[str, ...]) -> tuple[str, ...]:
-    return names[1:] if names[:1] == ("self",) else names
+        return None

@@ -99,8 +99,6 @@ class Content:
         policy: what of it.
     """
 
-    __slots__ = ("_json_shown", "_marks", "attributes", "policy", "visible")
-
     def __init__(self, policy: ContentPolicy) -> None:
         self.visible = policy.capture
         self.attributes: dict[str, AttributeValue] = {}
@@ -109,11 +107,9 @@ class Content:
         self._json_shown: tuple[str, ...] = ()
 
     def fact(self, name: str, value: AttributeValue | None) -> None:
-        """Something that is no content: a name, a count, a version."""
-        if type(value) is str:
-            self.attributes[name] = value if value.isascii() else well_formed(value)
-        elif value is not None:
-            self.attributes[name] = value
+        """Set what is not content: a name, a count, a version."""
+        if value is not None:
+            self.attributes[name] = well_formed(value) if type(value) is str else value
 
     def text(self, name: str, value: object) -> None:
         """A text, or what another value says of itself."""
@@ -130,9 +126,6 @@ class Content:
         if language is not None:
             self.attributes[ours.CODE_LANGUAGE] = language
         if not self.visible:
-            return
-        if self.policy.room >= 0 and len(source) <= self.policy.max_code_chars:
-            self.attributes[ours.CODE_SOURCE] = source if source.isascii() else well_formed(source)
             return
         self._put(ours.CODE_SOURCE, source, self.policy.max_code_chars)
         redacted = self._is_marked(ours.CODE_SOURCE, ours.CONTENT_REDACTED)  # its digest could be guessed at
@@ -175,17 +168,11 @@ class Content:
 
     def input(self, value: object) -> None:
         """What went in, in OpenInference's words."""
-        if type(value) is str and len(value) <= self.policy.room and not self._json_shown:
-            self.attributes[openinference.INPUT_VALUE] = value if value.isascii() else well_formed(value)
-        else:
-            self._show(openinference.INPUT_VALUE, openinference.INPUT_MIME_TYPE, value)
+        self._show(openinference.INPUT_VALUE, openinference.INPUT_MIME_TYPE, value)
 
     def output(self, value: object) -> None:
         """What came out, in OpenInference's words."""
-        if type(value) is str and len(value) <= self.policy.room and not self._json_shown:
-            self.attributes[openinference.OUTPUT_VALUE] = value if value.isascii() else well_formed(value)
-        else:
-            self._show(openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
+        self._show(openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
 
     def beginning(self, value: str) -> None:
         """What went in where the span's messages hold it whole: as much of it as a list shows."""
@@ -196,8 +183,6 @@ class Content:
 
     def holds(self, name: str) -> bool:
         """Whether an attribute is there, and whole."""
-        if not self._marks:
-            return name in self.attributes
         marked = self._is_marked(name, ours.CONTENT_TRUNCATED) or self._is_marked(name, ours.CONTENT_REDACTED)
         return name in self.attributes and not marked
 

@@ -21,10 +21,11 @@ from array import array
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from spanproof.instrumentors.content.json_paths import Path, below
 from spanproof.instrumentors.content.plain_json import encode_json
+from spanproof.instrumentors.content.redaction import Redactor
 from spanproof.instrumentors.content.texts import clip, cuts_bytes, text_of, type_name, well_formed
 
 _MAX_DEPTH = 32
@@ -44,25 +45,6 @@ _OF_THE_HOST = frozenset({"arguments", "response", "content", "args"})
 written once for a tool's span and once more for every message that repeats the call."""
 
 
-class Redacting(Protocol):
-    """What keeps parts of the content back."""
-
-    replacement: str
-    """Stands in the place of what is kept back."""
-    hides_all: bool
-    """Whether whole documents are kept back."""
-    sees_members: bool
-    """Whether it has to see the members of documents, and what shows none is kept back."""
-    paths: list[Path]
-    """Places in a document that are kept back."""
-
-    def text(self, value: str) -> str:
-        """The text without what must be kept back."""
-
-    def hides_key(self, key: str) -> bool:
-        """Whether the values of a key are kept back."""
-
-
 @dataclass(frozen=True, slots=True)
 class Encoded:
     """JSON text of a value.
@@ -80,7 +62,7 @@ class Encoded:
     redacted: bool = False
 
 
-def encode(value: object, max_chars: int, redaction: Redacting | None = None) -> Encoded:
+def encode(value: object, max_chars: int, redaction: Redactor | None = None) -> Encoded:
     """The value as JSON whose texts are no longer than `max_chars` in all.
 
     What is over that is cut inside the document, so that what remains is still JSON.
@@ -92,7 +74,7 @@ def encode(value: object, max_chars: int, redaction: Redacting | None = None) ->
     return Encoded(text, walk.lossy, walk.truncated, walk.redacted)
 
 
-def redacted_text(value: str, redaction: Redacting) -> str:
+def redacted_text(value: str, redaction: Redactor) -> str:
     """A text without what must be kept back; one that is a JSON document is looked into."""
     if redaction.hides_all:
         return redaction.replacement
@@ -115,7 +97,7 @@ class _Walk:
 
     __slots__ = ("_nodes", "_open", "_redaction", "_room", "lossy", "paths", "redacted", "truncated")
 
-    def __init__(self, room: int, redaction: Redacting | None) -> None:
+    def __init__(self, room: int, redaction: Redactor | None) -> None:
         self._room = room
         self._redaction = redaction
         self.paths: Sequence[Path] = () if redaction is None else redaction.paths

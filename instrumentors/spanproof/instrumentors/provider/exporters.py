@@ -135,7 +135,24 @@ def _make_otlp(endpoint: str | None, protocol: str, headers: dict[str, str] | No
         return _make_grpc(endpoint, headers)
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
-    return OTLPSpanExporter(endpoint=None if endpoint is None else _traces_url(endpoint), headers=headers)
+    url = None if endpoint is None else _traces_url(endpoint)
+    return OTLPSpanExporter(endpoint=url, headers=headers, session=_make_session())
+
+
+def _make_session() -> Any:
+    """Return a session that trusts the authority named for OTLP; the exporter's own prefers REQUESTS_CA_BUNDLE."""
+    provider = "OTEL_PYTHON_EXPORTER_OTLP_HTTP_{}CREDENTIAL_PROVIDER"
+    if not otlp_variable("CERTIFICATE")[1] or any(
+        os.environ.get(provider.format(signal)) for signal in ("", "TRACES_")
+    ):
+        return None
+    import requests  # a dependency of the exporter
+
+    class Session(requests.Session):
+        def merge_environment_settings(self, *arguments: Any, **named: Any) -> Any:
+            return {**super().merge_environment_settings(*arguments, **named), "verify": self.verify}
+
+    return Session()
 
 
 def _make_grpc(endpoint: str | None, headers: dict[str, str] | None) -> SpanExporter:

@@ -13,12 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from contextvars import Token
 from typing import Any
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
-from opentelemetry.context import Context
 
 from spanproof.instrumentors.content.messages import History, Message
 from spanproof.instrumentors.frameworks.diagnostics import shielded, swallowed
@@ -55,7 +53,6 @@ class SpanHandler(BaseCallbackHandler):
 
     Attributes:
         tracing: begins the spans, as long as it is not over.
-        unsampled: the runs going on that are known not to be sampled, and the context of what is within.
     """
 
     run_inline = True
@@ -68,8 +65,6 @@ class SpanHandler(BaseCallbackHandler):
         self.tracing = tracing
         # By the number of a run's id, which is hashed at once: of the id itself that takes a call in Python.
         self._runs: dict[int, RunRecord] = {}
-        self.unsampled: dict[int, Context] = {}
-        self._tokens: dict[int, Token[Context]] = {}
 
     def __deepcopy__(self, _memo: object) -> SpanHandler:
         """Itself: the host copies a run's configuration, in which its callbacks are."""
@@ -82,8 +77,6 @@ class SpanHandler(BaseCallbackHandler):
     @shielded("langchain.chain.start")
     def on_chain_start(self, serialized: dict[str, Any] | None, inputs: Any, /, **given: Any) -> None:
         """A graph, a node or any other runnable begins."""
-        if self.unsampled and self._is_unsampled(given):
-            return
         name = records.run_name(serialized, given, "chain")
         above = given.get("parent_run_id")
         parent = None if above is None else self._runs.get(above.int)
@@ -127,11 +120,6 @@ class SpanHandler(BaseCallbackHandler):
     def on_tool_start(self, serialized: dict[str, Any] | None, input_str: str, /, **given: Any) -> None:
         """A tool is called; what happens within it belongs under its span."""
         try:
-            if self.unsampled and self._is_unsampled(given):
-                # The application's own spans within the tool are not sampled either.
-                number = given["run_id"].int
-                self._tokens[number] = attach(self.unsampled[number])
-                return
             name = records.run_name(serialized, given, "tool")
             record = self._open(name, TOOL, make_tool_start(name), given)
             if record is not None:
@@ -148,8 +136,6 @@ class SpanHandler(BaseCallbackHandler):
     @shielded("langchain.retriever.start")
     def on_retriever_start(self, serialized: dict[str, Any] | None, query: str, /, **given: Any) -> None:
         """A retriever is asked."""
-        if self.unsampled and self._is_unsampled(given):
-            return
         name = records.run_name(serialized, given, "retriever")
         record = self._open(name, RETRIEVER, make_start(name, RETRIEVER), given)
         if record is not None and record.recording:
@@ -219,8 +205,6 @@ class SpanHandler(BaseCallbackHandler):
         read: Callable[[Any, History], Sequence[Message]],
     ) -> None:
         try:
-            if self.unsampled and self._is_unsampled(given):
-                return
             model = records.model_name(serialized, given)
             record = self._open(model, LLM, make_model_start(model), given)
             if record is not None and record.recording:
@@ -240,10 +224,7 @@ class SpanHandler(BaseCallbackHandler):
             record.history = parent.history
         if len(self._runs) >= _MAX_GOING_ON:
             self._forget_oldest()
-        number = given["run_id"].int
-        self._runs[number] = record
-        if not record.recording:
-            self.unsampled[number] = record.context
+        self._runs[given["run_id"].int] = record
         return record
 
     def _forget_oldest(self) -> None:
@@ -252,23 +233,12 @@ class SpanHandler(BaseCallbackHandler):
             if oldest is not None:
                 oldest.close()
 
-    def _is_unsampled(self, given: dict[str, Any]) -> bool:
-        """Whether what begins is within a run that is not sampled: worth no span, or the time to make one."""
-        above = given.get("parent_run_id")
-        context = None if above is None else self.unsampled.get(above.int)
-        if context is None or self.tracing.over:
-            return False
-        self.unsampled[given["run_id"].int] = context
-        return True
-
     def _end(self, run_id: int) -> RunRecord | None:
-        """The record of what ends, None where there is none or it was not sampled."""
-        context = self.unsampled.pop(run_id, None) if self.unsampled else None
+        """Remove and return the record of a run that ends; None where there is none."""
         record = self._runs.pop(run_id, None)
-        token = record.token if record is not None else self._tokens.pop(run_id, None)
         # A callback may come in another task, where the context was never attached.
-        if token is not None and current() is (context if record is None else record.context):
-            detach_anywhere(token)
+        if record is not None and record.token is not None and current() is record.context:
+            detach_anywhere(record.token)
         return record
 
     def _promote(self, record: RunRecord) -> None:

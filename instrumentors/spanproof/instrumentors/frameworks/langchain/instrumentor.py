@@ -1,11 +1,12 @@
-"""Putting our callback handler into every LangChain run of the process, and taking it out again."""
+"""Adding our callback handler to every LangChain run of the process, and removing it again."""
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spanproof.instrumentors.frameworks.patching import Patches
+from spanproof.instrumentors.frameworks.diagnostics import shielded
+from spanproof.instrumentors.frameworks.patching import Method, Patches
 from spanproof.instrumentors.spans.tracing import Tracing
 
 
@@ -26,15 +27,28 @@ class Instrumentor:
         from langchain_core.callbacks import manager
 
         from spanproof.instrumentors.frameworks.langchain.handler import SpanHandler
-        from spanproof.instrumentors.frameworks.langchain.joining import join_manager
 
         if self._handler is None:
             self._handler = SpanHandler(self._tracing)
         for kind in (manager.CallbackManager, manager.AsyncCallbackManager):
-            self._patches.replace(kind, "configure", partial(join_manager, self._handler))
+            self._patches.replace(kind, "configure", self._configure)
 
     def uninstrument(self) -> None:
-        """Take the handler out; runs that already hold it end their spans and begin no new ones."""
+        """Take the handler out; runs that already hold it end their spans and start no new ones."""
         self._tracing.over = True
         self._patches.restore()
         self._handler = None
+
+    def _configure(self, original: Method, kind: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Hook of a manager's `configure`: add the handler to root runs; the runs within inherit it."""
+        manager = original(kind, *args, **kwargs)
+        caller = args[0] if args else kwargs.get("inheritable_callbacks")
+        # A plain `getattr`: the original has read the attribute by now.
+        if getattr(caller, "parent_run_id", None) is None:
+            self._join(manager)
+        return manager
+
+    @shielded("langchain.join")
+    def _join(self, manager: Any) -> None:
+        if self._handler is not None:
+            manager.add_handler(self._handler, inherit=True)

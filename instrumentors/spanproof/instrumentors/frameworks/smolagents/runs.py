@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from opentelemetry.context import Context
 
-from spanproof.instrumentors.content.arguments import bind, parameter_names
+from spanproof.instrumentors.content.arguments import bind, parameters_of
 from spanproof.instrumentors.content.capture import Content
 from spanproof.instrumentors.content.messages import text_part
 from spanproof.instrumentors.content.reading import attribute, count_or_none, is_a, text_or_none
@@ -79,7 +79,7 @@ def _drive(tracing: Tracing, agent: Any, call: Mapping[str, Any], parent: Contex
 
 @shielded("smolagents.run.arguments")
 def _bind_call(original: Method, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
-    return bind(parameter_names(original), args, kwargs).named
+    return bind(parameters_of(original).names, args, kwargs).named
 
 
 @shielded("smolagents.run.begin")

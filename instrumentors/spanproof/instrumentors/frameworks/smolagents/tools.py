@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from spanproof.instrumentors.content.arguments import Bound, bind, parameter_names
+from spanproof.instrumentors.content.arguments import Bound, bind, parameters_of
 from spanproof.instrumentors.content.code_tools import record_call
 from spanproof.instrumentors.content.reading import attribute, items
 from spanproof.instrumentors.frameworks.smolagents.calls import CallKind, name_of
@@ -61,7 +61,7 @@ def _bind(tool: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
         # One dictionary of exactly the tool's inputs is taken as keyword arguments by the framework too.
         return Bound(args[0], ())
     forward = getattr(type(tool), "forward", None)
-    names = (parameter_names(forward) if callable(forward) else ()) or declared
+    names = (parameters_of(forward).names if callable(forward) else ()) or declared
     return bind(names, args, given)
 
 
