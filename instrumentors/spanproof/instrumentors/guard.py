@@ -64,7 +64,7 @@ class Guard:
 
         Args:
             policy: the boundary to judge by; the default policy when None.
-            agent: the agent's name, for overrides of the policy, where the framework does not tell it.
+            agent: the agent's name, for overrides of the policy, where the framework does not give it.
             refuse_review: refuse also what a scan alone cannot settle.
             observe: refuse nothing; verdicts and findings are recorded all the same.
 

@@ -1,4 +1,4 @@
-"""What a user thought of a run, told when it is long over.
+"""User feedback about a run that is over.
 
 In come a trace's id and the kind of feedback; out goes a span of its own that names that trace and, where the
 run's span is known, links to it. It is no child: the trace has been complete since the run ended.
@@ -30,7 +30,7 @@ _SPAN_DIGITS: Final = 16
 def feedback(
     trace_id: str | int, kind: str, *, span_id: str | int | None = None, comment: str | None = None
 ) -> None:
-    """Tell what a user thought of a run; exported like any span.
+    """Record what a user thought of a run, as a span of its own.
 
     Args:
         trace_id: of the run's trace, 32 hexadecimal digits or the number OpenTelemetry has for it.

@@ -1,4 +1,4 @@
-"""How an attribute is defined: where its name stands, with all that the documentation says of it.
+"""How an attribute is defined: its name, with all that the documentation says about it.
 
 `define` returns the name, so that a module's constant is the string to write; what else was said is kept for
 `docs/semconv.md`, which `python -m spanproof.semconv` prints.

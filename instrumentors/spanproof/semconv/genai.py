@@ -20,14 +20,14 @@ OPERATION_EXECUTE_TOOL: Final = "execute_tool"
 OPERATION_PLAN: Final = "plan"
 
 # --- models ---
-REQUEST_MODEL: Final = _genai("gen_ai.request.model", "string", "qwen-3-coder", "the model that is asked")
-REQUEST_TEMPERATURE: Final = _genai("gen_ai.request.temperature", "double", "0.2", "as it was asked with")
-REQUEST_MAX_TOKENS: Final = _genai("gen_ai.request.max_tokens", "int", "4096", "as it was asked with")
-REQUEST_TOP_P: Final = _genai("gen_ai.request.top_p", "double", "0.9", "as it was asked with")
-REQUEST_SEED: Final = _genai("gen_ai.request.seed", "int", "7", "as it was asked with")
+REQUEST_MODEL: Final = _genai("gen_ai.request.model", "string", "qwen-3-coder", "the model that is called")
+REQUEST_TEMPERATURE: Final = _genai("gen_ai.request.temperature", "double", "0.2", "as requested")
+REQUEST_MAX_TOKENS: Final = _genai("gen_ai.request.max_tokens", "int", "4096", "as requested")
+REQUEST_TOP_P: Final = _genai("gen_ai.request.top_p", "double", "0.9", "as requested")
+REQUEST_SEED: Final = _genai("gen_ai.request.seed", "int", "7", "as requested")
 REQUEST_STOP_SEQUENCES: Final = _genai(
     "gen_ai.request.stop_sequences", "string[]", "Observation:, Calling tools:",
-    "as it was asked with; a run's later calls tell it only where it differs from the call before",
+    "as requested; on a run's later calls only where it differs from the call before",
 )  # fmt: skip
 RESPONSE_MODEL: Final = _genai(
     "gen_ai.response.model", "string", "qwen-3-coder-0611", "the model that answered"
@@ -74,7 +74,7 @@ ERROR_TYPE: Final = define(
 EXCEPTION_TYPE: Final = _exception("exception.type", "string", "ZeroDivisionError", "as `error.type`")
 EXCEPTION_MESSAGE: Final = _exception("exception.message", "string", "division by zero", "its message")
 EXCEPTION_STACKTRACE: Final = _exception(
-    "exception.stacktrace", "string", "Traceback (most recent call last): …", "where it was raised, if told"
+    "exception.stacktrace", "string", "Traceback (most recent call last): …", "where it was raised, if known"
 )
 
 # --- scores ---

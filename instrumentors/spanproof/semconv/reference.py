@@ -50,7 +50,7 @@ _TABLE: Final = "| name | type | example | status | place | says |\n|---|---|---
 
 def reference() -> str:
     """The page as Markdown."""
-    return _HEAD + "".join(f"\n{told}\n{_TABLE}{_rows(source)}" for source, told in _SECTIONS.items())
+    return _HEAD + "".join(f"\n{text}\n{_TABLE}{_rows(source)}" for source, text in _SECTIONS.items())
 
 
 def _rows(source: str) -> str:

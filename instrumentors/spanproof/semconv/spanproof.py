@@ -28,7 +28,7 @@ CODE_SHA256: Final = define(
     "of the whole source in UTF-8, where that was clipped",
 )  # fmt: skip
 
-# --- what came of it ---
+# --- the result of running it ---
 EXECUTION_OBSERVATION: Final = define(
     "spanproof.execution.observation",
     "string",
@@ -142,7 +142,7 @@ CONTENT_REDACTED: Final = define(
 )  # fmt: skip
 CONTENT_LOSSY: Final = define(
     "spanproof.content.lossy", "string[]", "output.value",
-    "names of the attributes in which an object that JSON cannot hold stands as text",
+    "names of the attributes in which an object that JSON cannot hold is written as text",
 )  # fmt: skip
 CONTENT_HIDDEN: Final = define(
     "spanproof.content.hidden", "boolean", "true",

@@ -1,7 +1,7 @@
-"""What of the host's content goes onto a span, and in which size.
+"""Which of the host's content is recorded on a span, and in which size.
 
 `Content` collects the attributes of one span: text, code and JSON values go in; out comes one mapping for one
-`set_attributes` call, together with the marks that tell a reader what is clipped, lossy or hidden. With
+`set_attributes` call, together with the marks for what is clipped, lossy or hidden. With
 capture off nothing of the content goes in at all. Never raises for any value.
 """
 
@@ -24,12 +24,12 @@ from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
 _FOREIGN: Final = {"tool_call": "arguments", "tool_call_response": "response"}
-"""Where in a message's part a value of the host's stands."""
+"""Key of a message part that holds a value of the host."""
 _CAPTURE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _CAPTURING: Final = ("", "span_only", "span_and_event", "true", "1", "yes", "on")
 _NOT_CAPTURING: Final = ("no_content", "event_only", "false", "0", "no", "off")
 _SHOWN_CHARS: Final = 120
-"""Of an input that stands whole elsewhere on its span."""
+"""Of an input that is recorded whole elsewhere on its span."""
 _MARK_CHARS: Final = 160
 """The SDK cuts what is over its limit and says nothing: our cut, its mark included, has to be under it."""
 
@@ -70,7 +70,7 @@ class ContentPolicy:
 
 
 def policy_from(environ: Mapping[str, str] = os.environ) -> ContentPolicy:
-    """Return the policy that the environment asks for.
+    """Return the policy of the environment.
 
     Capture is on unless switched off: an evaluation needs the content. `NO_CONTENT` hides it, and so does
     `EVENT_ONLY`, because nothing but spans is written. An unknown value hides it as well: the variable is set
@@ -95,7 +95,7 @@ class Content:
 
     Attributes:
         attributes: gathered since the last time they were written; facts may be put in as they are.
-        visible: whether content is recorded at all; ask before preparing much.
+        visible: whether content is recorded at all; check it before preparing much.
         policy: what of it.
     """
 
@@ -197,7 +197,7 @@ class Content:
             self._twice(name, openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
 
     def result_type(self, value: object) -> None:
-        """The Python type of a tool's result, where JSON does not tell it."""
+        """Record the Python type of a tool's result, where JSON does not show it."""
         kind = type(value)
         if kind is str or kind is dict or kind is int or kind is list or kind is float or kind is bool:
             return  # one by one: to look for it in a set would ask its metaclass for a hash

@@ -34,7 +34,7 @@ _LANGUAGE_WORDS: Final[dict[str, str]] = {
     "typescript": "typescript", "ts": "typescript",
 }  # fmt: skip
 _PLACES: Final = {"db", "database", "node", "terminal"}
-"""Words that tell a language in a tool's name, but alone as an argument's name tell where, not what."""
+"""Words that name a language in a tool's name, but alone as an argument's name mean a place."""
 _CODE_WORDS: Final = {"code", "snippet", "script", "program"}
 _AROUND_CODE: Final = {"source", "to", "run", "execute", "block", "text", "body", "cell", "input"}
 """What `code` may be joined with and still mean a program: `source_code`, `code_to_run`, not `zip_code`."""
@@ -71,7 +71,7 @@ def code_in(tool_name: str, arguments: object) -> ToolCode | None:
 def record_call(content: Content, tool_name: str, arguments: object) -> None:
     """Put a tool call's arguments onto its span, and say which of them is a program.
 
-    The program stands there once more, by its own limit, where the arguments are cut or redacted. What the
+    The program is repeated, up to its own limit, where the arguments are cut or redacted. What the
     agent was shown of it is the tool's result.
     """
     code = code_in(tool_name, arguments)
@@ -109,7 +109,7 @@ class _Meaning(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _meaning(tool_name: str, name: str) -> _Meaning | None:
-    """None where no program stands under this name in such a tool."""
+    """Return what an argument of this name means in such a tool; None where it is not a program."""
     argument, tool = _words(name), _words(tool_name)
     language = _language(argument) or _language(tool)
     if argument <= _LANGUAGE_WORDS.keys() and not argument <= _PLACES:

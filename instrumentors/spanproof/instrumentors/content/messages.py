@@ -44,7 +44,7 @@ def text_part(text: str) -> dict[str, Any]:
 
 
 def tool_call_part(name: str, arguments: object, call_id: str | None) -> dict[str, Any]:
-    """A part in which the model asks for a tool."""
+    """Return a part in which the model calls a tool."""
     return {"type": "tool_call", "id": call_id, "name": name, "arguments": arguments}
 
 
@@ -113,7 +113,7 @@ class History:
         return omitted, base
 
     def add_answers(self, span: Span, keys: Sequence[Hashable]) -> None:
-        """The call's answers stand on its span: as the next call's input they are not told again."""
+        """Add a call's answers, which are on its span, to what the next call's input leaves out."""
         for each, known in self._calls:
             if each is span:
                 known.extend(keys)
@@ -147,7 +147,7 @@ def record_output(content: Content, document: dict[str, Any], finish_reason: str
     """Put the model's answer onto the span."""
     content.messages(genai.OUTPUT_MESSAGES, [{**document, "finish_reason": finish_reason}])
     content.attributes[genai.RESPONSE_FINISH_REASONS] = (finish_reason,)
-    # An answer that only asks for tools shows which: a backend would show nothing.
+    # An answer that only calls tools shows them: a backend would show nothing.
     content.output(text_in(document) or document["parts"])
 
 

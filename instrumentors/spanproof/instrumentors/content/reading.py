@@ -1,6 +1,6 @@
 """Looking at the host's objects without running more of them than must be.
 
-`isinstance` asks a proxy for its `__class__`, a subclass of `list` may iterate for ever, any attribute may
+`isinstance` reads a proxy's `__class__`, a subclass of `list` may iterate for ever, any attribute may
 be a property that raises. These readers go by the real type, use the built-in types' own methods, and answer
 with nothing where an object refuses.
 """

@@ -31,7 +31,7 @@ class Redaction:
         function: given each text after the patterns, returns what to record.
         fields: attributes it is applied to, `gen_ai.tool.call.arguments`, `exception.message` (which is the
             status text, too); all when empty.
-        replacement: stands in the place of what is kept back.
+        replacement: written in place of what is redacted.
 
     Raises:
         ValueError: a path that is none.

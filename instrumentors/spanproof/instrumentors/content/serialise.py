@@ -51,7 +51,7 @@ class Encoded:
 
     Attributes:
         text: valid JSON, no lone surrogates.
-        lossy: an object JSON cannot hold stands in it as text.
+        lossy: an object JSON cannot hold was written as text.
         truncated: a string or container was cut.
         redacted: something was kept back.
     """

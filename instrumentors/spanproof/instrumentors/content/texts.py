@@ -71,7 +71,7 @@ def type_name(value: object) -> str:
     kind = type(value)
     try:
         module, name = kind.__module__, kind.__qualname__
-    except Exception:  # noqa: BLE001 - a metaclass of the host's is asked
+    except Exception:  # noqa: BLE001 - a metaclass of the host runs here
         return "object"
     if type(module) is not str or module in ("builtins", "__main__"):
         return well_formed(name)

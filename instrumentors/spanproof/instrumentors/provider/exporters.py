@@ -127,7 +127,7 @@ def _load_exporter(name: str) -> SpanExporter:
 
 
 def _make_otlp(endpoint: str | None, protocol: str, headers: dict[str, str] | None) -> SpanExporter:
-    for each in _CERTIFICATES:  # without them the exporters would send less protected than was asked for
+    for each in _CERTIFICATES:  # without them the exporters would send with less protection
         path = otlp_variable(each)[1]
         if path:
             Path(path).read_bytes()
@@ -140,7 +140,7 @@ def _make_otlp(endpoint: str | None, protocol: str, headers: dict[str, str] | No
 
 
 def _make_session() -> Any:
-    """Return a session that trusts the authority named for OTLP; the exporter's own prefers REQUESTS_CA_BUNDLE."""
+    """Return a session that prefers the authority named for OTLP to REQUESTS_CA_BUNDLE."""
     provider = "OTEL_PYTHON_EXPORTER_OTLP_HTTP_{}CREDENTIAL_PROVIDER"
     if not otlp_variable("CERTIFICATE")[1] or any(
         os.environ.get(provider.format(signal)) for signal in ("", "TRACES_")

@@ -130,7 +130,10 @@ class Tracing:
         if COHORT_KEY in context:
             start = start._replace(attributes={**cohort_attributes(context), **start.attributes})
         span = self._start_span(start, context, links)
-        within: dict[str, Any] = {**context, SPAN_KEY: span, **(values or {})}
+        within: dict[str, Any] = {**context, **(values or {})}
+        # An application's own trace goes on through a run of ours that is not sampled.
+        if span.is_recording() or not trace.get_current_span(context).is_recording():
+            within[SPAN_KEY] = span
         return kind(self.policy, span, Context(within))
 
     def content(self) -> Content:

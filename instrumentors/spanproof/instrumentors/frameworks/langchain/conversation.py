@@ -59,8 +59,8 @@ class Said:
     text: str
 
     @property
-    def asks(self) -> bool:
-        """Whether it asks for tools."""
+    def calls_tools(self) -> bool:
+        """Return whether it calls tools."""
         return any(part["type"] == "tool_call" for part in self.message.document["parts"])
 
 
@@ -115,7 +115,7 @@ def last_of(value: Any, role: str) -> Said | None:
 def answer_in(value: Any) -> Said | None:
     """What a graph has answered: the last thing said, by a tool where that answers directly.
 
-    It may ask for tools: then the graph has stopped before them, and somebody else is to go on.
+    It may call tools: then the graph has stopped before them.
     """
     messages = elements(member(value, "messages") if is_a(value, dict) else attribute(value, "messages"))
     if messages and text_or_none(attribute(messages[-1], "type")) == "tool":
@@ -155,7 +155,7 @@ def plain(value: Any, room: list[int] | None = None, depth: int = 0) -> Any:
 
 
 def usage_of(fields: Mapping[str, Any], response: Any) -> tuple[int | None, int | None]:
-    """Input and output tokens, by the answer's fields or else its response; None where neither tells."""
+    """Return input and output tokens, from the answer's fields or else its response; None if unknown."""
     usage = fields.get("usage_metadata")
     if usage is not None and is_a(usage, dict):
         return count_or_none(member(usage, "input_tokens")), count_or_none(member(usage, "output_tokens"))

@@ -44,8 +44,8 @@ _GIVEN_UP = frozenset({"GeneratorExit", "CancelledError"})
 _CONTROL_FLOW = frozenset({"GraphBubbleUp", "ParentCommand"})
 """Exceptions by which a run is left. None of these, nor of the above, is a failure."""
 _MAX_GOING_ON = 10_000
-"""Runs that are remembered at once: LangChain does not tell of the end of each (not of events that are closed
-before the second one), and what such a run was given would stay in memory for good."""
+"""Runs that are remembered at once: LangChain does not report the end of each (not of events that are closed
+before the second one), and what such a run was given would stay in memory."""
 
 
 class SpanHandler(BaseCallbackHandler):
@@ -57,7 +57,7 @@ class SpanHandler(BaseCallbackHandler):
 
     run_inline = True
     raise_error = False
-    # Asked before each event; the framework's own are properties, a call each.
+    # Read before each event; the framework's own are properties, a call each.
     ignore_llm = ignore_chat_model = ignore_chain = ignore_agent = ignore_retriever = False
     ignore_retry = ignore_custom_event = True
 
@@ -135,7 +135,7 @@ class SpanHandler(BaseCallbackHandler):
 
     @shielded("langchain.retriever.start")
     def on_retriever_start(self, serialized: dict[str, Any] | None, query: str, /, **given: Any) -> None:
-        """A retriever is asked."""
+        """A retriever is called."""
         name = records.run_name(serialized, given, "retriever")
         record = self._open(name, RETRIEVER, make_start(name, RETRIEVER), given)
         if record is not None and record.recording:
@@ -168,7 +168,7 @@ class SpanHandler(BaseCallbackHandler):
     on_retriever_error = on_chain_error
 
     def _give_up(self, record: RunRecord) -> None:
-        """End what is going on within a run that is given up, of which LangChain does not tell in full."""
+        """End what is in progress within an abandoned run, whose ends LangChain does not all report."""
         for run_id, each in [*self._runs.items()]:
             above = each.parent
             while above is not None and above is not record:
@@ -201,14 +201,14 @@ class SpanHandler(BaseCallbackHandler):
         self,
         serialized: dict[str, Any] | None,
         given: dict[str, Any],
-        asked: Any,
+        messages: Any,
         read: Callable[[Any, History], Sequence[Message]],
     ) -> None:
         try:
             model = records.model_name(serialized, given)
             record = self._open(model, LLM, make_model_start(model), given)
             if record is not None and record.recording:
-                records.describe_call(record, given, asked, read)
+                records.describe_call(record, given, messages, read)
         except Exception as error:  # noqa: BLE001 - as above
             swallowed("langchain.model.start", error)
 
@@ -255,7 +255,7 @@ class SpanHandler(BaseCallbackHandler):
 
 
 def _is_root_graph(parent: RunRecord | None, metadata: Any) -> bool:
-    """A graph's own run carries langgraph's mark and no node's; a nested one is told by its tasks."""
+    """A graph's own run carries langgraph's mark and no node's; a nested one is recognised by its tasks."""
     return (
         parent is None
         and isinstance(metadata, dict)

@@ -63,13 +63,11 @@ def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], def
 
 
 def model_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any]) -> str:
-    """The model that is asked, the class's name where it has none."""
-    asked, metadata = given.get("invocation_params"), given.get("metadata")
+    """Return the name of the model that is called, its class's where it has none."""
+    parameters, metadata = given.get("invocation_params"), given.get("metadata")
     found = None
-    if type(asked) is not dict or "model" in asked or "model_name" in asked:
-        found = text_or_none(member(asked, "model")) or text_or_none(member(asked, "model_name"))
-    if found is None and (type(metadata) is not dict or "ls_model_name" in metadata):
-        found = text_or_none(member(metadata, "ls_model_name"))
+    for holder, key in ((parameters, "model"), (parameters, "model_name"), (metadata, "ls_model_name")):
+        found = found or text_or_none(member(holder, key))
     return found or run_name(serialized, {}, "model")
 
 
@@ -97,14 +95,14 @@ def describe_chain_output(record: RunRecord, outputs: Any) -> None:
     """What a runnable returns; of a conversation an agent returns, its last answer."""
     agent = record.kind == AGENT
     said = conversation.answer_in(outputs) if agent else None
-    asks = said is not None and said.asks
-    if agent and not record.suspended and not asks:
+    calls_tools = said is not None and said.calls_tools
+    if agent and not record.suspended and not calls_tools:
         record.fact(ours.RUN_ENDING, "answered")
     if not record.visible:
         return
     if said is not None:
         record.output(said.text or said.message.document["parts"])
-        ended = {**said.message.document, "finish_reason": "tool_call" if asks else "stop"}
+        ended = {**said.message.document, "finish_reason": "tool_call" if calls_tools else "stop"}
         record.messages(genai.OUTPUT_MESSAGES, [ended])
     else:
         record.output(conversation.plain(outputs if not agent else conversation.newest(outputs)[0]))
@@ -130,10 +128,10 @@ def prompt_messages(prompts: Sequence[str], _history: History) -> list[Message]:
 def describe_call(
     record: RunRecord,
     given: Mapping[str, Any],
-    asked: Any,
+    given_messages: Any,
     read: Callable[[Any, History], Sequence[Message]],
 ) -> None:
-    """What a model is asked."""
+    """Record what a model is given."""
     parameters = given.get("invocation_params")
     if type(parameters) is not dict or not _PARAMETERS.keys().isdisjoint(parameters):
         for name, value in items(parameters):
@@ -141,7 +139,7 @@ def describe_call(
                 record.fact(_PARAMETERS[name], number_or_none(value))
     if not record.visible:
         return
-    messages = read(asked, record.history)
+    messages = read(given_messages, record.history)
     omitted, base = record.history.find_new(record.span, [message.key for message in messages])
     record_input(record, [message.document for message in messages[omitted:]], omitted, base)
 

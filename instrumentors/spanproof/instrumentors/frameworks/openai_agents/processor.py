@@ -3,7 +3,7 @@
 A trace becomes a CHAIN, an agent an AGENT, a turn a step, a generation or response an LLM call, a function a
 TOOL call. Spans that only group (`task`) are left out, and their children hang on what is above. An agent's
 input and output, which the SDK does not record, are its first call's question and its last call's answer;
-that it failed is told by its own error or by its last turn's.
+its failure is its own error or its last turn's.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Record:
     Attributes:
         handled: the exception that was being handled when it began: not what ended it.
         workflow: for an agent no other one called, what it is a part of.
-        asked, answered: for an agent or workflow, what the calls showed so far.
+        question, answered: for an agent or workflow, the question and answer its calls showed so far.
         failure: for an agent, the message of its last turn's error.
         handed_over: for an agent, another one has taken its place.
     """
@@ -59,7 +59,7 @@ class Record:
     history: History
     agent: Record | None = None
     workflow: Record | None = None
-    asked: str | None = None
+    question: str | None = None
     answered: str | None = None
     failure: str | None = None
     handed_over: bool = False
@@ -95,7 +95,7 @@ class SpanProcessor(TracingProcessor):
             return
         try:
             if record.opened.recording:
-                records.describe_workflow(record.opened, record.asked, record.answered)
+                records.describe_workflow(record.opened, record.question, record.answered)
         finally:
             self._close(record, None)
 
@@ -156,7 +156,7 @@ class SpanProcessor(TracingProcessor):
         """Nothing is held back here."""
 
     def end_all(self) -> None:
-        """End what is going on: nothing more will be told of it."""
+        """End all open spans: the SDK will not report their ends to us."""
         while self._records:
             _, record = self._records.popitem()
             if record.token is not None and current() is record.opened.context:
@@ -167,17 +167,17 @@ class SpanProcessor(TracingProcessor):
     def _describe(self, record: Record, data: Any, *, failed: bool) -> None:
         content = record.opened
         if record.kind == LLM:
-            asked, answered = records.describe_call(content, data, record.history)
+            question, answered = records.describe_call(content, data, record.history)
             records.mark_hidden(content, data, failed=failed)
             if record.agent is not None:
-                record.agent.asked = record.agent.asked or asked
+                record.agent.question = record.agent.question or question
                 record.agent.answered = answered
         elif record.kind == TOOL:
             records.describe_tool(content, data, failed=failed)
         elif record.kind == AGENT:
-            records.describe_agent(content, data, record.asked, record.answered)
+            records.describe_agent(content, data, record.question, record.answered)
             if record.workflow is not None:
-                record.workflow.asked = record.workflow.asked or record.asked
+                record.workflow.question = record.workflow.question or record.question
                 record.workflow.answered = record.answered
         else:
             records.describe_other(content, data)

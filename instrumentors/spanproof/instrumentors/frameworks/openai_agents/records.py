@@ -46,20 +46,20 @@ def name_of(data: Any) -> str:
     return text_or_none(attribute(data, "name")) or text_or_none(attribute(data, "model")) or str(data.type)
 
 
-def describe_agent(content: Content, data: Any, asked: str | None, answered: str | None) -> None:
-    """Who it is, what it may use, and what its calls showed it was asked and answered."""
+def describe_agent(content: Content, data: Any, question: str | None, answered: str | None) -> None:
+    """Record an agent's name and tools, and the question and answer that its calls showed."""
     content.fact(genai.AGENT_NAME, text_or_none(data.name))
     content.fact(openinference.AGENT_NAME, text_or_none(data.name))
     names = [name for name in elements(data.tools) if is_a(name, str)]
     if names and content.visible:
         content.json(genai.TOOL_DEFINITIONS, [{"type": "function", "name": name} for name in names])
-    describe_workflow(content, asked, answered)
+    describe_workflow(content, question, answered)
 
 
-def describe_workflow(content: Content, asked: str | None, answered: str | None) -> None:
-    """What the workflow's first agent was asked and its last one answered."""
-    if asked is not None:
-        content.input(asked)
+def describe_workflow(content: Content, question: str | None, answered: str | None) -> None:
+    """Record the question to the workflow's first agent and the answer of its last one."""
+    if question is not None:
+        content.input(question)
     if answered is not None:
         content.output(answered)
 
@@ -88,11 +88,11 @@ def describe_call(content: OpenSpan, data: Any, history: History) -> tuple[str |
     if not content.visible:
         return None, None
     given = attribute(data, "input")
-    asked = [message_of(each) for each in elements(given)] or (
+    question = [message_of(each) for each in elements(given)] or (
         [_text_message("user", text_of(given))] if is_a(given, str) else []
     )
-    omitted, base = history.find_new(content.span, [message.key for message in asked])
-    record_input(content, [message.document for message in asked[omitted:]], omitted, base)
+    omitted, base = history.find_new(content.span, [message.key for message in question])
+    record_input(content, [message.document for message in question[omitted:]], omitted, base)
     said = elements(attribute(response, "output")) or elements(attribute(data, "output"))
     answers = [message_of(each) for each in said]
     parts = [part for each in answers for part in each.document["parts"]]
@@ -101,9 +101,9 @@ def describe_call(content: OpenSpan, data: Any, history: History) -> tuple[str |
     if said:
         record_output(content, answer.document, "tool_call" if calls else "stop")
         history.add_answers(content.span, [each.key for each in answers])
-    documents = (each.document for each in reversed(asked))
-    question = next((text_in(each) for each in documents if each["role"] == "user"), None)
-    return question, None if calls or not parts else text_in(answer.document)
+    documents = (each.document for each in reversed(question))
+    last = next((text_in(each) for each in documents if each["role"] == "user"), None)
+    return last, None if calls or not parts else text_in(answer.document)
 
 
 def describe_tool(content: Content, data: Any, *, failed: bool) -> None:
@@ -122,9 +122,9 @@ def describe_tool(content: Content, data: Any, *, failed: bool) -> None:
 
 
 def mark_hidden(content: Content, data: Any, *, failed: bool) -> None:
-    """Say that a call's content is not told, as with `trace_include_sensitive_data=False` it is not to us."""
-    told = (attribute(data, name) for name in ("input", "output", "response"))
-    if not failed and all(each is None for each in told):
+    """Mark a call whose content the SDK holds back (`trace_include_sensitive_data=False`) as hidden."""
+    content_of = (attribute(data, name) for name in ("input", "output", "response"))
+    if not failed and all(each is None for each in content_of):
         content.attributes[ours.CONTENT_HIDDEN] = True
 
 
@@ -161,7 +161,7 @@ def record_hosted_code(tracing: Tracing, opened: OpenSpan, data: Any) -> None:
 
 
 def _describe_outputs(content: Content, outputs: Any) -> None:
-    """What hosted code printed and showed; the API does not tell it unless the application asks for it."""
+    """Record what hosted code printed and showed; the API includes it only if the application requests it."""
     if not is_a(outputs, list):
         return
     logs, shown = [], []
@@ -169,7 +169,7 @@ def _describe_outputs(content: Content, outputs: Any) -> None:
         printed = text_or_none(attribute(each, "logs"))
         if printed is not None:
             logs.append(printed)
-        # Images are large and no evaluator reads them: that one was there is what is told.
+        # Images are large and no evaluator reads them: only their presence is recorded.
         shown.append(printed if printed is not None else f"[{text_of(attribute(each, 'type'))}]\n")
     content.text(ours.EXECUTION_LOGS, "".join(logs))
     content.text(ours.EXECUTION_OBSERVATION, "".join(shown))

@@ -2,7 +2,7 @@
 
 smolagents wraps: a tool's or snippet's exception becomes an InterpreterError, that an AgentExecutionError,
 each linked to the one before through `__context__`. The real one is the first that is no such wrapper; what
-stands behind it are its own causes.
+follows it are its own causes.
 """
 
 from __future__ import annotations
