@@ -66,7 +66,7 @@ def bytes_of(what, **options):
         provided = Provided(light=light, **options)
         with said() as messages, clocks_stand_still():
             span = provided.begin()
-            assert (type(span) is FastSpan) is light
+            assert (isinstance(span, FastSpan)) is light
             what(span)
             span.end(9)
             # Of attributes the SDK says it once they are read, not as they are set.

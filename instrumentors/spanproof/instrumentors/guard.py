@@ -45,7 +45,7 @@ class CodeRefused(PermissionError):  # noqa: N818 - the agent reads this name
 
 
 def strictest(scan: Scan) -> tuple[Finding, ...]:
-    """The findings that the verdict rests on."""
+    """Return the findings that the verdict rests on."""
     return tuple(one for one in scan.findings if one.verdict == scan.verdict) or scan.findings
 
 
@@ -109,7 +109,7 @@ class Guard:
         return load_guard("smolagents")(self, agent)
 
     def langchain(self, tool: Any, argument: str = "code", language: str = "python") -> Any:
-        """A LangChain tool like this one that runs only what passes.
+        """Return a copy of a LangChain tool that runs only code that passes.
 
         Args:
             tool: a `BaseTool`, also for LangGraph's `ToolNode`.
@@ -122,7 +122,7 @@ class Guard:
         return load_guard("langchain")(self, tool, argument, language)
 
     def openai_agents(self, tool: Any, argument: str = "code", language: str = "python") -> Any:
-        """A function tool of the OpenAI Agents SDK like this one that runs only what passes.
+        """Return a copy of an OpenAI Agents SDK function tool that runs only code that passes.
 
         Args:
             tool: a `FunctionTool`.
@@ -135,7 +135,7 @@ class Guard:
         return load_guard("openai-agents")(self, tool, argument, language)
 
     def executor(self, executor: Any, language: str = "python", *, agent: str = "") -> Any:
-        """A smolagents executor that runs only what passes; everything else about it is the same."""
+        """Return a smolagents executor like this one that runs only code that passes."""
 
         def check(code: str) -> Scan:
             return self.check(code, language, agent=agent)
@@ -187,7 +187,7 @@ class Guard:
 
 
 def texts_in(value: object) -> Iterator[str]:
-    """The texts of an argument: itself, or those a list or a dictionary holds, however deep."""
+    """Yield the texts of an argument: itself, or those in a list or dictionary."""
     pending = [value]
     while pending:
         one = pending.pop()

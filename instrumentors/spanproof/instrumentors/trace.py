@@ -96,7 +96,7 @@ class Block:
 
     @property
     def trace_id(self) -> str | None:
-        """Id of the block's trace, for `feedback()` when it is over; None where nothing is traced."""
+        """Return the id of the block's trace, for `feedback()`; None where nothing is traced."""
         if self._last is None or self._last.opened is None:
             return None
         context = self._last.opened.span.get_span_context()
@@ -113,7 +113,7 @@ class Block:
             describe(self._last.opened, lambda content: content.output(value))
 
     def _left_here(self) -> _Entered | None:
-        """Which entering is left: the one whose context is current, else the last."""
+        """Return the entering that is left: the one whose context is current, else the last."""
         if not self._not_left:  # what `__enter__` gave is left by hand
             return self._last
         context = current()
@@ -129,7 +129,7 @@ def agent(target: _F, /) -> _F: ...
 @overload
 def agent(target: str | None = None, /, *, name: str | None = None) -> Block: ...
 def agent(target: Any = None, /, *, name: str | None = None) -> Any:
-    """An agent's run: a decorator, bare or with a name, or a block."""
+    """Return a decorator, or a block, for an agent's run."""
     return _made(AGENT, target, name)
 
 
@@ -138,7 +138,7 @@ def step(target: _F, /) -> _F: ...
 @overload
 def step(target: str | None = None, /, *, name: str | None = None) -> Block: ...
 def step(target: Any = None, /, *, name: str | None = None) -> Any:
-    """One step of a run: a decorator, bare or with a name, or a block."""
+    """Return a decorator, or a block, for one step of a run."""
     return _made(CHAIN, target, name)
 
 
@@ -147,7 +147,7 @@ def tool(target: _F, /) -> _F: ...
 @overload
 def tool(target: str | None = None, /, *, name: str | None = None) -> Block: ...
 def tool(target: Any = None, /, *, name: str | None = None) -> Any:
-    """A tool call: a decorator, bare or with a name, or a block."""
+    """Return a decorator, or a block, for a tool call."""
     return _made(TOOL, target, name)
 
 

@@ -62,5 +62,5 @@ def define(
 
 
 def attributes() -> tuple[Attribute, ...]:
-    """All that are defined, in the order of their definition."""
+    """Return all attributes, in the order of their definition."""
     return tuple(_defined.values())

@@ -49,7 +49,7 @@ _TABLE: Final = "| name | type | example | status | place | says |\n|---|---|---
 
 
 def reference() -> str:
-    """The page as Markdown."""
+    """Return the page as Markdown."""
     return _HEAD + "".join(f"\n{text}\n{_TABLE}{_rows(source)}" for source, text in _SECTIONS.items())
 
 

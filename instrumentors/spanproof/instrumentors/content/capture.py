@@ -57,7 +57,7 @@ class ContentPolicy:
         object.__setattr__(self, "room", room)
 
     def redactor(self, name: str) -> Redactor | None:
-        """What keeps parts of an attribute back, None when nothing does."""
+        """Return what redacts an attribute, None when nothing does."""
         return redactor_of(self.redaction, name)
 
     def permitted(self, text: str, max_chars: int, name: str = genai.EXCEPTION_MESSAGE) -> str | None:
@@ -112,7 +112,7 @@ class Content:
             self.attributes[name] = well_formed(value) if type(value) is str else value
 
     def text(self, name: str, value: object) -> None:
-        """A text, or what another value says of itself."""
+        """Set a text, or the `repr` of another value."""
         if not self.visible:
             return
         text = value if type(value) is str else text_of(value)
@@ -122,7 +122,7 @@ class Content:
             self._put(name, text, self.policy.max_value_chars)
 
     def code(self, source: str, language: str | None) -> None:
-        """Code that ran, with its digest where it does not stand there whole."""
+        """Set code that ran, with its digest where it is clipped."""
         if language is not None:
             self.attributes[ours.CODE_LANGUAGE] = language
         if not self.visible:
@@ -133,12 +133,12 @@ class Content:
             self.attributes[ours.CODE_SHA256] = sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
 
     def json(self, name: str, value: object) -> None:
-        """A value as JSON with its true type: the string `42` is `"42"`."""
+        """Set a value as JSON with its true type: the string `42` is `"42"`."""
         if self.visible:
             self._json(name, value)
 
     def document(self, name: str, mime_name: str, value: object) -> None:
-        """A value as its backend shows it: a string as text, everything else as JSON, and which it is."""
+        """Set a string as text, everything else as JSON, and its MIME type."""
         if not self.visible:
             return
         if issubclass(type(value), str):  # `isinstance` would ask a lazy proxy for its `__class__`
@@ -149,7 +149,7 @@ class Content:
             self.attributes[mime_name] = openinference.MIME_JSON
 
     def messages(self, name: str, documents: list[dict[str, Any]]) -> None:
-        """Messages as JSON; of those that `messages` made, only arguments and results are foreign values."""
+        """Set messages as JSON; in those, only arguments and results are the host's values."""
         if not self.visible:
             return
         room = self.policy.room
@@ -167,32 +167,32 @@ class Content:
             self._json(name, documents)
 
     def input(self, value: object) -> None:
-        """What went in, in OpenInference's words."""
+        """Set the span's input."""
         self._show(openinference.INPUT_VALUE, openinference.INPUT_MIME_TYPE, value)
 
     def output(self, value: object) -> None:
-        """What came out, in OpenInference's words."""
+        """Set the span's output."""
         self._show(openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
 
     def beginning(self, value: str) -> None:
-        """What went in where the span's messages hold it whole: as much of it as a list shows."""
+        """Set the head of an input that the span's messages hold whole."""
         more = f" … [{len(value)} characters]"
         # Of a secret that is cut in two a pattern would see neither half.
         cut = len(value) > _SHOWN_CHARS + len(more) and self.policy.redaction is None
         self.input(value[:_SHOWN_CHARS] + more if cut else value)
 
     def holds(self, name: str) -> bool:
-        """Whether an attribute is there, and whole."""
+        """Return whether an attribute is set, and whole."""
         marked = self._is_marked(name, ours.CONTENT_TRUNCATED) or self._is_marked(name, ours.CONTENT_REDACTED)
         return name in self.attributes and not marked
 
     def input_json(self, name: str, value: object) -> None:
-        """A JSON value under its own name and as the span's input, encoded once."""
+        """Set a JSON value under its own name and as the span's input, encoded once."""
         if self.visible:
             self._twice(name, openinference.INPUT_VALUE, openinference.INPUT_MIME_TYPE, value)
 
     def output_json(self, name: str, value: object) -> None:
-        """A JSON value under its own name and as the span's output, encoded once."""
+        """Set a JSON value under its own name and as the span's output, encoded once."""
         if self.visible:
             self._twice(name, openinference.OUTPUT_VALUE, openinference.OUTPUT_MIME_TYPE, value)
 
@@ -205,7 +205,7 @@ class Content:
             self.attributes[ours.TOOL_RESULT_TYPE] = type_name(value)
 
     def finished(self) -> dict[str, AttributeValue]:
-        """The attributes gathered since the last time, with the marks of all that is not whole."""
+        """Return and clear the attributes, with marks for those that are not whole."""
         gathered, self.attributes = self.attributes, {}
         if self._marks:
             gathered.update(self._marked())
@@ -224,7 +224,7 @@ class Content:
         return (mark, name) in self._marks
 
     def _show(self, name: str, mime_name: str, value: object) -> None:
-        """As `document`; what names no MIME type is text in OpenInference."""
+        """Set as `document` does; without a MIME type a value is text in OpenInference."""
         if mime_name in self._json_shown or not issubclass(type(value), str):
             self._json_shown = (*self._json_shown, mime_name)
             self.document(name, mime_name, value)

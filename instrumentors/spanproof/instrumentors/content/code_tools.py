@@ -50,7 +50,7 @@ says it; the argument in which it was given; and whether the tool is given nothi
 
 
 def code_in(tool_name: str, arguments: object) -> ToolCode | None:
-    """The program among a tool's arguments."""
+    """Return the program among a tool's arguments."""
     named = arguments if type(arguments) is dict else dict(items(arguments))
     for name, given in named.items():
         if type(name) is not str:
@@ -121,7 +121,7 @@ def _meaning(tool_name: str, name: str) -> _Meaning | None:
 
 
 def _vague_meaning(argument: frozenset[str], tool: frozenset[str]) -> _Meaning | None:
-    """Of a `command`, `query` or `input` of this tool."""
+    """Return the meaning of a `command`, `query` or `input` of this tool."""
     language = _language(tool)
     if argument & _COMMAND_WORDS:
         language = language or ("bash" if tool & (_EXECUTING_WORDS | _COMMAND_WORDS) else None)

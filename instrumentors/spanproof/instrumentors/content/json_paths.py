@@ -36,7 +36,7 @@ class Segment:
     descends: bool
 
     def matches(self, member: str | int) -> bool:
-        """Whether it selects this member."""
+        """Return whether it selects this member."""
         return self.member is None or (type(member) is type(self.member) and member == self.member)
 
 
@@ -45,7 +45,7 @@ Path = tuple[Segment, ...]
 
 
 def parse(text: str) -> Path:
-    """A path's steps; none for `$`, the whole document.
+    """Return a path's steps; none for `$`, the whole document.
 
     Raises:
         ValueError: it is no path, or one that uses more than this module knows.
@@ -67,7 +67,7 @@ def parse(text: str) -> Path:
 
 
 def below(paths: Sequence[Path], member: str | int) -> tuple[list[Path], bool]:
-    """What is left of the paths at a member, and whether one of them has arrived there."""
+    """Return what is left of the paths at a member, and whether one of them ends there."""
     left: list[Path] = []
     arrived = False
     for path in paths:

@@ -39,7 +39,7 @@ class Message:
 
 
 def text_part(text: str) -> dict[str, Any]:
-    """A part that is text."""
+    """Return a part that is text."""
     return {"type": "text", "content": text}
 
 
@@ -49,12 +49,12 @@ def tool_call_part(name: str, arguments: object, call_id: str | None) -> dict[st
 
 
 def tool_response_part(response: object, call_id: str | None) -> dict[str, Any]:
-    """A part that answers a tool call."""
+    """Return a part that answers a tool call."""
     return {"type": "tool_call_response", "id": call_id, "response": response}
 
 
 def text_in(document: Mapping[str, Any]) -> str:
-    """What a message says; a tool's answer as text."""
+    """Return a message's text; of a tool's answer, its result as text."""
     parts = document["parts"]
     if len(parts) == 1 and parts[0]["type"] == "text":
         text = parts[0]["content"]
@@ -71,7 +71,7 @@ class History:
         self._read: dict[int, tuple[object, object, Message]] = {}
 
     def known(self, originals: Sequence[Any], read: Callable[[Any], Message]) -> list[Message]:
-        """What `read` makes of a framework's messages, each read once while it holds the same content.
+        """Return messages read by `read`, each read once while it holds the same content.
 
         Every call's messages are all looked at, so this is one loop.
         """
@@ -93,7 +93,7 @@ class History:
         return found
 
     def find_new(self, span: Span, keys: list[Hashable]) -> tuple[int, Span | None]:
-        """How many leading messages an earlier call was given too, and the span of that call.
+        """Return how many leading messages an earlier call was given too, and its span.
 
         The list of keys is kept.
         """

@@ -14,12 +14,12 @@ _T = TypeVar("_T")
 
 
 def is_a(value: object, kind: type) -> bool:
-    """`isinstance`, by the real type."""
+    """Return `isinstance` by the real type."""
     return issubclass(type(value), kind)
 
 
 def text_or_none(value: object) -> str | None:
-    """The value if it is a string that is not empty."""
+    """Return the value if it is a string that is not empty."""
     kind = type(value)
     if kind is str:  # most are
         return value or None  # type: ignore[return-value]
@@ -27,17 +27,17 @@ def text_or_none(value: object) -> str | None:
 
 
 def count_or_none(value: object) -> int | None:
-    """The value if it is a plain integer."""
+    """Return the value if it is a plain integer."""
     return value if type(value) is int else None
 
 
 def number_or_none(value: object) -> int | float | None:
-    """The value if it is a plain number."""
+    """Return the value if it is a plain number."""
     return value if type(value) is int or type(value) is float else None
 
 
 def elements(value: object) -> list[Any]:
-    """The members of a list or tuple, none of anything else."""
+    """Return the members of a list or tuple, none of anything else."""
     kind = type(value)
     if issubclass(kind, list):
         return list(list.__iter__(value))  # type: ignore[arg-type]
@@ -47,23 +47,23 @@ def elements(value: object) -> list[Any]:
 
 
 def first(value: object) -> Any:
-    """The first member of a list or tuple, None of anything else and where there is none."""
+    """Return the first member of a list or tuple, None of anything else and where there is none."""
     members = value if type(value) is list else elements(value)
     return members[0] if members else None
 
 
 def items(value: object) -> Iterator[tuple[Any, Any]]:
-    """The items of a dictionary, none of anything else."""
+    """Return the items of a dictionary, none of anything else."""
     return iter(dict.items(value)) if issubclass(type(value), dict) else iter(())  # type: ignore[arg-type]
 
 
 def member(value: Any, name: str) -> Any:
-    """A dictionary's value of a key, None of anything else."""
+    """Return a dictionary's value of a key, None of anything else."""
     return dict.get(value, name) if issubclass(type(value), dict) else None
 
 
 def attribute(value: object, name: str, default: _T | None = None) -> Any:
-    """An attribute, or the default where there is none or the object refuses."""
+    """Return an attribute, or the default where there is none or reading it raises."""
     try:
         return getattr(value, name, default)
     except KeyboardInterrupt:

@@ -57,7 +57,7 @@ class Redaction:
         object.__setattr__(self, "parsed", tuple(parse(path) for path in self.paths))
 
     def text(self, value: str) -> str:
-        """The text without what must be kept back."""
+        """Return the text without what must be redacted."""
         try:
             for pattern in self._compiled:
                 value = pattern.sub(lambda _: self.replacement, value)
@@ -67,7 +67,7 @@ class Redaction:
             return self.replacement
 
     def hides_key(self, key: str) -> bool:
-        """Whether the values of a key are kept back."""
+        """Return whether the values of a key are redacted."""
         return key.lower() in self._keys
 
 
@@ -82,18 +82,18 @@ class Redactor:
         self.replacement = redactions[0].replacement
 
     def text(self, value: str) -> str:
-        """The text without what must be kept back."""
+        """Return the text without what must be redacted."""
         for each in self._redactions:
             value = each.text(value)
         return value
 
     def hides_key(self, key: str) -> bool:
-        """Whether the values of a key are kept back."""
+        """Return whether the values of a key are redacted."""
         return any(each.hides_key(key) for each in self._redactions)
 
 
 def redactor_of(redactions: Redaction | Sequence[Redaction] | None, name: str) -> Redactor | None:
-    """What is applied to an attribute, None when nothing is."""
+    """Return what is applied to an attribute, None when nothing is."""
     if redactions is None:
         return None
     given = (redactions,) if isinstance(redactions, Redaction) else redactions

@@ -63,7 +63,7 @@ class Encoded:
 
 
 def encode(value: object, max_chars: int, redaction: Redactor | None = None) -> Encoded:
-    """The value as JSON whose texts are no longer than `max_chars` in all.
+    """Return the value as JSON whose texts are no longer than `max_chars` in all.
 
     What is over that is cut inside the document, so that what remains is still JSON.
     """
@@ -75,7 +75,7 @@ def encode(value: object, max_chars: int, redaction: Redactor | None = None) -> 
 
 
 def redacted_text(value: str, redaction: Redactor) -> str:
-    """A text without what must be kept back; one that is a JSON document is looked into."""
+    """Return a text without what must be redacted, also within a JSON document."""
     if redaction.hides_all:
         return redaction.replacement
     if redaction.sees_members and value.lstrip()[:1] in ("{", "["):

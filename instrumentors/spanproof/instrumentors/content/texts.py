@@ -13,7 +13,7 @@ _CHARS_OF_A_BYTE: Final = 4
 
 
 def clip(text: str, max_chars: int) -> str:
-    """Head and tail of a text around a mark: how much is left out, and the digest of the whole."""
+    """Return head and tail of a text around a mark with its length and digest."""
     if len(text) <= max_chars:
         return text
     head = max_chars * 2 // 3
@@ -25,7 +25,7 @@ def clip(text: str, max_chars: int) -> str:
 
 
 def well_formed(text: str) -> str:
-    """The text with lone surrogates replaced: UTF-8, and so OTLP, has no form for them."""
+    """Return the text with lone surrogates replaced: UTF-8, and so OTLP, has no form for them."""
     if text.isascii():
         return text
     try:
@@ -36,7 +36,7 @@ def well_formed(text: str) -> str:
 
 
 def text_of(value: Any, max_chars: int = 100_000) -> str:
-    """What a value says of itself, or that it would not say."""
+    """Return a value's `repr` (of an exception `str`), or a mark where that raises."""
     kind = type(value)
     if kind is str:
         return value if value.isascii() else well_formed(value)
@@ -54,7 +54,7 @@ def text_of(value: Any, max_chars: int = 100_000) -> str:
 
 
 def cuts_bytes(value: bytes | bytearray, max_chars: int = 100_000) -> bool:
-    """Whether `text_of` leaves some of them out: of many the whole text takes seconds to make."""
+    """Return whether `text_of` clips these bytes, whose whole text would take seconds."""
     return len(value) > max_chars // _CHARS_OF_A_BYTE
 
 
@@ -67,7 +67,7 @@ def _ends_of(value: bytes | bytearray, most: int) -> str:
 
 
 def type_name(value: object) -> str:
-    """`int`, `decimal.Decimal`: the type's name, with its module unless it is built in."""
+    """Return the type's name, with its module unless it is built in."""
     kind = type(value)
     try:
         module, name = kind.__module__, kind.__qualname__

@@ -54,7 +54,7 @@ def diagnostics() -> Diagnostics:
 
 
 def reset_diagnostics() -> None:
-    """SpanStart counting anew."""
+    """Reset all counts."""
     with _lock:
         _counts.clear()
         _last.clear()

@@ -59,7 +59,7 @@ def set_cohort(
 
 
 def cohort_attributes(context: Context | None = None) -> Mapping[str, str]:
-    """The cohort attributes of a context (the current one when None)."""
+    """Return the cohort attributes of a context (the current one when None)."""
     value = (current() if context is None else context).get(COHORT_KEY)
     return value if isinstance(value, dict) else _NOTHING
 
@@ -71,7 +71,7 @@ class CohortProcessor(SpanProcessor):
         self._defaults: dict[str, str] = {}
 
     def set_default(self, dimension: str, value: str) -> None:
-        """A dimension's value where no cohort names another."""
+        """Set a dimension's value for spans whose cohort has no other."""
         self._defaults = {**self._defaults, COHORT_PREFIX + dimension: _text(value)}
 
     @shielded("cohort.on_start")
@@ -89,7 +89,7 @@ class CohortProcessor(SpanProcessor):
 
 
 def _text(value: object) -> str:
-    """A dimension's value as OTLP may carry it; a number is taken as it is printed."""
+    """Return a dimension's value as text that OTLP can carry."""
     try:
         return well_formed(str.__str__(str(value)))
     except Exception:  # noqa: BLE001 - the host's own value

@@ -68,25 +68,20 @@ class FastSpan(Span):
     _events: Any
     _links: Any
 
-    def __init__(
-        self, shared: Mapping[str, Any], start: SpanStart, context: SpanContext, parent: SpanContext
-    ):
+    def __init__(self, start: SpanStart, context: SpanContext, parent: SpanContext) -> None:
         """Skip the SDK's constructor, which builds all that is saved here.
 
         Args:
-            shared: the fields that all spans of a tracer have in common.
             start: name, kind and first attributes.
             context: the span's own.
             parent: the span above.
         """
-        fields = self.__dict__
-        fields.update(shared)
-        fields["_name"], fields["_kind"] = start.name, start.kind
-        fields["_context"], fields["_parent"] = context, parent
+        self._name, self._kind = start.name, start.kind
+        self._context, self._parent = context, parent
         # Reentrant: building the attributes, in `__getattr__`, takes the lock that the SDK's setters hold.
-        fields["_lock"] = threading.RLock()
-        fields["_mappings"] = [start.attributes]
-        fields["_start_time"] = time_ns()
+        self._lock: Any = threading.RLock()
+        self._mappings = [start.attributes]
+        self._start_time = time_ns()
 
     def __getattr__(self, name: str) -> Any:
         if name not in _BUILT_LATER:
@@ -148,7 +143,7 @@ def span_starter(tracer: trace.Tracer) -> StartSpan:
     if not _is_supported(tracer):
         return start_sdk_span
     sdk_tracer: Any = tracer
-    shared = _shared_fields(sdk_tracer)
+    kind = _class_for(sdk_tracer)
 
     def start_span(start: SpanStart, context: Context, links: Sequence[Link]) -> trace.Span:
         above: Any = context.get(SPAN_KEY)
@@ -164,7 +159,7 @@ def span_starter(tracer: trace.Tracer) -> StartSpan:
             trace_flags=parent.trace_flags,
             trace_state=parent.trace_state,
         )
-        span = FastSpan(shared, start, own, parent)
+        span = kind(start, own, parent)
         sdk_tracer.span_processor.on_start(span, parent_context=context)
         return span
 
@@ -183,8 +178,9 @@ def _keeps_children(sampler: Any) -> bool:
     return sampler is ALWAYS_ON
 
 
-def _shared_fields(tracer: Any) -> dict[str, Any]:
-    return {
+def _class_for(tracer: Any) -> type[FastSpan]:
+    """Return a `FastSpan` whose class holds the fields that all spans of a tracer have in common."""
+    shared = {
         "_sampler": tracer.sampler,
         "_resource": tracer.resource,
         "_span_processor": tracer.span_processor,
@@ -198,6 +194,7 @@ def _shared_fields(tracer: Any) -> dict[str, Any]:
         "_set_status_on_exception": True,
         "_record_end_metrics": None,
     }
+    return type("FastSpan", (FastSpan,), shared)
 
 
 def _is_supported(tracer: Any) -> bool:
@@ -212,9 +209,10 @@ def _is_supported(tracer: Any) -> bool:
         if counted or tracer._span_limits.max_span_attribute_length is not None:
             return False
         context = SpanContext(1, 1, is_remote=False)
-        fast = FastSpan(_shared_fields(tracer), SpanStart("", trace.SpanKind.INTERNAL, {}), context, context)
-        sdk = object.__new__(FastSpan)
+        kind = _class_for(tracer)
+        fast = kind(SpanStart("", trace.SpanKind.INTERNAL, {}), context, context)
+        sdk = object.__new__(kind)
         Span.__init__(sdk, "", context, resource=tracer.resource, limits=tracer._span_limits)
-        return not vars(sdk).keys() - vars(fast).keys() - {*_BUILT_LATER}
+        return not vars(sdk).keys() - vars(fast).keys() - vars(kind).keys() - {*_BUILT_LATER}
     except Exception:  # noqa: BLE001 - an SDK that differs; its own spans serve
         return False

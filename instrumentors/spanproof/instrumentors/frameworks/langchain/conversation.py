@@ -65,7 +65,7 @@ class Said:
 
 
 def message_of(message: Any) -> Message:
-    """A `BaseMessage` with its text, reasoning and tool calls."""
+    """Return a `BaseMessage` with its text, reasoning and tool calls."""
     given = fields_of(message)
     kind = text_or_none(given.get("type")) or "user"
     role = _ROLES.get(kind, kind)
@@ -89,7 +89,7 @@ def message_of(message: Any) -> Message:
 
 
 def fields_of(message: Any) -> Mapping[str, Any]:
-    """What a message holds, by name.
+    """Return a message's fields by name.
 
     Of the framework's own classes nothing is to be feared, and to ask pydantic for what one of them has not
     takes longer than all the rest.
@@ -103,7 +103,7 @@ def fields_of(message: Any) -> Mapping[str, Any]:
 
 
 def last_of(value: Any, role: str) -> Said | None:
-    """The last message of a role in a graph's state, where that is a conversation."""
+    """Return the last message of a role in a graph's state, where that is a conversation."""
     messages = member(value, "messages") if is_a(value, dict) else attribute(value, "messages")
     for each in reversed(elements(messages)):
         found = message_of(each) if is_a(each, BaseMessage) else _from_plain(each)
@@ -113,7 +113,7 @@ def last_of(value: Any, role: str) -> Said | None:
 
 
 def answer_in(value: Any) -> Said | None:
-    """What a graph has answered: the last thing said, by a tool where that answers directly.
+    """Return a graph's answer: the last message, also of a tool that answers directly.
 
     It may call tools: then the graph has stopped before them.
     """
@@ -125,7 +125,7 @@ def answer_in(value: Any) -> Said | None:
 
 
 def newest(state: Any) -> tuple[Any, int]:
-    """A graph's state with the last message of its conversation only, and how many stand on earlier spans.
+    """Return a graph's state with its last message only, and how many are left out.
 
     Every node is given the whole conversation: written out each time, a run would grow with its square.
     """
@@ -136,7 +136,7 @@ def newest(state: Any) -> tuple[Any, int]:
 
 
 def plain(value: Any, room: list[int] | None = None, depth: int = 0) -> Any:
-    """A state or result with its messages in short form: role and text, not LangChain's bookkeeping.
+    """Return a state or result with its messages as role and parts only.
 
     What is too much or too deep for that stays as it is; it is cut when it is written.
     """
@@ -167,7 +167,7 @@ def usage_of(fields: Mapping[str, Any], response: Any) -> tuple[int | None, int 
 
 
 def finish_reason(fields: Mapping[str, Any]) -> str:
-    """Why the model stopped, in the words of the conventions."""
+    """Return why the model stopped, in the words of the conventions."""
     metadata = fields.get("response_metadata")
     if type(metadata) is not dict or metadata:
         for name in ("finish_reason", "stop_reason"):
@@ -190,7 +190,7 @@ def _text(content: Any) -> str:
 
 
 def _from_plain(value: Any) -> Message | None:
-    """A message given as `("user", text)` or `{"role": …, "content": …}`."""
+    """Return a message given as `("user", text)` or `{"role": …, "content": …}`."""
     pair = elements(value)
     given = pair if len(pair) == 2 else [member(value, "role"), member(value, "content")]
     role, content = (text_or_none(each) for each in given)

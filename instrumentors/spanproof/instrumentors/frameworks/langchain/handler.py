@@ -67,11 +67,11 @@ class SpanHandler(BaseCallbackHandler):
         self._runs: dict[int, RunRecord] = {}
 
     def __deepcopy__(self, _memo: object) -> SpanHandler:
-        """Itself: the host copies a run's configuration, in which its callbacks are."""
+        """Return itself: the host copies a run's configuration with its callbacks."""
         return self
 
     def __reduce__(self) -> tuple[type[BaseCallbackHandler], tuple[()]]:
-        """Nothing of ours goes into another process, which may not have this package."""
+        """Return an empty handler for another process, which may not have this package."""
         return BaseCallbackHandler, ()
 
     @shielded("langchain.chain.start")
@@ -242,7 +242,7 @@ class SpanHandler(BaseCallbackHandler):
         return record
 
     def _promote(self, record: RunRecord) -> None:
-        """A runnable whose child is a task of a graph is a graph itself, whatever it is called."""
+        """Make a runnable an AGENT whose child is a task of a graph."""
         record.graph = True
         record.kind = AGENT
         span = record.span
@@ -255,7 +255,7 @@ class SpanHandler(BaseCallbackHandler):
 
 
 def _is_root_graph(parent: RunRecord | None, metadata: Any) -> bool:
-    """A graph's own run carries langgraph's mark and no node's; a nested one is recognised by its tasks."""
+    """Return whether it is a graph's own run, which has langgraph's mark and no node's."""
     return (
         parent is None
         and isinstance(metadata, dict)
@@ -275,7 +275,7 @@ def _is_one_of(error: BaseException, names: frozenset[str]) -> bool:
 
 
 def _suspend(record: RunRecord) -> None:
-    """What is above an interrupted run ends in order, but has not answered."""
+    """Mark the runs above an interrupted one, which end in order but have not answered."""
     above = record.parent
     while above is not None:
         above.suspended = True

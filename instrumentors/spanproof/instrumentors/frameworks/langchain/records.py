@@ -49,7 +49,7 @@ _PARAMETERS = {
 
 
 def run_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any], default: str) -> str:
-    """A run's name as LangChain shows it."""
+    """Return a run's name as LangChain shows it."""
     shown = given.get("name")
     if shown is None:
         shown = serialized.get("name") if type(serialized) is dict else member(serialized, "name")
@@ -72,13 +72,13 @@ def model_name(serialized: Mapping[str, Any] | None, given: Mapping[str, Any]) -
 
 
 def describe_agent(content: Content, name: str) -> None:
-    """Name a graph's run."""
+    """Record the name of a graph's run."""
     content.fact(genai.AGENT_NAME, name)
     content.fact(openinference.AGENT_NAME, name)
 
 
 def describe_chain_input(content: Content, inputs: Any, *, agent: bool) -> None:
-    """What a runnable is given; of a conversation handed to an agent, the last thing the user said."""
+    """Record a runnable's input; of an agent's conversation, the last user message."""
     if not content.visible:
         return
     said = conversation.last_of(inputs, "user") if agent else None
@@ -92,7 +92,7 @@ def describe_chain_input(content: Content, inputs: Any, *, agent: bool) -> None:
 
 
 def describe_chain_output(record: RunRecord, outputs: Any) -> None:
-    """What a runnable returns; of a conversation an agent returns, its last answer."""
+    """Record a runnable's result; of an agent's conversation, its last answer."""
     agent = record.kind == AGENT
     said = conversation.answer_in(outputs) if agent else None
     calls_tools = said is not None and said.calls_tools
@@ -109,18 +109,18 @@ def describe_chain_output(record: RunRecord, outputs: Any) -> None:
 
 
 def mark_failed_run(span: Span, error: BaseException) -> None:
-    """Say how an agent's run ended that raised."""
+    """Record the ending of an agent's run that raised."""
     limit = type(error).__name__ == "GraphRecursionError"
     span.set_attribute(ours.RUN_ENDING, "max_steps" if limit else "failed")
 
 
 def chat_messages(batches: Sequence[Sequence[Any]], history: History) -> list[Message]:
-    """The conversation of a chat model's call (callbacks get one conversation per run)."""
+    """Return the conversation of a chat model's call."""
     return [each for batch in batches for each in history.known(batch, conversation.message_of)]
 
 
 def prompt_messages(prompts: Sequence[str], _history: History) -> list[Message]:
-    """The prompts of a completion model's call."""
+    """Return the prompts of a completion model's call."""
     said = [*map(text_of, prompts)]
     return [Message({"role": "user", "parts": [text_part(text)]}, ("user", text)) for text in said]
 
@@ -145,7 +145,7 @@ def describe_call(
 
 
 def describe_answer(record: RunRecord, response: Any) -> None:
-    """What a model answered: the first generation, its tokens, its own name for itself."""
+    """Record a model's answer: the first generation, its tokens and model name."""
     generation = first(first(attribute(response, "generations")))
     if generation is None:
         return
@@ -168,7 +168,7 @@ def describe_answer(record: RunRecord, response: Any) -> None:
 
 
 def describe_tool_call(content: Content, name: str, input_str: Any, given: Mapping[str, Any]) -> None:
-    """Which tool is called with what."""
+    """Record a tool call's id and arguments."""
     call_id = given.get("tool_call_id")
     if call_id is not None:
         content.fact(genai.TOOL_CALL_ID, text_or_none(call_id))
@@ -180,7 +180,7 @@ def describe_tool_call(content: Content, name: str, input_str: Any, given: Mappi
 
 
 def describe_tool_result(record: RunRecord, output: Any) -> None:
-    """What a tool returned."""
+    """Record a tool's result."""
     result = output
     kinds = type(output).__mro__  # to ask the classes themselves takes a call in Python each
     if BaseMessage in kinds:
@@ -196,20 +196,20 @@ def describe_tool_result(record: RunRecord, output: Any) -> None:
 
 
 def describe_documents(record: RunRecord, documents: Sequence[Any]) -> None:
-    """What a retriever found."""
+    """Record the documents that a retriever found."""
     if record.visible:
         record.output([text_of(attribute(each, "page_content", each)) for each in elements(documents)])
 
 
 def _mark_handled_failure(content: OpenSpan, output: ToolMessage) -> None:
-    """A tool whose exception became its answer has failed all the same."""
+    """Mark a tool as failed whose exception became its answer."""
     said = content.policy.permitted(text_of(output.content), _MAX_STATUS_CHARS)
     content.span.set_attribute(genai.ERROR_TYPE, _HANDLED_FAILURE)
     content.span.set_status(Status(StatusCode.ERROR, said))
 
 
 def _arguments(inputs: Any, input_str: Any) -> Mapping[str, Any]:
-    """By name; a tool of one nameless argument calls it `input`."""
+    """Return arguments by name; a single nameless one is called `input`."""
     if is_a(inputs, dict):
         return dict(items(inputs))
     try:

@@ -36,7 +36,7 @@ class Instrumentor:
         add_trace_processor(self._processor)
 
     def take_over(self) -> None:
-        """Stand in for the processors that are there, among them the SDK's own upload."""
+        """Replace the processors that are there, among them the SDK's own upload."""
         from agents.tracing import set_trace_processors
 
         if self._stood_in_for is None:
@@ -44,7 +44,7 @@ class Instrumentor:
             set_trace_processors([self._processor])
 
     def uninstrument(self) -> None:
-        """Take the processor out, and bring back those it stood in for; what is going on ends here."""
+        """Remove the processor, restore those it replaced, and end open spans."""
         from agents.tracing import set_trace_processors
 
         self._patches.restore()
@@ -63,7 +63,7 @@ class Instrumentor:
 
 
 def _processors() -> list[Any]:
-    """The processors registered now; the SDK has no public way to ask."""
+    """Return the registered processors; the SDK has no public way."""
     from agents.tracing.setup import get_trace_provider
 
     multi = getattr(get_trace_provider(), "_multi_processor", None)

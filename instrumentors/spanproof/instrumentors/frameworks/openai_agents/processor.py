@@ -187,7 +187,7 @@ class SpanProcessor(TracingProcessor):
             records.record_hosted_code(self._tracing, record.opened, data)
 
     def _is_stopped(self, record: Record, trace_id: str) -> bool:
-        """Whether the caller stopped the run before this agent, or a tool in its place, had answered."""
+        """Return whether the caller stopped the run before this agent or its tool answered."""
         result = self._cancelled.get(trace_id)
         return result is not None and result.final_output is None and record.answered is None
 
@@ -212,6 +212,6 @@ class SpanProcessor(TracingProcessor):
 
 
 def _raised(record: Record) -> BaseException | None:
-    """What is being raised through a span as it ends."""
+    """Return the exception that is being raised through a span as it ends."""
     raised = sys.exception()
     return None if raised is record.handled else raised

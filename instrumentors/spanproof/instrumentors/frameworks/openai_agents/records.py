@@ -36,7 +36,7 @@ from spanproof.semconv import spanproof as ours
 
 
 def name_of(data: Any) -> str:
-    """A span's name: the agent's, the tool's, the model's, the turn's number."""
+    """Return a span's name: that of the agent, tool or model, or the turn's number."""
     if data.type == "turn":
         return f"step {data.turn}"
     if data.type == "response":
@@ -65,12 +65,12 @@ def describe_workflow(content: Content, question: str | None, answered: str | No
 
 
 def describe_ending(span: Span, *, failed: bool, limit: bool) -> None:
-    """How an agent's run ended."""
+    """Record how an agent's run ended."""
     span.set_attribute(ours.RUN_ENDING, "max_steps" if limit else "failed" if failed else "answered")
 
 
 def describe_call(content: OpenSpan, data: Any, history: History) -> tuple[str | None, str | None]:
-    """A generation's or response's conversation; returns the last question and the answer, if it is one."""
+    """Record a call's conversation; returns the last question and the answer, if any."""
     response = attribute(data, "response")
     model = text_or_none(attribute(data, "model")) or text_or_none(attribute(response, "model"))
     content.fact(genai.REQUEST_MODEL, model)
@@ -107,7 +107,7 @@ def describe_call(content: OpenSpan, data: Any, history: History) -> tuple[str |
 
 
 def describe_tool(content: Content, data: Any, *, failed: bool) -> None:
-    """A function tool's call, with the code where its argument is a program."""
+    """Record a function tool's call, with the code where an argument is a program."""
     name = text_or_none(data.name) or "tool"
     content.fact(genai.TOOL_NAME, name)
     content.fact(openinference.TOOL_NAME, name)
@@ -129,7 +129,7 @@ def mark_hidden(content: Content, data: Any, *, failed: bool) -> None:
 
 
 def describe_other(content: Content, data: Any) -> None:
-    """Turns, handoffs, guardrails, and what the application records itself."""
+    """Record turns, handoffs, guardrails, and the application's own spans."""
     if data.type == "turn":
         content.fact(ours.STEP_NUMBER, count_or_none(data.turn))
         content.fact(ours.STEP_KIND, "action")
@@ -145,7 +145,7 @@ def describe_other(content: Content, data: Any) -> None:
 
 
 def record_hosted_code(tracing: Tracing, opened: OpenSpan, data: Any) -> None:
-    """The hosted interpreter ran within the model's call: each program as a TOOL span of its own."""
+    """Record each program that the hosted interpreter ran as a TOOL span."""
     for item in elements(attribute(attribute(data, "response"), "output")):
         if attribute(item, "type") != "code_interpreter_call" or not is_a(attribute(item, "code"), str):
             continue
@@ -177,7 +177,7 @@ def _describe_outputs(content: Content, outputs: Any) -> None:
 
 
 def error_message(error: Any) -> str | None:
-    """A span's error as the SDK keeps it: a message, and details that say more."""
+    """Return the message of a span's error, with its details."""
     message = text_or_none(member(error, "message"))
     if message is None:
         return None
@@ -196,7 +196,7 @@ def fail(tracing: Tracing, span: Span, error: BaseException) -> None:
 
 
 def message_of(item: Any) -> Message:
-    """An item of the Responses API or a chat message, as a dictionary or an object."""
+    """Return an item of the Responses API or a chat message in the conventions' form."""
     kind = _field(item, "type")
     if kind == "function_call":
         name, call_id = text_of(_field(item, "name")), text_or_none(_field(item, "call_id"))
@@ -217,7 +217,7 @@ def message_of(item: Any) -> Message:
 
 
 def _whole_answer(items: list[Any]) -> Message:
-    """A streamed chat completion as the message it is; the SDK keeps it as a response of several items."""
+    """Return a streamed chat completion, which the SDK keeps as several items, as a message."""
     calls = [
         (text_of(_field(each, "name")), text_or_none(_field(each, "call_id")), _field(each, "arguments"))
         for each in items
@@ -244,7 +244,7 @@ def _text_message(role: str, text: str) -> Message:
 
 
 def _spoken(role: str, text: str, calls: list[tuple[str, str | None, Any]]) -> Message:
-    """What somebody says, with the calls they ask for by name, id and arguments."""
+    """Return a message of a role's text and its calls by name, id and arguments."""
     parts = [text_part(text)] if text else []
     parts += [tool_call_part(name, _decoded(arguments), call_id) for name, call_id, arguments in calls]
     return _message(role, parts, (role, text, *((name, call_id) for name, call_id, _ in calls)))

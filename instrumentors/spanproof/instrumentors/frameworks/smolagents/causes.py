@@ -21,7 +21,7 @@ executor's timeout) are the reason themselves."""
 
 
 def chain_of(error: BaseException, outside: BaseException | None) -> tuple[BaseException, ...]:
-    """The exception and what is behind it, up to what the host was handling before we were called.
+    """Return the exception and its causes, up to what the host was handling before.
 
     Args:
         error: the outermost exception.
@@ -38,12 +38,12 @@ def chain_of(error: BaseException, outside: BaseException | None) -> tuple[BaseE
 
 
 def real_cause(chain: tuple[BaseException, ...]) -> BaseException:
-    """The first exception that is no wrapper; the innermost when all are."""
+    """Return the first exception that is no wrapper; the innermost when all are."""
     return next((each for each in chain if not _is_wrapper(each)), chain[-1])
 
 
 def is_execution_error(error: BaseException) -> bool:
-    """Whether a step failed while its code ran."""
+    """Return whether a step failed while its code ran."""
     return any(kind.__name__ == "AgentExecutionError" for kind in type(error).__mro__)
 
 

@@ -14,7 +14,7 @@ from spanproof.semconv import spanproof as ours
 
 
 def record_outcome(tracing: Tracing, run: RunState, state: StepState, memory_step: Any) -> None:
-    """Fill the step's span from its memory step and from what was observed of the executor."""
+    """Record a step from its memory step and from what was observed of the executor."""
     content = state.opened
     if type(memory_step).__name__ == "PlanningStep":
         if content.visible:
