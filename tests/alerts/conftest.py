@@ -63,7 +63,33 @@ def judged(store: Store) -> Callable[..., None]:
     return write
 
 
-def _evaluation(number: int, outcome: Outcome, agent: str, at_ns: int) -> TraceEvaluation:
+@pytest.fixture
+def judged_cost(store: Store) -> Callable[..., None]:
+    """Stores one run per cost in US dollars; None is a row from before raw values were stored."""
+
+    def write(*dollars: float | None) -> None:
+        outcomes = [
+            Scored(0.1 / (0.1 + (cost or 0)), None, "its cost", raw=cost, unit="USD" if cost else "")
+            for cost in dollars
+        ]
+        store.write(
+            [
+                _evaluation(number, outcome, "pricer", NOW - 10**9, Layer.TRAJECTORY, "cost_usd")
+                for number, outcome in enumerate(outcomes, 1)
+            ]
+        )
+
+    return write
+
+
+def _evaluation(
+    number: int,
+    outcome: Outcome,
+    agent: str,
+    at_ns: int,
+    layer: Layer = Layer.GROUNDEDNESS,
+    name: str = "groundedness",
+) -> TraceEvaluation:
     trace_id, span_id, cohort = f"{number:032x}", "a" * 16, Cohort(agent=agent)
     span = Span(trace_id, span_id, None, agent, SpanKind.AGENT, at_ns, at_ns + 1)
     run = Run(trace_id, span_id, agent, None, None, (), cohort=cohort, start_ns=at_ns, end_ns=at_ns + 1)
@@ -73,8 +99,8 @@ def _evaluation(number: int, outcome: Outcome, agent: str, at_ns: int) -> TraceE
         run_span_id=span_id,
         span_id=span_id,
         snippet_id=None,
-        layer=Layer.GROUNDEDNESS,
-        name="groundedness",
+        layer=layer,
+        name=name,
         evaluator="spanproof.groundedness",
         version="1",
         outcome=outcome,

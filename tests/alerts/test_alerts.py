@@ -61,6 +61,21 @@ def test_a_rule_watches_its_cohort_and_its_window_alone(store, judged):
     assert read(rule(window_s=602), store, NOW).firing
 
 
+def test_a_comparison_of_raw_values_takes_the_place_of_the_verdict(store, judged_cost, receiver):
+    judged_cost(0.01, 0.02, 0.031, 0.08, None)
+    costly = {"layer": "trajectory", "score": "cost_usd", "fails_when": "> $0.03", "min_count": 4}
+    found = read(rule(**costly), store, NOW)
+    rate = found.fail_rate
+    assert (rate.failed, rate.passed, rate.undecided, found.firing) == (2, 2, 1, True)
+    assert {score.outcome.raw for score in rate.failing} == {0.031, 0.08}
+    AlertEngine([rule(**costly, notify=[{"url": receiver.url}])], store).tick(NOW)
+    (body,) = receiver.bodies
+    assert (body["metric"], body["fails_when"]) == ("trajectory.cost_usd", "> $0.03")
+    assert {(score["raw"], score["unit"]) for score in body["scores"]} == {(0.031, "USD"), (0.08, "USD")}
+    normalised = {**costly, "score": "cost_usd_score", "fails_when": "< 0.6"}
+    assert read(rule(**normalised), store, NOW).fail_rate.failed == 1
+
+
 def test_a_firing_rule_tells_the_scores_behind_it(store, judged, receiver):
     judged("fail fail pass")
     engine = AlertEngine([rule(min_count=3, notify=[{"url": receiver.url}])], store)
@@ -189,7 +204,8 @@ def test_a_rule_that_cannot_be_read_does_not_stop_the_tick(store, judged, caplog
         ({"threshold": 0}, "greater than 0"),
         ({"threshold": 1.5}, "less than or equal to 1"),
         ({"layer": "vibes"}, "groundedness"),
-        ({"cohort": {"agnet": "x"}}, "unknown dimension 'agnet'; the dimensions are project"),
+        ({"cohort": {"agnet": "x"}}, "no dimension of a cohort is named 'agnet'; known: project"),
+        ({"layer": "trajectory", "score": "steps"}, "trajectory.steps has no verdict: set fails_when"),
         ({"notify": [{"url": "ftp://x"}]}, "url"),
         ({"notify": [{"url": "http://x", "secret_header": "a b"}]}, "secret_header"),
     ],

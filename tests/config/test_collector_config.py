@@ -7,7 +7,6 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, ConfigDict
 
 from spanproof.config.load import known_keys
 from spanproof.config.model import Config, ConfigError, load_config
@@ -172,17 +171,77 @@ def test_a_flag_into_what_is_no_section_is_told() -> None:
     ]
 
 
-def test_alert_rules_are_checked_with_the_model_that_is_handed_in(write) -> None:
-    class Rule(BaseModel):
-        model_config = ConfigDict(extra="forbid")
-        name: str
-
-    path = write("alerts:\n  - name: a\n  - nmae: b\n")
-    assert load_config(path, {}).alerts[0] == {"name": "a"}
-    assert problems(path, alert_rule=Rule) == [
+def test_alert_rules_are_a_section_like_the_others(write) -> None:
+    path = write("alerts:\n  - {name: a, layer: boundary}\n  - nmae: b\n    layer: boundary\n")
+    assert problems(path) == [
         f"{path}:3: alerts.1.name: Field required",
         f"{path}:3: alerts.1.nmae: unknown key; did you mean 'alerts.1.name'?",
     ]
+    (rule,) = load_config(write("alerts:\n  - {name: a, layer: boundary}\n"), {}).alerts
+    assert (rule.layer, rule.window_s, rule.metric) == ("boundary", 3600.0, "boundary.score")
+    environ = {"SPANPROOF_ALERTS__0__MIN_COUNT": "0"}
+    (problem,) = problems(write("alerts: [{name: a, layer: boundary}]"), environ)
+    assert problem == (
+        "environment SPANPROOF_ALERTS__0__MIN_COUNT: alerts.0.min_count:"
+        " Input should be greater than or equal to 1, got '0'"
+    )
+
+
+OWN = "evaluators: [{name: politeness, source: 'def main(completion): return 1'}]\n"
+
+
+@pytest.mark.parametrize(
+    ("rule", "key", "words"),
+    [
+        ("layer: trajectory, score: recovry", "score", "did you mean trajectory.recovery?"),
+        ("layer: trajectory, score: stable", "score", "did you mean execution.stable?"),
+        ("layer: correctness, score: kindness", "score", "there is no score correctness.kindness, and no"),
+        ("layer: correctness, score: politness", "score", "did you mean correctness.politeness?"),
+        ("layer: correctness, score: politeness", "score", "set pass_at of the evaluator, or fails_when"),
+        ("layer: trajectory, score: steps", "fails_when", "trajectory.steps has no verdict: set fails_when"),
+        ("layer: execution, score: stable", "fails_when", "no verdict: set fails_when, as in '< 0.5'"),
+        ("layer: trajectory, score: feedback", "fails_when", "no rule can watch it"),
+        ("layer: trajectory, score: steps, fails_when: '>= 0'", "fails_when", "always holds"),
+        (
+            "layer: trajectory, score: steps_score, fails_when: '> 6'",
+            "fails_when",
+            "trajectory.steps > 6",
+        ),
+        ("layer: groundedness, fails_when: '< 85'", "fails_when", "write 85% or 0.85"),
+        ("layer: trajectory, score: steps, fails_when: '> 6 s'", "fails_when", "in steps, not in 's'"),
+        (
+            "layer: trajectory, score: steps, fails_when: '6'",
+            "fails_when",
+            "'6', column 1: expected",
+        ),
+        ("layer: trajectory, score: steps, fails_when: '> 6 for all'", "fails_when", "expected the end"),
+    ],
+)
+def test_a_rule_that_could_never_fire_is_refused_with_its_place(write, rule, key, words) -> None:
+    path = write(f"{OWN}alerts:\n  - {{name: a, {rule}}}\n")
+    (problem,) = problems(path)
+    assert problem.startswith(f"{path}:3: alerts.0.{key}: ")
+    assert words in problem
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "layer: trajectory, score: recovery",
+        "layer: groundedness, score: score, fails_when: '< 85%'",
+        "layer: trajectory, score: cost_usd, fails_when: '> $0.05'",
+        "layer: execution, score: wall_s, fails_when: '> 2min'",
+        "layer: correctness, score: politeness, fails_when: '< 0.5'",
+    ],
+)
+def test_a_rule_that_can_fire_is_taken(write, rule) -> None:
+    (found,) = load_config(write(f"{OWN}alerts: [{{name: a, {rule}}}]\n"), {}).alerts
+    assert found.name == "a"
+
+
+def test_a_rubric_may_give_a_score_that_is_not_known_otherwise(write, tmp_path) -> None:
+    rule = "alerts: [{name: a, layer: correctness, score: kindness}]\n"
+    assert load_config(write(f"judge: {{rubrics: {tmp_path}}}\n{rule}"), {}).alerts
 
 
 def test_listening_to_others_without_a_token_is_warned_about() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -47,9 +48,9 @@ def test_the_documented_error_is_the_parsers():
 
 
 def test_the_documented_rules_are_rules():
-    example = (DOCS / "alerts.md").read_text().partition("```yaml\n")[2].partition("```")[0]
-    (rule,) = [AlertRule.model_validate(each) for each in yaml.safe_load(example)["alerts"]]
-    assert rule.layer == "groundedness"
+    examples = re.findall(r"```yaml\n(.*?)```", (DOCS / "alerts.md").read_text(), re.DOTALL)
+    rules = [AlertRule.model_validate(each) for text in examples for each in yaml.safe_load(text)["alerts"]]
+    assert [rule.metric for rule in rules] == ["groundedness.score", "trajectory.cost_usd"]
 
 
 def test_the_documented_notification_has_the_keys_of_a_real_one(embedded):

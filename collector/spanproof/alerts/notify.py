@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 import httpx
 import orjson
 
-from spanproof.alerts.rules import AlertRule, Reading, Target, Webhook
+from spanproof.alerts.rules import Reading, Target
+from spanproof.config.alerts import AlertRule, Webhook
 from spanproof.trace import Scored
 
 _BACKOFF_S = (0.2, 1.0, 3.0)
@@ -68,6 +69,7 @@ class Notification:
             "at_unix_ns": self.at_ns,
             "window_s": rule.window_s,
             "threshold": rule.threshold,
+            "fails_when": rule.fails_when,
             "min_count": rule.min_count,
             "fail_rate": found.rate,
             "failed": found.failed,
@@ -85,6 +87,8 @@ class Notification:
                     "span_id": score.span_id,
                     "agent": score.cohort.agent,
                     "value": score.outcome.value if isinstance(score.outcome, Scored) else None,
+                    "raw": score.outcome.raw if isinstance(score.outcome, Scored) else None,
+                    "unit": score.outcome.unit if isinstance(score.outcome, Scored) else "",
                     "explanation": score.outcome.explanation if isinstance(score.outcome, Scored) else "",
                 }
                 for score in found.failing

@@ -78,17 +78,17 @@ def gather(
     return gathered
 
 
-def problems_of(
-    model: type[_M], tree: Mapping[str, Any], gathered: Gathered, under: str = ""
+def validate_tree(
+    model: type[_M], tree: Mapping[str, Any], gathered: Gathered
 ) -> tuple[_M | None, list[Problem]]:
-    """Validate the tree; what is wrong comes back in words, with the place each key was set."""
+    """Return the valid configuration, or every problem with the origin of its key."""
     try:
         return model.model_validate(tree), []
     except ValidationError as invalid:
         found = []
         for error in invalid.errors(include_url=False):
-            key = ".".join([*filter(None, [under]), *map(str, error["loc"])])
-            found.append(Problem(gathered.place_of(key), key, _in_words(model, error, under)))
+            key = ".".join(map(str, error["loc"]))
+            found.append(Problem(gathered.place_of(key), key, _in_words(model, error)))
         return None, found
 
 
@@ -197,21 +197,21 @@ def _plain(text: str) -> Any:
     return text
 
 
-def _in_words(model: type[BaseModel], error: ErrorDetails, under: str) -> str:
+def _in_words(model: type[BaseModel], error: ErrorDetails) -> str:
     if error["type"] == "extra_forbidden":
-        return "unknown key" + _did_you_mean(model, tuple(map(str, error["loc"])), under)
+        return "unknown key" + _did_you_mean(model, tuple(map(str, error["loc"])))
     return in_words(error)
 
 
-def _did_you_mean(model: type[BaseModel], loc: tuple[str, ...], root: str) -> str:
-    """The nearest key: first among its neighbours, then anywhere by its last name; `root` is the model's."""
+def _did_you_mean(model: type[BaseModel], loc: tuple[str, ...]) -> str:
+    """The nearest key: first among its neighbours, then anywhere by its last name."""
     general = ["*" if part.isdigit() else part for part in loc]
     under, name = ".".join(general[:-1]), general[-1]
     keys = list(known_keys(model))
     neighbours = [key.rpartition(".")[2] for key in keys if key.rpartition(".")[0] == under]
     near = difflib.get_close_matches(name, neighbours, n=1)
     if near:
-        shown = ".".join([*filter(None, [root]), *loc[:-1], near[0]])
+        shown = ".".join([*loc[:-1], near[0]])
         return f"; did you mean {shown!r}?"
     last_names = {key.rpartition(".")[2]: key for key in reversed(keys)}
     elsewhere = difflib.get_close_matches(name, last_names, n=1, cutoff=0.8)

@@ -11,11 +11,10 @@ import re
 from collections.abc import Mapping
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
-    BaseModel,
     Field,
     SecretStr,
     field_serializer,
@@ -23,11 +22,13 @@ from pydantic import (
     model_validator,
 )
 
+from spanproof.config.alerts import AlertRule, Webhook, check_alerts
 from spanproof.config.evaluation import Evaluation, JudgeChoice, OwnEvaluator, SandboxChoice
-from spanproof.config.load import ConfigError, Problem, gather, problems_of
+from spanproof.config.load import ConfigError, Problem, gather, validate_tree
 from spanproof.config.section import Seconds, Section
 
 __all__ = [
+    "AlertRule",
     "Assembly",
     "Config",
     "ConfigError",
@@ -43,6 +44,7 @@ __all__ = [
     "SandboxChoice",
     "Store",
     "Wal",
+    "Webhook",
     "load_config",
 ]
 
@@ -248,9 +250,7 @@ class Config(Section):
     )
     store: Store = Field(default=Store(), description="Where results are kept.")
     forward: tuple[Forward, ...] = Field(default=(), description="Where spans and scores are sent on to.")
-    alerts: tuple[Mapping[str, Any], ...] = Field(
-        default=(), description="Alert rules: see docs/alerts.md for their keys."
-    )
+    alerts: tuple[AlertRule, ...] = Field(default=(), description="Rules over fail rates.")
 
     @field_validator("tokens")
     @classmethod
@@ -281,8 +281,6 @@ def load_config(
     path: Path | None,
     environ: Mapping[str, str],
     overrides: Mapping[str, str] | None = None,
-    *,
-    alert_rule: type[BaseModel] | None = None,
 ) -> Config:
     """Read the configuration: defaults, then the file, then the environment, then the flags.
 
@@ -290,20 +288,17 @@ def load_config(
         path: a YAML file, None for none.
         environ: variables named `SPANPROOF_…`, with `__` between the levels, are read; others are not.
         overrides: values by dotted key (`assembly.quiet_s`), as the command line gives them.
-        alert_rule: what an entry of `alerts` must be; they are left unchecked where it is None. It is
-            handed in because alerting lies above the collector.
 
     Raises:
         ConfigError: lists every problem, each with its place and, for unknown keys, the nearest known one.
     """
     gathered = gather(Config, path, environ, overrides or {})
     problems = list(gathered.problems)
-    config, found = problems_of(Config, gathered.tree, gathered)
+    config, found = validate_tree(Config, gathered.tree, gathered)
     problems += found
-    rules = gathered.tree.get("alerts")
-    for position, rule in enumerate(rules if isinstance(rules, list) else ()):
-        if alert_rule is not None and isinstance(rule, dict):
-            problems += problems_of(alert_rule, rule, gathered, f"alerts.{position}")[1]
+    if config is not None:
+        wrong = check_alerts(config.alerts, config.evaluators, config.judge)
+        problems += [Problem(gathered.place_of(key), key, message) for key, message in wrong]
     if problems or config is None:
         raise ConfigError(problems)
     return config

@@ -10,7 +10,7 @@ import types
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, JsonValue
 from pydantic.fields import FieldInfo
@@ -102,6 +102,8 @@ def _type_name(annotation: Any) -> str:
     origin = get_origin(annotation)
     if origin in {Union, types.UnionType}:
         return " or ".join(_type_name(argument) for argument in get_args(annotation))
+    if origin is Literal:
+        return "one of " + ", ".join(f"`{value}`" for value in get_args(annotation))
     if origin is tuple:
         return f"list of {_type_name(get_args(annotation)[0])}"
     if origin is not None:

@@ -3,10 +3,11 @@
 from spanproof.store.errors import SchemaTooNew, StoreBusy, StoreError, StoreUnavailable
 from spanproof.store.feedback import Feedback, with_feedback
 from spanproof.store.store import Store, open_store
-from spanproof.store.values import FailRate, RunRow, TraceRow
+from spanproof.store.values import FailRate, FailsWhen, RunRow, TraceRow
 
 __all__ = [
     "FailRate",
+    "FailsWhen",
     "Feedback",
     "RunRow",
     "SchemaTooNew",

@@ -15,7 +15,7 @@ from clickhouse_connect.driver.client import Client
 from spanproof.store.errors import StoreError
 from spanproof.store.rows import score_of
 from spanproof.store.schema import DIMENSIONS, SCORES
-from spanproof.store.values import FailRate, RunRow, TraceRow
+from spanproof.store.values import FailRate, FailsWhen, RunRow, TraceRow
 from spanproof.trace import Layer, Outcome, Score
 
 _NEWEST = 5
@@ -82,28 +82,42 @@ def score_rows(client: Client, database: str, chosen: Filter) -> Iterator[Mappin
                 yield dict(zip(names, row, strict=True))
 
 
-def counts(client: Client, database: str, chosen: Filter) -> FailRate:
+def counts(client: Client, database: str, chosen: Filter, fails_when: FailsWhen | None = None) -> FailRate:
     """Verdicts counted, without the scores behind them."""
     condition, bound = chosen.where()
+    passes, fails, threshold = _verdicts(fails_when)
     row = client.query(
-        "SELECT countIf(label = 'pass'), countIf(label = 'fail'), countIf(outcome = 'errored'),"  # noqa: S608
-        " countIf(outcome = 'skipped'), countIf(outcome = 'scored' AND label = '')"
+        f"SELECT countIf({passes}), countIf({fails}), countIf(outcome = 'errored'),"  # noqa: S608
+        f" countIf(outcome = 'skipped'), countIf(outcome = 'scored' AND NOT ({passes}) AND NOT ({fails}))"
         f" FROM {database}.scores FINAL WHERE {condition}",
-        parameters=bound,
+        parameters={**bound, **threshold},
     ).result_rows[0]
     passed, failed, errored, skipped, undecided = (int(count) for count in row)
     return FailRate(passed, failed, errored, skipped, undecided)
 
 
-def failing_rows(client: Client, database: str, chosen: Filter, limit: int) -> list[Mapping[str, Any]]:
+def failing_rows(
+    client: Client, database: str, chosen: Filter, limit: int, fails_when: FailsWhen | None = None
+) -> list[Mapping[str, Any]]:
     """Rows of the failed scores, newest first."""
     condition, bound = chosen.where()
+    _, fails, threshold = _verdicts(fails_when)
     return _rows(
         client,
-        f"SELECT {_SCORE_COLUMNS} FROM {database}.scores FINAL WHERE {condition} AND label = 'fail'"  # noqa: S608
+        f"SELECT {_SCORE_COLUMNS} FROM {database}.scores FINAL WHERE {condition} AND {fails}"  # noqa: S608
         " ORDER BY scores.span_time DESC, id LIMIT {limit:UInt32}",
-        {**bound, "limit": limit},
+        {**bound, **threshold, "limit": limit},
     )
+
+
+def _verdicts(fails_when: FailsWhen | None) -> tuple[str, str, dict[str, Any]]:
+    """The conditions for a pass and for a fail, neither of them ever NULL, and their parameters."""
+    if fails_when is None:
+        return "label = 'pass'", "label = 'fail'", {}
+    column = "raw" if fails_when.raw else "value"
+    compared = f"ifNull({column} {fails_when.comparison.value} {{fails_at:Float64}}, 0)"
+    passes = f"outcome = 'scored' AND {column} IS NOT NULL AND NOT {compared}"
+    return passes, f"outcome = 'scored' AND {compared}", {"fails_at": fails_when.threshold}
 
 
 def documents(client: Client, database: str, trace_ids: Sequence[str]) -> dict[str, tuple[str, int]]:

@@ -25,7 +25,7 @@ from spanproof.store.queries import Filter
 from spanproof.store.rows import columns, rows_of, score_of
 from spanproof.store.schema import DOCUMENT_FORMAT, TRACES, Table, check_schema, migrate
 from spanproof.store.supersede import before, supersede
-from spanproof.store.values import FailRate, TraceRow
+from spanproof.store.values import FailRate, FailsWhen, TraceRow
 from spanproof.trace import Layer, Score
 from spanproof.trace.codec import MalformedDocument, decode
 
@@ -224,6 +224,7 @@ class Store:
         start_ns: int,
         end_ns: int,
         failing: int = 20,
+        fails_when: FailsWhen | None = None,
     ) -> FailRate:
         """Count the verdicts of one score over a window of span times.
 
@@ -233,15 +234,20 @@ class Store:
             cohort: dimension to value; see `spanproof.trace.Cohort`.
             start_ns: Unix nanoseconds of the first span time counted.
             end_ns: Unix nanoseconds of the first span time no longer counted.
-            failing: how many of the failed scores to bring along.
+            failing: how many of the failed scores to return with it.
+            fails_when: what decides in place of the verdict.
 
         Raises:
             StoreError: `cohort` names an unknown dimension.
         """
         chosen = Filter(layer, name or layer.value, cohort or {}, None, start_ns, end_ns)
         with self._connections.lease() as client:
-            counted = queries.counts(client, self._database, chosen)
-            rows = queries.failing_rows(client, self._database, chosen, failing) if counted.failed else []
+            counted = queries.counts(client, self._database, chosen, fails_when)
+            rows = (
+                queries.failing_rows(client, self._database, chosen, failing, fails_when)
+                if counted.failed
+                else []
+            )
         return FailRate(
             counted.passed,
             counted.failed,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from spanproof.gate.assertion import Comparison
 from spanproof.trace import Layer, Outcome, Score
 
 
@@ -36,6 +37,20 @@ class TraceRow:
     spans: int
     defects: tuple[str, ...]
     runs: tuple[RunRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FailsWhen:
+    """A comparison that decides whether a score fails, in place of its verdict.
+
+    Attributes:
+        raw: whether the raw value of a metric is compared, else the value from 0 to 1.
+        threshold: in the metric's unit.
+    """
+
+    raw: bool
+    comparison: Comparison
+    threshold: float
 
 
 @dataclass(frozen=True, slots=True)

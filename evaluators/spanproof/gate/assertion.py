@@ -185,6 +185,11 @@ class ScoreRef:
         return self.name == self.layer.value
 
     @property
+    def is_raw(self) -> bool:
+        """Whether its number is the raw value of a metric, else it is a value from 0 to 1."""
+        return self.spec is not None and self.spec.is_raw
+
+    @property
     def unit(self) -> Unit:
         """What its number is counted in; `NONE` for a value from 0 to 1."""
         return self.spec.unit if self.spec else Unit.NONE
@@ -196,7 +201,7 @@ class ScoreRef:
 
     def number_of(self, scored: Scored) -> float | None:
         """The number that is compared; None where a metric was stored without its raw value."""
-        return scored.raw if self.spec is not None and self.spec.is_raw else scored.value
+        return scored.raw if self.is_raw else scored.value
 
     def __str__(self) -> str:
         if self.spec is not None or self._is_plain:

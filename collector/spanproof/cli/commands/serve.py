@@ -13,7 +13,6 @@ from pathlib import Path
 import click
 
 from spanproof.alerts.engine import AlertEngine
-from spanproof.alerts.rules import AlertRule
 from spanproof.cli.exit_codes import EXIT_MISUSE, EXIT_PASS
 from spanproof.cli.options.config import config_option, read_config, set_option
 from spanproof.cli.output.console import console, print_json
@@ -75,7 +74,7 @@ def command(
 
 def collector_for(config: Config) -> Collector:
     """Return a collector that also evaluates the configuration's alert rules."""
-    rules = [AlertRule.model_validate(rule) for rule in config.alerts]
+    rules = config.alerts
 
     def watch(store: Store) -> Watcher:
         alerts = AlertEngine(rules, store)

@@ -66,17 +66,7 @@ def load_checked(file: Path | None, environ: Mapping[str, str], overrides: Mappi
     Raises:
         ConfigError: something is wrong with it; all of it is in the message.
     """
-    from spanproof.alerts.rules import AlertRule  # loads the store
-
-    config = load_config(file, environ, overrides, alert_rule=AlertRule)
-    names = [rule["name"] for rule in config.alerts]
-    twice = [
-        Problem(str(file or ""), f"alerts.{position}.name", f"{name!r} is the name of an earlier rule too")
-        for position, name in enumerate(names)
-        if name in names[:position]
-    ]
-    if twice:
-        raise ConfigError(twice)
+    config = load_config(file, environ, overrides)
     if config.sandbox.backend not in backend_names():
         known = ", ".join(backend_names())
         what = f"no backend is named {config.sandbox.backend!r}; known: {known}"
