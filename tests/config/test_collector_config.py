@@ -252,7 +252,7 @@ def test_listening_to_others_without_a_token_is_warned_about() -> None:
 
 def test_a_judge_that_is_set_up_without_a_model_is_warned_about() -> None:
     config = load_config(None, {}, {"judge.beside_share": "0.1", "judge.prices": "{m: [1, 2]}"})
-    assert config.warnings == ("judge.beside_share is set and judge.model is not: no judge is asked",)
+    assert config.warnings == ("judge.beside_share is set and judge.model is not: no judge is used",)
     assert load_config(None, {}, {"judge.prices": "{m: [1, 2]}"}).warnings == ()
     named = load_config(None, {}, {"judge.beside_share": "0.1", "judge.model": "m-2026-01-01"})
     assert named.warnings == ()

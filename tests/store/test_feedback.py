@@ -67,5 +67,5 @@ def test_the_gate_counts_feedback_as_a_sub_score_of_the_trajectory(told, capfd):
     half = ["gate", "--store", location, "--assert", "trajectory.feedback == pass for at_least 50% of cases"]
     assert run(half) == 0
     assert run([*half[:-1], "trajectory.feedback == pass for all cases"]) == 1
-    assert "the user told thumbs_down: the total is wrong" in " ".join(capfd.readouterr().out.split())
+    assert "user feedback: thumbs down: the total is wrong" in " ".join(capfd.readouterr().out.split())
     assert run([*half[:-1], 'trajectory.feedback == pass for all cases where agent = "cashier"']) == 0

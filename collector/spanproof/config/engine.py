@@ -1,8 +1,8 @@
-"""Builds the evaluation engine that a configuration asks for.
+"""Builds the evaluation engine of a configuration.
 
 Comes in: which sandbox, which policy, whether to replay. Goes out: an engine and the sandbox it uses, which
 the caller closes. A machine that cannot isolate is no reason not to start: traces are evaluated without a
-replay then, and every skipped score says why.
+replay then, and every skipped score has the reason.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ LANGUAGES = {".py": "python", ".ts": "typescript", ".js": "javascript"}
 
 @dataclass(frozen=True, slots=True)
 class OpenEngine:
-    """An engine with what it holds open; `no_replay` says why there is no sandbox, where there is none."""
+    """An engine with what it holds open; `no_replay` is the reason where there is no sandbox."""
 
     engine: Engine
     sandbox: Sandbox | None
@@ -69,7 +69,7 @@ def open_engine(config: Config) -> OpenEngine:
         RubricError: a rubric is not valid.
         JudgeUnavailable: there is a budget for the judge, and no price.
     """
-    # First: a policy that is wrong is told before a sandbox is started for nothing.
+    # First: a wrong policy is reported before a sandbox is started for nothing.
     pipeline = Pipeline(load_policy(config.policy) if config.policy else Policy())
     sandbox, no_replay = _sandbox(config)
     if no_replay:
@@ -88,7 +88,7 @@ def open_engine(config: Config) -> OpenEngine:
 def engine_of(config: Config, pipeline: Pipeline, sandbox: Sandbox | None, no_replay: str = "") -> Engine:
     """The engine of a configuration, over a policy's pipeline and in a sandbox that the caller closes.
 
-    `no_replay` says why there is no sandbox, where there is none.
+    `no_replay` is the reason where there is no sandbox.
 
     Raises:
         BadFixture: the file of fixtures is not valid.
@@ -116,7 +116,7 @@ def _fixtures(config: Config) -> FixtureBook:
 
 
 def user_hints(config: Config) -> UserHints:
-    """What the configuration says beside the traces. One price table serves the judge and the agents."""
+    """Return what the user configures beside the traces. One price table serves the judge and the agents."""
     synonyms = {state: tuple(words) for state, words in config.evaluation.synonyms.items()}
     return UserHints(synonyms, config.judge.prices)
 
@@ -124,7 +124,7 @@ def user_hints(config: Config) -> UserHints:
 def _build_packages(fixtures: FixtureBook, own: Sequence[Function], sandbox: Sandbox) -> None:
     """Have the package sets of fixtures and own evaluators built now, not while some trace waits for them.
 
-    One that cannot be had is told; what needs it is skipped with that reason.
+    One that cannot be had is logged; what needs it is skipped with that reason.
     """
     wanted = [
         (f"runs with the fixtures {each.name!r} are not replayed", each.packages) for each in fixtures.sets
@@ -207,7 +207,7 @@ def _wiring(choice: OwnEvaluator) -> Wiring:
 
 
 def judge_of(choice: JudgeChoice) -> Judge | None:
-    """The judge that a configuration asks for; None where it asks for none.
+    """Return the configured judge; None where no model is set.
 
     Raises:
         JudgeUnavailable: there is a budget for it, and no price.
@@ -234,7 +234,7 @@ def _sandbox(config: Config) -> tuple[Sandbox | None, str]:
     except SandboxUnavailable as unavailable:
         return None, str(unavailable)
     try:
-        # Started now and not at the first trace: a machine that cannot isolate is told at start, and the
+        # Started now and not at the first trace: a machine that cannot isolate is reported at start, and the
         # sandbox's processes begin before the store is loaded into this one.
         sandbox.run(Program("python", "None"))
     except SandboxUnavailable as unavailable:

@@ -1,4 +1,4 @@
-"""The sections of the configuration that say how traces are evaluated: what is judged, by whom, and where."""
+"""The sections of the configuration about evaluation: what is judged, by which evaluators, and where."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Evaluation(Section):
         description="Cohorts that should hold no code, by dimension: their runs get `boundary.no_code`.",
     )
     lint: bool = Field(
-        default=False, description="Whether ruff's findings on Python snippets are told, as advice."
+        default=False, description="Whether to lint Python snippets with ruff; its findings are advice."
     )
     layers: tuple[Layer, ...] = Field(default=tuple(Layer), description="Layers that are judged.")
     sampling: tuple[Sample, ...] = Field(
@@ -99,7 +99,7 @@ class SandboxChoice(Section):
     backend: str = Field(
         default="jail",
         min_length=1,
-        description="A backend's name; `spanproof doctor` says which can run here.",
+        description="A backend's name; `spanproof doctor` lists which can run here.",
     )
     workers: int = Field(default=2, ge=1, le=256, description="Programs run at once.")
     settings: dict[str, str] = Field(
@@ -108,7 +108,7 @@ class SandboxChoice(Section):
 
 
 class JudgeChoice(Section):
-    """A model that is asked where the rules cannot tell; `OPENAI_BASE_URL` and `OPENAI_API_KEY` say where."""
+    """A model that judges what rules leave open; `OPENAI_BASE_URL` and `OPENAI_API_KEY` select a server."""
 
     model: str = Field(
         default="",
@@ -128,7 +128,7 @@ class JudgeChoice(Section):
     prices: Mapping[ModelName, ModelPrice] = Field(
         default={},
         description="US dollars per million tokens, by model, in and out (`{NAME: [0.4, 1.6]}`): of the"
-        " judge, and of the agents for the score `cost`.",
+        " judge, and of the agents, for the metric `trajectory.cost_usd`.",
     )
     recordings: Path | None = Field(
         default=None, description="Directory that keeps replies by the content of their question."
@@ -137,7 +137,7 @@ class JudgeChoice(Section):
         default=0.0,
         ge=0,
         le=1,
-        description="Share of runs that execution settled on which the judge is asked too, as advice, for"
+        description="Share of the runs settled by execution that the judge scores too, as advice, for"
         " `spanproof report judge-vs-execution`.",
     )
 

@@ -1,7 +1,7 @@
-"""Gathers configuration from file, environment and flags, and says where a mistake stands.
+"""Gathers configuration from file, environment and flags, and locates mistakes in them.
 
-Comes in: a YAML file, `SPANPROOF_…` variables, dotted overrides. Goes out: one tree of plain values with the
-origin of each key, and problems in words. It knows no field by name: that is the model's affair.
+In: a YAML file, `SPANPROOF_…` variables, dotted overrides. Out: one tree of plain values with the origin of
+each key, and problems as messages. It knows no field by name: those are in the model.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class ConfigError(ValueError):
 
 @dataclass(slots=True)
 class Gathered:
-    """A tree of plain values; `origins` tells for each dotted key where it was set."""
+    """A tree of plain values; `origins` holds where each dotted key was set."""
 
     tree: dict[str, Any] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
@@ -93,7 +93,7 @@ def validate_tree(
 
 
 def known_keys(model: type[BaseModel], under: str = "") -> Iterator[str]:
-    """Every dotted key of the model; `*` stands for an index of a list."""
+    """Yield every dotted key of the model; `*` is any index of a list."""
     for name, info in model.model_fields.items():
         key = f"{under}{name}"
         yield key
@@ -170,7 +170,7 @@ def _lay(gathered: Gathered, key: str, text: str, place: str) -> None:
 
 
 def _descend(at: Any, part: str, empty: Any) -> Any:
-    """The list or mapping below, made where it is missing; None where something else stands there."""
+    """The list or mapping below, made where it is missing; None where something else is there."""
     below = _item(at, part, empty) if isinstance(at, list) else at.get(part)
     if below is None:
         below = at[part] = empty

@@ -1,8 +1,8 @@
 """The collector's configuration: one typed tree, and nothing read that it does not know.
 
-Comes in: what `config_load` gathered from a YAML file, the environment and the command line. Goes out: a
-frozen `Config`. Every field says what it is for, because docs/configuration.md is made from these words.
-Nothing here opens a file, a socket or a store.
+In: what `spanproof.config.load` gathered from file, environment and command line. Out: a frozen
+`Config`. Every field has a description: docs/configuration.md is made from them. Nothing here opens a file, a
+socket or a store.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Receivers(Section):
     http: HttpReceiver = Field(default=HttpReceiver(), description="OTLP over HTTP, protobuf and JSON.")
     fallback_port: bool = Field(
         default=True,
-        description="When a port is taken: listen on a free one and say so, instead of refusing to start.",
+        description="When a port is taken: listen on a free one and log it, instead of refusing to start.",
     )
 
     @model_validator(mode="after")
@@ -96,7 +96,7 @@ class Receivers(Section):
 
 
 class Limits(Section):
-    """How much is taken in at once. Beyond it, clients are told to come again later."""
+    """How much is received at once. Beyond it, requests are refused and clients retry later."""
 
     max_body_bytes: int = Field(
         default=64 * _MIB,
@@ -133,7 +133,7 @@ class Wal(Section):
 
     directory: Path = Field(
         default=Path(".spanproof/wal"),
-        description="Where acknowledged requests lie until their scores are stored.",
+        description="Where acknowledged requests are kept until their scores are stored.",
     )
     segment_bytes: int = Field(
         default=64 * _MIB, ge=4096, description="A new segment file is begun once one has grown to this size."
@@ -224,7 +224,7 @@ class Forward(Section):
 
 
 class Config(Section):
-    """Everything the collector can be told."""
+    """The whole configuration."""
 
     project: str = Field(
         default="default", min_length=1, description="Project of traces that do not name one themselves."
@@ -243,7 +243,7 @@ class Config(Section):
         description="File with the boundary agents are held to; none means the built-in default.",
     )
     judge: JudgeChoice = Field(
-        default=JudgeChoice(), description="A model that is asked where the rules cannot tell."
+        default=JudgeChoice(), description="A model that judges what the rules leave open."
     )
     evaluators: tuple[OwnEvaluator, ...] = Field(
         default=(), description="Functions of your own that score; docs/evaluators.md shows some."
@@ -273,7 +273,7 @@ class Config(Section):
         ]
         # Prices serve the agents' cost as well.
         idle = [] if self.judge.model else sorted(self.judge.model_fields_set - {"model", "prices"})
-        without_model = [f"judge.{key} is set and judge.model is not: no judge is asked" for key in idle[:1]]
+        without_model = [f"judge.{key} is set and judge.model is not: no judge is used" for key in idle[:1]]
         return (*reachable, *without_model)
 
 

@@ -146,7 +146,7 @@ class Connections:
 
 
 def connect(location: str | Path, *, read_only: bool = False, share: bool = False) -> Connections:
-    """Reach a store; the first client is opened at once, so that a wrong location is told here.
+    """Reach a store; the first client is opened at once, so that a wrong location is reported here.
 
     Args:
         location: a directory or a DSN; see `spanproof.store.open_store`.
@@ -182,7 +182,7 @@ def _server(dsn: str, scheme: str, name: str = "") -> Connections:
         raise StoreError(f"store: the port of the DSN is no number from 1 to 65535: {problem}") from problem
     if port in (9000, 9440):
         raise StoreError(
-            f"store: {port} is the port of ClickHouse's native protocol; Spanproof speaks HTTP: 8123, or 8443"
+            f"store: {port} is the port of ClickHouse's native protocol; Spanproof uses HTTP: 8123, or 8443"
             " with TLS, where the server has its defaults"
         )
     arguments: dict[str, Any] = {
@@ -226,7 +226,7 @@ def _embedded(directory: Path, *, read_only: bool, share: bool) -> Connections:
 
     def release() -> None:
         for front in fronts:
-            _HOLD.tell(None)
+            _HOLD.write_url(None)
             front.close()
         _HOLD.let_go()
 
@@ -236,7 +236,7 @@ def _embedded(directory: Path, *, read_only: bool, share: bool) -> Connections:
             pass
         if share:
             fronts.append(Front(real / "data", DEFAULT_DATABASE))
-            _HOLD.tell(fronts[0].url)
+            _HOLD.write_url(fronts[0].url)
     except BaseException:
         connections.close()
         raise

@@ -20,7 +20,7 @@ class StoreUnavailable(StoreError):  # noqa: N818 - a state of the server or the
 
 
 class StoreBusy(StoreError):  # noqa: N818 - a state of the directory
-    """The embedded directory is held by another; attribute `holder` says by whom, where that is known."""
+    """The embedded directory is held by another; attribute `holder` names the process, where it is known."""
 
     def __init__(self, message: str, holder: str = "") -> None:
         super().__init__(message)

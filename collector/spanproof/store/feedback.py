@@ -23,21 +23,21 @@ _GOOD: Final = "thumbs_up"
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What a user told.
+    """One rating of a run by a user.
 
     Attributes:
         trace_id: the run's trace.
         span_id: the run's span where it was named, else all runs of the trace are meant.
         kind: `thumbs_up`, `thumbs_down`, `rerun`, `revert`, `escalation`.
-        comment: what the user said, if anything.
-        told_ns: Unix time in nanoseconds.
+        comment: the user's words, if any.
+        given_ns: Unix time in nanoseconds.
     """
 
     trace_id: str
     span_id: str | None
     kind: str
     comment: str | None
-    told_ns: int
+    given_ns: int
 
     def is_about(self, run_span_id: str) -> bool:
         """Whether it is about this run of its trace."""
@@ -61,15 +61,15 @@ def feedback(client: Client, database: str, trace_id: str | None) -> list[Feedba
         },
     ).result_rows
     return [
-        Feedback(about, span or None, kind, comment or None, int(told))
-        for about, span, kind, comment, told in rows
+        Feedback(about, span or None, kind, comment or None, int(given))
+        for about, span, kind, comment, given in rows
     ]
 
 
-def with_feedback(scores: Iterable[Score], told: Sequence[Feedback]) -> Iterator[Score]:
-    """The scores, then a sub-score `trajectory.feedback` for what was told of each of their runs."""
+def with_feedback(scores: Iterable[Score], given: Sequence[Feedback]) -> Iterator[Score]:
+    """Yield the scores, then a sub-score `trajectory.feedback` for each rating of their runs."""
     by_trace: dict[str, list[Feedback]] = {}
-    for each in told:
+    for each in given:
         by_trace.setdefault(each.trace_id, []).append(each)
     runs: dict[tuple[str, str], Score] = {}
     for score in scores:
@@ -88,18 +88,19 @@ def _scores(
                 yield _score(each, score)
 
 
-def _score(told: Feedback, of_run: Score) -> Score:
+def _score(feedback: Feedback, of_run: Score) -> Score:
     """The feedback as a score of the run that another score is of."""
-    good = told.kind == _GOOD
-    said = f"the user told {told.kind}" + (f": {told.comment}" if told.comment else "")
+    good = feedback.kind == _GOOD
+    comment = f": {feedback.comment}" if feedback.comment else ""
+    explanation = f"user feedback: {feedback.kind.replace('_', ' ')}{comment}"
     return replace(
         of_run,
-        id=digest("feedback", told.trace_id, of_run.run_span_id, told.kind, str(told.told_ns)),
+        id=digest("feedback", feedback.trace_id, of_run.run_span_id, feedback.kind, str(feedback.given_ns)),
         span_id=of_run.run_span_id,
         snippet_id=None,
         layer=Layer.TRAJECTORY,
         name=SCORE_NAME,
         evaluator=_EVALUATOR,
         version=_VERSION,
-        outcome=Scored(float(good), Label.PASS if good else Label.FAIL, said),
+        outcome=Scored(float(good), Label.PASS if good else Label.FAIL, explanation),
     )

@@ -2,9 +2,9 @@
 
 An embedded store belongs to one process, mostly a running server. This serves that store to others over
 ClickHouse's HTTP interface, so that they read it by the very code that reads a server. It listens on the
-loopback interface only, asks for a password that is made anew each time and stands in the store's lock file,
+loopback interface only, requires a password that is new each time and is in the store's lock file,
 which its owner alone can read, and runs every query in ClickHouse's read-only mode. It holds as much of the
-interface as the driver speaks, and nothing more.
+interface as the driver uses, and nothing more.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Front:
         sql = statement.decode("utf-8", "replace")
         kind = "Native" if _NATIVE.search(sql) else "TabSeparated"
         pieces = self._pieces(sql, kind, parameters)
-        # The first piece is taken here, so that a refusal is told before any header is sent.
+        # The first piece is taken here, so that a refusal is sent before any header.
         return kind, chain([next(pieces, b"")], pieces)
 
     def _pieces(self, sql: str, kind: str, parameters: Mapping[str, str]) -> Iterator[bytes]:
@@ -144,7 +144,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._handle()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name it has above
-        """Say nothing: queries hold what users look at."""
+        """Log nothing: queries hold what users look at."""
 
     def _handle(self) -> None:
         if not self._may_read():
@@ -163,7 +163,7 @@ class _Handler(BaseHTTPRequestHandler):
         parameters = {name[6:]: value for name, value in fields.items() if name.startswith("param_")}
         try:
             kind, pieces = self.server.front.answer(statement, parameters)
-        except Exception as problem:  # noqa: BLE001 - whatever the engine says goes to who asked
+        except Exception as problem:  # noqa: BLE001 - every error of the engine goes to the client
             code = _CODE.search(str(problem))
             self._refuse(500, str(problem), int(code[1]) if code else None)
             return

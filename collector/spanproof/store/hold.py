@@ -1,7 +1,7 @@
 """Who holds an embedded directory.
 
 chDB lets one process at a time into a directory, and a process into one directory at a time. The lock file in
-the directory goes with the process that holds it, however that ends; it says who that is and, where the
+the directory goes with the process that holds it, however that ends; it names that process and, where the
 holder lets others read, how they reach it. Only the owner of the files can read it.
 """
 
@@ -68,23 +68,23 @@ class Hold:
                 os.close(self._descriptor)
                 self._directory = None
 
-    def tell(self, url: str | None) -> None:
-        """Say in the lock file how others may read, or that they may not."""
+    def write_url(self, url: str | None) -> None:
+        """Write into the lock file how others may read; None where they may not."""
         with self._guard:
             self._write(url)
 
     def _write(self, url: str | None) -> None:
         words = [Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python", *sys.argv[1:2]]
-        told = {"who": f"{' '.join(words)} (process {os.getpid()})", "url": url}
+        entry = {"who": f"{' '.join(words)} (process {os.getpid()})", "url": url}
         os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, json.dumps(told).encode() + b"\n", 0)
+        os.pwrite(self._descriptor, json.dumps(entry).encode() + b"\n", 0)
 
 
 def holder_of(directory: Path) -> Holder:
-    """What the lock file of a directory says; who is `another process` where it says nothing."""
+    """Return the holder that the lock file of a directory names, else `another process`."""
     try:
-        told = json.loads((directory / "lock").read_bytes())
-        return Holder(str(told["who"]), told["url"])
+        entry = json.loads((directory / "lock").read_bytes())
+        return Holder(str(entry["who"]), entry["url"])
     except (OSError, ValueError, KeyError, TypeError):
         return Holder("another process", None)
 

@@ -60,13 +60,13 @@ def rows_of(evaluation: TraceEvaluation, written_ns: int) -> dict[Table, list[Ro
 
 
 def project_of(evaluation: TraceEvaluation) -> str:
-    """The project a trace stands under: that of its first run."""
+    """Return the project of a trace: that of its first run."""
     cohort = evaluation.runs[0].run.cohort if evaluation.runs else Cohort()
     return storable(cohort.project)
 
 
 def score_of(row: Mapping[str, Any]) -> Score:
-    """The score a row holds; the inverse of what `rows_of` writes."""
+    """Return the score of a row; the inverse of what `rows_of` writes."""
     cohort = _cohort(*(row[name] for name in DIMENSIONS))
     return Score(
         id=row["id"],

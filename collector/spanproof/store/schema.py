@@ -1,6 +1,6 @@
 """The tables, as data, and how a store comes to the newest schema.
 
-`TABLES` is the one place that says what is stored: the DDL and the column lists of inserts follow from it.
+`TABLES` alone defines what is stored: the DDL and the column lists of inserts follow from it.
 `migrate` brings any store of an older version up, statement by statement, each safe to repeat, and refuses a
 newer one. Every table is a ReplacingMergeTree whose key is a function of what was evaluated, so a batch
 written twice, or half written and written again, ends in the same rows; the truth is read with FINAL.
@@ -16,10 +16,10 @@ from spanproof.store.errors import SchemaTooNew, StoreError
 from spanproof.trace import Cohort
 
 DIMENSIONS = tuple(field.name for field in fields(Cohort))
-"""The columns a cohort is told by; they stand on every score."""
+"""The columns of a cohort; every score has them."""
 
 FINAL_SETTINGS = {
-    # Keys hold the hour of the span, so one key never stands in two partitions.
+    # Keys hold the hour of the span, so one key is never in two partitions.
     "do_not_merge_across_partitions_select_final": 1,
     # Indexes are on parts of the key, which all versions of a row share.
     "use_skip_indexes_if_final": 1,
@@ -75,7 +75,7 @@ _BY_TRACE = (("by_trace", "trace_id TYPE bloom_filter(0.001) GRANULARITY 1"),)
 
 OTEL_TRACES = Table(
     "otel_traces",
-    # Names and types of the OpenTelemetry Collector's ClickHouse exporter; what is ours stands at the end.
+    # Names and types of the OpenTelemetry Collector's ClickHouse exporter; our own columns are at the end.
     (
         ("Timestamp", f"{_TIME} CODEC(Delta(8), ZSTD(1))"),
         ("TraceId", "String CODEC(ZSTD(1))"),
@@ -249,7 +249,7 @@ DOCUMENT_FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """What brings a store from `version - 1` to `version`; `{database}` stands for the database's name."""
+    """Statements from `version - 1` to `version`; `{database}` is replaced by the database's name."""
 
     version: int
     statements: tuple[str, ...]
@@ -270,7 +270,7 @@ MIGRATIONS = (
 
 
 def migrate(client: Client, database: str) -> None:
-    """Bring the database up to the newest schema; does nothing where it stands there.
+    """Bring the database up to the newest schema; does nothing where it is there already.
 
     Raises:
         SchemaTooNew: a newer Spanproof wrote it.
@@ -278,7 +278,7 @@ def migrate(client: Client, database: str) -> None:
     there = client.query(
         "SELECT count() FROM system.databases WHERE name = {name:String}", parameters={"name": database}
     ).result_rows[0][0]
-    if not there:  # asked first: who is given a database is often not allowed to make one
+    if not there:  # checked first: who is given a database is often not allowed to make one
         client.command(f"CREATE DATABASE IF NOT EXISTS {database} ENGINE = Atomic")
     client.command(
         f"CREATE TABLE IF NOT EXISTS {database}.migrations"
@@ -294,7 +294,7 @@ def migrate(client: Client, database: str) -> None:
 
 
 def check_schema(client: Client, database: str) -> None:
-    """Make sure that the database can be read as it stands.
+    """Check that the database can be read without a change.
 
     Raises:
         StoreError: there is none, or an older Spanproof wrote it.

@@ -40,7 +40,7 @@ def _exporter_columns(span: Span) -> Row:
         "ParentSpanId": span.parent_id or "",
         "TraceState": "",
         "SpanName": storable(span.name),
-        # Which side of a call a span stands for is not kept by our model; the exporter's word for that.
+        # Our model does not keep which side of a call a span is; this is the exporter's word for that.
         "SpanKind": "Unspecified",
         "ServiceName": _texts(span.resource).get("service.name", ""),
         "ResourceAttributes": _texts(span.resource),

@@ -81,7 +81,7 @@ class Store:
         """Write evaluations with their spans, snippets, replays and scores.
 
         When this returns, all of it is written; when it raises, some may be, and writing again is safe. Of a
-        trace that was evaluated before, what the new evaluation no longer says is withdrawn. Give it many
+        trace that was evaluated before, what the new evaluation no longer holds is withdrawn. Give it many
         evaluations at once: ClickHouse likes batches of a thousand rows and more.
 
         Raises:
@@ -101,7 +101,7 @@ class Store:
                 for table, rows in rows_of(evaluation, written_ns).items():
                     batch.setdefault(table, []).extend(rows)
             supersede(client, self._database, batch, known, written_ns)
-            # The trace's own row goes last: where it stands, everything about the trace stands.
+            # The trace's own row goes last: once it is there, everything about the trace is.
             for table in sorted(batch, key=lambda table: table is TRACES):
                 self._insert(client, table, batch[table])
 
@@ -211,7 +211,7 @@ class Store:
                 yield score_of(row)
 
     def feedback(self, trace_id: str | None = None) -> list[Feedback]:
-        """What users told of runs, in order of time; of one trace's, or of all."""
+        """Return the ratings of runs by users, in order of time; of one trace, or of all."""
         with self._connections.lease() as client:
             return feedback(client, self._database, trace_id)
 

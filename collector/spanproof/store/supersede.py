@@ -1,6 +1,6 @@
-"""What a new evaluation of a trace takes back from the one before.
+"""Withdraws rows of an earlier evaluation of a trace.
 
-Rows with the same key are replaced by the engine. What is left is what the new evaluation no longer says: a
+Rows with the same key are replaced by the engine. What is left is what the new evaluation no longer has: a
 snippet that late spans moved elsewhere, a score on a span that is gone. Those rows are marked deleted. Scores
 of an older version of an evaluator stay, as history, but no longer count as current.
 """
@@ -29,7 +29,7 @@ def before(client: Client, database: str, trace_ids: Sequence[str]) -> Before:
     """What the store knows of these traces."""
     known: set[str] = set()
     latest = 0
-    # A write that was cut off has left scores without the trace's row: so scores are asked too.
+    # A write that was cut off has left scores without the trace's row: so scores are read too.
     for table in (TRACES, SCORES):
         rows = client.query(
             f"SELECT trace_id, max(evaluated_ns) FROM {database}.{table.name}"  # noqa: S608
@@ -48,7 +48,7 @@ def supersede(
     known: Before,
     written_ns: int,
 ) -> None:
-    """Withdraw what earlier evaluations of known traces say and the batch does not."""
+    """Withdraw what earlier evaluations of known traces hold and the batch does not."""
     if known.trace_ids:
         for table in (SCORES, SNIPPETS, REPLAYS, TRACES):
             _withdraw(client, database, table, batch.get(table, ()), known.trace_ids, written_ns)
@@ -79,9 +79,9 @@ def _withdraw(
     old: list[Sequence[Any]] = []
     for row in stored:
         if (*row[:-1], _hour(row[-1])) not in kept:
-            told = dict(zip(identity, row, strict=False))
-            now = versions.get(told.get("evaluator", ""))
-            (old if now and told["version"] not in now else dead).append(row)
+            stored_row = dict(zip(identity, row, strict=False))
+            now = versions.get(stored_row.get("evaluator", ""))
+            (old if now and stored_row["version"] not in now else dead).append(row)
     _rewrite(client, database, table, identity, time, dead, "1 AS is_deleted", written_ns)
     _rewrite(client, database, table, identity, time, old, "0 AS current", written_ns)
 

@@ -80,7 +80,7 @@ class Case:
 
     Attributes:
         id: its folder's name; the same each time the same run is promoted.
-        task: what the agent was asked, as the trace has it.
+        task: the task that the agent was given, as the trace has it.
         expectations: those of layers first, in the order of the layers.
         snippets: of the run, in order; their tapes ride on them.
         notes: for people.
@@ -108,7 +108,7 @@ def case_id(agent: str, origin: Origin) -> str:
 
 
 def expectation_of(score: Score, snippets: tuple[Snippet, ...]) -> Expectation:
-    """What a score says, as an expectation."""
+    """Return a score as an expectation."""
     numbers = {snippet.id: number for number, snippet in enumerate(snippets, start=1)}
     label: Label | None = None
     value: float | None = None
@@ -133,12 +133,12 @@ def expectation_of(score: Score, snippets: tuple[Snippet, ...]) -> Expectation:
 
 
 def expectations_of(scores: tuple[Score, ...], snippets: tuple[Snippet, ...]) -> tuple[Expectation, ...]:
-    """What the scores of a run say: the layers' own values, then the sub-scores with a verdict.
+    """Return the expectations of a run: the layers' own values, then the sub-scores with a verdict.
 
-    A sub-score that was skipped or is advisory says nothing a case could be held to.
+    A sub-score that was skipped or is advisory has no verdict to compare.
     """
     layers = list(Layer)
     found = [expectation_of(score, snippets) for score in scores]
-    telling = [each for each in found if each.is_of_layer or each.label is not None]
-    telling.sort(key=lambda each: (not each.is_of_layer, layers.index(each.layer)))
-    return tuple(telling)
+    compared = [each for each in found if each.is_of_layer or each.label is not None]
+    compared.sort(key=lambda each: (not each.is_of_layer, layers.index(each.layer)))
+    return tuple(compared)

@@ -6,11 +6,11 @@
     cases/<id>/snippets/01.py   the code of the run, in order
     cases/<id>/tape.json        the tool calls each snippet made, with what came back
     cases/<id>/trace.json       every span of the trace: what is evaluated again
-    cases/<id>/fixtures.yaml    what the replay finds (files it names lie beside it); by people's hands
+    cases/<id>/fixtures.yaml    what the replay finds, with the files it names; edited by people
 
-`case.yaml` holds a digest of each frozen file, so that an edited one is told instead of silently judged as
-something else. The same case always gives the same bytes: no time, no machine and no order of chance is in
-them.
+`case.yaml` holds a digest of each frozen file, so that an edited one is an error instead of silently judged
+as something else. The same case always gives the same bytes: they hold no time, no machine and no random
+order.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def write_case(suite: Path, case: Case) -> None:
     for stale in (folder / "snippets").glob("*"):
         if f"snippets/{stale.name}" not in frozen:
             stale.unlink()
-    # Last: a case counts as written when its case.yaml stands.
+    # Last: a case counts as written once its case.yaml is there.
     (folder / "case.yaml").write_bytes(_case_yaml(case, frozen))
 
 
@@ -171,56 +171,56 @@ def _case_yaml(case: Case, frozen: Mapping[str, bytes]) -> bytes:
 
 
 def _expectation_yaml(expectation: Expectation, run_span_id: str) -> dict[str, object]:
-    """As it stands in the file; what follows from the rest is left out."""
-    told: dict[str, object] = {"layer": expectation.layer.value}
+    """Return the entry of the file; what follows from the rest is left out."""
+    entry: dict[str, object] = {"layer": expectation.layer.value}
     if not expectation.is_of_layer:
-        told["name"] = expectation.name
+        entry["name"] = expectation.name
     if expectation.snippet is not None:
-        told["snippet"] = expectation.snippet
+        entry["snippet"] = expectation.snippet
     elif expectation.span_id != run_span_id:
-        told["span_id"] = expectation.span_id
-    told["verdict"] = expectation.verdict
+        entry["span_id"] = expectation.span_id
+    entry["verdict"] = expectation.verdict
     if expectation.value is not None:
-        told["value"] = expectation.value
+        entry["value"] = expectation.value
     if expectation.is_of_layer or expectation.verdict == "fail":
-        told["explanation"] = expectation.explanation
-    return told
+        entry["explanation"] = expectation.explanation
+    return entry
 
 
 def _case(name: str, head: Mapping[str, Any], snippets: tuple[Snippet, ...], trace: Trace) -> Case:
     known = {field.name for field in fields(Cohort)}
     cohort = {key: str(value) for key, value in head["cohort"].items() if key in known}
     origin = Origin(str(head["origin"]["trace_id"]), str(head["origin"]["run_span_id"]))
-    told = [*head["expectation"], *(head.get("details") or [])]
+    entries = [*head["expectation"], *(head.get("details") or [])]
     return Case(
         id=name,
         origin=origin,
         agent=str(head["agent"]),
         task=None if head["task"] is None else str(head["task"]),
         cohort=Cohort(**cohort),
-        expectations=tuple(_expectation(each, origin.run_span_id, snippets) for each in told),
+        expectations=tuple(_expectation(each, origin.run_span_id, snippets) for each in entries),
         snippets=snippets,
         trace=trace,
         notes=str(head.get("notes") or ""),
     )
 
 
-def _expectation(told: Mapping[str, Any], run_span_id: str, snippets: tuple[Snippet, ...]) -> Expectation:
-    layer, verdict, snippet = Layer(told["layer"]), told["verdict"], told.get("snippet")
+def _expectation(entry: Mapping[str, Any], run_span_id: str, snippets: tuple[Snippet, ...]) -> Expectation:
+    layer, verdict, snippet = Layer(entry["layer"]), entry["verdict"], entry.get("snippet")
     if verdict not in ("pass", "fail", "open", "skipped", "errored"):
         raise ValueError(f"verdict must be pass, fail, open, skipped or errored, got {verdict!r}")
     if snippet is not None and (not isinstance(snippet, int) or not 1 <= snippet <= len(snippets)):
         raise ValueError(f"snippet must be a number from 1 to {len(snippets)}, got {snippet!r}")
-    span_id = snippets[snippet - 1].span_id if snippet else told.get("span_id", run_span_id)
+    span_id = snippets[snippet - 1].span_id if snippet else entry.get("span_id", run_span_id)
     return Expectation(
         layer=layer,
-        name=str(told.get("name", layer.value)),
+        name=str(entry.get("name", layer.value)),
         span_id=str(span_id),
         snippet=snippet,
         outcome=verdict if verdict in ("skipped", "errored") else "scored",
         label=Label(verdict) if verdict in ("pass", "fail") else None,
-        value=None if told.get("value") is None else float(told["value"]),
-        explanation=str(told.get("explanation") or ""),
+        value=None if entry.get("value") is None else float(entry["value"]),
+        explanation=str(entry.get("explanation") or ""),
     )
 
 

@@ -27,7 +27,7 @@ def promote(evaluation: TraceEvaluation, run_span_id: str, suite: Path, *, repla
         replace: freeze anew what is there already, keeping its notes.
 
     Returns:
-        The case as it stands in the suite.
+        The case of the suite.
 
     Raises:
         SuiteError: the trace has no such run, or what is there already cannot be read.

@@ -1,8 +1,8 @@
 """Cases evaluated again, offline, by today's engine.
 
 A case passes when its run gets every verdict that was frozen: a run that failed in production must be found
-failing again, in the same way. Anything else is told apart: judged better, judged worse, judged differently,
-or not judged here at all (no sandbox on this machine, say), which is never taken for a pass.
+failing again, in the same way. Anything else has a status of its own: judged better, worse, differently, or
+not judged at all (where this machine has no sandbox), which never counts as a pass.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class CaseReport:
-    """What became of one case; `evaluation` is today's."""
+    """The result of one case; `evaluation` is today's."""
 
     case: Case
     status: CaseStatus
@@ -64,7 +64,7 @@ class CaseReport:
 
 @dataclass(frozen=True, slots=True)
 class SuiteReport:
-    """What became of all cases."""
+    """The results of all cases."""
 
     suite: str
     cases: tuple[CaseReport, ...]
@@ -127,8 +127,8 @@ def run_case(case: Case, engine: Engine) -> CaseReport:
 
 
 def _why_missing(expected: Expectation) -> str:
-    told = f"no {expected.name} score any more"
-    return told if expected.name in BUILT_IN else f"{told}: nothing that is configured here gives it"
+    missing = f"no {expected.name} score any more"
+    return missing if expected.name in BUILT_IN else f"{missing}: nothing that is configured here gives it"
 
 
 def _status(differences: Sequence[Difference]) -> CaseStatus:
