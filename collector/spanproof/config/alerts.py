@@ -10,7 +10,6 @@ from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
 from spanproof.config.evaluation import Cohorted, JudgeChoice, OwnEvaluator
 from spanproof.config.section import Section
-from spanproof.evaluators.evaluator import GROUP
 from spanproof.evaluators.scores import nearest
 from spanproof.gate.assertion import Bound, ScoreRef
 from spanproof.gate.errors import AssertionRefused, AssertionSyntaxError
@@ -134,6 +133,8 @@ def _refuse_unknown(rule: AlertRule, evaluators: Sequence[OwnEvaluator], judge: 
         return None
     if meant := nearest(score.layer, score.name, own):
         return f"there is no score {score.layer}.{score.name}; did you mean {meant}?"
+    from spanproof.evaluators.evaluator import GROUP  # loads every layer
+
     if entry_points(group=GROUP) or judge.rubrics is not None:
         return None  # an installed evaluator or a rubric may give it
     return f"there is no score {score}, and no evaluator of that name is configured under `evaluators`"
