@@ -71,8 +71,8 @@ value} |
 `eval --json FILE…` writes a line per trace: `trace_id`, `file`, `runs` [`span_id`, `name`, `scores` \
 [`layer`, `name`, `span_id`, `outcome` (`scored`, `skipped`, `errored`), `value`, `raw` and \
 `unit` (of a metric the amount and its unit, else null), `label` (`pass`, \
-`fail` or null), `explanation`, `reason`]], `spans`, `code_bearing_span_ids`, `defects` (what is wrong with the shape \
-of the trace: `missing_parent`, `parent_cycle`, `several_roots`, `no_root`, `duplicate_span_ids`, \
+`fail` or null), `explanation`, `reason`]], `spans`, `code_bearing_span_ids`, `defects` (what is wrong with \
+the shape of the trace: `missing_parent`, `parent_cycle`, `several_roots`, `no_root`, `duplicate_span_ids`, \
 `dropped_attributes`).
 """
 
