@@ -1,4 +1,4 @@
-"""The README shows what `spanproof demo` prints, and links to files that exist."""
+"""The README shows what `spanproof demo` prints; `python tests/e2e/test_readme.py` writes that part anew."""
 
 from __future__ import annotations
 
@@ -8,34 +8,55 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-COLUMNS = "90"
+README = Path(__file__).resolve().parents[2] / "README.md"
+_BLOCK = re.compile(r"(?<=```text\n).*?(?=```)", re.DOTALL)
+_COLUMNS = "90"
+
+
+def excerpt(directory: Path) -> str:
+    """Run the demo in a directory and return the parts of its output that the README shows."""
+    demo = subprocess.run(
+        [sys.executable, "-m", "spanproof.cli", "demo"],
+        cwd=directory, capture_output=True, text=True, timeout=300,
+        env={**os.environ, "NO_COLOR": "1", "COLUMNS": _COLUMNS},
+    )  # fmt: skip
+    assert demo.returncode == 0, demo.stderr
+    text = "\n".join(line.rstrip(" ─") for line in demo.stdout.splitlines())
+
+    def part(start: str, end: str) -> str:
+        found = re.search(rf"^{re.escape(start)}.*?(?=^{re.escape(end)})", text, re.DOTALL | re.MULTILINE)
+        assert found, f"no part of the demo from {start!r} to {end!r} in:\n{text}"
+        return found[0]
+
+    agents_and_verdicts = part("2  ", "4  ")
+    detail = part("4  ", "correctness ")
+    steps = part("├── step 2", "└── step 4")
+    return f"{agents_and_verdicts}{detail}…\n{steps}…\n\n{part('6  ', '7  ').rstrip()}\n"
 
 
 def masked(text: str) -> str:
-    """Return the text with ids, times and durations masked, and without the lines of headings."""
+    """Return the text with ids, times and durations masked."""
     text = re.sub(r"\b[0-9a-f]{8,32}\b", "ID", text)
     text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "TIME", text)
-    text = re.sub(r"\d+(\.\d)? (ms|s)\b", "DURATION", text)
-    return "\n".join(line.rstrip(" ─") for line in text.splitlines())
+    return re.sub(r"\d+(\.\d)? (ms|s)\b", "DURATION", text)
 
 
 def test_the_readme_shows_what_the_demo_prints(tmp_path: Path) -> None:
-    demo = subprocess.run(
-        [sys.executable, "-m", "spanproof.cli", "demo"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=300,
-        env={**os.environ, "NO_COLOR": "1", "COLUMNS": COLUMNS},
-    )  # fmt: skip
-    assert demo.returncode == 0, demo.stderr
-    (block,) = re.findall(r"```text\n(.*?)```", README, flags=re.DOTALL)
-    printed = masked(demo.stdout)
-    for part in masked(block).split("\n…\n"):
-        assert part.strip("\n") in printed, f"update README.md:\n{part}\nis not in:\n{printed}"
+    (block,) = _BLOCK.findall(README.read_text(encoding="utf-8"))
+    printed = excerpt(tmp_path)
+    assert masked(block) == masked(printed), "run: python tests/e2e/test_readme.py"
 
 
 def test_the_readme_links_to_files_that_exist() -> None:
-    links = re.findall(r"\]\(([^)#:]+)\)", README)
-    missing = [link for link in links if not (ROOT / link).exists()]
+    links = re.findall(r"\]\(([^)#:]+)\)", README.read_text(encoding="utf-8"))
+    missing = [link for link in links if not (README.parent / link).exists()]
     assert links
     assert not missing, f"README.md links to {missing}"
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as directory:
+        printed = excerpt(Path(directory))
+    README.write_text(_BLOCK.sub(lambda _: printed, README.read_text(encoding="utf-8")), encoding="utf-8")

@@ -13,7 +13,6 @@ from spanproof.cli.output.words import format_amount, format_count, format_durat
 from spanproof.evaluators.model import (
     Divergence,
     DivergenceReason,
-    NoReplay,
     Replay,
     ReplayedStep,
     RunEvaluation,
@@ -36,7 +35,6 @@ from spanproof.trace import (
     Skipped,
     Snippet,
     Span,
-    SpanError,
     SpanKind,
     Step,
     trace_of,
@@ -186,18 +184,6 @@ def test_a_step_that_repeats_an_earlier_one_refers_to_it(evaluation):
     again = replace(run.run.steps[0], number=2)
     page = shown(run_page(evaluation, replace(run, run=replace(run.run, steps=(run.run.steps[0], again)))))
     assert "the code and outcome of step 1 again" in page
-
-
-def test_a_failed_step_and_the_one_that_recovered_are_named(evaluation):
-    run, (first,) = evaluation.runs[0], evaluation.runs[0].run.steps
-    failed = replace(first.snippets[0], id="f", error=SpanError("KeyError", "'total'"), observation=None)
-    ended = replace(first.snippets[0], id="g", observation="4500")
-    steps = (replace(first, snippets=(failed,)), replace(first, number=2, snippets=(ended,)))
-    scans = {"f": Scan(Verdict.ALLOW, ()), "g": Scan(Verdict.ALLOW, ())}
-    recovery = score(Layer.TRAJECTORY, Scored(1.0, Label.PASS, "Fine."), "recovery")
-    changed = replace(run, run=replace(run.run, steps=steps), scans=scans, scores=(*run.scores, recovery))
-    page = shown(run_page(evaluation, replace(changed, replay=NoReplay("no backend"))))
-    assert "1 of 2 snippets passed; step 1 failed (KeyError) and step 2 recovered" in page
 
 
 def test_feedback_is_on_the_page_in_words(evaluation):

@@ -239,10 +239,7 @@ def _holds(step: Step, span_id: str) -> bool:
 def _steps(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableType:
     took = format_duration(run.run.end_ns - run.run.start_ns)
     steps = format_count(len(run.run.steps), "step")
-    outcomes = _describe_outcomes(run)
-    head = Text.assemble(
-        (f"{steps} in {took}, {_ENDINGS[run.run.ending]}", "bold"), f"{outcomes and ': '}{outcomes}"
-    )
+    head = Text(f"{steps} in {took}, {_ENDINGS[run.run.ending]}", style="bold")
     tree = Tree(Group(head, plain(_describe_replay(run), 400, "dim")), guide_style="dim")
     shown: dict[tuple[object, ...], int] = {}
     spans = {span.span_id: span.end_ns - span.start_ns for span in evaluation.trace.spans}
@@ -261,32 +258,6 @@ def _steps(evaluation: TraceEvaluation, run: RunEvaluation) -> RenderableType:
         if step.error is not None and not any(_error_is_shown(snippet) for snippet in step.snippets):
             branch.add(plain(step.error.message, 300, "red"))
     return tree
-
-
-def _describe_outcomes(run: RunEvaluation) -> str:
-    """Return how snippets ended: `1 of 2 snippets passed; step 2 failed (KeyError) and step 3 recovered`."""
-    records = [
-        (step.number, record_of(snippet))
-        for step in run.run.steps
-        for snippet in step.snippets
-        if snippet.executed
-    ]
-    known = [(number, record) for number, record in records if record.failure_class is not None]
-    failed = [(number, record) for number, record in known if record.failure_class is not FailureClass.OK]
-    if not known:
-        return ""
-    passed = f"{len(known) - len(failed)} of {format_count(len(known), 'snippet')} passed"
-    if not failed:
-        return passed
-    numbers = [str(number) for number, _ in failed]
-    steps = f"step {numbers[0]}" if len(failed) == 1 else f"steps {', '.join(numbers[:-1])} and {numbers[-1]}"
-    causes = ", ".join(dict.fromkeys(each.error_type or str(each.failure_class) for _, each in failed))
-    after = [
-        number for number, each in known if number > failed[-1][0] and each.failure_class is FailureClass.OK
-    ]
-    recovered = any(score.name == "recovery" and passes(score.outcome) for score in run.scores)
-    recovery = f" and step {after[0]} recovered" if after and recovered else ""
-    return f"{passed}; {steps} failed ({causes}){recovery}"
 
 
 def _describe_replay(run: RunEvaluation) -> str:
