@@ -18,8 +18,6 @@ PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"```(python|diff)\n# (\S+)\n(.*?)```", re.DOTALL)
 _PARTS = re.split(r"^### … (.+)$", PAGE.split("\n## Rules")[0], flags=re.MULTILINE)
 RECIPES = dict(zip(_PARTS[1::2], _PARTS[2::2], strict=True))
-    zip(*[iter(re.split(r"^### … (.+)$", PAGE.split("\n## Rules")[0], flags=re.MULTILINE)[1:])] * 2)
-)
 TRY_BACKEND = """
 from spanproof.sandbox.registry import availability, backend_names, open_sandbox
 assert "acme" in backend_names()
