@@ -1,7 +1,9 @@
-# Two commands: `make demo` shows the main job on embedded defaults, `make test` passes the tests.
+# `make demo` shows the main job on embedded defaults, `make check` tests what is fast, `make test` everything.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+FAST   := $(addprefix tests/,gate lint semconv trace sandbox/scanners evaluators/boundary evaluators/correctness \
+          evaluators/detect evaluators/execution evaluators/runs evaluators/trajectory)
 
 .PHONY: demo test check lint types unit fast map clean
 
@@ -9,6 +11,8 @@ demo: $(VENV)/.demo
 	$(BIN)/spanproof demo
 
 test: lint types unit
+
+check: lint types fast
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -20,7 +24,11 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 unit: $(VENV)/.dev $(VENV)/.system
-	$(BIN)/pytest -n auto --maxprocesses 4
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
+
+# What starts no sandbox, no collector and no installation.
+fast: $(VENV)/.dev
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal -q -m "not docker" $(FAST)
 
 map: $(VENV)/.dev
 	$(BIN)/python tests/lint/imports.py

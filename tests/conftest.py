@@ -33,6 +33,17 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by the component that they start."""
+    for item in items:
+        given = getattr(item, "callspec", None)
+        values = [value for value in given.params.values() if isinstance(value, str)] if given else []
+        if "gvisor" in values:
+            item.add_marker("gvisor")
+        if "docker_daemon" in getattr(item, "fixturenames", ()) or {"docker", "gvisor"} & set(values):
+            item.add_marker("docker")
+
+
 @pytest.fixture(scope="session")
 def mounts() -> Callable[[], frozenset[str]]:
     """The machine's mounts."""
