@@ -75,8 +75,9 @@ def main() -> None:
         claimed = sum(count for (_, said), count in found.items() if said == "failed")
         actual = sum(count for (label, _), count in found.items() if label == "failed")
         empty = sum(count for (label, _), count in found.items() if label == "empty")
+        print(f"{name}: {sum(found.values())} outputs")
         print(
-            f"{name}: {sum(found.values())} outputs; failures: precision {hits}/{claimed} = {hits / claimed:.3f},"
+            f"  failures: precision {hits}/{claimed} = {hits / claimed:.3f},"
             f" recall {hits}/{actual} = {hits / actual:.3f}; empty: {found['empty', 'empty']}/{empty}"
         )
         if options.wrong and (name == "tuned" or options.held_out):

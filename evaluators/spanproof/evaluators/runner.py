@@ -91,6 +91,11 @@ class Runner:
             replay = NoReplay(
                 f"the sandbox failed twice: {failure}", NoReplayCause.FAILED, type(failure).__name__
             )
+        except Exception as failure:
+            # A failure on our side is no lack of the machine: what needs the replay is errored.
+            log.exception("the replay failed")
+            name = type(failure).__name__
+            return NoReplay(f"the replay failed: {name}: {failure}", NoReplayCause.FAILED, name), {}
         try:
             return replay, _tried_twice(lambda: apis.report(run, given.packages)) if with_apis else {}
         except (SandboxUnavailable, SandboxBroken):

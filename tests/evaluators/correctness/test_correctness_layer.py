@@ -42,7 +42,7 @@ def test_a_failure_that_a_later_snippet_mended_counts_half_and_fails_nothing(bui
     working = build.snippet("1", observation=DONE)
     layer = score_of(judged(build, [failing, working], score_of), "correctness")
     assert (layer.value, layer.label) == (0.75, Label.PASS)
-    assert "mended" in layer.explanation
+    assert "recovered" in layer.explanation
 
 
 def test_a_failure_that_nothing_mended_fails(build, score_of):

@@ -241,3 +241,13 @@ def test_an_evaluator_that_raises_errs_under_its_own_name(jail, misquote, monkey
     (errored,) = [s for s in evaluation.scores if isinstance(s.outcome, Errored)]
     assert (errored.name, errored.outcome.error_type) == ("tests.opinion", "ZeroDivisionError")
     assert layer_of(evaluation, Layer.EXECUTION).label is Label.PASS
+
+
+def test_a_replay_that_fails_on_our_side_is_errored_never_skipped(jail, misquote):
+    evaluation = Engine(pipeline=Pipeline(), sandbox=Failing(jail, RuntimeError("a bug"), 10)).evaluate(
+        misquote
+    )
+    assert evaluation.runs[0].replay.cause is NoReplayCause.FAILED
+    outcomes = [score.outcome for score in evaluation.scores if score.name == "reproduced"]
+    assert outcomes
+    assert all(isinstance(outcome, Errored) and outcome.error_type == "RuntimeError" for outcome in outcomes)

@@ -86,7 +86,7 @@ def test_a_run_of_tool_calls_is_judged_by_how_they_ended(build, score_of):
     run = replace(build.run([]), steps=(Step(1, "1" * 16, calls=calls),))
     layer = score_of(execution.judge(build.evidence(run)), "execution")
     assert (layer.value, layer.label) == (0.5, Label.FAIL)
-    assert "timeout" in layer.explanation
+    assert "refund failed (TimeoutError)" in layer.explanation
 
 
 def test_a_call_that_never_came_to_be_counts_by_the_error_of_its_step(build, score_of):
@@ -114,7 +114,7 @@ def test_handing_over_the_answer_makes_nothing_of_a_failure_good(build, score_of
     answered = Step(2, "2" * 16, calls=(build.call("final_answer", "3 it is"),))
     layer = score_of(execution.judge(build.evidence(build.run([], steps=(failed, answered)))), "execution")
     assert (layer.value, layer.label) == (0.0, Label.FAIL)
-    assert layer.explanation == "The one tool call failed (flaky: timeout)."
+    assert layer.explanation == "The one tool call failed (TimeoutError)."
 
 
 def test_an_answer_alone_is_no_execution(build, score_of):
@@ -130,7 +130,7 @@ def test_code_that_is_not_on_the_trace_counts_by_what_it_printed(build, score_of
     )
     layer = score_of(execution.judge(build.evidence(build.run([], steps=steps))), "execution")
     assert (layer.value, layer.label) == (0.5, Label.PASS)
-    assert "1 of 2 actions failed (step 1: exception)" in layer.explanation
+    assert "1 of 2 actions succeeded; step 1 failed (ZeroDivisionError)" in layer.explanation
 
 
 def test_hidden_content_is_skipped_not_judged_by_what_little_shows(build, score_of):

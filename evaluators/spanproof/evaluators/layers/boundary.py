@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from spanproof.evaluators.layers.common import counted, replayed, why_no_code, why_not_replayed
+from spanproof.evaluators.layers.common import counted, not_replayed, replayed, why_no_code, why_not_replayed
 from spanproof.evaluators.model import ReplayedStep, RunEvidence
 from spanproof.evaluators.replay.record import record_of
 from spanproof.sandbox import Attempt, AttemptKind, FailureClass
@@ -141,7 +141,7 @@ def _scan_outcome(snippet: Snippet, scan: Scan) -> Outcome:
 def _attempts_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     step = replayed(evidence, snippet)
     if step is None:
-        return Skipped(f"not replayed: {why_not_replayed(evidence, snippet)}")
+        return not_replayed(evidence, snippet)
     refused = _refused(evidence, step)
     if not refused and not _went_through(step):
         ending = step.execution.failure_class

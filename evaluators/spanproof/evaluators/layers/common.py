@@ -5,12 +5,12 @@ Takes the evidence about a run; gives facts. It judges nothing.
 
 from __future__ import annotations
 
-from spanproof.evaluators.model import NoReplay, Replay, ReplayedStep, RunEvidence
+from spanproof.evaluators.model import NoReplay, NoReplayCause, Replay, ReplayedStep, RunEvidence
 from spanproof.evaluators.outcomes.actions import CODE
 from spanproof.evaluators.outcomes.model import Account, StepOutcome
 from spanproof.evaluators.outcomes.recorded import PROGRAMS
 from spanproof.evaluators.outcomes.recovery import Came
-from spanproof.trace import Executor, Run, Snippet
+from spanproof.trace import Errored, Executor, Run, Skipped, Snippet
 
 
 def executed(run: Run) -> list[Snippet]:
@@ -41,6 +41,16 @@ def why_not_replayed(evidence: RunEvidence, snippet: Snippet) -> str:
     if not snippet.executed:
         return "it did not run"
     return evidence.replay.unreplayed.get(snippet.id, "it was not reached")
+
+
+def not_replayed(
+    evidence: RunEvidence, snippet: Snippet, prefix: str = "not replayed: "
+) -> Skipped | Errored:
+    """Return why there is no verdict without a replay: errored where ours failed, skipped otherwise."""
+    replay = evidence.replay
+    if isinstance(replay, NoReplay) and replay.cause is NoReplayCause.FAILED and snippet.executed:
+        return Errored(replay.error_type or "ReplayFailed", replay.reason)
+    return Skipped(f"{prefix}{why_not_replayed(evidence, snippet)}")
 
 
 def why_no_code(run: Run) -> str:

@@ -10,7 +10,7 @@ The outcome is the one decided for all layers: docs/layers/execution.md says by 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from spanproof.evaluators.drift import drifts
@@ -19,11 +19,11 @@ from spanproof.evaluators.layers.common import (
     executed,
     failure_clause,
     is_lost,
+    not_replayed,
     number_in,
     place_of,
     replayed,
     why_no_code,
-    why_not_replayed,
     working,
 )
 from spanproof.evaluators.model import NoReplay, RunEvidence
@@ -80,6 +80,7 @@ def _of_outcomes(evidence: RunEvidence) -> list[Judgement]:
     snippets = executed(run)
     if not snippets:
         return [_judgement("execution", run.span_id, _of_calls(evidence))]
+    layer: Outcome
     judgements = []
     drifted = _drifted(run)
     for snippet in snippets:
@@ -93,7 +94,7 @@ def _of_outcomes(evidence: RunEvidence) -> list[Judgement]:
     steps = [_step(evidence, snippet) for snippet in working(evidence)]
     known = [step for step in steps if step is not None]
     if known:
-        layer = _of_steps(evidence.account, known, "step")
+        layer = _with_lost_calls(evidence.account, _of_steps(evidence.account, known, "step"))
     elif steps:
         layer = _outcome(evidence, snippets[0])  # without any outcome, the first one's reason serves for all
     else:
@@ -127,7 +128,7 @@ def _of_calls(evidence: RunEvidence) -> Outcome:
     return Skipped(f"{nothing} and no tool call on the trace")
 
 
-def _of_steps(account: Account, steps: list[_Step], noun: str) -> Outcome:
+def _of_steps(account: Account, steps: list[_Step], noun: str) -> Scored:
     failed = [step for step in steps if step.outcome.state in FAILING]
     facts = tuple(step.fact for step in steps)
     worked = len(steps) - len(failed)
@@ -135,6 +136,9 @@ def _of_steps(account: Account, steps: list[_Step], noun: str) -> Outcome:
     if not failed:
         every = f"The one {noun}" if len(steps) == 1 else f"All {len(steps)} {noun}s"
         return Scored(value, Label.PASS, f"{every} succeeded{_empty(steps)}.", facts)
+    if worked == 0 and len(steps) == 1:
+        sentence = f"The one {noun} failed ({steps[0].outcome.cause})."
+        return Scored(0.0, Label.FAIL, sentence, facts)
     lost = any(is_lost(account, step.span_id) for step in failed)
     passed = failed[-1] is not steps[-1] and value >= 1 - MAX_FAILED_SHARE and not lost
     share = f"{worked} of {counted(len(steps), noun)} succeeded"
@@ -143,6 +147,15 @@ def _of_steps(account: Account, steps: list[_Step], noun: str) -> Outcome:
     more = f"; {len(clauses) - MAX_NAMED} more failed" if len(clauses) > MAX_NAMED else ""
     sentence = f"{share}; {'; '.join(clauses[:MAX_NAMED])}{more}."
     return Scored(value, Label.PASS if passed else Label.FAIL, sentence, facts)
+
+
+def _with_lost_calls(account: Account, outcome: Scored) -> Scored:
+    """The layer's value with a failed call outside of code that nothing recovered: that fails the run too."""
+    lost = account.lost
+    if lost is None or outcome.label is not Label.PASS:
+        return outcome
+    failed = f"{lost.failure.name} failed in step {lost.failure.step} and no later step recovered from it"
+    return replace(outcome, label=Label.FAIL, explanation=f"{outcome.explanation.rstrip('.')}; {failed}.")
 
 
 def _empty(steps: list[_Step]) -> str:
@@ -195,8 +208,7 @@ def _outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     if how.recorded is None and step is not None and step.flaky:
         return Skipped(f"its outcome is not on the trace, and its replay is {step.difference}")
     if how.failure_class is None:
-        reason = why_not_replayed(evidence, snippet)
-        return Skipped(f"its outcome is not on the trace, and it was not replayed: {reason}")
+        return not_replayed(evidence, snippet, "its outcome is not on the trace, and it was not replayed: ")
     source = "Recorded" if how.recorded is not None else "Replayed"
     fact = Evidence(f"ended in {how.words}", snippet.span_id, how.recorded, how.replayed)
     sentence = f"{source}: {how.words}{_reported(how)}."
@@ -216,7 +228,7 @@ def _reproduced(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     step, how = replayed(evidence, snippet), evidence.account.of(snippet)
     recorded = record_of(snippet).failure_class
     if step is None:
-        return Skipped(f"not replayed: {why_not_replayed(evidence, snippet)}")
+        return not_replayed(evidence, snippet)
     if recorded is None:
         return Skipped("its outcome is not on the trace")
     if step.flaky:

@@ -1,8 +1,8 @@
 """What the origins of an answer's values say of its groundedness.
 
-In: the account of a run and the judgements of the groundedness layer. Out: the same, settled where the account
-is sure: a fabricated value fails the layer and names the line that wrote it down; an honest report of a
-failure that happened is grounded.
+In: the account of a run and the judgements of the groundedness layer. Out: the same, settled where the
+account is sure: a fabricated value fails the layer and names the line that wrote it down; an honest report of
+a failure that happened is grounded.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ import warnings
 from spanproof.evaluators.layers.common import (
     counted,
     first_to_leave,
+    not_replayed,
     number_in,
     replayed,
-    why_not_replayed,
 )
 from spanproof.evaluators.model import ApiReport, MissingName, NoReplay, RunEvidence
 from spanproof.evaluators.replay.record import raised_type
@@ -75,7 +75,7 @@ def replay_agrees(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     """Whether the replay came to the class, the output and the value that are on record."""
     step = replayed(evidence, snippet)
     if step is None:
-        return Skipped(f"not replayed: {why_not_replayed(evidence, snippet)}")
+        return not_replayed(evidence, snippet)
     before = _left_before(evidence, snippet)
     if step.agrees is None:
         sentence = step.difference or "nothing is on record to compare with"
