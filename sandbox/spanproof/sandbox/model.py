@@ -63,11 +63,13 @@ class Attempt:
         target: `host:port` for network, an absolute path for files, the program for processes, the system
             call for privileges.
         allowed: whether it went through.
+        count: how often it was made; two attempts are equal whatever their counts.
     """
 
     kind: AttemptKind
     target: str
     allowed: bool
+    count: int = field(default=1, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +240,8 @@ class Execution:
         signal: the number of the signal that ended it.
         stdout, stderr: what was kept; `stdout_cut`, `stderr_cut` say that more was written.
         peak_memory_bytes: of the whole tree, less the warm interpreter's own.
-        attempts: in order, each distinct one once.
+        attempts: in order, each distinct one once. Where there were more than are kept, those beyond are one
+            of each kind with the target `(others)`, and `attempts_whole` is False.
         files: what the program left in its work directory: size in bytes by relative path.
         raised: the exception that ended it, as the guest told it.
         result: JSON form of the value of the last expression, where the program was a session's step;
@@ -264,6 +267,7 @@ class Execution:
     cpu_s: float = 0.0
     peak_memory_bytes: int = 0
     attempts: tuple[Attempt, ...] = ()
+    attempts_whole: bool = True
     files: Mapping[str, int] = field(default_factory=dict)
     raised: Raised | None = None
     result: JsonValue = None

@@ -207,6 +207,7 @@ def build_execution(
         cpu_s=facts.cpu_s,
         peak_memory_bytes=facts.peak_bytes,
         attempts=facts.attempts,
+        attempts_whole=header.get("merged") is not True,
         files=_files(header.get("files")),
         raised=facts.raised if facts.code != 0 else None,  # one that was caught after all ended nothing
         result=header.get("result"),
@@ -281,10 +282,11 @@ def _attempts(value: object) -> tuple[Attempt, ...]:
         return ()
     found = []
     for row in value:
-        if isinstance(row, list) and len(row) == 3 and isinstance(row[1], str):
-            kind, target, allowed = row
-            if kind in AttemptKind._value2member_map_:
-                found.append(Attempt(AttemptKind(kind), target, allowed is True))
+        if isinstance(row, list) and len(row) in (3, 4) and isinstance(row[1], str):
+            kind, target, allowed, *count = row
+            if isinstance(kind, str) and kind in AttemptKind._value2member_map_:
+                times = _count(count[0]) if count else 1
+                found.append(Attempt(AttemptKind(kind), target, allowed is True, times or 1))
     return tuple(found)
 
 

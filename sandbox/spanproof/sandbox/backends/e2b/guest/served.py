@@ -75,8 +75,8 @@ class Served:
         """The attempts since the last time, as a result has them."""
         self.serve()  # a name may have been requested just before the end
         self._note_others()
-        attempts, self.record = self.record.attempts, Record()
-        return [[kind, target, allowed] for (kind, target), allowed in attempts.items()]
+        rows, self.record = self.record.rows(), Record()
+        return rows
 
     def _note(self, target: str, *, allowed: bool) -> None:
         self.record.note("network", target, allowed=allowed)

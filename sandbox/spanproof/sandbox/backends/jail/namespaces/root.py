@@ -8,6 +8,7 @@ once, by the master, with CAP_SYS_ADMIN in its own mount namespace; never touche
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,6 +26,8 @@ GUEST_ID = 1000
 BOX_DIRECTORIES = (("work", 0o755), ("tmp", 0o1777), ("shm", 0o1777), ("code", 0o755))
 
 _LISTED = 1000
+_LISTED_CHARACTERS = 128 * 1024
+"""Of names, each of which may take six bytes in a result."""
 _DEPTH = 32
 _ENTERED = 20_000
 """Directories looked into: where no one bounds names (gVisor), a program can make more than anyone reads."""
@@ -228,8 +231,8 @@ def files_under(work: str) -> dict[str, int]:
     """Regular files below a directory, by `lstat`: a link is never followed."""
     found: dict[str, int] = {}
     waiting = [("", 0)]
-    entered = 0
-    while waiting and len(found) < _LISTED and entered < _ENTERED:
+    entered = characters = 0
+    while waiting and len(found) < _LISTED and entered < _ENTERED and characters < _LISTED_CHARACTERS:
         entered += 1
         relative, depth = waiting.pop()
         try:
@@ -242,7 +245,9 @@ def files_under(work: str) -> dict[str, int]:
                 if depth < _DEPTH:
                     waiting.append((f"{name}/", depth + 1))
             elif entry.is_file(follow_symlinks=False) and len(found) < _LISTED:
-                found[name] = entry.stat(follow_symlinks=False).st_size
+                with contextlib.suppress(OSError):  # gone meanwhile
+                    found[name] = entry.stat(follow_symlinks=False).st_size
+                    characters += len(name)
     return found
 
 

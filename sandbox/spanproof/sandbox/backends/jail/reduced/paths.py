@@ -41,6 +41,7 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"
 _CREDENTIALS = frozenset(("pip.conf", ".condarc", ".npmrc"))
 _SHARED = ("/usr", "/usr/local")
 _OWN_DESCRIPTOR = re.compile(r"/+dev/+(fd(/\d+)?|stdin|stdout|stderr)/*")
+_OWN_NETWORK = re.compile(r"/proc/self/(task/\d+/)?net(/|$)")
 _PROC_READ = re.compile(
     r"(cpuinfo|meminfo|stat|version|version_signature|filesystems|loadavg|uptime|sys/(kernel|vm|fs)/[a-z_.]+"
     r"|sys/kernel/random/(boot_id|uuid|entropy_avail|poolsize))"
@@ -145,6 +146,8 @@ class ReducedBoundary(Boundary):
         )
 
     def _judge_kernel_s(self, resolved: str, *, writes: bool) -> Judged:
+        if _OWN_NETWORK.match(resolved):
+            return Judged.FORBIDDEN  # it is the machine's
         if resolved.startswith("/proc/self/"):
             return Judged.FORBIDDEN if writes and "/fd/" not in resolved else Judged.INSIDE
         if re.match(r"/proc/\d+(/|$)", resolved):

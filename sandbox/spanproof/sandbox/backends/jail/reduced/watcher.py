@@ -23,13 +23,12 @@ from spanproof.sandbox.backends.jail.seccomp.notifications import EPERM, GO_ON, 
 from spanproof.sandbox.backends.jail.seccomp.syscalls import Arch
 
 _DONE = Answer(value=0)
-_NO_PROCESS = Answer(errno.ESRCH)
-_SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open")
-_ON_A_PROCESS = ("prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler")
 
 
 class GuardedWatcher(FileWatcher, SocketWatcher, ProcessWatcher):
     """Serves the listener of one run after the other."""
+
+    _tree: Descendants
 
     def __init__(
         self, arch: Arch, boundary: ReducedBoundary, tree: Descendants, box: Directory, dns_stub: DnsStub

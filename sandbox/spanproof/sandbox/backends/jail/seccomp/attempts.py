@@ -1,16 +1,32 @@
-"""What a run attempted: each distinct attempt once, in order, and no more of them than can be reported.
+"""What a run attempted: each distinct attempt once, with a count, and none that was refused lost in a flood.
 
-In: one attempt at a time, as the watcher sees it. Out: facts, from which the host classes the run.
+In: one attempt at a time, as the watcher sees it. Out: facts, from which the host classes the run. Attempts
+of each kind, refused and allowed ones apart, have room of their own; what finds none is counted in one
+entry, and the record says that it is not whole.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from spanproof.sandbox.guest.wire import Header
 
+MERGED = "(others)"
+"""The target of the entry that counts those for which there was no room."""
 _TARGET_CHARACTERS = 4096
 _ATTEMPTS = 1000
+"""Distinct ones of a kind, refused or allowed."""
+_CHARACTERS = 128 * 1024
+"""Of their targets: a result must stay within a frame, where each may take six bytes."""
+
+
+@dataclass(slots=True)
+class Kept:
+    """One distinct attempt: whether each time it was allowed, and how often it was made."""
+
+    allowed: bool
+    count: int = 1
 
 
 @dataclass(slots=True)
@@ -18,39 +34,60 @@ class Record:
     """What a run attempted.
 
     Attributes:
-        attempts: (kind, target) to whether it was allowed; a refusal outweighs.
+        attempts: by kind and target; a refusal outweighs.
+        merged: how many found no room, by kind and whether they were allowed.
         network_used: whether the network namespace may hold traces of the run.
         memory_refused: bytes of the largest single mapping that was refused.
-        dropped: how many attempts were not kept.
         missing: files that were to be read, and are not there.
     """
 
-    attempts: dict[tuple[str, str], bool] = field(default_factory=dict)
+    attempts: dict[tuple[str, str], Kept] = field(default_factory=dict)
+    merged: Counter[tuple[str, bool]] = field(default_factory=Counter)
     network_used: bool = False
     memory_refused: int = 0
-    dropped: int = 0
     missing: set[str] = field(default_factory=set)
+    _entries: Counter[tuple[str, bool]] = field(default_factory=Counter)
+    _characters: Counter[tuple[str, bool]] = field(default_factory=Counter)
 
     def to_header(self) -> Header:
-        """All of it, as the host receives it; of most runs there is nothing."""
+        """Return the record as a part of a result; of most runs there is nothing."""
         if not self.attempts and not self.memory_refused:
             return {}
         return {
-            "attempts": [[kind, target, allowed] for (kind, target), allowed in self.attempts.items()],
+            "attempts": self.rows(),
+            "merged": bool(self.merged),
             "missing": sorted(self.missing),
             "memory_refused": self.memory_refused,
         }
 
+    def rows(self) -> list[list[object]]:
+        """Return kind, target, whether it was allowed, and count of each attempt, in order."""
+        rows: list[list[object]] = [
+            [kind, target, kept.allowed, kept.count] for (kind, target), kept in self.attempts.items()
+        ]
+        return rows + [[kind, MERGED, allowed, count] for (kind, allowed), count in self.merged.items()]
+
     def note(self, kind: str, target: str, *, allowed: bool, missing: bool = False) -> None:
-        """Keep an attempt; refused and allowed for the same target are two facts only if both happened."""
+        """Keep an attempt; refused and allowed for the same target are one, which was refused."""
         key = (kind, target[:_TARGET_CHARACTERS])
-        if key in self.attempts:
-            self.attempts[key] = self.attempts[key] and allowed
+        kept = self.attempts.get(key)
+        if kept is not None:
+            kept.allowed = kept.allowed and allowed
+            kept.count += 1
             if not missing:
                 self.missing.discard(key[1])
-        elif len(self.attempts) < _ATTEMPTS:
-            self.attempts[key] = allowed
+        elif self._has_room(kind, allowed, len(key[1])):
+            self.attempts[key] = Kept(allowed)
             if missing:
                 self.missing.add(key[1])
         else:
-            self.dropped += 1
+            self.merged[kind, allowed] += 1
+
+    def _has_room(self, kind: str, allowed: bool, characters: int) -> bool:
+        """Take room for one more, if there is any."""
+        group = kind, allowed
+        if self._entries[group] >= _ATTEMPTS or self._characters[group] + characters > _CHARACTERS:
+            return False
+        self._entries[group] += 1
+        self._characters[group] += characters
+        return True
