@@ -93,3 +93,35 @@ for number in range(900):
     done = jail.run(Program("python", source))
     assert done.failure_class is FailureClass.OK
     assert 0 < len(done.files) < 900
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import os, shutil\nfor d in ('work', 'tmp', 'shm', 'code'): shutil.rmtree(f'/box/{d}', True)",
+        "import ctypes\nopen('f', 'w').close()\nctypes.CDLL(None).truncate(b'f', ctypes.c_long(-1))",
+        "import os\nos.symlink('a', 'a')\ntry: open('a')\nexcept OSError: pass",
+    ],
+    ids=["no work directory", "negative size", "a link to itself"],
+)
+def test_hostile_arguments_break_no_supervisor_and_are_no_attempt(jail: Sandbox, source: str) -> None:
+    done = jail.run(Program("python", source))
+    assert (done.failure_class, done.attempts, done.attempts_whole) == (FailureClass.OK, (), True)
+
+
+def test_each_message_of_one_call_is_on_record(jail: Sandbox) -> None:
+    source = """
+import ctypes, socket, struct
+plain = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+def address(host):
+    return ctypes.create_string_buffer(struct.pack("=H", 2) + struct.pack("!H", 99) + bytes(host))
+both = [address((127, 0, 0, 1)), address((203, 0, 113, 9))]
+piece = ctypes.create_string_buffer(struct.pack("QQ", ctypes.addressof(both[0]), 4))
+heads = [
+    struct.pack("=QI4xQQQQi4xI4x", ctypes.addressof(one), 16, ctypes.addressof(piece), 1, 0, 0, 0, 0)
+    for one in both
+]
+ctypes.CDLL(None).sendmmsg(plain.fileno(), ctypes.create_string_buffer(b"".join(heads)), 2, 0)
+"""
+    done = jail.run(Program("python", source))
+    assert Attempt(AttemptKind.NETWORK, "203.0.113.9:99", allowed=False) in done.attempts

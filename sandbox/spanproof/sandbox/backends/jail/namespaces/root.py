@@ -195,7 +195,7 @@ class Tmpfs:
 
     def _state(self) -> tuple[int, ...]:
         space = os.statvfs(BOX)
-        changed = (os.lstat(f"{BOX}/{name}").st_ctime_ns for name in ("", "work", "tmp", "shm", "code"))
+        changed = (_changed_at(f"{BOX}/{name}") for name in ("", "work", "tmp", "shm", "code"))
         return (space.f_blocks, space.f_bfree, space.f_ffree, *changed)
 
     def resize(self, size_bytes: int) -> None:
@@ -225,6 +225,14 @@ class Tmpfs:
     def enforce(self) -> str | None:
         """See `Box`; the kernel does."""
         return None
+
+
+def _changed_at(path: str) -> int:
+    """When a directory was changed last, in nanoseconds; -1 for one that a program has removed."""
+    try:
+        return os.lstat(path).st_ctime_ns
+    except OSError:
+        return -1
 
 
 def files_under(work: str) -> dict[str, int]:

@@ -36,6 +36,7 @@ class Record:
     Attributes:
         attempts: by kind and target; a refusal outweighs.
         merged: how many found no room, by kind and whether they were allowed.
+        unjudged: calls that could not be judged, and were refused, or went only where namespaces let them.
         network_used: whether the network namespace may hold traces of the run.
         memory_refused: bytes of the largest single mapping that was refused.
         missing: files that were to be read, and are not there.
@@ -43,6 +44,7 @@ class Record:
 
     attempts: dict[tuple[str, str], Kept] = field(default_factory=dict)
     merged: Counter[tuple[str, bool]] = field(default_factory=Counter)
+    unjudged: int = 0
     network_used: bool = False
     memory_refused: int = 0
     missing: set[str] = field(default_factory=set)
@@ -51,11 +53,11 @@ class Record:
 
     def to_header(self) -> Header:
         """Return the record as a part of a result; of most runs there is nothing."""
-        if not self.attempts and not self.memory_refused:
+        if not self.attempts and not self.memory_refused and not self.unjudged:
             return {}
         return {
             "attempts": self.rows(),
-            "merged": bool(self.merged),
+            "merged": bool(self.merged or self.unjudged),
             "missing": sorted(self.missing),
             "memory_refused": self.memory_refused,
         }

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from spanproof.sandbox.backends.jail.seccomp.resolve import Unresolvable, resolve_path
+from spanproof.sandbox.backends.jail.seccomp.resolve import TooLong, TooManyLinks, resolve_path
 
 _WRITABLE = ("/box", "/tmp", "/var/tmp", "/run", "/dev/shm", "/proc/self/fd", "/dev/fd")  # noqa: S108
 _DEVICES = frozenset(
@@ -65,11 +65,14 @@ class Boundary:
     def judge(self, path: str, pid: int, *, writes: bool, follows: bool = True) -> tuple[Judged, str]:
         """Judge the object that an absolute path leads a guest's thread to; return its path too.
 
-        A path that takes more work than is done for one is forbidden.
+        A path that takes more work than is done for one is forbidden; one that the kernel does not follow to
+        its end opens nothing, so that it is inside.
         """
         try:
             resolved = resolve_path(path, pid, follows=follows)
-        except Unresolvable:
+        except TooManyLinks:
+            return Judged.INSIDE, path
+        except TooLong:
             return Judged.FORBIDDEN, path
         return self._judge(resolved, writes=writes), resolved
 

@@ -18,8 +18,12 @@ _MOST_LINKS = 40  # as the kernel's MAXSYMLINKS
 _MOST_STEPS = 4096
 
 
-class Unresolvable(Exception):  # noqa: N818 - what a path is
-    """A path takes more work than is done for one."""
+class TooManyLinks(Exception):  # noqa: N818 - what a path has
+    """A path leads through more links than the kernel follows: the call fails with ELOOP."""
+
+
+class TooLong(Exception):  # noqa: N818 - what a path is
+    """A path takes more steps than are made for one."""
 
 
 def resolve_path(path: str, thread: int, *, follows: bool = True) -> str:
@@ -34,7 +38,8 @@ def resolve_path(path: str, thread: int, *, follows: bool = True) -> str:
         follows: whether a link at the end of the path is followed.
 
     Raises:
-        Unresolvable: it takes too many links or steps.
+        TooManyLinks: the kernel does not follow it to its end either.
+        TooLong: it takes too many steps.
     """
     if not path.startswith("/proc"):
         found = _resolve_by_kernel(path, follows=follows)
@@ -75,7 +80,7 @@ class _Walk:
             name = waiting.pop()
             steps += 1
             if steps > _MOST_STEPS:
-                raise Unresolvable
+                raise TooLong
             if name in ("", "."):
                 continue
             if name == "..":
@@ -104,7 +109,7 @@ class _Walk:
             return here  # a pipe, a socket, a namespace: an object without a path
         self._links += 1
         if self._links > _MOST_LINKS:
-            raise Unresolvable
+            raise TooManyLinks
         waiting.extend(text.split("/")[::-1])
         return "" if text.startswith("/") else here.rpartition("/")[0]
 

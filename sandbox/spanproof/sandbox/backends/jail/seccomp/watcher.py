@@ -39,6 +39,10 @@ from spanproof.sandbox.tape.target import Target
 
 _MESSAGE_HEAD = struct.Struct("=QI")
 """Of a `msghdr`: where the address is, and how long."""
+_MESSAGE_BYTES = 64
+"""Of an `mmsghdr`."""
+_MESSAGES = 64
+"""Of one call, whose addresses are read."""
 _PATH_BYTES = 4096
 WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _AT_FDCWD = -100
@@ -106,6 +110,11 @@ class Watcher:
         except OSError:
             # The caller's memory cannot be read: the kernel would fail the call with EFAULT.
             return Answer(errno.EFAULT)
+        except (OverflowError, ValueError):
+            return Answer(errno.EINVAL)  # an argument that no such call can have
+        except Exception:  # noqa: BLE001 - whatever hostile arguments find, the call is answered
+            self.record.unjudged += 1
+            return EPERM
 
     def _table(self) -> dict[str, Callable[[str, Notification], Answer]]:
         table: dict[str, Callable[[str, Notification], Answer]] = dict.fromkeys(REFUSED, self._refuse)
@@ -238,7 +247,27 @@ class Watcher:
         if len(head) < _MESSAGE_HEAD.size:
             return Answer(errno.EFAULT)  # it begins at the end of a page, and the next one is missing
         pointer, length = _MESSAGE_HEAD.unpack(head)
+        if name == "sendmmsg":
+            self._note_further(call)
         return self._network(name, pointer, length, call)
+
+    def _note_further(self, call: Notification) -> None:
+        """Record where the messages of `sendmmsg` behind the first one go; each has an address of its own."""
+        count = call.args[2] & 0xFFFFFFFF
+        for number in range(1, min(count, _MESSAGES)):
+            head = kernel.read_memory(call.pid, call.args[1] + number * _MESSAGE_BYTES, _MESSAGE_HEAD.size)
+            if len(head) < _MESSAGE_HEAD.size:
+                return
+            pointer, length = _MESSAGE_HEAD.unpack(head)
+            raw = kernel.read_memory(call.pid, pointer, min(length, 128)) if pointer and length else b""
+            target = addresses.parse(raw)
+            if target is None or target.path is not None or target.goes_nowhere:
+                continue
+            text, served = self._recorded(target)
+            if not served:
+                self.record.note("network", text, allowed=target.loopback)
+        if count > _MESSAGES:
+            self.record.unjudged += count - _MESSAGES
 
     def _network(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
         pid = call.pid
