@@ -27,7 +27,8 @@ _UNITS = {
         "*", "@a\n",
     ],
     "sql": [
-        "(", "SELECT ", "CASE WHEN ", "JOIN a ", "a.", "'", "/*", "WITH a AS (", "NOT ", "INTERVAL ", "[", "{",
+        "(", "SELECT ", "CASE WHEN ", "JOIN a ", "a.", "'", "/*", "WITH a AS (", "NOT ", "INTERVAL ",
+        "[", "{",
     ],
 }  # fmt: skip
 

@@ -14,8 +14,8 @@ from typing import Final
 
 from spanproof.sandbox.scanners.boundary import Pieces
 from spanproof.sandbox.scanners.python import payloads
-from spanproof.sandbox.scanners.python.machine import Arguments, Check, Machine
-from spanproof.sandbox.scanners.python.sinks import Effect
+from spanproof.sandbox.scanners.python.machine import Arguments, Machine
+from spanproof.sandbox.scanners.python.targets import Call, Check
 from spanproof.sandbox.scanners.python.values import (
     NAME,
     Const,
@@ -30,25 +30,21 @@ from spanproof.sandbox.scanners.python.values import (
 )
 
 
-def _shell(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
+def _shell(call: Call, value: Value) -> Value | None:
     for option in options_of(value):
-        payloads.run_command(m, pieces_of(option), taint_of(option), function.name, node)
+        payloads.run_command(call.m, pieces_of(option), taint_of(option), call.name, call.node)
     return None
 
 
-def _argv(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
+def _argv(call: Call, value: Value) -> Value | None:
     for option in options_of(value):
         if isinstance(option, Items):
-            _argv_list(m, option, arguments, function, node)
+            _argv_list(call.m, option, call.arguments, call.function, call.node)
         else:
-            payloads.run_command(m, pieces_of(option), taint_of(option), function.name, node)
-    environment = arguments.named.get("env")
+            payloads.run_command(call.m, pieces_of(option), taint_of(option), call.name, call.node)
+    environment = call.arguments.named.get("env")
     if isinstance(environment, Ref) and environment.name == "os.environ":
-        m.context.crossed("python", m.context.boundary.environment(""), m.place(node), "os.environ:")
+        call.crossed(call.boundary.environment(""), "os.environ")
     return None
 
 
@@ -67,25 +63,23 @@ def _argv_list(m: Machine, value: Items, arguments: Arguments, function: Ref, no
     payloads.run_command(m, _compact(pieces), taint_of(value), function.name, node)
 
 
-def _spawn_arguments(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
+def _spawn_arguments(call: Call, value: Value) -> Value | None:
     # os.execl(path, arg0, arg1, …): the program's own name is given twice.
-    rest = arguments.positional[effect.position + 2 :]
+    rest = call.arguments.positional[call.effect.position + 2 :]
     rest = [one for one in rest if not isinstance(one, Mapping)]
-    _argv_list(m, Items([value, *rest], more=arguments.more), Arguments([], {}), function, node)
+    _argv_list(
+        call.m, Items([value, *rest], more=call.arguments.more), Arguments([], {}), call.function, call.node
+    )
     return None
 
 
-def _spawn(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
+def _spawn(call: Call, value: Value) -> Value | None:
     _argv_list(
-        m,
-        Items(arguments.positional[effect.position :], more=arguments.more),
+        call.m,
+        Items(call.arguments.positional[call.effect.position :], more=call.arguments.more),
         Arguments([], {}),
-        function,
-        node,
+        call.function,
+        call.node,
     )
     return None
 

@@ -17,10 +17,10 @@ from typing import Final
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.python import commands, databases, payloads
-from spanproof.sandbox.scanners.python.machine import Arguments, Check, Machine
+from spanproof.sandbox.scanners.python.machine import Arguments, Machine
 from spanproof.sandbox.scanners.python.names import module_of
 from spanproof.sandbox.scanners.python.sinks import SINKS, Effect
-from spanproof.sandbox.scanners.python.targets import NETWORK, judge_flow, judge_host, judge_path, plain_name
+from spanproof.sandbox.scanners.python.targets import NETWORK, Call, Check, judge_flow, judge_path, plain_name
 from spanproof.sandbox.scanners.python.values import (
     Const,
     Function,
@@ -61,7 +61,7 @@ def apply(
             value = Const("localhost")  # what drivers reach when no host is given
         if value is None:
             continue
-        found = check(m, function, value, effect, arguments, node)
+        found = check(Call(m, function, effect, arguments, node), value)
         result = found if found is not None else result
     return result
 
@@ -101,194 +101,156 @@ def handed_over(m: Machine, function: Ref, node: ast.expr) -> None:
 
 
 def _path_check(action: Action) -> Check:
-    def check(
-        m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-    ) -> Value | None:
-        judge_path(m, action, value, function.name, node)
-        return Ref(f"{function.name}()", _FILE) if action is Action.READ else None
+    def check(call: Call, value: Value) -> Value | None:
+        call.judge_path(action, value)
+        return Ref(f"{call.name}()", _FILE) if action is Action.READ else None
 
     return check
 
 
-def _open(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
-    mode = arguments.get(2 if function.name == "numpy.memmap" else 1, "mode")
+def _open(call: Call, value: Value) -> Value | None:
+    mode = call.arguments.get(2 if call.name == "numpy.memmap" else 1, "mode")
     writes = False
     for option in options_of(mode) if mode is not None else ():
         text = option.value if isinstance(option, Const) else "r+"
         writes = writes or (isinstance(text, str) and bool(_WRITING_MODE.search(text.partition(":")[0])))
-    judge_path(m, Action.WRITE if writes else Action.READ, value, function.name, node)
-    return Ref(f"{function.name}()", _FILE)
+    call.judge_path(Action.WRITE if writes else Action.READ, value)
+    return Ref(f"{call.name}()", _FILE)
 
 
-def _os_open(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
-    flags = arguments.get(1, "flags")
+def _os_open(call: Call, value: Value) -> Value | None:
+    flags = call.arguments.get(1, "flags")
     reads = isinstance(flags, Ref) and flags.name == "os.O_RDONLY"
-    judge_path(m, Action.READ if reads or flags is None else Action.WRITE, value, "os.open", node)
+    judge_path(call.m, Action.READ if reads or flags is None else Action.WRITE, value, "os.open", call.node)
     return Ref("os.open()", _FILE)
 
 
-def _load(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
+def _load(call: Call, value: Value) -> Value | None:
     result: Value | None = None
     for option in options_of(value):
         head = pieces_of(option)[0]
         if head is not None and head.lstrip()[:1] in {"{", "[", "<"}:
             continue  # the data itself, as read_json and read_html take it
         if head is not None and "://" in head[:16]:
-            _url(m, function, option, effect, arguments, node)
-            result = Ref(f"{function.name}()", NETWORK)
+            _url(call, option)
+            result = Ref(f"{call.name}()", NETWORK)
         elif isinstance(option, Ref) and "()" in option.name and not option.name.startswith("?"):
             continue  # an object some library made: a buffer, a response, a connection
         else:
-            judge_path(m, Action.READ, option, function.name, node)
-    return result or Ref(f"{function.name}()", _FILE)
+            call.judge_path(Action.READ, option)
+    return result or Ref(f"{call.name}()", _FILE)
 
 
-def _save(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
+def _save(call: Call, value: Value) -> Value | None:
     for option in options_of(value):
         if isinstance(option, Const | Text | Path | Unknown):
-            if function.name.startswith("?.") and isinstance(option, Unknown) and "." not in effect.keyword:
-                judge_path(m, Action.WRITE, option, function.name, node)
-            else:
-                judge_path(m, Action.WRITE, option, function.name, node)
+            call.judge_path(Action.WRITE, option)
     return None
 
 
-def _path_self(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
+def _path_self(call: Call, value: Value) -> Value | None:
     if isinstance(value, Path | Unknown):
-        judge_path(m, Action(effect.keyword), value, function.name, node)
+        call.judge_path(Action(call.effect.keyword), value)
     return None
 
 
 def _optional(check_kind: str) -> Check:
-    def check(
-        m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-    ) -> Value | None:
+    def check(call: Call, value: Value) -> Value | None:
         if isinstance(value, Const) and value.value is None:
             return None
-        if effect.position < len(arguments.positional) or effect.keyword in arguments.named:
-            return CHECKS[check_kind](m, function, value, effect, arguments, node)
+        if (
+            call.effect.position < len(call.arguments.positional)
+            or call.effect.keyword in call.arguments.named
+        ):
+            return CHECKS[check_kind](call, value)
         return None
 
     return check
 
 
-def _url(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
+def _url(call: Call, value: Value) -> Value | None:
     for option in options_of(value):
         if isinstance(option, Ref) and option.name.startswith(("urllib.request.Request()", "requests.")):
             continue  # judged where it was made
-        crossing = m.context.boundary.url(pieces_of(option))
-        m.context.crossed("python", crossing, m.place(node), f"{plain_name(function.name)}:")
-    judge_flow(m, arguments, node, function.name)
-    return Ref(f"{function.name}()", NETWORK)
+        crossing = call.boundary.url(pieces_of(option))
+        call.crossed(crossing)
+    judge_flow(call.m, call.arguments, call.node, call.name)
+    return Ref(f"{call.name}()", NETWORK)
 
 
-def _host(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
-    port = arguments.get(effect.position + 1, "port")
-    judge_host(m, value, port, function.name, node)
-    return Ref(f"{function.name}()", NETWORK)
+def _host(call: Call, value: Value) -> Value | None:
+    port = call.arguments.get(call.effect.position + 1, "port")
+    call.judge_host(value, port)
+    return Ref(f"{call.name}()", NETWORK)
 
 
-def _address(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
+def _address(call: Call, value: Value) -> Value | None:
     for option in options_of(value):
         if isinstance(option, Items) and option.items:
-            judge_host(
-                m, option.items[0], option.items[1] if len(option.items) > 1 else None, function.name, node
-            )
+            call.judge_host(option.items[0], option.items[1] if len(option.items) > 1 else None)
         elif isinstance(option, Const) and isinstance(option.value, str):
-            judge_path(m, Action.WRITE, option, function.name, node)  # a unix socket
+            call.judge_path(Action.WRITE, option)  # a unix socket
         else:
-            judge_host(m, option, None, function.name, node)
-    judge_flow(m, arguments, node, function.name)
-    return Ref(f"{function.name}()", NETWORK)
+            call.judge_host(option, None)
+    judge_flow(call.m, call.arguments, call.node, call.name)
+    return Ref(f"{call.name}()", NETWORK)
 
 
-def _last_address(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
-    return _address(
-        m, function, arguments.positional[-1] if arguments.positional else value, effect, arguments, node
-    )
+def _last_address(call: Call, value: Value) -> Value | None:
+    return _address(call, call.arguments.positional[-1] if call.arguments.positional else value)
 
 
-def _connect(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
+def _connect(call: Call, value: Value) -> Value | None:
     """`.connect` on an object that is not known: judged where its argument looks like an address."""
     for option in options_of(value):
         if isinstance(option, Items) and len(option.items) == 2 and option.kind == "tuple":
-            return _address(m, function, option, effect, arguments, node)
+            return _address(call, option)
     return None
 
 
-def _environment(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
+def _environment(call: Call, value: Value) -> Value | None:
     for option in options_of(value):
         pieces = pieces_of(option)
         name = pieces[0] if len(pieces) == 1 and pieces[0] is not None else ""
-        if m.context.crossed(
-            "python", m.context.boundary.environment(name), m.place(node), f"{function.name}:"
-        ):
+        if call.crossed(call.boundary.environment(name)):
             return Unknown(_ENVIRONMENT)
     return Unknown(frozenset({"any"}))
 
 
-def _whole_environment(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
-    m.context.crossed("python", m.context.boundary.environment(""), m.place(node), f"{function.name}:")
+def _whole_environment(call: Call, value: Value) -> Value | None:
+    call.crossed(call.boundary.environment(""))
     return Unknown(_ENVIRONMENT)
 
 
-def _set_environment(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
+def _set_environment(call: Call, value: Value) -> Value | None:
     name = pieces_of(value)[0]
     if name is not None and name.upper().startswith(("LD_", "DYLD_", "PYTHON", "PATH", "BASH_ENV", "IFS")):
-        m.add("environment.write", node, f"sets {name}, which changes how programs load")
+        call.add("environment.write", f"sets {name}, which changes how programs load")
     return None
 
 
-def _callback(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
-    return m.call(
-        value, Arguments(arguments.positional[effect.position + 1 :], arguments.named, arguments.more), node
+def _callback(call: Call, value: Value) -> Value | None:
+    return call.m.call(
+        value,
+        Arguments(
+            call.arguments.positional[call.effect.position + 1 :], call.arguments.named, call.arguments.more
+        ),
+        call.node,
     )
 
 
-def _thread(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
-    given = arguments.get(
-        effect.position + (2 if function.name.endswith(("Thread", "Process")) else 1), "args"
+def _thread(call: Call, value: Value) -> Value | None:
+    given = call.arguments.get(
+        call.effect.position + (2 if call.name.endswith(("Thread", "Process")) else 1), "args"
     )
     items = given.items if isinstance(given, Items) else []
     more = given is not None and not isinstance(given, Items)
     if isinstance(value, Function | Ref):
-        m.call(value, Arguments(items, {}, more), node)
+        call.m.call(value, Arguments(items, {}, more), call.node)
     return None
 
 
-def _nothing(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
+def _nothing(call: Call, value: Value) -> Value | None:
     return None
 
 

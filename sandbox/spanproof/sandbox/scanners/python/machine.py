@@ -17,7 +17,6 @@ from typing import Any, TypeAlias
 
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.python.sinks import Effect
 from spanproof.sandbox.scanners.python.values import UNKNOWN, Function, Instance, Klass, Ref, Scope, Value
 from spanproof.sandbox.scanners.source import Place
 
@@ -31,9 +30,6 @@ Executor = Callable[["Machine", Any], Flow]
 Caller = Callable[["Machine", Value, "Arguments", ast.expr], Value]
 Model = Callable[["Machine", Ref, "Arguments", ast.expr], Value | None]
 """What a call outside the program gives; None where it is like any other."""
-
-Check = Callable[["Machine", Ref, Value, Effect, "Arguments", ast.expr], Value | None]
-"""Judges one effect of a call; gives the call's result where the effect decides it."""
 
 FREE_STEPS = 4_000
 """Nodes that unrolled loops and inlined calls may read beyond the source's own."""

@@ -5,8 +5,6 @@ call, or a review where the source is not known. Nothing is executed or unpickle
 opcode.
 """
 
-# ruff: noqa: ARG001 - functions of one table share one signature
-
 from __future__ import annotations
 
 import ast
@@ -19,7 +17,7 @@ from spanproof.sandbox.scanners.boundary import Pieces
 from spanproof.sandbox.scanners.context import MAX_NESTING
 from spanproof.sandbox.scanners.python import attributes
 from spanproof.sandbox.scanners.python.machine import Arguments, Machine
-from spanproof.sandbox.scanners.python.sinks import Effect
+from spanproof.sandbox.scanners.python.targets import Call
 from spanproof.sandbox.scanners.python.values import (
     UNKNOWN,
     Const,
@@ -67,68 +65,54 @@ def run_sql(m: Machine, pieces: Pieces, who: str, node: ast.expr) -> None:
     scan_functions(m.context.nested(m.place(node), f"{who.removeprefix('?.')} runs a statement: "), text)
 
 
-def code_effect(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
+def code_effect(call: Call, value: Value) -> Value | None:
     """`exec`, `eval` and their like: what folds to source is read in its turn."""
-    namespaces = [arguments.get(index, name) for index, name in ((1, "globals"), (2, "locals"))]
-    given = (
-        [one for one in namespaces if isinstance(one, Mapping)] if function.name in {"exec", "eval"} else []
-    )
+    namespaces = [call.arguments.get(index, name) for index, name in ((1, "globals"), (2, "locals"))]
+    given = [one for one in namespaces if isinstance(one, Mapping)] if call.name in {"exec", "eval"} else []
     if not given:
-        return join_all(_run_source(m, function.name, option, node) for option in options_of(value))
-    outer = m.scope
-    m.scope = Scope(outer)
+        return join_all(_run_source(call.m, call.name, option, call.node) for option in options_of(value))
+    outer = call.m.scope
+    call.m.scope = Scope(outer)
     for namespace in given:
-        m.scope.names.update({str(key): entry for key, entry in namespace.entries.items()})
+        call.m.scope.names.update({str(key): entry for key, entry in namespace.entries.items()})
     try:
-        return join_all(_run_source(m, function.name, option, node) for option in options_of(value))
+        return join_all(_run_source(call.m, call.name, option, call.node) for option in options_of(value))
     finally:
-        given[-1].entries.update(m.scope.names)
-        m.scope = outer
+        given[-1].entries.update(call.m.scope.names)
+        call.m.scope = outer
 
 
-def pickle_effect(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
+def pickle_effect(call: Call, value: Value) -> Value | None:
     """Unpickling: what the pickle would call is judged."""
-    return join_all(_unpickle(m, function.name, option, node) for option in options_of(value))
+    return join_all(_unpickle(call.m, call.name, option, call.node) for option in options_of(value))
 
 
-def pickle_file_effect(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
+def pickle_file_effect(call: Call, value: Value) -> Value | None:
     """Unpickling from a file object; one over known bytes is read like them."""
     for option in options_of(value):
         inner = option.owner if isinstance(option, Ref) and option.name == "io.BytesIO()" else None
-        _unpickle(m, function.name, inner if inner is not None else option, node)
+        _unpickle(call.m, call.name, inner if inner is not None else option, call.node)
     return None
 
 
-def yaml_effect(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
+def yaml_effect(call: Call, value: Value) -> Value | None:
     """`yaml.load`, harmless with a safe loader."""
-    loader = arguments.get(1, "Loader")
+    loader = call.arguments.get(1, "Loader")
     if isinstance(loader, Ref) and "Safe" in loader.name:
         return None
-    return unsafe_yaml_effect(m, function, value, effect, arguments, node)
+    return unsafe_yaml_effect(call, value)
 
 
-def unsafe_yaml_effect(
-    m: Machine, function: Ref, value: Value, effect: Effect, arguments: Arguments, node: ast.expr
-) -> Value | None:
+def unsafe_yaml_effect(call: Call, value: Value) -> Value | None:
     """A YAML loader that builds any object."""
     for option in options_of(value):
         if isinstance(option, Const) and isinstance(option.value, str):
             if _YAML_CODE.search(option.value):
-                m.add("deserialize.code", node, f"{function.name} builds objects a YAML text names")
+                call.add("deserialize.code", f"{call.name} builds objects a YAML text names")
         elif "network" in taint_of(option):
-            m.add(
-                "deserialize.code", node, f"{function.name} builds any object from what came over the network"
-            )
+            call.add("deserialize.code", f"{call.name} builds any object from what came over the network")
         else:
-            m.add("deserialize.untrusted", node, f"{function.name} can build any object")
+            call.add("deserialize.untrusted", f"{call.name} can build any object")
     return None
 
 

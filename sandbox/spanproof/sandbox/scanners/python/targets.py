@@ -6,10 +6,12 @@ In: an abstract value that is a path or a host, and the call it reached. Out: fi
 from __future__ import annotations
 
 import ast
-from typing import Final
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
-from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.boundary import Action, Boundary, Crossing
 from spanproof.sandbox.scanners.python.machine import Arguments, Machine
+from spanproof.sandbox.scanners.python.sinks import Effect
 from spanproof.sandbox.scanners.python.values import (
     NAME,
     Const,
@@ -37,6 +39,47 @@ _BUFFERS = (
 
 NETWORK: Final = frozenset({"network"})
 """The taint of what came over the network."""
+
+
+class Call(NamedTuple):
+    """One call of something outside the program, and the effect that is judged."""
+
+    m: Machine
+    function: Ref
+    effect: Effect
+    arguments: Arguments
+    node: ast.expr
+
+    @property
+    def name(self) -> str:
+        """The resolved name of what is called."""
+        return self.function.name
+
+    @property
+    def boundary(self) -> Boundary:
+        """What its arguments are held against."""
+        return self.m.context.boundary
+
+    def add(self, rule: str, message: str) -> None:
+        """Report one finding; `rule` without the language."""
+        self.m.add(rule, self.node, message)
+
+    def crossed(self, crossing: Crossing | None, who: str = "") -> bool:
+        """Report a crossing of the boundary, if it is one."""
+        who = who or plain_name(self.name)
+        return self.m.context.crossed("python", crossing, self.m.place(self.node), f"{who}:")
+
+    def judge_path(self, action: Action, value: Value) -> None:
+        """Hold a path against the boundary."""
+        judge_path(self.m, action, value, self.name, self.node)
+
+    def judge_host(self, value: Value, port: Value | None) -> None:
+        """Hold a host against the boundary."""
+        judge_host(self.m, value, port, self.name, self.node)
+
+
+Check = Callable[[Call, Value], Value | None]
+"""Judges one effect of a call by its argument; gives the call's result where the effect decides it."""
 
 
 def judge_path(m: Machine, action: Action, value: Value, who: str, node: ast.expr) -> None:
