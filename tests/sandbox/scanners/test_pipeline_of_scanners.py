@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from spanproof.sandbox.policy import Policy
+from spanproof.sandbox.scanners import grammar
 from spanproof.sandbox.scanners.context import Context, OutOfTime
 from spanproof.sandbox.scanners.model import Severity, Verdict
 from spanproof.sandbox.scanners.pipeline import MAX_CHARACTERS, Pipeline, Scanner
@@ -41,8 +42,7 @@ def test_a_scanner_that_runs_out_of_time_denies() -> None:
 
 
 def test_a_missing_parser_denies_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [one for one in sys.modules if one.startswith("spanproof.sandbox.scanners.shell.")]:
-        monkeypatch.delitem(sys.modules, name)
+    grammar._language.cache_clear()
     monkeypatch.setitem(sys.modules, "tree_sitter_bash", None)
 
     scan = Pipeline().scan("bash", "ls")

@@ -40,7 +40,7 @@ def widened(texts: Sequence[Pieces]) -> Pieces:
 
 
 def covers(wide: Pieces, text: Pieces) -> bool:
-    """Whether a widened text stands for this one too."""
+    """Whether a widened text covers this one."""
     return wide in {text, (None,)} or wide == widened((wide, text))
 
 

@@ -53,7 +53,7 @@ def scan(context: Context, source: Source) -> None:
     for rule, pattern, what in (
         ("prompt.injection", _INJECTION, "contains instructions to the model"),
         ("prompt.injection", _MARKS, "contains control tokens of a chat template"),
-        ("prompt.jailbreak", _JAILBREAK, "asks the model to ignore its restrictions"),
+        ("prompt.jailbreak", _JAILBREAK, "orders the model to ignore its restrictions"),
     ):
         for found in pattern.finditer(normal):
             context.add(rule, source.place(*found.span()) if same else START, what)

@@ -126,7 +126,7 @@ def any_of(values: Iterable[Value]) -> Value:
 
 
 def covers(wide: Value, value: Value) -> bool:
-    """Whether a widened value stands for this one too."""
+    """Whether a widened value covers this one."""
     if wide is value or wide in (UNKNOWN, value):
         return True
     return isinstance(wide, Text) and isinstance(value, Text) and pieces_cover(wide.pieces, value.pieces)

@@ -113,7 +113,7 @@ def _combinations(values: list[Value]) -> list[list[Value]]:
 
 
 _MAX_ROWS: Final = 36
-"""Combinations of alternatives that are joined; a path that is not known stands in for the rest."""
+"""Combinations of alternatives that are joined; a path that is not known takes the place of the rest."""
 
 
 _DIRECTIVE: Final = re.compile(r"%[-_0^#]?[A-Za-z%]")

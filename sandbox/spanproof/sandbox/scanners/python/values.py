@@ -282,7 +282,7 @@ def widen(values: Sequence[Value]) -> Value:
 
 
 def covers(wide: Value, value: Value) -> bool:
-    """Whether a widened value stands for this one too."""
+    """Whether a widened value covers this one."""
     if wide is value or same(wide, value):
         return True
     if isinstance(wide, Text):
