@@ -10,17 +10,17 @@ background: finished spans are kept, and their size is that of one OTLP request.
 Each way of being instrumented has a process of its own, and the ways take turns, so that other load on the
 machine falls on all of them alike. Within a turn a process runs the agent without and with instrumentation
 by turns, and a run is compared with those right before and after it: of two processes one is always a little
-faster. Measured is CPU time, of the steps during which nobody else was on the processor's core
-(`stopwatch.py`): how many of all they were is told, and where they are few, runs wait for a moment.
-What a span costs is told by the steps: by how much the time between two calls of the model is more than
+faster. Measured is CPU time, of the steps during which no other process was on the processor's core
+(`stopwatch.py`): their share is printed, and where it is small, runs wait for a moment.
+What a span costs is derived from the steps: by how much the time between two calls of the model is more than
 without, in the median and in the 99th percentile, divided by the spans that lie between. `nothing`
-instruments nothing: it tells how far equal runs lie apart, and its 99th percentile is taken off the others'.
+instruments nothing: it shows how far equal runs lie apart, and its 99th percentile is taken off the others'.
 `overhead` is of runs, with their begin and end, and the interval that holds its median in 95 of 100 cases.
 Beside the ratio to OpenInference's time stand the least and the greatest of the measurement's quarters.
 `sdk alone` opens and ends a span of 16 short attributes at the same places, by the OpenTelemetry SDK and
 nothing else. In a tight loop, between the turns, such a span costs less: within an agent's work nothing of it
-is in the processor's caches. `sdk alone, empty` is the same without any attribute, and `light spans alone,
-empty` that with a light span of ours: what we cannot go under.
+is in the processor's caches. `sdk alone, empty` is the same without any attribute, and `fast spans alone,
+empty` that with a fast span of ours: what we cannot go under.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ TURNS = {"smolagents": 4, "langchain": 10}
 """Turns of each process, after one that is not counted."""
 SPANS_OF_A_STEP = {"smolagents": 3, "langchain": 2}
 OURS, THEIRS, NOTHING = "spanproof", "openinference", "nothing"
-FLOOR, LIGHT = "sdk alone", "light spans alone"
+FLOOR, LIGHT = "sdk alone", "fast spans alone"
 UNSAMPLED, HIDDEN, EMPTY = ", unsampled", ", no content", ", empty"
 WAYS = [
     *(FLOOR, FLOOR + EMPTY, LIGHT + EMPTY),
@@ -173,7 +173,7 @@ def measured(framework: str, ways: list[str], fleets: int) -> tuple[dict[str, li
         for number in range(TURNS[framework]):
             in_a_loop += sdk_in_a_loop()
             for way in ways if number % 2 else reversed(ways):
-                found[way].append(Turn(**json.loads(asked(workers[way]))))
+                found[way].append(Turn(**json.loads(request_turn(workers[way]))))
         for each in workers.values():
             each.communicate()
     return found, statistics.median(in_a_loop)
@@ -190,7 +190,7 @@ def worker(framework: str, way: str) -> subprocess.Popen[str]:
     )
 
 
-def asked(worker: subprocess.Popen[str]) -> str:
+def request_turn(worker: subprocess.Popen[str]) -> str:
     """What a worker answers to a line."""
     assert worker.stdin is not None
     worker.stdin.write("\n")
@@ -233,7 +233,7 @@ def table(framework: str, fleets: int, chosen: list[str]) -> None:
     plain = 1000 * seconds([run for turn in every for run in turn.plain])
     runs = len(found[NOTHING]) * 2 * REPEATS
     print(f"\n{framework}: {STEPS} steps, {plain:.2f} ms uninstrumented; {runs} runs of each way")
-    print(f"steps during which nobody else was seen on the core: {share_known(every):.0f} %")
+    print(f"steps during which no other process was seen on the core: {share_known(every):.0f} %")
     print(f"{FLOOR}, in a tight loop: {in_a_loop:.1f} µs for a span of 16 attributes")
     print(f"{'':26}{'spans':>6}{'added µs/span: p50':>20}{'p99':>7}{'kB/run':>9}{'overhead %':>12}")
     middle, rare = dict[str, float](), dict[str, float]()
@@ -282,7 +282,7 @@ def main() -> None:
             table(framework, arguments.times * FLEETS, arguments.way or WAYS)
         except statistics.StatisticsError:
             sys.exit(
-                f"{framework}: somebody else was on the core in all but a few steps;"
+                f"{framework}: another process was on the core in all but a few steps;"
                 " measure again when the machine is quieter, or longer: --times N"
             )
 

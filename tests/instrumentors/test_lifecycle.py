@@ -76,6 +76,14 @@ def test_instrumenting_twice_records_once(recorded):
     assert len(recorded.spans) == 6
 
 
+def test_scopes_are_named_by_framework_and_not_by_module(recorded):
+    instrument_langchain(recorded.provider)
+    _work()
+    RunnableLambda(lambda x: x).invoke(1)
+    scopes = {span.instrumentation_scope.name for span in recorded.spans}
+    assert scopes == {"spanproof.instrumentors.smolagents", "spanproof.instrumentors.langchain"}
+
+
 def test_instrumenting_again_after_uninstrumenting_records(recorded):
     uninstrument()
     assert instrumented() == ()
