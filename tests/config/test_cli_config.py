@@ -34,8 +34,8 @@ def test_a_wrong_file_exits_with_2_and_lists_every_mistake(tmp_path, capsys) -> 
     path = tmp_path / "bad.yaml"
     path.write_text("store: {locaton: x}\nalerts: [{name: a, layer: groundedness, treshold: 0.3}]\n")
     assert run(["config", "check", str(path)]) == 2
-    told = capsys.readouterr().err
-    assert "did you mean 'store.location'?" in told
+    reported = capsys.readouterr().err
+    assert "did you mean 'store.location'?" in reported
     assert run(["config", "check", str(path), "--json"]) == 2
     problems = json.loads(capsys.readouterr().out)["problems"]
     assert [problem["place"] for problem in problems] == [f"{path}:1", f"{path}:2"]
@@ -48,7 +48,7 @@ def test_alert_rules_are_checked_too(tmp_path, capsys) -> None:
     assert "did you mean 'alerts.0.threshold'?" in capsys.readouterr().err
 
 
-def test_two_alert_rules_of_one_name_are_told(tmp_path, capsys) -> None:
+def test_two_alert_rules_of_one_name_are_refused(tmp_path, capsys) -> None:
     path = tmp_path / "alerts.yaml"
     path.write_text("alerts: [{name: a, layer: groundedness}, {name: a, layer: boundary}]\n")
     assert run(["config", "check", str(path)]) == 2

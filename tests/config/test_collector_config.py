@@ -69,7 +69,7 @@ def test_an_unknown_key_names_its_place_and_the_nearest_key(write) -> None:
     ]
 
 
-def test_unknown_variables_and_flags_are_told_by_their_own_names() -> None:
+def test_unknown_variables_and_flags_are_reported_by_their_own_names() -> None:
     environ = {"SPANPROOF_WAL__DIRECTORI": "x", "SPANPROOF_PROJCT": "y"}
     assert problems(environ=environ, overrides={"store.locaton": "z"}) == [
         "environment SPANPROOF_WAL__DIRECTORI: wal.directori: unknown key; did you mean 'wal.directory'?",
@@ -82,21 +82,21 @@ def test_variables_of_the_instrumented_process_are_left_alone() -> None:
     assert load_config(None, {"SPANPROOF_MAX_VALUE_CHARS": "7", "HOME": "/"}) == Config()
 
 
-def test_every_mistake_is_told_at_once_with_the_value_that_is_wrong(write) -> None:
+def test_every_mistake_is_reported_at_once_with_the_value_that_is_wrong(write) -> None:
     path = write(
         "receivers: {http: {port: 99999}}\n"
         "assembly: {quiet_s: 50, max_wait_s: 40}\n"
         "forward: [{endpoint: 'localhost:4318'}]\n"
     )
-    told = problems(path)
-    assert len(told) == 3
-    assert "receivers.http.port" in told[0]
-    assert "got 99999" in told[0]
-    assert "got 50, 35, 40" in told[1]
-    assert "forward.0.endpoint" in told[2]
+    reported = problems(path)
+    assert len(reported) == 3
+    assert "receivers.http.port" in reported[0]
+    assert "got 99999" in reported[0]
+    assert "got 50, 35, 40" in reported[1]
+    assert "forward.0.endpoint" in reported[2]
 
 
-def test_a_value_of_another_kind_is_told_in_the_words_of_the_file(write) -> None:
+def test_a_value_of_another_kind_is_reported_in_the_words_of_the_file(write) -> None:
     path = write(
         "policy: [a]\n"
         "forward: {a: 1}\n"
@@ -120,16 +120,16 @@ def test_a_value_of_another_kind_is_told_in_the_words_of_the_file(write) -> None
 @pytest.mark.parametrize(
     "price", ["0.4", "[0.4]", "[0.4, 1.6, 3]", "[a, 1]", "[-1, 1]", "[.nan, 1]", "{in: 1}"]
 )
-def test_a_price_that_is_none_is_told_with_its_line_and_the_form(write, price) -> None:
+def test_a_price_that_is_none_is_reported_with_its_line_and_the_form(write, price) -> None:
     path = write(f"judge:\n  prices:\n    gpt-4.1: [2, 8]\n    mine: {price}\n")
-    (told,) = problems(path)
-    assert told.startswith(
+    (reported,) = problems(path)
+    assert reported.startswith(
         f"{path}:4: judge.prices.mine: a price is two numbers, US dollars per million tokens in and out, as"
         " in [0.4, 1.6], got "
     )
 
 
-def test_prices_that_are_no_table_are_told_with_the_form(write) -> None:
+def test_prices_that_are_no_table_are_reported_with_the_form(write) -> None:
     path = write("judge:\n  prices: [0.4, 1.6]\n")
     assert problems(path) == [f"{path}:2: judge.prices: expected a mapping, got a list"]
     assert load_config(write("judge: {prices: {5: [1, 2]}}\n"), {}, {}).judge.prices == {"5": (1.0, 2.0)}
@@ -137,9 +137,9 @@ def test_prices_that_are_no_table_are_told_with_the_form(write) -> None:
 
 def test_secrets_are_never_echoed(write) -> None:
     path = write("tokens: [12345]\nforward: [{endpoint: 'http://a', headers: {key: 67890}}]\n")
-    told = " ".join(problems(path))
-    assert "12345" not in told
-    assert "67890" not in told
+    reported = " ".join(problems(path))
+    assert "12345" not in reported
+    assert "67890" not in reported
     config = load_config(None, {"SPANPROOF_TOKENS": "[hush]"})
     assert "hush" not in repr(config) + config.model_dump_json()
     with_dsn = load_config(None, {}, {"store.location": "clickhouse://me:hush@db:8123/spans"})
@@ -148,7 +148,7 @@ def test_secrets_are_never_echoed(write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("project: a\nproject: b\n", ":2: project: written twice, first at"),
         ("project: [", "not valid YAML"),
@@ -156,8 +156,8 @@ def test_secrets_are_never_echoed(write) -> None:
         ("project: !!python/object:os.system x\n", "not valid YAML"),
     ],
 )
-def test_a_file_that_is_no_configuration_is_told_with_its_line(write, text, told) -> None:
-    assert any(told in problem for problem in problems(write(text)))
+def test_a_file_that_is_no_configuration_is_reported_with_its_line(write, text, reported) -> None:
+    assert any(reported in problem for problem in problems(write(text)))
 
 
 def test_a_missing_file_is_an_error_and_an_empty_one_is_not(tmp_path, write) -> None:
@@ -165,7 +165,7 @@ def test_a_missing_file_is_an_error_and_an_empty_one_is_not(tmp_path, write) -> 
     assert load_config(write("# nothing\n"), {}) == Config()
 
 
-def test_a_flag_into_what_is_no_section_is_told() -> None:
+def test_a_flag_into_what_is_no_section_is_reported() -> None:
     assert problems(overrides={"project": "a", "project.b": "c"}) == [
         "--set project.b: project.b: project is not a section"
     ]

@@ -115,13 +115,13 @@ def test_a_quoted_name_is_taken_as_it_is_written():
     assert reason == 'no case has a trajectory."stable" score; did you mean execution.stable?'
 
 
-def test_a_score_that_must_be_asked_for_is_told_with_what_makes_it():
+def test_a_score_that_must_be_configured_is_reported_with_its_setting():
     reason = verdict("execution.stable >= 1 for all cases", score(1, PASS))[1]
     assert reason.startswith("no case has an execution.stable score: only runs that were replayed twice have")
     assert "evaluation.repeat_share" in reason
 
 
-def test_a_verdict_that_is_asked_of_advice_is_told_with_what_to_write():
+def test_a_verdict_of_advice_is_reported_with_what_to_write():
     advice = [score(number, Scored(1.0, None, "polite"), "politeness") for number in range(2)]
     skipped = score(3, Skipped("hidden"), "politeness")
     assert verdict("trajectory.politeness == pass for all cases", *advice, skipped) == (
@@ -133,7 +133,7 @@ def test_a_verdict_that_is_asked_of_advice_is_told_with_what_to_write():
     )
 
 
-def test_an_open_verdict_is_told_apart_from_a_skipped_one():
+def test_an_open_verdict_is_distinguished_from_a_skipped_one():
     undecided = score(1, Scored(0.5, None, "free prose"))
     assert verdict("groundedness.score == pass for all cases", undecided)[1] == (
         "no case could be judged: 1 has a value and no verdict"
@@ -203,7 +203,7 @@ def test_the_report_says_which_layer_fails_and_why():
     assert document["assertions"][0]["failing"][0]["trace_id"] == f"{1:032x}"
 
 
-def test_junit_tells_failures_from_errors_and_holds_hostile_text():
+def test_junit_distinguishes_failures_from_errors_and_holds_hostile_text():
     hostile = Scored(0.0, Label.FAIL, "a\x00b\ud800 <![CDATA[ ]]> &")
     report = check(
         [
@@ -322,7 +322,7 @@ def test_more_of_a_metric_or_of_a_fail_rate_is_worse():
     assert compared(text, [score(1, Skipped("hidden"))], [score(1, PASS)])[0] is Verdict.FAILED
 
 
-def test_a_baseline_that_is_needed_is_asked_for_and_an_empty_one_decides_nothing():
+def test_a_baseline_that_is_needed_is_required_and_an_empty_one_decides_nothing():
     text = "avg(groundedness.score) no_worse_than baseline"
     with pytest.raises(NoBaseline, match=r"compares with a baseline, and none is given"):
         check([parse(text)], [score(1, PASS)])
@@ -462,6 +462,6 @@ def test_any_line_of_json_is_scores_or_one_clear_error(value):
         found = list(read_scores([json.dumps(value)]))
     except BadScores as problem:
         found = []
-        told = str(problem)
-        assert told.startswith("scores, line 1: ")
+        reported = str(problem)
+        assert reported.startswith("scores, line 1: ")
     assert all(isinstance(item, Score) for item in found)

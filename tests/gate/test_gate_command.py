@@ -105,9 +105,9 @@ def test_a_baseline_is_read_from_a_file(scores, tmp_path, capfd):
 )
 def test_misuse_exits_2_with_one_message(scores, capfd, arguments, words):
     assert run(["gate", "--scores", str(scores), *arguments]) == 2
-    told = capfd.readouterr()
-    assert words in told.err
-    assert told.out == ""
+    reported = capfd.readouterr()
+    assert words in reported.err
+    assert reported.out == ""
 
 
 def test_a_bad_line_of_scores_exits_2_and_is_named(scores, capfd):

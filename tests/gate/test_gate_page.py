@@ -1,4 +1,4 @@
-"""What docs/gate.md shows is read as it stands."""
+"""What docs/gate.md shows is valid."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_every_assertion_of_the_page_is_read():
     assert len(parse_lines("# for a release\n\n" + "\n".join(shown))) == 4
 
 
-def test_the_error_of_the_page_is_the_one_that_is_told():
+def test_the_errors_of_the_page_are_those_of_the_parser():
     shown = re.findall(r"^assertion '(.*?)', column .*$", PAGE, re.MULTILINE)
     assert len(shown) == 2
     for text in shown:

@@ -36,9 +36,9 @@ SPANPROOF_ASSEMBLY__QUIET_S=2 SPANPROOF_FORWARD__0__ENDPOINT=http://localhost:60
 spanproof serve --set assembly.quiet_s=2 --set forward.0.endpoint=http://localhost:6006
 ```
 
-In variables `__` stands for the dot. Lists and mappings are written as in YAML (`[a, b]`, `{a: 1}`); digits
-address one item of a list; `null` unsets. An unknown key is an error that names its place and the nearest
-known key. Variables that share the prefix but resemble no key here belong to the instrumented process and are
+In variables, `__` is written for the dot. Lists and mappings are written as in YAML (`[a, b]`, `{a: 1}`);
+digits address one item of a list; `null` unsets. An unknown key is an error with its place and the nearest
+known key. Variables that share the prefix and resemble no key here belong to the instrumented process and are
 left alone. Relative paths start at the working directory. `spanproof config check FILE` checks a file,
 `spanproof config show` prints what holds.
 """

@@ -38,7 +38,6 @@ class Unit(StrEnum):
     TOKENS = "tokens"
     USD = "USD"
     SECONDS = "s"
-    ERRORS = "errors"
 
 
 UNIT_FACTORS: Final[Mapping[Unit, Mapping[str, float]]] = MappingProxyType(
@@ -48,7 +47,6 @@ UNIT_FACTORS: Final[Mapping[Unit, Mapping[str, float]]] = MappingProxyType(
         Unit.TOKENS: {"tokens": 1.0, "token": 1.0, "k": 1_000.0, "M": 1_000_000.0},
         Unit.USD: {"USD": 1.0, "usd": 1.0, "$": 1.0},
         Unit.SECONDS: {"s": 1.0, "ms": 0.001, "min": 60.0, "h": 3600.0},
-        Unit.ERRORS: {"errors": 1.0, "error": 1.0},
     }
 )
 """How a threshold may be written, and how much of the unit that is: `500ms` is 0.5 s."""

@@ -109,7 +109,6 @@ _EXAMPLES: Final[Mapping[Unit, str]] = {
     Unit.TOKENS: "50000 tokens",
     Unit.USD: "0.05 USD",
     Unit.SECONDS: "10 s",
-    Unit.ERRORS: "2 errors",
     Unit.NONE: "0.9",
 }
 """A threshold of each unit, for messages."""

@@ -1,7 +1,7 @@
 """A production run to a case of a suite.
 
 Takes what the store kept about a trace; writes files. It freezes what the run did and what it was judged as,
-wrong verdicts' explanations included, and asks nothing of network, store or sandbox.
+wrong verdicts' explanations included, and needs no network, store or sandbox.
 """
 
 from __future__ import annotations
