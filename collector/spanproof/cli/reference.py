@@ -68,7 +68,8 @@ value} |
 | `judge compare --jsonl` | `id`, `task`, `first`, `second` | `id`, `preference` (`first`, `second`, `tie`), \
 `consistent` (both orders gave the same), `reasoning` |
 
-`eval --json FILE…` writes a line per trace: `trace_id`, `file`, `runs` [`span_id`, `name`, `scores` \
+`eval --json FILE…` writes a line per trace: `trace_id`, `file`, `runs` [`span_id`, `name`, \
+`cohort` {dimension: value, those the trace has}, `scores` \
 [`layer`, `name`, `span_id`, `outcome` (`scored`, `skipped`, `errored`), `value`, `raw` and \
 `unit` (of a metric the amount and its unit, else null), `label` (`pass`, \
 `fail` or null), `explanation`, `reason`]], `spans`, `code_bearing_span_ids`, `defects` (what is wrong with \

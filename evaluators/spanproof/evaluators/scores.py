@@ -111,7 +111,7 @@ def score_id(layer: Layer, name: str) -> str:
 
 ANCHORS: Final[Mapping[Layer, str]] = MappingProxyType(
     {
-        Layer.CORRECTNESS: "docs/layers.md#correctness-is-the-code-valid-does-it-stand",
+        Layer.CORRECTNESS: "docs/layers.md#correctness-is-the-code-valid-do-its-results-hold",
         Layer.BOUNDARY: "docs/layers.md#boundary-did-it-stay-within-its-policy",
         Layer.EXECUTION: "docs/layers.md#execution-how-did-each-step-end",
         Layer.GROUNDEDNESS: "docs/layers.md#groundedness-is-the-answer-what-the-outputs-say",
