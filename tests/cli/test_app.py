@@ -27,11 +27,11 @@ def test_an_unknown_command_is_misuse(capsys: pytest.CaptureFixture[str]) -> Non
     assert "nonsense" in capsys.readouterr().err
 
 
-def test_version_is_told_without_the_servers_packages() -> None:
-    told = subprocess.run(
+def test_version_is_reported_without_the_servers_packages() -> None:
+    reported = subprocess.run(
         [sys.executable, "-m", "spanproof.cli", "--version"], capture_output=True, text=True, check=True
     )
-    assert told.stdout.strip() == f"spanproof {version('spanproof')}"
+    assert reported.stdout.strip() == f"spanproof {version('spanproof')}"
 
 
 def test_a_missing_server_package_says_what_to_install() -> None:
@@ -39,7 +39,7 @@ def test_a_missing_server_package_says_what_to_install() -> None:
         "import sys; sys.modules['click'] = None; sys.argv = ['spanproof', 'scan'];"
         "from spanproof.cli import main; sys.exit(main())"
     )
-    told = subprocess.run([sys.executable, "-c", blocked], capture_output=True, text=True)
-    assert told.returncode == 2
-    assert "pip install 'spanproof[server]'" in told.stderr
-    assert "Traceback" not in told.stderr
+    reported = subprocess.run([sys.executable, "-c", blocked], capture_output=True, text=True)
+    assert reported.returncode == 2
+    assert "pip install 'spanproof[server]'" in reported.stderr
+    assert "Traceback" not in reported.stderr

@@ -75,18 +75,18 @@ def test_misuse_is_one_message_with_its_remedy(
     here: Path, capsys: pytest.CaptureFixture[str], arguments: str, named: str
 ) -> None:
     assert run(arguments.split()) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert named in told.err
-    assert "remedy:" in told.err or "spanproof promote" in told.err
-    assert "internal error" not in told.err
+    reported = capsys.readouterr()
+    assert reported.out == ""
+    assert named in reported.err
+    assert "remedy:" in reported.err or "spanproof promote" in reported.err
+    assert "internal error" not in reported.err
 
 
 def test_what_an_error_quotes_cannot_move_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["scan", "\x1b[2Jabsent.py"]) == 2
-    told = capsys.readouterr().err
-    assert "\x1b" not in told
-    assert "<U+001B>[2Jabsent.py" in told
+    reported = capsys.readouterr().err
+    assert "\x1b" not in reported
+    assert "<U+001B>[2Jabsent.py" in reported
 
 
 def test_a_file_without_utf8_is_scanned_and_detected(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -163,7 +163,7 @@ def test_a_reader_that_goes_away_is_no_verdict_and_no_traceback(arguments: tuple
 
 
 @pytest.mark.parametrize("workers", ["1", "3"])
-def test_a_batch_stops_when_nobody_reads_its_answers(workers: str) -> None:
+def test_a_batch_stops_when_its_answers_are_not_read(workers: str) -> None:
     with start("sandbox", "run", "--jsonl", "--workers", workers) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -177,7 +177,7 @@ def test_a_batch_stops_when_nobody_reads_its_answers(workers: str) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("arguments", [("--version",), ("config", "show", "--json"), ("doctor",)])
-def test_a_full_disk_is_told_and_is_no_pass(arguments: tuple[str, ...]) -> None:
+def test_a_full_disk_is_reported_and_is_no_pass(arguments: tuple[str, ...]) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run([*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 2

@@ -119,7 +119,7 @@ def test_people_get_a_table_with_the_reason(tmp_path, capsys):
     assert "boundary:" in out
 
 
-def test_own_evaluators_that_fail_or_err_stand_below_their_run(good, tmp_path, capsys):
+def test_own_evaluators_that_fail_or_err_are_below_their_run(good, tmp_path, capsys):
     config = tmp_path / "spanproof.yaml"
     config.write_text(
         "evaluators:\n"
@@ -134,7 +134,7 @@ def test_own_evaluators_that_fail_or_err_stand_below_their_run(good, tmp_path, c
     assert "content" not in out
 
 
-def test_an_own_evaluator_that_judges_nothing_is_told_with_its_rule(good, tmp_path, capsys):
+def test_an_own_evaluator_that_judges_nothing_is_reported_with_its_rule(good, tmp_path, capsys):
     config = tmp_path / "spanproof.yaml"
     config.write_text(
         "evaluation: {layers: [correctness, boundary]}\n"
@@ -144,18 +144,19 @@ def test_an_own_evaluator_that_judges_nothing_is_told_with_its_rule(good, tmp_pa
         "- {name: idle, source: 'def main(c, t, **v): return 1', layer: trajectory}\n"
     )
     assert run(["eval", "--json", "--config", str(config), str(good)]) == 0
-    told = " ".join(capsys.readouterr().err.split())
+    reported = " ".join(capsys.readouterr().err.split())
     assert (
         "the evaluator 'elsewhere' gave no score: nothing here fits `attach` (kind: TOOL, name: serch)"
-        in told
+        in reported
     )
     assert (
-        "the evaluator 'idle' gave no score: its layer, trajectory, is not judged (evaluation.layers)" in told
+        "the evaluator 'idle' gave no score: its layer, trajectory, is not judged (evaluation.layers)"
+        in reported
     )
-    assert "'fits'" not in told
+    assert "'fits'" not in reported
 
 
-def test_a_bad_file_is_told_by_itself_and_the_others_are_evaluated(good, tmp_path, capsys):
+def test_a_bad_file_is_reported_by_itself_and_the_others_are_evaluated(good, tmp_path, capsys):
     broken = tmp_path / "broken.pb"
     broken.write_bytes(b"\xff\xff\xff")
     assert run(["eval", "--json", str(broken), str(good), str(tmp_path / "absent.pb")]) == 2
@@ -185,13 +186,13 @@ def test_a_policy_changes_the_verdict(good, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [(["--backend", "nonsense"], "nonsense"), (["--policy", "/no/such/policy.yaml"], "/no/such/policy.yaml")],
 )
-def test_misuse_is_one_message_with_a_remedy(good, capsys, arguments, told):
+def test_misuse_is_one_message_with_a_remedy(good, capsys, arguments, reported):
     assert run(["eval", str(good), *arguments]) == 2
     err = capsys.readouterr().err
-    assert told in err
+    assert reported in err
     assert "Traceback" not in err
 
 
@@ -215,7 +216,7 @@ class Absent(Sandbox):
         return None
 
 
-def test_without_a_usable_sandbox_the_record_judges_and_the_remedy_is_told(good, capsys, monkeypatch):
+def test_without_a_usable_sandbox_the_record_judges_and_the_remedy_is_reported(good, capsys, monkeypatch):
     monkeypatch.setattr("spanproof.cli.engine.open_backend", lambda backend, settings, workers: Absent())
     assert run(["eval", "--json", str(good)]) == 0
     captured = capsys.readouterr()
@@ -281,7 +282,7 @@ def test_a_trace_of_a_bad_shape_is_marked_and_still_evaluated(tmp_path, capsys, 
     assert any("is marked: " + defects[0].replace("_", " ") in words for words in people)
 
 
-def test_a_bad_line_amid_good_ones_is_told_with_its_number_and_the_others_are_evaluated(tmp_path, capsys):
+def test_a_bad_line_amid_good_ones_is_reported_with_its_number_and_the_others_are_evaluated(tmp_path, capsys):
     first, last = request_of("print(1)", "1\n"), request_of("print(2)", "2\n")
     for each in spans_of(last):
         each.trace_id = bytes(15) + b"\x08"

@@ -15,7 +15,7 @@ from spanproof.cli.app import run
 GOLDEN = Path(__file__).parents[1] / "golden" / "replay"
 LINES = [
     json.loads(line)
-    for name in ("batch.jsonl", "blind.jsonl", "blind-second.jsonl")  # told before anything was run
+    for name in ("batch.jsonl", "blind.jsonl", "blind-second.jsonl")  # reported before anything was run
     for line in (GOLDEN / name).read_text().splitlines()
 ]
 
@@ -53,8 +53,8 @@ def test_a_step_that_ends_the_interpreter_and_those_without_its_state_say_so(mon
     ]
     row = {"id": 1, "steps": steps, "tape": [{"tool": "f", "args": [1], "result": 3}]}
     _, (answer,) = replay_lines([row], monkeypatch, capsys)
-    told = [(step.get("ended_interpreter"), step.get("lost_steps")) for step in answer["steps"]]
-    assert told == [(None, None), (True, None), (None, [2]), (None, [2]), (True, [2]), (None, [2, 5])]
+    reported = [(step.get("ended_interpreter"), step.get("lost_steps")) for step in answer["steps"]]
+    assert reported == [(None, None), (True, None), (None, [2]), (None, [2]), (True, [2]), (None, [2, 5])]
     assert [step["result"] for step in answer["steps"]] == [None, None, 3, None, None, 4]
     assert answer["steps"][3]["exception"]["type"] == "NameError"
 
@@ -129,7 +129,7 @@ def test_tool_calls_are_answered_from_the_tape_in_one_session(monkeypatch, capsy
     assert steps[3]["divergences"][0]["reason"] == "unknown_arguments"
 
 
-def test_recorded_errors_are_raised_again_and_unknown_tools_told(monkeypatch, capsys):
+def test_recorded_errors_are_raised_again_and_unknown_tools_reported(monkeypatch, capsys):
     row = {
         "id": 1,
         "steps": ["try:\n    price('hat')\nexcept ValueError as e:\n    print(e)", "refund(3)", "1 / 0"],
@@ -150,7 +150,7 @@ def test_a_tool_that_no_program_can_call_by_its_name_does_not_keep_a_run_from_it
     assert answer["steps"][0]["result"] == 2
 
 
-def test_a_bad_line_is_told_by_itself(monkeypatch, capsys):
+def test_a_bad_line_is_reported_by_itself(monkeypatch, capsys):
     rows = [
         "not json\n",
         {"id": 1, "steps": "x"},

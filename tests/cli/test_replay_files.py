@@ -51,7 +51,7 @@ def test_several_at_once_come_in_the_order_of_the_files(file, tmp_path, capsys):
     assert [row["steps"][0]["agrees"] for row in rows] == [True, False, False]
 
 
-def test_a_file_that_cannot_be_read_is_told_and_the_rest_is_replayed(file, capsys):
+def test_a_file_that_cannot_be_read_is_reported_and_the_rest_is_replayed(file, capsys):
     assert run(["replay", str(file.with_name("none.json")), str(file)]) == 2
     captured = capsys.readouterr()
     assert "none.json" in captured.err

@@ -66,7 +66,7 @@ def of_layer(location, layer, **chosen):
         return [score for score in store.scores(layer=layer, **chosen) if score.name == layer.value]
 
 
-def test_a_new_version_stands_beside_the_old_and_other_layers_keep_their_scores(location, capfd, monkeypatch):
+def test_a_new_version_is_added_to_the_old_and_other_layers_keep_their_scores(location, capfd, monkeypatch):
     (was,) = of_layer(location, Layer.GROUNDEDNESS)
     rules = next(each for each in LAYER_RULES if each.layer is Layer.GROUNDEDNESS)
 
@@ -92,18 +92,18 @@ def test_a_new_version_stands_beside_the_old_and_other_layers_keep_their_scores(
     assert of_layer(location, Layer.TRAJECTORY) == untouched
 
 
-def test_an_edited_evaluator_of_the_user_stands_beside_the_old_and_the_change_is_told(
+def test_an_edited_evaluator_of_the_user_is_added_to_the_old_and_the_change_is_reported(
     location, tmp_path, capfd
 ):
     file, config = tmp_path / "short.py", tmp_path / "spanproof.yaml"
     config.write_text(f"evaluators:\n  - {{name: short, file: {file}, pass_at: 1.0}}\n")
-    asked = ["rescore", "--store", location, "--layer", "correctness", "--config", str(config)]
+    requested = ["rescore", "--store", location, "--layer", "correctness", "--config", str(config)]
     for source in ("def main(c, t, **v): return 0", "def main(c, t, **v): return 1"):
         file.write_text(source)
-        assert run(asked) == 0
-    told = capfd.readouterr().out
-    assert "short none → fail: 1" in told
-    assert "short fail → pass: 1" in told
+        assert run(requested) == 0
+    reported = capfd.readouterr().out
+    assert "short none → fail: 1" in reported
+    assert "short fail → pass: 1" in reported
     with open_store(location, read_only=True) as store:
         history = list(store.scores(name="short", every_version=True))
         (current,) = store.scores(name="short")
@@ -114,9 +114,9 @@ def test_an_edited_evaluator_of_the_user_stands_beside_the_old_and_the_change_is
 def test_the_same_version_changes_nothing(location, capfd):
     before = of_layer(location, Layer.TRAJECTORY)
     assert run(["rescore", "--store", location, *WITHOUT_REPLAY]) == 0
-    told = capfd.readouterr().out
-    assert "1 trace scored again" in told
-    assert "→" not in told
+    reported = capfd.readouterr().out
+    assert "1 trace scored again" in reported
+    assert "→" not in reported
     assert of_layer(location, Layer.TRAJECTORY) == before
 
 
@@ -128,11 +128,11 @@ def test_traces_outside_of_the_window_are_left_alone(location, capfd):
 NOWHERE = ("--set", "sandbox.backend=docker", "--set", "sandbox.settings={host: unix:///nowhere.sock}")
 
 
-def test_a_sandbox_is_started_only_where_what_is_asked_runs_code(location_of_code, capfd, caplog):
-    asked = ["rescore", "--store", location_of_code, *NOWHERE]
-    assert run([*asked, "--layer", "trajectory", "--layer", "groundedness"]) == 0
+def test_a_sandbox_is_started_only_where_what_is_requested_runs_code(location_of_code, capfd, caplog):
+    requested = ["rescore", "--store", location_of_code, *NOWHERE]
+    assert run([*requested, "--layer", "trajectory", "--layer", "groundedness"]) == 0
     assert (capfd.readouterr().err, caplog.text) == ("", "")
-    assert run([*asked, "--layer", "execution"]) == 0
+    assert run([*requested, "--layer", "execution"]) == 0
     assert caplog.text.count("snippets are not run again") == 1
     assert "nowhere.sock" in caplog.text
 

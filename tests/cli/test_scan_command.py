@@ -68,12 +68,12 @@ def test_a_policy_file_decides(snippets: Path) -> None:
     assert _run("--policy", str(policy), str(snippets / "bad.py")).returncode == 0
 
 
-def test_mistakes_are_told_with_their_remedy(snippets: Path) -> None:
+def test_mistakes_are_reported_with_their_remedy(snippets: Path) -> None:
     policy = snippets / "policy.yaml"
     policy.write_text("hosst: []\n", encoding="utf-8")
     (snippets / "noname").write_text("x", encoding="utf-8")
 
-    for arguments, told in (
+    for arguments, reported in (
         (["--policy", str(policy), "x.py"], b"did you mean 'hosts'"),
         ([str(snippets / "noname")], b"--language"),
         ([str(snippets / "absent.py")], b"absent.py"),
@@ -81,7 +81,7 @@ def test_mistakes_are_told_with_their_remedy(snippets: Path) -> None:
     ):
         done = _run(*arguments)
         assert done.returncode == 2
-        assert told in done.stderr.replace(b"\n", b" ")
+        assert reported in done.stderr.replace(b"\n", b" ")
 
 
 def test_standard_input_is_a_file_named_dash() -> None:

@@ -36,8 +36,8 @@ def outcome(directory: Path) -> Mapping[str, Any]:
     """What `spanproof demo --json` printed."""
     ran = spanproof("demo", "--json", "--directory", "demo", cwd=directory)
     assert ran.returncode == 0, ran.stderr
-    told: Mapping[str, Any] = json.loads(ran.stdout)
-    return told
+    reported: Mapping[str, Any] = json.loads(ran.stdout)
+    return reported
 
 
 def run_of(outcome: Mapping[str, Any], scenario: str) -> Mapping[str, Any]:

@@ -95,7 +95,7 @@ def test_what_was_acknowledged_before_kill_9_is_evaluated_after_the_restart(tmp_
         assert process.wait(120) == 0
 
 
-def test_a_taken_port_is_told_and_another_one_is_used(tmp_path: Path) -> None:
+def test_a_taken_port_is_reported_and_another_one_is_used(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     with serving(tmp_path / "a") as (_, first):

@@ -88,8 +88,8 @@ def test_an_install_answers_and_an_agent_process_stays_light(how: str, wheel: Pa
          "-c", str(ROOT / "constraints.txt"), *source],
         check=True,
     )  # fmt: skip
-    told = subprocess.run(
+    reported = subprocess.run(
         [str(python.parent / "spanproof"), "--version"], check=True, capture_output=True, text=True
     )
-    assert told.stdout.strip() == f"spanproof {version('spanproof')}"
+    assert reported.stdout.strip() == f"spanproof {version('spanproof')}"
     subprocess.run([str(python), "-c", USE], check=True)

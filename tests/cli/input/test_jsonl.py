@@ -53,7 +53,7 @@ def test_blank_lines_are_passed_over_and_bad_ones_counted() -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_order_is_kept_whoever_ends_first(workers: int) -> None:
+def test_order_is_kept_whichever_ends_first(workers: int) -> None:
     second_done = threading.Event()
 
     def handle(row: Row) -> Row:

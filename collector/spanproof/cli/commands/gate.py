@@ -155,7 +155,7 @@ def _assertions(texts: tuple[str, ...], file: Path | None) -> list[Assertion]:
             ) from problem
     if not found:
         raise UsageProblem(
-            "no assertion is given: a gate that asks nothing would pass",
+            "no assertion is given: a gate that checks nothing would pass",
             "Add --assert 'groundedness.score >= 0.85 for at_least 90% of cases' or --assertions FILE.",
         )
     return found

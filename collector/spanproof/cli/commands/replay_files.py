@@ -60,7 +60,7 @@ def replay_files(files: Sequence[Path], config: Config, workers: int, *, as_json
 
 
 def _replaying(config: Config) -> Config:
-    """The configuration with the one layer that asks for a replay and for nothing beside it."""
+    """Return the configuration with the one layer that needs a replay and nothing else."""
     evaluation = config.evaluation.model_copy(update={"layers": [Layer.EXECUTION], "replay": True})
     return config.model_copy(update={"evaluation": evaluation, "evaluators": []})
 

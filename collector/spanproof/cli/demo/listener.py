@@ -1,6 +1,6 @@
 """A webhook listener for the demo: receives alert notifications on loopback.
 
-Stands in for a user's endpoint: a plain HTTP server that reads a JSON body and answers 204.
+Takes the part of a user's endpoint: a plain HTTP server that reads a JSON body and answers 204.
 """
 
 from __future__ import annotations
