@@ -130,7 +130,7 @@ def _weighed(
         return _open(
             failure,
             action,
-            "went on with a tool; whether it got what the code was after is not told",
+            "went on with a tool; whether it got what the code was after is open",
             likely=related,
         )
     return _other_code(failure, aim, action, known)
@@ -209,7 +209,7 @@ def _left_out(failure: Action, aim: Aim, action: Action) -> Fate:
     likely = related or "ModuleNotFound" in failure.error_text or "Import" in failure.error_text
     likely = likely or _calls_in_place(failure, aim, action)
     return _open(
-        failure, action, f"{why}; whether it got what the failed code was after is not told", likely=likely
+        failure, action, f"{why}; whether it got what the failed code was after is open", likely=likely
     )
 
 
@@ -222,7 +222,7 @@ def _swallowed(failure: Action, aim: Aim, action: Action) -> Fate | None:
     if any(text.strip() and text.strip() in action.result for text in found.said):
         why = f"step {action.step} catches the error and goes on without the value"
         return Fate(failure, Came.LOST, why, action)
-    return _open(failure, action, "catches errors, and whether one came is not told", likely=found.goes_on)
+    return _open(failure, action, "catches errors, and whether one occurred is open", likely=found.goes_on)
 
 
 def _calls_in_place(failure: Action, aim: Aim, action: Action) -> bool:
