@@ -61,6 +61,8 @@ def read_structured(value: JsonValue) -> Failing | None:
         return Failing(said or f"exit status {status}", exit_status=status)
     if fields.get("iserror") is True or fields.get("is_error") is True:
         return Failing(_message(fields) or "isError")
+    if fields.keys() <= {"status", "data", "message"} and fields.get("status") in {"fail", "error"}:
+        return Failing(_message(fields) or str(fields.get("data") or "failure"))  # JSend
     if not _is_envelope(fields):
         return None
     for name in ("error", "errors", "exception", "err"):

@@ -96,7 +96,8 @@ _SHELL = re.compile(
     r"|Segmentation fault.*|Killed|Terminated|Bus error.*|Aborted.*|Illegal instruction.*"
     r"|curl: \(\d+\) .*|wget: .*|ssh: .*|E: (?:Unable|Could not|Package|Failed).*"
     r"|make(?:\[\d+\])?: \*\*\* .*"
-    r"|fatal: .*|error: (?:pathspec|failed to|could not|cannot|Your local|src refspec|unknown).*"
+    r"|\S+\.(?:go|rs|c|cc|cpp|h|java|kt|swift):\d+:\d+: .*|fatal: .*"
+    r"|error: (?:pathspec|failed to|could not|cannot|Your local|src refspec|unknown).*"
     r"|CONFLICT \(.*"
     r"|ERROR: (?:Could not|No matching|Failed|Cannot|pip's|Exception|Invalid|Package|failed to|Ignored).*"
     r"|error: (?:externally-managed|subprocess-exited|metadata-generation|legacy-install).*"
@@ -137,14 +138,25 @@ _ERROR_PAGE = re.compile(
     re.IGNORECASE,
 )
 _PLAIN = re.compile(
-    r"(?:\W{0,3}(?:ERROR|Error|error|FAILED|Failed|Failure|Exception|Fatal error"
+    r"(?:(?:An )?(?:unexpected |unknown |internal )?error (?:has )?occurred\b|\(error\) \S"
+    r"|(?:Sorry, |Oops[,!] )?[Ss]omething went wrong\b|Internal (?:server )?error\b"
+    r"|Error in \S+\(.{0,80}\) ?: "
+    r"|(?:\w+ ){0,3}(?:service|server|database|API|host|system|backend)"
+    r" (?:is|was) (?:currently |temporarily )*"
+    r"(?:unavailable|down|unreachable|not available|offline|not responding)\b"
+    r"|(?:Not authori[sz]ed|Unauthori[sz]ed|Forbidden|Authentication (?:failed|required|error))\b"
+    r"|Invalid (?![^:\n]*\b(?:were|was|are|is|has|have)\b)[\w ]{1,30}: \S"
+    r"|Missing (?:required )?(?:parameter|argument|field|key|value|column|input|credential)s?\b"
+    r"|Unknown (?:column|table|field|key|parameter|argument|option|command|function|tool|user|database)s?\b"
+    r"|[A-Z][\w' -]{0,40} (?:not found|does not exist)(?:: .{1,120}|\.)?\s*\Z"
+    r"|\W{0,3}(?:ERROR|Error|error|FAILED|Failed|Failure|Exception|Fatal error"
     r"|FATAL)\b(?: \([^)\n]*\))?(?: \[[^\]\n]*\])?:\s*\S"
     r"|(?:[A-Z][\w-]*|SQL|API)(?: [\w-]+){0,3} (?:error|failed|failure|exception"
     r"|timed out)(?: \([^)\n]*\))?(?: with [\w ]{1,40})?: ?\S"
     r"|(?:Error|Failed|Failure|Unable|Could not|Cannot|Can't|Couldn't) (?:while |when |to |in |during "
     r"|at |on )?"
     r"(?:connect|execute|run|load|open|read|fetch|reach|find|retrieve|get|process|parse|query|access"
-    r"|complete|create|resolve|call|authenticate|establish|write|save|update|delete|download"
+    r"|complete|create|resolve|locate|call|authenticate|establish|write|save|update|delete|download"
     r"|connecting|executing|running|loading|opening|reading|fetching|reaching|retrieving|getting"
     r"|processing|parsing"
     r"|querying|accessing|completing|creating|resolving|calling|authenticating|writing|saving|updating"
@@ -152,7 +164,8 @@ _PLAIN = re.compile(
     r"|downloading|searching|invoking|sending|validating)\b(?! (?:is|was|are|were|has|can|may)\b)"
     r"|(?:Connection|Request|Query|Operation|Execution|Read|Statement|Command|Call|Task"
     r"|Tool)(?: \w+)? (?:refused|timed out|failed|aborted|was cancelled|was canceled)\b"
-    r"|(?:Timeout|Timed out)\b|Rate limit(?:ed)? (?:exceeded|reached)\b|(?:Access|Permission) denied\b"
+    r"|(?:Timeout|Timed out)\b(?! (?:is|was|set|of|=))|Rate limit(?:ed)? (?:exceeded|reached)\b"
+    r"|(?:Access|Permission) denied\b"
     r"|Too many requests\b"
     r"|(?:Database|Service|Server|API|Host|The (?:database|service|server"
     r"|API)) (?:is )?(?:currently )?(?:temporarily )?(?:unavailable|down|unreachable|not available"
@@ -162,7 +175,8 @@ _PLAIN = re.compile(
     r"|\[(?:ERROR|FAILED|error)\] \S)"
 )
 _FIGURE = re.compile(
-    r"[^:\n]{0,60}(?:[Ee]rrors?|[Ff]ailed|[Ff]ailures?)\b[^:\n]{0,30}: ?-?[\d.,]+ ?%?\s*(?:\n|\Z)"
+    r"[^:\n]{0,60}(?:[Ee]rrors?|[Ff]ailed|[Ff]ailures?)\b[^:\n]{0,30}: ?-?[\d.,]+ ?%?"
+    r"(?: (?:on|of|in|per|at) [^\n]{0,80})?\s*(?:\n|\Z)"
 )
 """A count or a measure: `Errors: 4`, `Mean absolute error: 3.1`."""
 
