@@ -10,6 +10,7 @@ Nothing is opened but as a name (`O_PATH`).
 from __future__ import annotations
 
 import os
+from functools import cached_property
 
 from spanproof.sandbox import kernel
 
@@ -69,8 +70,11 @@ class _Walk:
 
     def __init__(self, thread: int) -> None:
         self._thread = thread
-        self._process = process_of(thread)
         self._links = 0
+
+    @cached_property
+    def _process(self) -> int:
+        return process_of(self._thread)
 
     def resolve(self, path: str, *, follows: bool) -> str:
         """See `resolve_path`."""
@@ -114,6 +118,8 @@ class _Walk:
         return "" if text.startswith("/") else here.rpartition("/")[0]
 
     def _named_as_own(self, path: str) -> str:
+        if not path.startswith("/proc/"):
+            return path
         for own in (self._process, self._thread):
             if path.startswith(f"/proc/{own}/"):
                 return f"/proc/self/{path.removeprefix(f'/proc/{own}/')}"
