@@ -87,8 +87,8 @@ def main() -> None:
     for case in _cases(arguments.data):
         found[case.name] = _measure(pipeline, case, show=arguments.misses)
         _peers(case, found[case.name], arguments)
-    _tell_shares(found)
-    _tell_pairs(found)
+    _print_shares(found)
+    _print_pairs(found)
     if arguments.sizes:
         _sizes(pipeline)
 
@@ -110,7 +110,7 @@ def _measure(pipeline: Pipeline, case: Case, *, show: bool) -> list[Measured]:
     )
     for one in measured:
         if show and one.scan.verdict is not case.wanted:
-            print(f"    {one.sample.id}: {one.scan.verdict} {_told(one.scan)}")
+            print(f"    {one.sample.id}: {one.scan.verdict} {_format_findings(one.scan)}")
     return measured
 
 
@@ -141,12 +141,12 @@ def _peers(case: Case, ours: list[Measured], arguments: argparse.Namespace) -> N
         )
 
 
-def _told(scan: Scan) -> str:
-    asked = [finding for finding in scan.findings if finding.verdict is not Verdict.ALLOW]
-    return "; ".join(f"{finding.rule}@{finding.line}" for finding in asked[:4])
+def _format_findings(scan: Scan) -> str:
+    decisive = [finding for finding in scan.findings if finding.verdict is not Verdict.ALLOW]
+    return "; ".join(f"{finding.rule}@{finding.line}" for finding in decisive[:4])
 
 
-def _tell_shares(found: dict[str, list[Measured]]) -> None:
+def _print_shares(found: dict[str, list[Measured]]) -> None:
     """Deny and review over everything that should be allowed."""
     benign = [
         one for name, all_ in found.items() if not name.startswith(("crosses", "our own ev")) for one in all_
@@ -159,7 +159,7 @@ def _tell_shares(found: dict[str, list[Measured]]) -> None:
         )
 
 
-def _tell_pairs(found: dict[str, list[Measured]]) -> None:
+def _print_pairs(found: dict[str, list[Measured]]) -> None:
     """Each harmless twin beside the risky snippet it was made from, which is the most like it of its kind."""
     right = total = 0
     for language in ("python", "bash"):
@@ -248,14 +248,14 @@ def _sizes(pipeline: Pipeline) -> None:
     """Time over size: one plain block with changing names, as often as it takes."""
     print(f"\n{'language':12}{'1 KB':>10}{'10 KB':>10}{'100 KB':>10}{'1 MB':>10}   cpu ms, and how it grows")
     for language, block in _BLOCKS.items():
-        told: list[float] = []
+        shown: list[float] = []
         for size in (1_000, 10_000, 100_000, 1_000_000):
             source = "".join(block(n) for n in range(1000, 1000 + size // len(block(5000))))
             started = time.process_time()
             pipeline.scan(language, source)
-            told.append((time.process_time() - started) * 1000)
-        ratios = "  ".join(f"x{after / before:.1f}" for before, after in pairwise(told))
-        print(f"{language:12}" + "".join(f"{one:>10.1f}" for one in told) + f"   {ratios}")
+            shown.append((time.process_time() - started) * 1000)
+        ratios = "  ".join(f"x{after / before:.1f}" for before, after in pairwise(shown))
+        print(f"{language:12}" + "".join(f"{one:>10.1f}" for one in shown) + f"   {ratios}")
 
 
 def _arguments() -> argparse.Namespace:

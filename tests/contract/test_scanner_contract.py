@@ -28,19 +28,19 @@ _PIECES = [
 
 
 def _scan(scanner: Scanner, text: str, seconds: float = 20.0) -> list[tuple[Finding, ...]]:
-    told = []
+    found = []
     for language in sorted(scanner.languages or _ANY):
         report = Report()
         context = Context(Boundary(Policy()), report, clock() + seconds, salt=b"contract")
         scanner.scan(context, Source(language, text))
-        told.append(report.findings())
-    return told
+        found.append(report.findings())
+    return found
 
 
 @_ALL
 @given(pieces=st.lists(st.one_of(st.sampled_from(_PIECES), st.text(max_size=20)), max_size=12))
 @settings(max_examples=40, deadline=None)
-def test_a_scanner_takes_any_text_and_tells_the_same_twice(scanner: Scanner, pieces: list[str]) -> None:
+def test_a_scanner_takes_any_text_and_finds_the_same_twice(scanner: Scanner, pieces: list[str]) -> None:
     text = "".join(pieces)
 
     assert _scan(scanner, text) == _scan(scanner, text)
@@ -49,7 +49,7 @@ def test_a_scanner_takes_any_text_and_tells_the_same_twice(scanner: Scanner, pie
 @_ALL
 @given(pieces=st.lists(st.sampled_from(_PIECES), max_size=12))
 @settings(max_examples=40, deadline=None)
-def test_a_finding_stands_inside_the_text(scanner: Scanner, pieces: list[str]) -> None:
+def test_a_finding_is_inside_the_text(scanner: Scanner, pieces: list[str]) -> None:
     text = "".join(pieces)
     lines = text.count("\n") + text.count("\r") + 1
     for findings in _scan(scanner, text):
@@ -60,7 +60,7 @@ def test_a_finding_stands_inside_the_text(scanner: Scanner, pieces: list[str]) -
 
 
 @_ALL
-def test_a_secret_is_never_told(scanner: Scanner) -> None:
+def test_a_secret_is_never_shown(scanner: Scanner) -> None:
     text = f"token = '{_SECRET}'\nopen('/etc/' + '{_SECRET}')\n"
 
     assert all(_SECRET not in repr(one) for findings in _scan(scanner, text) for one in findings)
