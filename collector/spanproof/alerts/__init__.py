@@ -2,8 +2,8 @@
 
 from spanproof.alerts.engine import AlertEngine
 from spanproof.alerts.notify import NotDelivered, Notification, Notifier, Status, notifier_for
-from spanproof.alerts.rules import Reading, Target, read
-from spanproof.config.alerts import AlertRule, Webhook
+from spanproof.alerts.rules import Reading, read
+from spanproof.config.alerts import AlertRule, Target, Webhook
 
 __all__ = [
     "AlertEngine",

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from spanproof.alerts.notify import NotDelivered, Notification, Notifier, Status, notifier_for
-from spanproof.alerts.rules import Reading, Target, read
-from spanproof.config.alerts import AlertRule
+from spanproof.alerts.rules import Reading, read
+from spanproof.config.alerts import AlertRule, Target
 from spanproof.store import Store, StoreError
 
 _log = logging.getLogger(__name__)

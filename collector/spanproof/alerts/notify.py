@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 import httpx
 import orjson
 
-from spanproof.alerts.rules import Reading, Target
-from spanproof.config.alerts import AlertRule, Webhook
+from spanproof.alerts.rules import Reading
+from spanproof.config.alerts import AlertRule, Target, Webhook
 from spanproof.trace import Scored
 
 _BACKOFF_S = (0.2, 1.0, 3.0)

@@ -9,13 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
 
-from spanproof.config.alerts import AlertRule, Webhook
+from spanproof.config.alerts import AlertRule
 from spanproof.store import FailRate, FailsWhen, Store
-
-Target: TypeAlias = Webhook
-"""Where notifications go; one kind so far."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from importlib.metadata import entry_points
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
@@ -35,6 +35,10 @@ class Webhook(Section):
         le=10,
         description="How often one notification is tried at most: again after no connection, 429 and 5xx.",
     )
+
+
+Target: TypeAlias = Webhook
+"""Where notifications go; one kind so far."""
 
 
 class AlertRule(Section):
@@ -69,7 +73,7 @@ class AlertRule(Section):
     cooldown_s: float = Field(
         default=3600.0, ge=0, description="A rule that goes on firing is sent again after this time."
     )
-    notify: tuple[Webhook, ...] = Field(default=(), description="Targets of the notifications.")
+    notify: tuple[Target, ...] = Field(default=(), description="Targets of the notifications.")
 
     @field_validator("fails_when")
     @classmethod
