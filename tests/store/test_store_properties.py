@@ -51,17 +51,17 @@ def test_the_latest_evaluation_of_each_trace_is_what_the_store_says(shared, eval
     latest: dict[int, TraceEvaluation] = {}
     for batch in batches:
         made = []
-        for told in batch:
+        for drawn in batch:
             found = evaluation(
-                first + told["trace"],
-                version=told["version"],
-                source=told["source"],
-                sub_score=told["sub_score"],
-                cohort=Cohort(project=told["project"], agent="a"),
-                start_ns=1_790_000_000_000_000_000 + told["hour"] * HOUR,
-                verdicts={layer: Scored(0.5, Label.FAIL, "no") for layer in sorted(told["layers"])},
+                first + drawn["trace"],
+                version=drawn["version"],
+                source=drawn["source"],
+                sub_score=drawn["sub_score"],
+                cohort=Cohort(project=drawn["project"], agent="a"),
+                start_ns=1_790_000_000_000_000_000 + drawn["hour"] * HOUR,
+                verdicts={layer: Scored(0.5, Label.FAIL, "no") for layer in sorted(drawn["layers"])},
             )
-            latest[first + told["trace"]] = found
+            latest[first + drawn["trace"]] = found
             made.append(found)
         for _ in range(1 + again):
             shared.write(made)

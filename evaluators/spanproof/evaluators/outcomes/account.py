@@ -89,13 +89,13 @@ def _of_snippet(step: Step, snippet: Snippet, replay: Replay | NoReplay) -> Step
         return _of_error(snippet.error, replayed)
     if record.failure_class is None:
         return _of_replay(again, replayed)
-    told = _reported(step, snippet, record)
-    if told is not None:
-        failure_class = recorded_class(SpanError(told.error_type, told.quote)) if told.error_type else None
+    seen = _reported(step, snippet, record)
+    if seen is not None:
+        failure_class = recorded_class(SpanError(seen.error_type, seen.quote)) if seen.error_type else None
         if record.failure_class is not FailureClass.OK:
             failure_class = record.failure_class
         return _failing(
-            failure_class or FailureClass.EXCEPTION, told.known_by, told.error_type, told.quote, replayed
+            failure_class or FailureClass.EXCEPTION, seen.known_by, seen.error_type, seen.quote, replayed
         )
     if record.failure_class is not FailureClass.OK:
         return _failing(record.failure_class, KnownBy.EXIT_STATUS, None, "", replayed)
@@ -188,11 +188,11 @@ def _of_call(call: RecordedCall) -> StepOutcome:
         # The span ended without an error; what it returned is not on the trace.
         return StepOutcome(State.OK, FailureClass.OK, KnownBy.SPAN_STATUS, recorded=FailureClass.OK)
     if call.tool not in ANSWER_TOOLS:
-        told = read_failure(call.result.text, giver_of(call.tool), call.result.value)
-        if told is not None:
-            named = SpanError(told.error_type, told.quote)
-            failure_class = recorded_class(named) if told.error_type else FailureClass.EXCEPTION
-            return _failing(failure_class, told.known_by, told.error_type, told.quote)
+        seen = read_failure(call.result.text, giver_of(call.tool), call.result.value)
+        if seen is not None:
+            named = SpanError(seen.error_type, seen.quote)
+            failure_class = recorded_class(named) if seen.error_type else FailureClass.EXCEPTION
+            return _failing(failure_class, seen.known_by, seen.error_type, seen.quote)
     state = State.EMPTY if is_empty(call.result.text, call.result.value) else State.OK
     return StepOutcome(state, FailureClass.OK, KnownBy.RESULT, recorded=FailureClass.OK)
 

@@ -151,7 +151,7 @@ def makes_up(tree: ast.Module, names: frozenset[str], known: Sequence[str]) -> b
 def _is_invented(value: ast.expr, invented: set[str], known: Sequence[str]) -> bool:
     """Whether an expression is made of literals alone, and not all of them were known."""
     read = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
-    return _is_made(value, invented) and (bool(read & invented) or not _is_told(value, known))
+    return _is_made(value, invented) and (bool(read & invented) or not _is_stated(value, known))
 
 
 def _is_made(value: ast.expr, invented: set[str]) -> bool:
@@ -181,7 +181,7 @@ def _only_makes(call: ast.Call) -> bool:
     return name in _MAKERS and not reads_a_file
 
 
-def _is_told(value: ast.expr, known: Sequence[str]) -> bool:
+def _is_stated(value: ast.expr, known: Sequence[str]) -> bool:
     """Whether each number and text that is written down stands in what was known."""
     constants = [node.value for node in ast.walk(value) if isinstance(node, ast.Constant)]
     written = [str(each) for each in constants if isinstance(each, str | int | float)][:_MAX_CONSTANTS]
