@@ -6,21 +6,12 @@ from pathlib import Path
 
 from . import imports
 
-KNOWN_CIRCLES = Path(__file__).with_name("known_circles.txt")
-
-
-def known_circles() -> list[set[str]]:
-    """Circles that are being removed, one a paragraph. The file may only shrink."""
-    paragraphs = KNOWN_CIRCLES.read_text(encoding="utf-8").split("\n\n")
-    return [{line for line in one.splitlines() if line and not line.startswith("#")} for one in paragraphs]
-
 
 def test_no_circle_of_files() -> None:
     graph = imports.read_imports(imports.find_modules())
-    known = known_circles()
-    new = [circle for circle in imports.find_circles(graph) if not any(set(circle) <= one for one in known)]
-    assert not new, "files that import each other:\n\n" + "\n\n".join(
-        imports.describe_circle(circle, graph) for circle in new
+    found = imports.find_circles(graph)
+    assert not found, "files that import each other:\n\n" + "\n\n".join(
+        imports.describe_circle(circle, graph) for circle in found
     )
 
 

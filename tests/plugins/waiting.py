@@ -1,6 +1,6 @@
 """Waiting for something another process or thread does, with a deadline.
 
-Every loop of the tests that sleeps is here: `tests/lint/test_waits.py` holds it, so that none waits for ever.
+A loop of the tests that sleeps has a deadline, here or of its own; `tests/lint/test_waits.py` checks it.
 The deadline is for a hang, not a measure of speed: what is waited for may take its time on a busy machine.
 """
 
