@@ -119,6 +119,7 @@ def test_a_file_is_run_for_people(tmp_path: Path) -> None:
 
 
 def test_misuse_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "x.unknown").write_text("print(1)")
     for arguments, word in (
         (("sandbox", "run"), b"--jsonl"),
         (("sandbox", "run", "--jsonl", "--backend", "nowhere"), b"jail"),
