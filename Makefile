@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 FAST   := $(addprefix tests/,gate lint semconv trace sandbox/scanners evaluators/boundary evaluators/correctness \
           evaluators/detect evaluators/execution evaluators/runs evaluators/trajectory)
 
-.PHONY: demo test check lint types unit fast map clean
+.PHONY: demo test check lint types unit fast explore map clean
 
 demo: $(VENV)/.demo
 	$(BIN)/spanproof demo
@@ -29,6 +29,10 @@ unit: $(VENV)/.dev $(VENV)/.system
 # What starts no sandbox, no collector and no installation.
 fast: $(VENV)/.dev
 	$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal -q -m "not docker" $(FAST)
+
+# The property tests with examples that no run drew before.
+explore: $(VENV)/.dev $(VENV)/.system
+	SPANPROOF_EXAMPLES=new $(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal -q -m hypothesis
 
 map: $(VENV)/.dev
 	$(BIN)/python tests/lint/imports.py

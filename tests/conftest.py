@@ -14,8 +14,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # How long an example takes says how busy the machine is, and nothing of the code: speed is tests/bench's.
-settings.register_profile("spanproof", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("spanproof")
+_UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# `make test` draws the same examples each time, so that a change is judged by what it changed. `make explore`
+# draws new ones, and keeps those that fail.
+settings.register_profile("same", _UNTIMED, derandomize=True, database=None)
+settings.register_profile("new", _UNTIMED, derandomize=False, print_blob=True)
+settings.load_profile(os.environ.get("SPANPROOF_EXAMPLES", "same"))
 
 pytest_plugins = ["docker_daemon"]
 
