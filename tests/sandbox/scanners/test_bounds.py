@@ -116,6 +116,22 @@ _PYTHON = {
 }
 
 _SHELL = {
+    "functions of one name in each other": "run() {\n" * 4 + "cat /etc/shadow" + "\n}\nrun" * 4,
+    "functions of one name, deep in each other": "run() {\n" * 30 + "cat /etc/shadow" + "\n}\nrun" * 30,
+    "a definition that another branch replaces": (
+        "if x; then r() { cat $1; }; else r() { :; }; fi; r /etc/shadow"
+    ),
+    "a variable that takes five calls": (
+        "run() { cat $f; f=$g; g=$h; h=$i; i=$j; j=/etc/shadow; run; }; f=a; g=a; h=a; i=a; j=a; run"
+    ),
+    "a function that other functions exchange": (
+        "f() { g; f; }; g() { h; }; "
+        + "".join(f"h{n}() {{ g() {{ h{n + 1}; }}; }}; " for n in range(6))
+        + "h() { g() { h0; }; }; h6() { cat /etc/shadow; }; f"
+    ),
+    "a variable that eval sets": "eval 'f=/etc/shadow'; cat $f",
+    "a function that eval calls": "f() { cat $1; }; eval 'f /etc/shadow'",
+    "a function that eval defines": "eval 'f() { cat $1; }'; f /etc/shadow",
     "the last of nine items": "for f in a b c d e f g h /etc/shadow; do cat $f; done",
     "the last of many items": "for f in " + "a.csv " * 300 + "/etc/shadow; do cat $f; done",
     "the last of many different items": (

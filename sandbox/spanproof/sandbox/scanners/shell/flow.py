@@ -22,7 +22,7 @@ from spanproof.sandbox.scanners.shell.state import (
     NOTHING,
     Stream,
     Words,
-    either,
+    merge_variables,
     one_after_another,
 )
 from spanproof.sandbox.scanners.shell.walk import NodeHandler, Shell
@@ -63,15 +63,9 @@ def _branches(shell: Shell, node: Node, stdin: Stream) -> Stream:
             written.append(shell.sequence(child, stdin))
         else:
             written.append(shell.run(child, stdin))
-        _merge(merged, shell.state.variables)
+        merge_variables(merged, shell.state.variables)
     shell.state.replace_variables(merged)
     return one_after_another(written)
-
-
-def _merge(into: dict[str, Words], variables: dict[str, Words]) -> None:
-    for name, value in variables.items():
-        kept = into.get(name)
-        into[name] = value if kept is None else either(kept, value)
 
 
 def _for(shell: Shell, node: Node, stdin: Stream) -> Stream:

@@ -27,6 +27,7 @@ from spanproof.sandbox.scanners.shell.state import (
     Words,
     joined,
     known,
+    merge_variables,
 )
 from spanproof.sandbox.scanners.shell.walk import Handler, Shell
 
@@ -62,15 +63,46 @@ def _run_stream(shell: Shell, stdin: Stream, origin: str, node: Node) -> None:
 
 
 def run_word(
-    shell: Shell, word: Words, taint: frozenset[str], origin: str, node: Node, given: Sequence[Words] = ()
+    shell: Shell,
+    word: Words,
+    taint: frozenset[str],
+    origin: str,
+    node: Node,
+    given: Sequence[Words] = (),
+    *,
+    state: State | None = None,
 ) -> None:
-    """Scan a text that is run as commands, in each of its alternatives; `given` are its `$0`, `$1` and on."""
+    """Scan a text that is run as commands, in each of its alternatives.
+
+    Args:
+        shell: the reader of the script that holds it.
+        word: the text.
+        taint: where the text comes from.
+        origin: a phrase put before its findings' messages.
+        node: its place.
+        given: its `$0`, `$1` and on.
+        state: what it finds and changes; by default it gets the variables of the script, and changes none.
+    """
     for pieces in word:
         if all(piece is None for piece in pieces):
             _unknown_code(shell, taint, node)
             continue
         text = "".join("$__unknown" if piece is None else piece for piece in pieces)
-        run_text(shell, text, origin, node, given)
+        run_text(shell, text, origin, node, given, state=state)
+
+
+def _eval(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    """A command in this shell itself: what it sets is set after it."""
+    parts = [part for argument in arguments for part in (argument, ((" ",),))]
+    state = shell.state
+    before = dict(state.variables)
+    after: dict[str, Words] = {}
+    for pieces in joined(parts[:-1]) if parts else ():
+        state.replace_variables(before)
+        run_word(shell, (pieces,), stdin.origin, "eval runs a command: ", node, state=state)
+        merge_variables(after, state.variables)
+    state.replace_variables(after or before)
+    return UNKNOWN_STREAM
 
 
 def _unknown_code(shell: Shell, taint: frozenset[str], node: Node) -> None:
@@ -82,24 +114,28 @@ def _unknown_code(shell: Shell, taint: frozenset[str], node: Node) -> None:
         shell.add("exec.dynamic", node, "runs commands that are not known")
 
 
-def run_text(shell: Shell, text: str, origin: str, node: Node, given: Sequence[Words] = ()) -> None:
+def run_text(
+    shell: Shell,
+    text: str,
+    origin: str,
+    node: Node,
+    given: Sequence[Words] = (),
+    *,
+    state: State | None = None,
+) -> None:
     """Scan a command line inside this one, with the names that are known here."""
     if shell.context.depth >= MAX_NESTING:
         shell.add("exec.payload", node, "hides commands in too many layers")
+        return
+    context = shell.context.nested(shell.place(node), shell.context.origin + origin)
+    if state is not None:
+        shell.read_nested(context, text, state, whole=False)
         return
     state = State(dict(shell.state.variables))
     if given:
         state.variables["0"] = given[0]
         state.positional = tuple(given[1:])
-    context = shell.context.nested(shell.place(node), shell.context.origin + origin)
     shell.read_nested(context, text, state)
-
-
-def _eval(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    parts = [part for argument in arguments for part in (argument, ((" ",),))]
-    if parts:
-        run_word(shell, joined(parts[:-1]), stdin.origin, "eval runs a command: ", node)
-    return UNKNOWN_STREAM
 
 
 def run_interpreter(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Pieces
-from spanproof.sandbox.scanners.pieces import ENTRY, bounded, merged
+from spanproof.sandbox.scanners.pieces import ENTRY, bounded, covers, merged, widened
+
+if TYPE_CHECKING:
+    from spanproof.sandbox.scanners.shell.walk import Shell
 
 Words = tuple[Pieces, ...]
 """The alternatives of one word."""
@@ -56,22 +59,46 @@ NOTHING: Final = Stream(EMPTY)
 UNKNOWN_STREAM: Final = Stream()
 
 
+class Function(NamedTuple):
+    """A function: its body, and the reader of the script that the body is a part of."""
+
+    shell: Shell
+    body: Node
+
+
+class Call(NamedTuple):
+    """A call that is being read, and what was known when it began.
+
+    `variables` and `functions` are kept of recursive calls only.
+    """
+
+    body: Node
+    given: tuple[Words, ...] | None
+    variables: Mapping[str, Words]
+    functions: Mapping[str, Function]
+
+
 @dataclass(slots=True)
 class State:
     """Names and their values. A function's call gets a state of its own that shares the rest."""
 
     variables: dict[str, Words] = field(default_factory=dict)
-    functions: dict[str, Node] = field(default_factory=dict)
+    functions: dict[str, Function] = field(default_factory=dict)
     positional: tuple[Words, ...] | None = None
     origins: dict[str, frozenset[str]] = field(default_factory=dict)
-    calls: tuple[str, ...] = ()
+    calls: tuple[Call, ...] = ()
     aliases: set[str] = field(default_factory=set)
+    bodies: list[Function] = field(default_factory=list)
+    """Every function that was defined, those that another definition replaced included."""
+    called: set[int] = field(default_factory=set)
+    """The bodies of functions that were read."""
 
-    def of_call(self, name: str, arguments: tuple[Words, ...] | None) -> State:
-        """The state in which a function is read when it is called with these arguments."""
+    def of_call(self, call: Call) -> State:
+        """The state in which a function is read when it is called."""
         return State(
-            self.variables, self.functions, arguments, self.origins, (*self.calls, name), self.aliases
-        )
+            self.variables, self.functions, call.given, self.origins, (*self.calls, call), self.aliases,
+            self.bodies, self.called,
+        )  # fmt: skip
 
     def replace_variables(self, variables: dict[str, Words]) -> None:
         """Put these in place of all there are; in place, because a function's state shares its caller's."""
@@ -93,6 +120,23 @@ def joined(parts: list[Words]) -> Words:
 def either(first: Words, second: Words) -> Words:
     """The alternatives of both."""
     return bounded((*first, *second), MAX_ALTERNATIVES)
+
+
+def merge_variables(into: dict[str, Words], variables: Mapping[str, Words]) -> None:
+    """Add what variables hold on another way through the script."""
+    for name, value in variables.items():
+        kept = into.get(name)
+        into[name] = value if kept is None else either(kept, value)
+
+
+def covers_word(wide: Words, word: Words) -> bool:
+    """Whether each alternative of a word is covered by one of a wider word."""
+    return all(any(covers(one, text) for one in wide) for text in word)
+
+
+def widen_words(*words: Words) -> Words:
+    """One alternative that covers all of these words."""
+    return (widened([text for word in words for text in word]),)
 
 
 def one_after_another(streams: list[Stream]) -> Stream:

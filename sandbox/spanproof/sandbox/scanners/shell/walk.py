@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import zip_longest
 
 from tree_sitter import Node
@@ -15,15 +16,20 @@ from tree_sitter import Node
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.pieces import covers, merged, widened
+from spanproof.sandbox.scanners.pieces import merged
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
+    HOLE,
     NOTHING,
     UNKNOWN_STREAM,
+    Call,
+    Function,
     State,
     Stream,
     Words,
+    covers_word,
     one_after_another,
+    widen_words,
 )
 from spanproof.sandbox.scanners.shell.syntax import Script
 from spanproof.sandbox.scanners.shell.words import Expander
@@ -56,19 +62,19 @@ class Shell:
         self.substituted_from: frozenset[str] = frozenset()
         """The sources of the last command substitution's text."""
         self._commands = 0
-        self._called: set[str] = set()
 
-    def read(self) -> None:
-        """Read the whole script."""
+    def read(self, *, whole: bool = True) -> None:
+        """Read the script; where it is the whole of one, also the functions that nothing calls."""
         error = self.script.first_error()
         if error is not None:
             self.context.add("shell.syntax", error, "does not parse as shell")
         self.run(self.script.root, UNKNOWN_STREAM)
-        self._read_uncalled()
+        if whole:
+            self._read_uncalled()
 
-    def read_nested(self, context: Context, text: str, state: State) -> None:
+    def read_nested(self, context: Context, text: str, state: State, *, whole: bool = True) -> None:
         """Read a script found inside this one, beginning with a state."""
-        Shell(context, text, self._handlers, state).read()
+        Shell(context, text, self._handlers, state).read(whole=whole)
 
     def run(self, node: Node, stdin: Stream) -> Stream:
         """Follow one node; gives what it writes."""
@@ -115,42 +121,56 @@ class Shell:
 
     def define_function(self, name: str, body: Node) -> None:
         """From here on a call of this name reads this body."""
-        self.state.functions[name] = body
-        self._called.discard(name)
+        function = Function(self, body)
+        self.state.functions[name] = function
+        self.state.bodies.append(function)
 
     def call_function(self, name: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
         """Read a function of the script with these arguments."""
-        self._called.add(name)
-        depth = self.state.calls.count(name)
-        if len(self.state.calls) >= _MAX_CALLS or self._commands > _MAX_COMMANDS:
+        state = self.state
+        function = state.functions[name]
+        state.called.add(function.body.id)
+        if len(state.calls) >= _MAX_CALLS or self._commands > _MAX_COMMANDS:
             self.add("too-complex", node, f"calls {name} more often, or deeper, than is followed")
             return UNKNOWN_STREAM
-        outer = self.state
+        earlier = [call for call in state.calls if call.body.id == function.body.id]
         given: tuple[Words, ...] | None = tuple(arguments)
-        before = outer.positional or ()
-        if depth == 2:
-            # From here on one reading covers every deeper call: its operands stand for all of theirs.
-            pairs = zip_longest(before, arguments, fillvalue=EMPTY)
-            given = tuple((widened((*one, *other)),) for one, other in pairs)
-        elif depth == 3:
-            pairs = zip_longest(before, arguments, fillvalue=EMPTY)
-            if all(covers(one[0], text) for one, other in pairs for text in other):
+        if len(earlier) == 2:
+            # From here on one reading covers every deeper call: what it is given, and the variables as it
+            # finds them, stand for those of all of them.
+            before = earlier[1]
+            pairs = zip_longest(before.given or (), arguments, fillvalue=EMPTY)
+            given = tuple(widen_words(one, other) for one, other in pairs)
+            for variable, value in state.variables.items():
+                held = before.variables.get(variable, HOLE)
+                if held != value:
+                    state.variables[variable] = widen_words(held, value)
+        elif len(earlier) >= 3:
+            if _covers_call(earlier[-1], arguments, state):
+                return UNKNOWN_STREAM
+            if len(earlier) > 3:
+                self.add("too-complex", node, f"calls {name} with more than is followed")
                 return UNKNOWN_STREAM
             given = None
-        elif depth > 3:
-            return UNKNOWN_STREAM
-        self.state = self.words.state = outer.of_call(name, given)
+            state.variables.update(dict.fromkeys(state.variables, HOLE))
+        kept = (dict(state.variables), dict(state.functions)) if earlier else ({}, {})
+        return function.shell.run_in(state.of_call(Call(function.body, given, *kept)), function.body, stdin)
+
+    def run_in(self, state: State, node: Node, stdin: Stream) -> Stream:
+        """Follow a node of this script in another state."""
+        outer = self.state
+        self.state = self.words.state = state
         try:
-            return self.run(outer.functions[name], stdin)
+            return self.run(node, stdin)
         finally:
             self.state = self.words.state = outer
 
     def _read_uncalled(self) -> None:
-        for name, body in list(self.state.functions.items()):
-            if name not in self._called:
-                self._called.add(name)
-                self.state.positional = None
-                self.run(body, UNKNOWN_STREAM)
+        """Read the functions that nothing called."""
+        for function in self.state.bodies:
+            if function.body.id not in self.state.called:
+                self.state.called.add(function.body.id)
+                function.shell.run_in(replace(self.state, positional=None), function.body, UNKNOWN_STREAM)
 
     def _substitute(self, node: Node) -> Words:
         stream = self.sequence(node, UNKNOWN_STREAM)
@@ -166,6 +186,17 @@ class Shell:
             self.context.crossed("shell", crossing, self.place(node), f"${name}:")
         elif crossing is not None:
             self.add(crossing.rule, node, f"${name}: {crossing.message}", Verdict.REVIEW)
+
+
+def _covers_call(wide: Call, given: list[Words], state: State) -> bool:
+    """Whether the reading of an earlier call covers one that begins in this state."""
+    if wide.functions != state.functions or not state.variables.keys() >= wide.variables.keys():
+        return False
+    held = wide.variables
+    return (
+        wide.given is None
+        or all(covers_word(one, other) for one, other in zip_longest(wide.given, given, fillvalue=EMPTY))
+    ) and all(covers_word(held.get(name, HOLE), value) for name, value in state.variables.items())
 
 
 def _without_newline(pieces: tuple[str | None, ...]) -> tuple[str | None, ...]:
