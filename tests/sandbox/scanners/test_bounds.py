@@ -115,7 +115,50 @@ _PYTHON = {
     ),
 }
 
+_STORES = {
+    "names": ("a = b = c = d = 'x'\n{}global a, b, c, d", "a", "a = b; b = c; c = d; d = '/etc/shadow'"),
+    "attributes": (
+        "class T: pass\nt = T()\nt.a = t.b = t.c = t.d = 'x'\n{}pass",
+        "t.a", "t.a = t.b; t.b = t.c; t.c = t.d; t.d = '/etc/shadow'",
+    ),
+    "entries": (
+        "t = dict(a='x', b='x', c='x', d='x')\n{}pass",
+        "t['a']", "t['a'] = t['b']; t['b'] = t['c']; t['c'] = t['d']; t['d'] = '/etc/shadow'",
+    ),
+    "a list": ("t = ['x', 'x', 'x', 'x', 'x']\n{}pass", "t[0]", "t.pop(0); t.append('/etc/shadow')"),
+    "a list by index": (
+        "t = ['x', 'x', 'x', 'x']\n{}pass",
+        "t[0]", "t[0] = t[1]; t[1] = t[2]; t[2] = t[3]; t[3] = '/etc/shadow'",
+    ),
+}  # fmt: skip
+for _name, (_start, _read_at, _step) in _STORES.items():
+    _body = f"    open({_read_at})\n    {_step}\n"
+    _def = "def go():\n    "
+    _PYTHON[f"{_name} that take many calls"] = f"{_start.format(_def)}\n{_body}    go()\ngo()"
+    _PYTHON[f"{_name} that take many turns"] = f"{_start.format('if True: ')}\nwhile unknown():\n{_body}"
+    _PYTHON[f"{_name} that take many turns of a call"] = (
+        f"{_start.format(_def)}\n{_body}\nfor turn in unknown():\n    go()"
+    )
+_PYTHON |= {
+    "an entry that one branch stores": (
+        "t = {'k': 'x'}\nif unknown(): t['k'] = '/etc/shadow'\nelse: t['k'] = 'x'\nopen(t['k'])"
+    ),
+    "an item that a handler stores": (
+        "t = ['x']\ntry: f()\nexcept ValueError: t[0] = '/etc/shadow'\nexcept OSError: t[0] = 'x'\nopen(t[0])"
+    ),
+    "an entry under a key that is not known": "t = {'k': 'x'}\nt[unknown()] = '/etc/shadow'\nopen(t['k'])",
+    "functions of one name in each other": "",
+}
+_nested = "open('/etc/shadow')"
+for _ in range(12):
+    _nested = "def run():\n" + "".join(f"    {line}\n" for line in _nested.splitlines()) + "run()"
+_PYTHON["functions of one name in each other"] = _nested
+
 _SHELL = {
+    "a variable that takes five turns": (
+        "a=x; b=x; c=x; d=x; while read q; do cat $a; a=$b; b=$c; c=$d; d=/etc/shadow; done"
+    ),
+    "a variable of an earlier turn": "for i in 1 2 3; do cat $a; a=$b; b=/etc/shadow; done",
     "functions of one name in each other": "run() {\n" * 4 + "cat /etc/shadow" + "\n}\nrun" * 4,
     "functions of one name, deep in each other": "run() {\n" * 30 + "cat /etc/shadow" + "\n}\nrun" * 30,
     "a definition that another branch replaces": (
@@ -165,6 +208,35 @@ _SHELL = {
 }
 
 _SCRIPT = {
+    "functions of one name in each other": (
+        "function run() { " * 12 + "require('fs').readFileSync('/etc/shadow')" + " }\nrun()" * 12
+    ),
+    "a name that takes many calls": (
+        "let a = 'x', b = 'x', c = 'x', d = 'x'\nfunction go() { require('fs').readFileSync(a); a = b; b = c;"
+        " c = d; d = '/etc/shadow'; go() }\ngo()"
+    ),
+    "a name that takes many turns": (
+        "let a = 'x', b = 'x', c = 'x', d = 'x'\nwhile (q()) { require('fs').readFileSync(a); a = b; b = c;"
+        " c = d; d = '/etc/shadow' }"
+    ),
+    "an entry that takes many calls": (
+        "let t = {a: 'x', b: 'x', c: 'x'}\nfunction go() { require('fs').readFileSync(t.a); t.a = t.b;"
+        " t.b = t.c; t.c = '/etc/shadow'; go() }\ngo()"
+    ),
+    "an item that takes many calls": (
+        "let t = ['x', 'x', 'x', 'x', '/etc/shadow']\n"
+        "function go() { require('fs').readFileSync(t.shift()); go() }\ngo()"
+    ),
+    "an entry under a key that is not known": (
+        "let t = {a: 'x'}; t[q()] = '/etc/shadow'; require('fs').readFileSync(t.a)"
+    ),
+    "an item under an index that is not known": (
+        "let t = ['x']; t[q()] = '/etc/shadow'; require('fs').readFileSync(t[0])"
+    ),
+    "an item put before": "let t = ['x']; t.unshift('/etc/shadow'); require('fs').readFileSync(t[0])",
+    "an entry of another object": (
+        "let t = {a: 'x'}; Object.assign(t, {a: '/etc/shadow'}); require('fs').readFileSync(t.a)"
+    ),
     "the last item of a loop": (
         f"for (const p of [{_numbered('f{}.csv', 12)}, '/etc/shadow']) require('fs').readFileSync(p)"
     ),
@@ -267,6 +339,8 @@ _PADS: dict[str, list[_Pad]] = {
         lambda s, n: _indented("if True:", s, min(n, 15)),
         lambda s, n: _indented(f"for i in range({n}):", s, 1),
         lambda s, n: f"def run():\n{_inside(s)}\nrun()",
+        lambda s, n: _wrapped(s, min(n, 15), lambda one: f"def run():\n{_inside(one)}\nrun()"),
+        lambda s, n: f"def walk(k):\n    if k:\n        walk(k - 1)\n        return\n{_inside(s)}\nwalk({n})",
         lambda s, n: f"for i in range({n}):\n    for j in range({n}):\n        k = i * j\n{s}",
         lambda s, n: "".join(f"v{i} = {i}\n" for i in range(n)) + s,
         lambda s, n: f"exec({s!r})",
@@ -283,6 +357,9 @@ _PADS: dict[str, list[_Pad]] = {
         lambda s, n: "if true; then\n" * min(n, 20) + s + "\nfi" * min(n, 20),
         lambda s, n: f"for i in {'a ' * n}b; do\n{s}\ndone",
         lambda s, n: f"run() {{\n{s}\n}}\nrun",
+        lambda s, n: _wrapped(s, min(n, 30), lambda one: f"run() {{\n{one}\n}}\nrun"),
+        lambda s, n: f"walk() {{\nif [ $1 -gt 0 ]; then walk $(($1 - 1)); fi\n{s}\n}}\nwalk {n}",
+        lambda s, n: f"run() {{ echo a; }}\nif [ {n} = 3 ]; then run() {{\n{s}\n}}; fi\nrun",
         lambda s, n: "".join(f"v{i}={i}\n" for i in range(n)) + s,
         lambda s, n: f"echo {base64.b64encode((s + ' ' * 400 * n).encode()).decode()} | base64 -d | bash",
         lambda s, n: f"echo {'a ' * n}; {s}",
@@ -296,6 +373,8 @@ _PADS: dict[str, list[_Pad]] = {
         lambda s, n: "if (false) {}\n" * n + s,
         lambda s, n: "{" * min(n, 30) + s + "\n" + "}" * min(n, 30),
         lambda s, n: f"function run() {{ {s}\n}}\nrun()",
+        lambda s, n: _wrapped(s, min(n, 30), lambda one: f"function run() {{ {one}\n}}\nrun()"),
+        lambda s, n: f"function walk(k) {{ if (k) {{ walk(k - 1) }}\n{s}\n}}\nwalk({n})",
         lambda s, n: "".join(f"const v{i} = {i}\n" for i in range(n)) + s,
         lambda s, n: f"eval({s + ' ' * n!r})",
     ],
@@ -311,6 +390,12 @@ _PADS: dict[str, list[_Pad]] = {
 
 def _inside(source: str) -> str:
     return "\n".join("    " + line for line in source.split("\n"))
+
+
+def _wrapped(source: str, times: int, wrap: Callable[[str], str]) -> str:
+    for _ in range(times):
+        source = wrap(source)
+    return source
 
 
 def _indented(head: str, source: str, times: int) -> str:

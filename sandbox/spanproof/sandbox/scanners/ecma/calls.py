@@ -16,6 +16,7 @@ from spanproof.sandbox.scanners.ecma.values import (
     Function,
     Made,
     Method,
+    Object,
     Ref,
     Unknown,
     Value,
@@ -25,6 +26,7 @@ from spanproof.sandbox.scanners.ecma.values import (
     text_of,
 )
 from spanproof.sandbox.scanners.ecma.walk import Script
+from spanproof.sandbox.words import words
 
 
 def evaluate_call(script: Script, node: Node) -> Value:
@@ -91,6 +93,8 @@ def _call_method(script: Script, function: Method, arguments: list[Value], node:
         if function.name == "apply" and given and isinstance(given[0], Array):
             given = list(given[0].items)
         return _call_one(script, function.owner, given, node) if function.name != "bind" else function.owner
+    if isinstance(function.owner, Array) and function.name in _CHANGING:
+        return _change_array(script, function.owner, function.name, arguments)
     folded = fold.method(function.owner, function.name, arguments)
     if folded is not None:
         return folded
@@ -104,6 +108,25 @@ def _call_method(script: Script, function: Method, arguments: list[Value], node:
         return _over_items(script, function.owner, function.name, arguments, node)
     _hand_over(script, arguments)
     return UNKNOWN
+
+
+_CHANGING: Final = words("push unshift pop shift splice sort reverse fill copyWithin")
+
+
+def _change_array(script: Script, owner: Array, name: str, arguments: list[Value]) -> Value:
+    """What a method gives that changes its array; all but `push` change the places of its items."""
+    given = any_of(owner.items)
+    if name == "push":
+        script.add_items(owner, arguments)
+        return UNKNOWN
+    if name == "reverse" and not script.conditional and not owner.more:
+        owner.items.reverse()
+        return owner
+    added = arguments if name in {"unshift", "fill"} else arguments[2:] if name == "splice" else []
+    script.conditional += 1
+    script.add_items(owner, added)
+    script.conditional -= 1
+    return given if name in {"pop", "shift"} else owner
 
 
 _MAX_ITEMS: Final = 512
@@ -140,6 +163,11 @@ def _call_reference(script: Script, function: Ref, arguments: list[Value], node:
         return _resolved(script, Ref(name.removesuffix(".then")), arguments, node)
     if name in {"require", "module.createRequire()", "createRequire()"}:
         return effects.require(script, arguments[0] if arguments else UNKNOWN, node)
+    if name == "Object.assign" and arguments and isinstance(arguments[0], Object):
+        for source in arguments[1:]:
+            for key, value in source.entries.items() if isinstance(source, Object) else ():
+                script.assign(arguments[0].entries, key, value)
+        return arguments[0]
     if name in {"util.promisify", "promisify"} and arguments:
         return arguments[0]
     if name == "Reflect.get" and len(arguments) > 1:

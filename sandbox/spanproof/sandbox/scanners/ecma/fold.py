@@ -108,9 +108,6 @@ def _array_method(owner: Array, name: str, arguments: Sequence[Value]) -> Value 
         return text(pieces)
     if name == "reverse":
         return Array(list(reversed(owner.items)), owner.more)
-    if name == "push":
-        owner.items.extend(arguments)
-        return UNKNOWN
     if name == "concat":
         items = list(owner.items)
         for argument in arguments:

@@ -247,19 +247,24 @@ def _branch(script: Script, node: Node) -> Value:
     return UNKNOWN
 
 
+def _loop(script: Script, node: Node) -> Value:
+    return script.repeat(lambda: _branch(script, node), node)
+
+
 def _for_in(script: Script, node: Node) -> Value:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     value = script.evaluate(right) if right is not None else UNKNOWN
     element = any_of(value.items) if isinstance(value, Array) else UNKNOWN
     if isinstance(value, Ref) and value.name == "process.env":
         script.member(value, "", node)
-    if left is not None:
-        script.bind(left, element, declare=True)
     body = node.child_by_field_name("body")
-    script.conditional += 1
-    if body is not None:
-        script.evaluate(body)
-    script.conditional -= 1
+
+    def turn() -> Value:
+        if left is not None:
+            script.bind(left, element, declare=True)
+        return script.evaluate(body) if body is not None else UNKNOWN
+
+    script.repeat(turn, node)
     return UNKNOWN
 
 
@@ -288,7 +293,7 @@ HANDLERS: Final[dict[str, NodeHandler]] = {
     "parenthesized_expression": _only_child, "await_expression": _only_child,
     "sequence_expression": _only_child,
     "non_null_expression": _only_child, "as_expression": _first_child, "ternary_expression": _conditional,
-    "if_statement": _branch, "while_statement": _branch, "do_statement": _branch, "for_statement": _branch,
+    "if_statement": _branch, "while_statement": _loop, "do_statement": _loop, "for_statement": _loop,
     "switch_statement": _branch, "try_statement": _branch, "for_in_statement": _for_in,
 }  # fmt: skip
 """What evaluates each kind of node."""

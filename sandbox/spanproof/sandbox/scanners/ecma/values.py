@@ -44,9 +44,10 @@ class Array:
 
 @dataclass(slots=True)
 class Object:
-    """An object with known keys."""
+    """An object; `rest` is what it holds under keys that are not known, where it holds such."""
 
     entries: dict[str, Value] = field(default_factory=dict)
+    rest: Value | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,9 +128,16 @@ def any_of(values: Iterable[Value]) -> Value:
 
 def covers(wide: Value, value: Value) -> bool:
     """Whether a widened value covers this one."""
-    if wide is value or wide in (UNKNOWN, value):
+    if wide is value or wide == value:
         return True
+    if wide == UNKNOWN:
+        return isinstance(value, Text | Unknown)
     return isinstance(wide, Text) and isinstance(value, Text) and pieces_cover(wide.pieces, value.pieces)
+
+
+def covers_all(wide: Value, value: Value) -> bool:
+    """Whether each alternative of a value is covered by one of a wider value."""
+    return all(any(covers(one, option) for one in options_of(wide)) for option in options_of(value))
 
 
 def widen(values: Sequence[Value]) -> Value:

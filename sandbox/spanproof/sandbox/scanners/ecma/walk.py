@@ -28,8 +28,11 @@ from spanproof.sandbox.scanners.ecma.values import (
     Text,
     Unknown,
     Value,
+    any_of,
     covers,
+    covers_all,
     either,
+    options_of,
     text_of,
     widen,
 )
@@ -56,9 +59,14 @@ class Script:
         self.steps = 0
         self.budget = _FREE_STEPS
         self.conditional = 0
+        """How many branches and loops are being read that may not run, or run more than once."""
+        self.changes = 0
+        self.written: list[Callable[[], None]] = []
+        """For each assignment, what widens the value there to one that is not known."""
         self.functions: list[Function] = []
         self.called: set[int] = set()
-        self.stack: list[tuple[int, Sequence[Value]]] = []
+        self.stack: list[tuple[int, Sequence[Value], int]] = []
+        """The calls that are being read: the function, its arguments, and the assignments before it."""
         self.returned: list[list[Value]] = []
         self._lines: list[bytes] = []
 
@@ -132,13 +140,13 @@ class Script:
         if (len(self.stack) >= _MAX_DEPTH or self.steps > 2 * self.budget) and node.id in self.called:
             self.add("too-complex", call, "calls a function more often, or deeper, than is followed")
             return UNKNOWN
-        earlier = [given for one, given in self.stack if one == node.id]
+        earlier = [call for call in self.stack if call[0] == node.id]
         if len(earlier) == 2:
             # From here on one reading covers every deeper call: its arguments stand for all of theirs.
-            arguments = [widen(list(one)) for one in zip(earlier[1], arguments, strict=False)]
+            arguments = [widen(list(one)) for one in zip(earlier[1][1], arguments, strict=False)]
         elif len(earlier) == 3:
             if all(
-                covers(one, other) for one, other in zip_longest(earlier[2], arguments, fillvalue=UNKNOWN)
+                covers(one, other) for one, other in zip_longest(earlier[2][1], arguments, fillvalue=UNKNOWN)
             ):
                 return UNKNOWN
             arguments = ()
@@ -147,12 +155,15 @@ class Script:
         self.called.add(node.id)
         outer = self.scope
         self.scope = Scope(function.scope)
-        self.stack.append((node.id, arguments))
+        self.stack.append((node.id, arguments, len(self.written)))
         self.returned.append([])
         try:
             self._bind_parameters(node, arguments)
             body = node.child_by_field_name("body")
-            value = self.evaluate(body) if body is not None else UNKNOWN
+            if body is not None and len(earlier) >= 2:
+                value = self.repeat(lambda: self.evaluate(body), call, earlier[0][2])
+            else:
+                value = self.evaluate(body) if body is not None else UNKNOWN
             if body is not None and body.type != "statement_block":
                 return value
             result: Value | None = None
@@ -163,6 +174,28 @@ class Script:
             self.returned.pop()
             self.stack.pop()
             self.scope = outer
+
+    def repeat(self, read: Callable[[], Value], node: Node, since: int | None = None) -> Value:
+        """Read what may run any number of times, until nothing changes by reading it once more.
+
+        Where that takes long, all that was assigned `since` then may hold anything the last time.
+        """
+        start = len(self.written) if since is None else since
+        self.conditional += 1
+        try:
+            for _ in range(2):
+                changes = self.changes
+                value = read()
+                if self.changes == changes:
+                    return value
+            if self.steps > 2 * self.budget:
+                self.add("too-complex", node, "is read more often than is followed")
+                return value
+            for widen_location in self.written[start:]:
+                widen_location()
+            return read()
+        finally:
+            self.conditional -= 1
 
     def _bind_parameters(self, node: Node, arguments: Sequence[Value]) -> None:
         single = node.child_by_field_name("parameter")
@@ -218,25 +251,70 @@ class Script:
 
     def _set(self, name: str, value: Value, declare: bool) -> None:
         scope = self.scope if declare else (self.scope.owner_of(name) or self.scope)
-        before = scope.names.get(name)
-        if before is not None and self.conditional and not declare:
+        if declare:
+            scope.names[name] = value
+        else:
+            self.assign(scope.names, name, value)
+
+    def assign(self, table: dict[str, Value], key: str, value: Value) -> None:
+        """Put a value into a table. In what may not run, the value before stays possible."""
+        if self.conditional or self.stack:
+            self.written.append(lambda: table.update({key: either(table[key], UNKNOWN)}))
+        before = table.get(key)
+        if before is not None and self.conditional:
+            if covers_all(before, value):
+                return
             value = either(before, value)
-        scope.names[name] = value
+        table[key] = value
+        self.changes += 1
+
+    def add_items(self, owner: Array, values: Sequence[Value]) -> None:
+        """Add values to an array; in what may run more than once, they may be at any of its places."""
+        if self.conditional or self.stack:
+            self.written.append(lambda: _widen_items(owner))
+        if not self.conditional:
+            owner.items.extend(values)
+            self.changes += 1
+            return
+        held = any_of(owner.items) if owner.items else None
+        added = [one for one in values if held is None or not covers_all(held, one)]
+        if added or not owner.more:
+            owner.items[:] = [any_of([*owner.items, *added])]
+            owner.more = True
+            self.changes += 1
 
     def _store(self, target: Node, value: Value) -> None:
         owner_node = target.child_by_field_name("object")
         owner = self.evaluate(owner_node) if owner_node is not None else UNKNOWN
         key = self._key(target)
-        if isinstance(owner, Object) and key is not None:
-            owner.entries[key] = value
-        elif isinstance(owner, Array):
-            owner.items.append(value)
-        elif (
-            isinstance(owner, Ref)
-            and owner.name == "process.env"
-            and (key or "").startswith(("LD_", "NODE_OPTIONS"))
-        ):
-            self.add("environment.write", target, f"sets {key}, which changes how programs load")
+        for option in options_of(owner):
+            if isinstance(option, Object):
+                self._store_entry(option, key, value)
+            elif isinstance(option, Array):
+                self._store_item(option, key, value)
+            elif (
+                isinstance(option, Ref)
+                and option.name == "process.env"
+                and (key or "").startswith(("LD_", "NODE_OPTIONS"))
+            ):
+                self.add("environment.write", target, f"sets {key}, which changes how programs load")
+
+    def _store_entry(self, owner: Object, key: str | None, value: Value) -> None:
+        if key is not None:
+            self.assign(owner.entries, key, value)
+        elif owner.rest is None or not covers_all(owner.rest, value):
+            owner.rest = value if owner.rest is None else either(owner.rest, value)
+            self.changes += 1
+
+    def _store_item(self, owner: Array, key: str | None, value: Value) -> None:
+        index = int(key) if key is not None and key.isdigit() else -1
+        if 0 <= index < len(owner.items) and not self.conditional and not owner.more:
+            owner.items[index] = value
+            self.changes += 1
+            return
+        self.conditional += 1
+        self.add_items(owner, [value])
+        self.conditional -= 1
 
     def _key(self, node: Node) -> str | None:
         member = node.child_by_field_name("property")
@@ -254,12 +332,15 @@ class Script:
                 result = either(result, one)
             return result
         if isinstance(owner, Object):
-            return owner.entries.get(name, UNKNOWN)
+            entry = owner.entries.get(name, UNKNOWN)
+            return entry if owner.rest is None else either(entry, owner.rest)
         if isinstance(owner, Ref):
             return self._member_of_reference(owner, name, node)
         if name == "constructor":
             return Ref("Function") if isinstance(owner, Function | Made | Method) else Ref("Object")
         if isinstance(owner, Array) and name.isdigit():
+            if owner.more:
+                return any_of(owner.items)
             return owner.items[int(name)] if int(name) < len(owner.items) else UNKNOWN
         known = text_of(owner)
         if known is not None and name.isdigit() and int(name) < len(known):
@@ -313,3 +394,8 @@ class Script:
     def _column(self, row: int, column: int) -> int:
         line = self._lines[row] if row < len(self._lines) else b""
         return column + 1 if line.isascii() else len(line[:column].decode("utf-8", "ignore")) + 1
+
+
+def _widen_items(owner: Array) -> None:
+    owner.items[:] = [either(any_of(owner.items), UNKNOWN)]
+    owner.more = True

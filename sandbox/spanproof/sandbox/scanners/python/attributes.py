@@ -151,7 +151,11 @@ def item(m: Machine, value: Value, key: Value, node: ast.expr) -> Value:
 def bind(m: Machine, target: ast.expr, value: Value) -> None:
     """Assign a value to a target, unpacking as Python does."""
     if isinstance(target, ast.Name):
-        m.scope.bind(target.id, value)
+        elsewhere = m.scope.declared_global.get(target.id)
+        if elsewhere is None:
+            m.scope.bind(target.id, value)
+        else:
+            m.store(elsewhere.names, target.id, value, elsewhere)
     elif isinstance(target, ast.Tuple | ast.List):
         _unpack(m, target.elts, value)
     elif isinstance(target, ast.Attribute):
@@ -293,9 +297,7 @@ def _entry(value: Mapping, key: Value) -> Value:
         found = value.entries.get(fold.concrete(key))
     except (fold.NotKnown, TypeError):
         return join_all([*value.entries.values(), *value.rest])
-    if found is not None:
-        return found
-    return join_all(value.rest)
+    return join_all(value.rest if found is None else [found, *value.rest])
 
 
 def _element(value: Items, key: object) -> Value:
@@ -330,9 +332,9 @@ def _store_attribute(m: Machine, owner: Value, name: str, value: Value, node: as
         m.add("escape.dunder", node, f"replaces {name}")
     for option in options_of(owner):
         if isinstance(option, Instance | Klass):
-            option.attributes[name] = value
+            m.store(option.attributes, name, value)
         elif isinstance(option, Ref) and "()" not in option.name:
-            m.overrides[canonical(f"{option.name}.{name}")] = value
+            m.store(m.overrides, canonical(f"{option.name}.{name}"), value)
 
 
 def _store_item(m: Machine, owner: Value, key: Value, value: Value, node: ast.expr) -> None:
@@ -341,13 +343,15 @@ def _store_item(m: Machine, owner: Value, key: Value, value: Value, node: ast.ex
             _store_in_reference(m, option, key, value, node)
         elif isinstance(option, Mapping):
             try:
-                option.entries[fold.concrete(key)] = value
+                m.store(option.entries, fold.concrete(key), value)
             except (fold.NotKnown, TypeError):
-                option.rest.append(value)
+                m.store_anywhere(option, value)
         elif isinstance(option, Items):
+            m.change_items(option, [value])
             index = key.value if isinstance(key, Const) else None
             if (
-                isinstance(index, int)
+                not option.more
+                and isinstance(index, int)
                 and not isinstance(index, bool)
                 and -len(option.items) <= index < len(option.items)
             ):
@@ -368,7 +372,7 @@ def _store_in_reference(m: Machine, owner: Ref, key: Value, value: Value, node: 
     elif text is not None and owner.name in {"globals()", "locals()", "vars()"}:
         m.scope.bind(text, value)
     elif text is not None and owner.name.endswith(".__dict__"):
-        m.overrides[canonical(f"{owner.name[:-9]}.{text}")] = value
+        m.store(m.overrides, canonical(f"{owner.name[:-9]}.{text}"), value)
 
 
 def _inherited(klass: Klass, name: str, depth: int = 0) -> Value | None:

@@ -48,7 +48,7 @@ def _if(m: Machine, node: ast.If) -> Flow:
         if condition is False:
             _read_dead(m, current.body)
         else:
-            ended = m.execute(current.body)
+            ended = _perhaps(m, current.body) if condition is None else m.execute(current.body)
             outcomes.append((m.scope.names, ended))
         m.scope.names = before
         follow = current.orelse
@@ -60,10 +60,19 @@ def _if(m: Machine, node: ast.If) -> Flow:
             current = follow[0]
             continue
         m.scope.names = m.scope.branched()
-        flow = m.execute(follow)
+        flow = _perhaps(m, follow) if outcomes else m.execute(follow)
         outcomes.append((m.scope.names, flow))
         current = None
     return _settle(m, outcomes)
+
+
+def _perhaps(m: Machine, block: Sequence[ast.stmt]) -> Flow:
+    """Read a block that may not run."""
+    m.uncertain += 1
+    try:
+        return m.execute(block)
+    finally:
+        m.uncertain -= 1
 
 
 def _settle(m: Machine, outcomes: Sequence[tuple[dict[str, Value], Flow]]) -> Flow:
@@ -97,7 +106,7 @@ def _read_dead(m: Machine, block: Sequence[ast.stmt]) -> None:
     m.visited_dead.add(id(block[0]))
     before = m.scope.names
     m.scope.names = m.scope.branched()
-    m.execute(block)
+    _perhaps(m, block)
     m.scope.names = before
 
 
@@ -124,7 +133,12 @@ def _for(m: Machine, node: ast.For | ast.AsyncFor) -> Flow:
 
 
 def _read_loosely(m: Machine, body: Sequence[ast.stmt], target: ast.expr | None, element: Value) -> None:
-    """Read a loop's body once, for any turn: what it assigns may hold an earlier turn's value."""
+    """Read a loop's body for any turn: what it assigns may hold an earlier turn's value."""
+    if body:
+        m.repeat(lambda: _read_any_turn(m, body, target, element), body[0])
+
+
+def _read_any_turn(m: Machine, body: Sequence[ast.stmt], target: ast.expr | None, element: Value) -> Flow:
     before = m.scope.names
     assigned = _assigned(body)
     for taint in (CLEAN, ANY):
@@ -142,6 +156,7 @@ def _read_loosely(m: Machine, body: Sequence[ast.stmt], target: ast.expr | None,
         ):
             break
     m.scope.names = _merge(m.scope.names, before)
+    return None
 
 
 def _gets_wider(before: Value, after: Value) -> bool:
@@ -202,7 +217,7 @@ def _try(m: Machine, node: ast.Try | ast.TryStar) -> Flow:
             m.evaluate(handler.type)
         if handler.name is not None:
             m.scope.bind(handler.name, UNKNOWN)
-        handled = m.execute(handler.body)
+        handled = _perhaps(m, handler.body)
         outcomes.append((m.scope.names, handled))
     if flow == "raise" and len(outcomes) > 1:
         outcomes = outcomes[1:]
@@ -225,7 +240,7 @@ def _match(m: Machine, node: ast.Match) -> Flow:
                 m.scope.bind(part.rest, Unknown(taint_of(subject)))
         if case.guard is not None:
             m.evaluate(case.guard)
-        flow = m.execute(case.body)
+        flow = _perhaps(m, case.body)
         outcomes.append((m.scope.names, flow))
     return _settle(m, outcomes)
 

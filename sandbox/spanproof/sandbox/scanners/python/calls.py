@@ -11,9 +11,8 @@ from collections.abc import Iterable, Sequence
 
 from spanproof.sandbox.scanners.python import attributes, effects, models, reflection
 from spanproof.sandbox.scanners.python.fold import FUNCTIONS, fold, fold_method
-from spanproof.sandbox.scanners.python.machine import MAX_CALL_DEPTH, Arguments, Frame, Machine
+from spanproof.sandbox.scanners.python.machine import MAX_CALL_DEPTH, Arguments, Flow, Frame, Machine
 from spanproof.sandbox.scanners.python.names import module_of
-from spanproof.sandbox.scanners.python.parse import nodes_below
 from spanproof.sandbox.scanners.python.sinks import METHOD_SINKS, SINKS
 from spanproof.sandbox.scanners.python.values import (
     CLEAN,
@@ -97,7 +96,7 @@ def read_uncalled(m: Machine) -> None:
 def _read_through(m: Machine, function: Value, arguments: Arguments) -> Value:
     assert isinstance(function, Function)
     node = function.node
-    earlier = [frame.given for frame in m.frames if frame.node is node]
+    earlier = [frame for frame in m.frames if frame.node is node]
     if (len(m.frames) >= MAX_CALL_DEPTH or m.overspent) and id(node) in m.called:
         m.add("too-complex", node, "is called more often, or deeper, than is followed")
         return Unknown(_carried(arguments))
@@ -110,19 +109,21 @@ def _read_through(m: Machine, function: Value, arguments: Arguments) -> Value:
     given = m.scope.names
     if len(earlier) == 2:
         # From here on one reading covers every deeper call: its arguments stand for all of theirs.
-        given.update({name: _widen_over(one[name] for one in (*earlier, given)) for name in given})
-        _widen_globals(node, m.scope.top)
+        given.update(
+            {name: _widen_over(one[name] for one in (*[f.given for f in earlier], given)) for name in given}
+        )
     elif len(earlier) == 3:
-        if all(covers(earlier[2][name], value) for name, value in given.items()):
+        if all(covers(earlier[2].given[name], value) for name, value in given.items()):
             m.scope = outer
             return Unknown(_carried(arguments))
         given.update(dict.fromkeys(given, UNKNOWN))
-    frame = Frame(node, dict(given))
+    frame = Frame(node, dict(given), len(m.written))
     m.frames.append(frame)
     try:
-        if isinstance(node, ast.Lambda):
-            return m.evaluate(node.body)
-        m.execute(node.body)
+        if len(earlier) >= 2:
+            m.repeat(lambda: _read_body(m, node, frame), node, earlier[0].written)
+        else:
+            _read_body(m, node, frame)
     except RecursionError:
         if len(m.frames) == 1:
             raise
@@ -136,17 +137,16 @@ def _read_through(m: Machine, function: Value, arguments: Arguments) -> Value:
     return join_all(frame.returned) if frame.returned else Const(None)
 
 
+def _read_body(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, frame: Frame) -> Flow:
+    if isinstance(node, ast.Lambda):
+        frame.returned.append(m.evaluate(node.body))
+        return None
+    return m.execute(node.body)
+
+
 def _widen_over(values: Iterable[Value]) -> Value:
     joined = join_all(values)
     return widen(list(joined.options)) if isinstance(joined, OneOf) else joined
-
-
-def _widen_globals(node: ast.AST, top: Scope) -> None:
-    """Let the globals that a function assigns hold anything that an earlier call left in them."""
-    for one in nodes_below(node):
-        for name in one.names if isinstance(one, ast.Global) else ():
-            if name in top.names:
-                top.names[name] = join_all([top.names[name], UNKNOWN])
 
 
 def _bind_parameters(m: Machine, function: Function, arguments: Arguments) -> None:

@@ -169,6 +169,7 @@ def extend(owner: Items, values: list[Value]) -> None:
 def _append(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner, value = function.owner, arguments.get(0)
     if isinstance(owner, Items) and value is not None:
+        m.change_items(owner, [value])
         extend(owner, [value])
         return Const(None)
     return None
@@ -178,6 +179,7 @@ def _extend(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> 
     owner, value = function.owner, arguments.get(0)
     if isinstance(owner, Items) and value is not None:
         items, whole = elements_of(value)
+        m.change_items(owner, items)
         extend(owner, items)
         owner.more = owner.more or not whole
         return Const(None)
@@ -188,6 +190,7 @@ def _insert(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> 
     owner, index, value = function.owner, arguments.get(0), arguments.get(1)
     if isinstance(owner, Items) and value is not None:
         at = index.value if isinstance(index, Const) and isinstance(index.value, int) else 0
+        m.change_items(owner, [value])
         if len(owner.items) < MAX_ITEMS:
             owner.items.insert(at, value)
         else:
@@ -198,6 +201,8 @@ def _insert(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> 
 
 def _pop(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner = function.owner
+    if isinstance(owner, Items):
+        m.change_items(owner, [])
     if isinstance(owner, Items) and owner.items and not owner.more:
         index = arguments.get(0)
         at = index.value if isinstance(index, Const) and isinstance(index.value, int) else -1
@@ -210,6 +215,7 @@ def _pop(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Val
 
 def _reverse(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     if isinstance(function.owner, Items):
+        m.change_items(function.owner, [])
         function.owner.items.reverse()
         return Const(None)
     return None
@@ -218,12 +224,14 @@ def _reverse(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) ->
 def _update(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner, value = function.owner, arguments.get(0)
     if isinstance(owner, Mapping):
-        owner.entries.update(arguments.named)
-        if isinstance(value, Mapping):
-            owner.entries.update(value.entries)
-            owner.rest.extend(value.rest)
-        elif value is not None:
-            owner.rest.append(Unknown(taint_of(value)))
+        given = {**value.entries, **arguments.named} if isinstance(value, Mapping) else arguments.named
+        for name, entry in given.items():
+            m.store(owner.entries, name, entry)
+        rest = (
+            value.rest if isinstance(value, Mapping) else [] if value is None else [Unknown(taint_of(value))]
+        )
+        for entry in rest:
+            m.store_anywhere(owner, entry)
         return Const(None)
     return None
 

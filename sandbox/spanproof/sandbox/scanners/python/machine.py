@@ -17,7 +17,23 @@ from typing import Any, TypeAlias
 
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.python.values import UNKNOWN, Function, Instance, Klass, Ref, Scope, Value
+from spanproof.sandbox.scanners.python.values import (
+    ANY,
+    UNKNOWN,
+    Function,
+    Instance,
+    Items,
+    Klass,
+    Mapping,
+    Ref,
+    Scope,
+    Unknown,
+    Value,
+    covers_all,
+    join,
+    join_all,
+    taint_of,
+)
 from spanproof.sandbox.scanners.source import Place
 
 Flow: TypeAlias = str | None
@@ -72,6 +88,8 @@ class Frame:
 
     node: ast.AST
     given: dict[str, Value]
+    written: int
+    """Stores before it, in `Machine.written`."""
     returned: list[Value] = field(default_factory=list)
     yielded: list[Value] = field(default_factory=list)
 
@@ -89,9 +107,9 @@ class Machine:
     """Reads one program."""
 
     __slots__ = (
-        "_lines", "_next_check", "call_limit", "called", "classes", "context", "frames", "functions",
-        "hard_limit", "imported_all", "overrides", "parse", "scope", "soft_limit", "steps", "tables",
-        "visited_dead",
+        "_lines", "_next_check", "call_limit", "called", "changes", "classes", "context", "frames",
+        "functions", "hard_limit", "imported_all", "overrides", "parse", "scope", "soft_limit", "steps",
+        "tables", "uncertain", "visited_dead", "written",
     )  # fmt: skip
 
     def __init__(
@@ -108,6 +126,11 @@ class Machine:
         self.overrides: dict[str, Value] = {}
         self.imported_all: list[str] = []
         self.visited_dead: set[int] = set()
+        self.uncertain = 0
+        """How many branches and loops are being read that may not run, or run more than once."""
+        self.changes = 0
+        self.written: list[Callable[[], None]] = []
+        """For each store into an object, what widens the value there to one that is not known."""
         self.steps = 0
         self.soft_limit = FREE_STEPS + len(text) // 2
         self.hard_limit = DECODING_STEPS + len(text) // 2
@@ -168,6 +191,60 @@ class Machine:
         """Whether functions that were read before are not read again, and are reviewed instead."""
         return self.steps > self.call_limit
 
+    def store(self, table: dict[Any, Value], key: object, value: Value, scope: Scope | None = None) -> None:
+        """Put a value into the table of an object or a scope.
+
+        In what may not run, the value before stays possible.
+        """
+        if self.frames or self.uncertain:
+            self.written.append(lambda: _widen_entry(table if scope is None else scope.names, key))
+        before = table.get(key)
+        if before is not None and self.uncertain:
+            if covers_all(before, value):
+                return
+            value = join(before, value)
+        table[key] = value
+        self.changes += 1
+
+    def store_anywhere(self, owner: Mapping, value: Value) -> None:
+        """Put a value under a key that is not known: under any of those there are, or another one."""
+        if not any(covers_all(one, value) for one in owner.rest):
+            owner.rest.append(value)
+            self.changes += 1
+        if self.frames or self.uncertain:
+            self.written.append(lambda: owner.rest.append(UNKNOWN) if UNKNOWN not in owner.rest else None)
+
+    def change_items(self, owner: Items, added: Sequence[Value]) -> None:
+        """Note that a list changes; its order is no longer known in what may run more than once."""
+        if self.uncertain:
+            if not owner.more or not all(covers_all(join_all(owner.items), one) for one in added):
+                self.changes += 1
+            owner.more = True
+        if self.frames or self.uncertain:
+            self.written.append(lambda: _widen_items(owner))
+
+    def repeat(self, read: Callable[[], Flow], node: ast.AST, since: int | None = None) -> Flow:
+        """Read what may run any number of times, until no object changes by reading it once more.
+
+        Where that takes long, each location that was stored to `since` then may hold anything the last time.
+        """
+        start = len(self.written) if since is None else since
+        self.uncertain += 1
+        try:
+            for _ in range(2):
+                changes = self.changes
+                flow = read()
+                if self.changes == changes:
+                    return flow
+            if self.overspent:
+                self.add("too-complex", node, "is read more often than is followed")
+                return flow
+            for widen_location in self.written[start:]:
+                widen_location()
+            return read()
+        finally:
+            self.uncertain -= 1
+
     def place(self, node: ast.AST) -> Place:
         """The place of a node, in characters."""
         line = getattr(node, "lineno", 1)
@@ -204,6 +281,18 @@ class Machine:
         if not 0 < line <= len(self._lines):
             return column
         return len(self._lines[line - 1].encode("utf-8", "replace")[:column].decode("utf-8", "ignore"))
+
+
+def _widen_entry(table: dict[Any, Value], key: object) -> None:
+    value = table.get(key)
+    if value is not None:
+        table[key] = join(value, Unknown(taint_of(value) | ANY))
+
+
+def _widen_items(owner: Items) -> None:
+    owner.more = True
+    if not any(one.__class__ is Unknown and one.taint >= ANY for one in owner.items):
+        owner.items.append(Unknown(taint_of(owner) | ANY))
 
 
 def gives(value: Value) -> Model:

@@ -59,6 +59,7 @@ def _augmented(m: Machine, node: ast.AugAssign) -> Flow:
     added = m.evaluate(node.value)
     if isinstance(node.op, ast.Add) and isinstance(current, Items) and current.kind == "list":
         items, whole = elements_of(added)
+        m.change_items(current, items)
         extend(current, items)
         current.more = current.more or not whole
         return None

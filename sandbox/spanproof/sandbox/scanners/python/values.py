@@ -292,6 +292,31 @@ def covers(wide: Value, value: Value) -> bool:
     return is_plain(value) if wide.taint == NAME else isinstance(value, Const | Text | Path | Unknown)
 
 
+def covers_all(wide: Value, value: Value, depth: int = 3) -> bool:
+    """Whether each alternative of a value is covered by one of a wider value, lists by their items."""
+    options = options_of(wide)
+    return all(
+        any(covers(one, option) for one in options)
+        or (
+            depth > 0
+            and isinstance(option, Items)
+            and any(_covers_items(one, option, depth) for one in options if isinstance(one, Items))
+        )
+        for option in options_of(value)
+    )
+
+
+def _covers_items(wide: Items, value: Items, depth: int) -> bool:
+    held = join_all(wide.items)
+    return (
+        wide.kind == value.kind
+        and (wide.more or not value.more)
+        and len(wide.items) >= min(len(value.items), 1)
+        and all(covers_all(held, item, depth - 1) for item in value.items[:_MAX_LOOK])
+        and len(value.items) <= _MAX_LOOK
+    )
+
+
 def is_plain(value: Value) -> bool:
     """Whether a value is surely a number or a plain file name: it leads out of no directory."""
     if isinstance(value, Const):

@@ -78,7 +78,7 @@ def _for(shell: Shell, node: Node, stdin: Stream) -> Stream:
     if variable is not None:
         word = bounded((pieces for one in values for pieces in one), MAX_ALTERNATIVES) or HOLE
         shell.state.variables[shell.words.text(variable)] = word
-    return _body(shell, node, stdin)
+    return shell.repeat(lambda: _body(shell, node, stdin), node)
 
 
 def _counting_for(shell: Shell, node: Node, stdin: Stream) -> Stream:
@@ -86,7 +86,11 @@ def _counting_for(shell: Shell, node: Node, stdin: Stream) -> Stream:
         if child.type == "variable_assignment" or child.type.endswith("expression"):
             for name in [one for one in child.named_children if one.type == "variable_name"]:
                 shell.state.variables[shell.words.text(name)] = ((ENTRY,),)
-    return _body(shell, node, stdin)
+    return shell.repeat(lambda: _body(shell, node, stdin), node)
+
+
+def _while(shell: Shell, node: Node, stdin: Stream) -> Stream:
+    return shell.repeat(lambda: shell.sequence(node, stdin), node)
 
 
 def _body(shell: Shell, node: Node, stdin: Stream) -> Stream:
@@ -139,6 +143,7 @@ HANDLERS: Final[dict[str, NodeHandler]] = {
     "if_statement": _branches,
     "case_statement": _branches,
     "for_statement": _for,
+    "while_statement": _while,
     "c_style_for_statement": _counting_for,
     "function_definition": _function,
     "test_command": _test,

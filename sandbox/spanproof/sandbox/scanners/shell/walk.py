@@ -28,6 +28,7 @@ from spanproof.sandbox.scanners.shell.state import (
     Stream,
     Words,
     covers_word,
+    merge_variables,
     one_after_another,
     widen_words,
 )
@@ -155,6 +156,30 @@ class Shell:
             state.variables.update(dict.fromkeys(state.variables, HOLE))
         kept = (dict(state.variables), dict(state.functions)) if earlier else ({}, {})
         return function.shell.run_in(state.of_call(Call(function.body, given, *kept)), function.body, stdin)
+
+    def repeat(self, read: Callable[[], Stream], node: Node) -> Stream:
+        """Follow what may run any number of times, until no variable changes by following it once more.
+
+        Where that takes long, every variable may hold anything the last time.
+        """
+        variables = self.state.variables
+        for turn in range(4):
+            before = dict(variables)
+            stream = read()
+            changed = [
+                name
+                for name, value in variables.items()
+                if name not in before or not covers_word(before[name], value)
+            ]
+            merge_variables(variables, before)
+            if not any(name in before for name in changed) or turn == 3:
+                break
+            if self._commands > _MAX_COMMANDS:
+                self.add("too-complex", node, "is read more often than is followed")
+                break
+            for name in changed if turn < 2 else variables:
+                variables[name] = HOLE if turn == 2 else widen_words(before.get(name, HOLE), variables[name])
+        return stream
 
     def run_in(self, state: State, node: Node, stdin: Stream) -> Stream:
         """Follow a node of this script in another state."""
