@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Pieces
 from spanproof.sandbox.scanners.pieces import ENTRY, bounded, covers, merged, widened
-
-if TYPE_CHECKING:
-    from spanproof.sandbox.scanners.shell.walk import Shell
 
 Words = tuple[Pieces, ...]
 """The alternatives of one word."""
@@ -62,7 +59,7 @@ UNKNOWN_STREAM: Final = Stream()
 class Function(NamedTuple):
     """A function: its body, and the reader of the script that the body is a part of."""
 
-    shell: Shell
+    shell: Any  # a `Shell`, whose module imports this one
     body: Node
 
 
