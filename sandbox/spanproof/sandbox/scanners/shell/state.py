@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from tree_sitter import Node
 
@@ -56,10 +56,18 @@ NOTHING: Final = Stream(EMPTY)
 UNKNOWN_STREAM: Final = Stream()
 
 
+class ScriptReader(Protocol):
+    """What follows the commands of one script."""
+
+    def run_in(self, state: State, node: Node, stdin: Stream) -> Stream:
+        """Follow a node of the script in another state."""
+        ...
+
+
 class Function(NamedTuple):
     """A function: its body, and the reader of the script that the body is a part of."""
 
-    shell: Any  # a `Shell`, whose module imports this one
+    shell: ScriptReader
     body: Node
 
 

@@ -155,10 +155,7 @@ class Shell:
             given = None
             state.variables.update(dict.fromkeys(state.variables, HOLE))
         kept = (dict(state.variables), dict(state.functions)) if earlier else ({}, {})
-        stream: Stream = function.shell.run_in(
-            state.of_call(Call(function.body, given, *kept)), function.body, stdin
-        )
-        return stream
+        return function.shell.run_in(state.of_call(Call(function.body, given, *kept)), function.body, stdin)
 
     def repeat(self, read: Callable[[], Stream], node: Node) -> Stream:
         """Follow what may run any number of times, until no variable changes by following it once more.
