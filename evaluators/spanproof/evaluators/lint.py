@@ -124,7 +124,7 @@ def _known_names(run: Run) -> frozenset[str]:
     bound = (names_in(each.source).bound for each in run.snippets if each.language is Language.PYTHON)
     tools = {call.tool for step in run.steps for call in step.calls}
     tools |= {call.tool for each in run.snippets for call in each.tape}
-    asked = {call.name for step in run.steps for call in step.asked}
+    asked = {call.name for step in run.steps for call in step.requested}
     return frozenset({FINAL_ANSWER} | tools | asked).union(*bound)
 
 

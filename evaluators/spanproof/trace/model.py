@@ -67,7 +67,7 @@ class Payload:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call a model asked for, or that a TOOL span records; `arguments` is decoded where it was JSON."""
+    """A call a model requested, or that a TOOL span records; `arguments` is decoded where it was JSON."""
 
     name: str
     arguments: JsonValue
@@ -81,7 +81,7 @@ class Message:
     Attributes:
         role: `system`, `user`, `assistant`, `tool`, or what the producer wrote.
         text: the textual parts, joined by newlines.
-        tool_calls: what the model asked for in this message.
+        tool_calls: what the model requested in this message.
         tool_call_id: for a `tool` message, the call it answers.
     """
 
@@ -301,7 +301,7 @@ class Step:
         span_id: the span that stands for the step: a CHAIN span where there is one, else the LLM span.
         kind: `action`, `planning` or `final_answer`.
         text: the model's own words.
-        asked: tool calls the model asked for, whether or not they ran.
+        requested: tool calls the model requested, whether or not they ran.
         snippets: code of this step, executed before proposed.
         calls: tool calls that happened, those made by snippets included.
         observation: what the agent was shown.
@@ -311,7 +311,7 @@ class Step:
     span_id: str
     kind: str = "action"
     text: str = ""
-    asked: tuple[ToolCall, ...] = ()
+    requested: tuple[ToolCall, ...] = ()
     snippets: tuple[Snippet, ...] = ()
     calls: tuple[RecordedCall, ...] = ()
     observation: str | None = None
@@ -337,7 +337,7 @@ class Run:
 
     Attributes:
         span_id, name: of the AGENT span, or of the root where there is none.
-        task: what the agent was asked.
+        task: what the agent was to do.
         answer: what it answered, None where it did not or where that is hidden.
         steps: in order of time.
         hidden: content the evaluators would need was kept back.

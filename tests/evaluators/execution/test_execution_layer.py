@@ -90,7 +90,9 @@ def test_a_run_of_tool_calls_is_judged_by_how_they_ended(build, score_of):
 
 
 def test_a_call_that_never_came_to_be_counts_by_the_error_of_its_step(build, score_of):
-    failed = Step(1, "1" * 16, asked=(ToolCall("nope", {}),), error=build.error("AgentToolExecutionError"))
+    failed = Step(
+        1, "1" * 16, requested=(ToolCall("nope", {}),), error=build.error("AgentToolExecutionError")
+    )
     worked = Step(2, "2" * 16, calls=(build.call("price", 1),))
     layer = score_of(execution.judge(build.evidence(build.run([], steps=(failed, worked)))), "execution")
     assert (layer.value, layer.label) == (0.5, Label.PASS)

@@ -109,7 +109,7 @@ def test_a_step_is_a_model_call_with_the_tools_that_follow_it(trace, call):
     trace.says("36 euros", under=agent)
     (run,) = _runs(trace.build())
     first, last = run.steps
-    assert [one.name for one in first.asked] == ["price", "stock"]
+    assert [one.name for one in first.requested] == ["price", "stock"]
     assert [one.tool for one in first.calls] == ["price", "stock"]
     assert (first.observation, first.error.type, first.is_final) == ("36", "KeyError", False)
     assert (last.text, last.is_final, run.answer.text) == ("36 euros", True, "36 euros")

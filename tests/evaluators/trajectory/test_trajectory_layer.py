@@ -164,7 +164,7 @@ def test_three_tool_errors_then_an_answer_never_recovered(build, score_of):
 
 
 def test_a_call_that_was_asked_for_and_never_ran_failed_with_its_step(build, score_of):
-    step = Step(1, "1" * 16, asked=(ToolCall("nope", {}),), error=SpanError("UnknownTool", "nope"))
+    step = Step(1, "1" * 16, requested=(ToolCall("nope", {}),), error=SpanError("UnknownTool", "nope"))
     found = judged(build, [], steps=(step,), **ANSWERED)
     assert score_of(found, "recovery").label is Label.FAIL
 

@@ -72,7 +72,7 @@ def _runs(runs: Sequence[Run]) -> Iterator[str]:
             yield "  " + " ".join(word for word in ("hidden", "truncated") if getattr(run, word))
         for step in run.steps:
             yield f"  step {step.number} {step.kind}" + (" final" if step.is_final else "")
-            yield from (f"    asked: {_call(call)}" for call in step.asked)
+            yield from (f"    asked: {_call(call)}" for call in step.requested)
             yield from (f"    {line}" for snippet in step.snippets for line in _snippet(snippet))
             for call in step.calls:
                 outcome = _payload(call.result) if call.error is None else _error(call.error)

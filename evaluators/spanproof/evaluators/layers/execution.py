@@ -192,7 +192,7 @@ def _calls_of(evidence: RunEvidence, step: Step) -> list[_Step]:
     if own is not None and unseen_output(step):
         calls.append(_call(f"step {step.number}", step.span_id, own))
     if own is not None and step.error is not None and all(call.outcome.ok for call in calls):
-        requested = step.asked[0].name if step.asked else f"step {step.number}"
+        requested = step.requested[0].name if step.requested else f"step {step.number}"
         calls.append(_call(requested, step.span_id, own))
     return calls
 

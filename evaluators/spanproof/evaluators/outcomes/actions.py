@@ -1,4 +1,4 @@
-"""Actions: what an agent did at a time, and what came of it.
+"""Actions: what an agent did at a time, and its result.
 
 In: a piece of code, a tool call or a reply, with its error and its result. Out: an `Action`. Code is an
 action as a tool call is; both have a signature under which the same action is recognised again, once exactly
@@ -20,7 +20,7 @@ ANSWER_TOOLS = frozenset(("final_answer", "final_result", "submit", "submit_answ
 """Tools that hand over the answer: calling one does nothing for the task and returns nothing new."""
 
 CODE, REPLY = "code", "reply"
-"""Names of actions that are no tool call: code, and a reply of the model that asked for nothing that ran."""
+"""Names of actions that are no tool call: code, and a reply of the model that called nothing that ran."""
 
 MAX_PARSED_CHARS = 100_000
 MAX_KEPT_CHARS = 50_000
@@ -144,7 +144,7 @@ def call_action(
 
 
 def reply_action(step: int, span_id: str, text: str, *, error: str | None) -> Action:
-    """The action of a reply that asked for nothing that ran, and failed."""
+    """The action of a reply that called nothing that ran, and failed."""
     return Action(
         step,
         span_id,
@@ -192,7 +192,7 @@ def _hands_over_a_constant(statement: ast.stmt) -> bool:
 
 
 def _bounded_error(error: str | None) -> str:
-    """An error's end, where the exception stands."""
+    """An error's end, where the exception is."""
     return (error or "")[-2_000:]
 
 

@@ -2,7 +2,7 @@
 
 In: an error as the trace has it, `Type: message`. Out: the innermost exception as one line for people, and
 a signature under which the same cause is known again. Only the fixed forms of the frameworks' own messages
-are taken off; where none fits, the last line stands, as in a traceback.
+are taken off; where none fits, the last line is taken, as in a traceback.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MAX_WRAPPED_CHARS = 4_000
 
 _VOLATILE = re.compile(r"0x[0-9a-fA-F]+|\"[^\"\n]*\"|'[^'\n]*'|(?:/[\w.-]+)+|\d+(?:\.\d+)?")
 _NAMELESS = re.compile(r"\A(?:error|Agent\w*Error): (?=\S)")
-"""What stands in front of a message whose own type is further in: no type at all, or smolagents' wrappers."""
+"""What precedes a message whose own type is further in: no type at all, or smolagents' wrappers."""
 
 _INTERPRETER = re.compile(r"\ACode execution failed at line '(?P<line>.*?)' due to: (?P<cause>.+)", re.DOTALL)
 """smolagents, around what the code raised."""

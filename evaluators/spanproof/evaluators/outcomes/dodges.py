@@ -58,8 +58,8 @@ def dodge(failure: Action, aim: Aim, action: Action, known: Sequence[str]) -> st
     tree, before = parsed(action.text), parsed(failure.text)
     if _SILENCED.search(action.text) and not _SILENCED.search(failure.text):
         return "silences the error"
-    if _unasked(failure, action):
-        return "asks without the condition of the query that failed"
+    if _drops_condition(failure, action):
+        return "drops the condition of the query that failed"
     if tree is None:
         return None
     if only_literals(tree):
@@ -70,17 +70,17 @@ def dodge(failure: Action, aim: Aim, action: Action, known: Sequence[str]) -> st
         return "writes a value down where the failed code was to work it out"
     if before is not None and "AssertionError" in failure.error_text and _checked(before) == _checked(tree):
         return "drops or changes the check, and not what it checks"
-    asked = missed(before, tree, aim.asked) if before is not None else []
-    if asked:
-        return f"leaves out what failed, and the task asks for it ({', '.join(asked[:3])})"
+    left_out = missed(before, tree, aim.task_words) if before is not None else []
+    if left_out:
+        return f"leaves out what failed, and the task requires it ({', '.join(left_out[:3])})"
     default = _default(tree, aim)
     if default is not None and action.result.strip() == default:
         return f"takes {default} where what the failed code looked up is not there"
     return None
 
 
-def missed(before: ast.Module, tree: ast.Module, asked: frozenset[str]) -> list[str]:
-    """What the task asks for of the statements that code leaves out, where all the others stand as they were.
+def missed(before: ast.Module, tree: ast.Module, task_words: frozenset[str]) -> list[str]:
+    """What the task requires of the statements that code leaves out, where all the others are unchanged.
 
     Those ended well this time: so it was one of the left-out that failed.
     """
@@ -89,7 +89,7 @@ def missed(before: ast.Module, tree: ast.Module, asked: frozenset[str]) -> list[
     if not gone or not kept or len(gone) + len(kept) != len(before.body):
         return []
     words = _words(gone) - _words(tree.body)
-    return sorted(word for word in words if any(_alike(word, other) for other in asked))
+    return sorted(word for word in words if any(_alike(word, other) for other in task_words))
 
 
 def _alike(word: str, other: str) -> bool:
@@ -143,7 +143,7 @@ def makes_up(tree: ast.Module, names: frozenset[str], known: Sequence[str]) -> b
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             (invented if _is_invented(node.value, invented, known) else got).update(bound(node))
-        elif _stands_in(node, names, known):
+        elif _replaces(node, names, known):
             return True
     return bool(names & invented) and not names & (got | _filled(tree))
 
@@ -164,7 +164,7 @@ def _is_made(value: ast.expr, invented: set[str]) -> bool:
     return read <= modules | own | invented and all(_only_makes(call) for call in calls)
 
 
-def _stands_in(node: ast.AST, names: frozenset[str], known: Sequence[str]) -> bool:
+def _replaces(node: ast.AST, names: frozenset[str], known: Sequence[str]) -> bool:
     """Whether this is a function or a class by one of these names that does nothing but hand out literals."""
     if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name not in names:
         return False
@@ -182,13 +182,13 @@ def _only_makes(call: ast.Call) -> bool:
 
 
 def _is_stated(value: ast.expr, known: Sequence[str]) -> bool:
-    """Whether each number and text that is written down stands in what was known."""
+    """Whether each number and text that is written down is in what was known."""
     constants = [node.value for node in ast.walk(value) if isinstance(node, ast.Constant)]
     written = [str(each) for each in constants if isinstance(each, str | int | float)][:_MAX_CONSTANTS]
-    return bool(written) and all(any(_stands_in_text(each, text) for text in known) for each in written)
+    return bool(written) and all(any(_is_in_text(each, text) for text in known) for each in written)
 
 
-def _stands_in_text(value: str, text: str) -> bool:
+def _is_in_text(value: str, text: str) -> bool:
     return value in text and re.search(rf"(?<![\w.]){re.escape(value)}(?!\w)", text) is not None
 
 
@@ -231,7 +231,7 @@ def _default(tree: ast.Module, aim: Aim) -> str | None:
     return None
 
 
-def _unasked(failure: Action, action: Action) -> bool:
+def _drops_condition(failure: Action, action: Action) -> bool:
     """Whether a query had a condition, and the one in its place has none."""
     queries = _QUERY.search(failure.text) and _QUERY.search(action.text)
     return bool(queries and _CONDITION.search(failure.text) and not _CONDITION.search(action.text))

@@ -47,7 +47,7 @@ class Aim:
         words: every distinctive name of the code.
         passing: the error is one that passes by itself, so that the same again may help.
         computed: the failing statement works something out, so that a literal in its place is no mend.
-        asked: the words of the task; none where it is not known.
+        task_words: the words of the task; none where it is not known.
     """
 
     names: frozenset[str]
@@ -55,19 +55,19 @@ class Aim:
     words: frozenset[str]
     passing: bool
     computed: bool
-    asked: frozenset[str] = frozenset()
+    task_words: frozenset[str] = frozenset()
 
     @property
     def is_aside(self) -> bool:
-        """Whether the task is known and asks for nothing of what failed."""
+        """Whether the task is known and requires nothing of what failed."""
         words = {word for name in self.names for word in name.lower().split("_")}
-        return bool(self.asked) and words.isdisjoint(self.asked)
+        return bool(self.task_words) and words.isdisjoint(self.task_words)
 
 
 def aim_of(source: str, error: str, task: str = "") -> Aim:
     """Read an error beside the code it came from."""
     cause = frozenset(part for found in _QUOTED.findall(error[-4_000:]) for part in found.split("."))
-    words = telling(source) - cause
+    words = distinctive_names(source) - cause
     tree = parsed(source)
     statement = _failing(tree, source, error, cause) if tree is not None else None
     failing = statement if statement is not None else tree
@@ -78,8 +78,8 @@ def aim_of(source: str, error: str, task: str = "") -> Aim:
     computed = statement is None or any(
         isinstance(node, ast.Call | ast.BinOp) for node in ast.walk(statement)
     )
-    asked = frozenset(re.findall(r"[a-z]+", task[:MAX_PARSED_CHARS].lower()))
-    return Aim(names, cause, words, is_passing(error), computed, asked)
+    task_words = frozenset(re.findall(r"[a-z]+", task[:MAX_PARSED_CHARS].lower()))
+    return Aim(names, cause, words, is_passing(error), computed, task_words)
 
 
 def is_passing(error: str) -> bool:
@@ -88,7 +88,7 @@ def is_passing(error: str) -> bool:
 
 
 @lru_cache(maxsize=128)
-def telling(source: str) -> frozenset[str]:
+def distinctive_names(source: str) -> frozenset[str]:
     """The names in a text that are neither built in nor keywords."""
     return frozenset(_NAME.findall(source[:MAX_PARSED_CHARS])) - COMMON
 

@@ -15,7 +15,7 @@ from enum import IntEnum
 
 from spanproof.evaluators.outcomes.actions import CODE, LITERAL, REPLY, Action
 from spanproof.evaluators.outcomes.dodges import dodge
-from spanproof.evaluators.outcomes.failing import Aim, aim_of, called, caught, parsed, telling
+from spanproof.evaluators.outcomes.failing import Aim, aim_of, called, caught, distinctive_names, parsed
 
 LIKE_NAMES = 0.7
 """Likeness from which two tools' names are one tool's, misspelled or renamed (`difflib`'s ratio)."""
@@ -157,8 +157,8 @@ def _another_call(failure: Action, action: Action) -> Fate:
             action,
         )
     alike = SequenceMatcher(None, failure.name[:100], action.name[:100]).ratio() >= LIKE_NAMES
-    given = telling(failure.text) & telling(action.text)
-    if alike and (given or not telling(failure.text)):
+    given = distinctive_names(failure.text) & distinctive_names(action.text)
+    if alike and (given or not distinctive_names(failure.text)):
         return Fate(
             failure,
             Came.MENDED,
@@ -198,9 +198,9 @@ def _taken_up(failure: Action, aim: Aim, action: Action) -> Fate | None:
 def _left_out(failure: Action, aim: Aim, action: Action) -> Fate:
     """What code is that does without what the failed code was after, or went another way."""
     number, names = action.step, ", ".join(sorted(aim.names)[:3])
-    new = telling(action.text) - telling(failure.text)
+    new = distinctive_names(action.text) - distinctive_names(failure.text)
     if aim.names and not new and aim.is_aside and (aim.words - aim.names) & action.words:
-        why = f"step {number} succeeded without {names}, which the task does not ask for"
+        why = f"step {number} succeeded without {names}, which the task does not require"
         return Fate(failure, Came.MENDED, why, action)
     if aim.names and not new:
         return Fate(failure, Came.LOST, f"step {number} leaves out what failed ({names})", action)
@@ -230,7 +230,7 @@ def _calls_in_place(failure: Action, aim: Aim, action: Action) -> bool:
     before, after = parsed(failure.text), parsed(action.text)
     if before is None or after is None:
         return False
-    return bool(aim.cause & called(before)) and bool(called(after) & telling(action.text))
+    return bool(aim.cause & called(before)) and bool(called(after) & distinctive_names(action.text))
 
 
 def _open(failure: Action, action: Action, why: str, *, likely: bool) -> Fate:
@@ -248,7 +248,7 @@ def _takes_up(failure: Action, aim: Aim, action: Action) -> bool:
 
 def _change(failure: Action, action: Action) -> str:
     """What changed between two pieces of code, by their names."""
-    before, after = (telling(LITERAL.sub("", each.text)) for each in (failure, action))
+    before, after = (distinctive_names(LITERAL.sub("", each.text)) for each in (failure, action))
     gone, new = sorted(before - after)[:3], sorted(after - before)[:3]
     sentence = [f"without {', '.join(gone)}"] if gone else []
     sentence += [f"with {', '.join(new)}"] if new else []

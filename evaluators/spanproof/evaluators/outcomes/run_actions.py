@@ -113,7 +113,7 @@ def _of_call(step: Step, call: RecordedCall, outcome: StepOutcome) -> Action:
 def _requested_in_vain(step: Step) -> Iterator[Action]:
     """Calls the model requested that never ran: they failed where the step did."""
     error = f"{step.error.type or 'error'}: {step.error.message}" if step.error is not None else None
-    for call in step.asked:
+    for call in step.requested:
         yield call_action(
             step.number,
             step.span_id,
@@ -123,5 +123,5 @@ def _requested_in_vain(step: Step) -> Iterator[Action]:
             result=step.observation,
             thought=thought_of(step.text),
         )
-    if not step.asked and step.error is not None:
+    if not step.requested and step.error is not None:
         yield reply_action(step.number, step.span_id, step.text, error=error)

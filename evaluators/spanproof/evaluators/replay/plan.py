@@ -141,7 +141,7 @@ def _calls_of(run: Run) -> tuple[tuple[RecordedCall, str | None], ...]:
 
 
 def _asked(run: Run) -> frozenset[str]:
-    asked = {call.name for step in run.steps for call in step.asked if call.name.isidentifier()}
+    asked = {call.name for step in run.steps for call in step.requested if call.name.isidentifier()}
     return frozenset(asked - BUILTINS)
 
 

@@ -1,4 +1,4 @@
-"""The runs of a trace: each agent at work, its steps in order, what it was asked and what it answered.
+"""The runs of a trace: each agent at work, its steps in order, its task and what it answered.
 
 A `Trace` and its snippets come in, `Run`s go out, in order of time. Every AGENT span is a run, a nested one
 with its parent's id; a trace without agents is one run per piece of work under its roots. Nothing is judged.

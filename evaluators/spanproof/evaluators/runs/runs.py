@@ -74,16 +74,16 @@ def _run(trace: Trace, scope: RunScope, snippets: Sequence[Snippet]) -> Run:
 
 
 def _task(root: Span, calls: Sequence[Span]) -> str | None:
-    """What the agent was asked: its input, else what the user last said before the first model call."""
-    asked = _last_text(root.input_messages, "user")
-    if asked is not None:
-        return asked
+    """The task of the agent: its input, else what the user last said before the first model call."""
+    given = _last_text(root.input_messages, "user")
+    if given is not None:
+        return given
     if root.kind is SpanKind.AGENT and root.input is not None and isinstance(root.input.value, str):
         return root.input.text
     for call in calls[:1]:
-        asked = _last_text(call.input_messages, "user")
-        if asked is not None:
-            return asked.removeprefix(_NEW_TASK)
+        given = _last_text(call.input_messages, "user")
+        if given is not None:
+            return given.removeprefix(_NEW_TASK)
     if root.input is None or root.kind is SpanKind.TOOL:
         return None
     return root.input.text or None

@@ -16,7 +16,7 @@ class RunScope:
     """A run before its steps are known.
 
     Attributes:
-        root: the span that stands for the run.
+        root: the span that is the run.
         members: the spans below it that are no other run's, in order of time.
         parent_span_id: the run that called it.
     """
@@ -66,14 +66,14 @@ def model_calls(trace: Trace, members: Sequence[Span]) -> list[Span]:
 def hosted_calls(call: Span) -> list[tuple[ToolCall, Message]]:
     """Calls that ran at the model's provider, with their answers: both stand in the model's own output."""
     answers = {message.tool_call_id: message for message in call.output_messages if message.role == "tool"}
-    asked = [one for message in call.output_messages for one in message.tool_calls]
-    return [(one, answers[one.call_id]) for one in asked if one.call_id in answers]
+    requested = [one for message in call.output_messages for one in message.tool_calls]
+    return [(one, answers[one.call_id]) for one in requested if one.call_id in answers]
 
 
 def awaits_tools(call: Span) -> bool:
-    """Whether the model stopped for tools to run: it asked for calls its own output does not answer."""
-    asked = sum(len(message.tool_calls) for message in call.output_messages)
-    return asked > len(hosted_calls(call))
+    """Whether the model stopped for tools to run: it requested calls its own output does not answer."""
+    requested = sum(len(message.tool_calls) for message in call.output_messages)
+    return requested > len(hosted_calls(call))
 
 
 def _agents(trace: Trace) -> list[Span]:

@@ -57,7 +57,7 @@ def _step(
         span_id=turn.span.span_id,
         kind=turn.kind,
         text="\n".join(message.text for message in said if message.text),
-        asked=tuple(call for message in said for call in message.tool_calls),
+        requested=tuple(call for message in said for call in message.tool_calls),
         snippets=tuple(found),
         calls=recorded,
         observation=_observation(turn, found) or shown_next,

@@ -21,7 +21,7 @@ class Turn:
     """The spans of one step.
 
     Attributes:
-        span: the one that stands for the step.
+        span: the one that is the step.
         kind: `action`, `planning` or `final_answer`.
         calls: its model calls, those within others left out.
         tools: its tool calls, and agents it called, those made by tools left out.
@@ -45,7 +45,7 @@ def turns_of(trace: Trace, scope: RunScope) -> list[Turn]:
 
 
 class _Run:
-    """The spans of one run with what is asked of them again and again."""
+    """The spans of one run with what is looked up of them again and again."""
 
     def __init__(self, trace: Trace, members: Sequence[Span]) -> None:
         self._trace = trace
@@ -86,7 +86,7 @@ class _Run:
         return turns + self._code_turns(turns)
 
     def _call_turn(self, call: Span, tools: tuple[Span, ...]) -> Turn:
-        """The turn of this call; a chain stands for it that holds all of it and no other call."""
+        """The turn of this call; a chain takes its part that holds all of it and no other call."""
         above = self._trace.by_id.get(call.parent_id) if call.parent_id is not None else None
         if above is not None and above.kind is SpanKind.CHAIN and above.span_id in self._order:
             below = self._with_below(above)
