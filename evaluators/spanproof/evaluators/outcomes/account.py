@@ -53,6 +53,8 @@ _STOPPED = frozenset(
 )
 _REFUSED = frozenset({FailureClass.PERMISSION_DENIED, FailureClass.UNSAFE_OPERATION})
 _MAX_QUOTE = 200
+_COMMAND_NAMES = ("command", "cmd", "commands", "script", "code", "bash", "shell", "input")
+"""Arguments in which shell tools take their command."""
 
 
 def account_of(trace: Trace, run: Run, scans: Mapping[str, Scan], replay: Replay | NoReplay) -> Account:
@@ -154,7 +156,8 @@ def _reported(step: Step, snippet: Snippet, record: Record) -> TextFailure | Non
     caught = printed_exception(snippet.source, text) if snippet.language is Language.PYTHON else None
     if caught is not None:
         return TextFailure(KnownBy.PRINTED_EXCEPTION, caught)
-    return read_failure(text, giver_of("", snippet.language), value)
+    command = snippet.source if snippet.language is Language.BASH else ""
+    return read_failure(text, giver_of("", snippet.language), value, command)
 
 
 def _handed_on(step: Step, snippet: Snippet, text: str) -> TextFailure | None:
@@ -164,7 +167,7 @@ def _handed_on(step: Step, snippet: Snippet, text: str) -> TextFailure | None:
         result = call.result
         if result is None or call.tool in ANSWER_TOOLS:
             continue
-        found = read_failure(result.text, giver_of(call.tool), result.value)
+        found = _reported_by(call)
         if found is not None and lines and result.text.strip().endswith(lines[-1]):
             return found
     return read_failure(text, Giver.PYTHON) if "Traceback (most recent call last)" in text else None
@@ -188,13 +191,31 @@ def _of_call(call: RecordedCall) -> StepOutcome:
         # The span ended without an error; what it returned is not on the trace.
         return StepOutcome(State.OK, FailureClass.OK, KnownBy.SPAN_STATUS, recorded=FailureClass.OK)
     if call.tool not in ANSWER_TOOLS:
-        seen = read_failure(call.result.text, giver_of(call.tool), call.result.value)
+        seen = _reported_by(call)
         if seen is not None:
             named = SpanError(seen.error_type, seen.quote)
             failure_class = recorded_class(named) if seen.error_type else FailureClass.EXCEPTION
             return _failing(failure_class, seen.known_by, seen.error_type, seen.quote)
     state = State.EMPTY if is_empty(call.result.text, call.result.value) else State.OK
     return StepOutcome(state, FailureClass.OK, KnownBy.RESULT, recorded=FailureClass.OK)
+
+
+def _reported_by(call: RecordedCall) -> TextFailure | None:
+    """The failure that a call's result reports, None where it reports none."""
+    if call.result is None:
+        return None
+    giver = giver_of(call.tool)
+    return read_failure(call.result.text, giver, call.result.value, _command_of(call, giver))
+
+
+def _command_of(call: RecordedCall, giver: Giver) -> str:
+    """The shell command that a call ran; empty where it ran none."""
+    if giver is not Giver.SHELL:
+        return ""
+    named = {**{str(at): value for at, value in enumerate(call.args)}, **call.kwargs}
+    texts = {name: value for name, value in named.items() if isinstance(value, str)}
+    named_so = [texts[name] for name in _COMMAND_NAMES if name in texts]
+    return (named_so or (list(texts.values()) if len(texts) == 1 else [""]))[0]
 
 
 def _snippet_of(step: Step, call: RecordedCall) -> Snippet | None:

@@ -35,6 +35,7 @@ _CONTENT = frozenset(
         " retriever wiki wikipedia fetch scrape news article ticket tickets issue issues incident"
         " incidents alert alerts mail email message messages history translate summarize summarise"
         " classify kb knowledge review reviews comment comments transcript chat note notes"
+        " explain define dictionary manual faq policy policies"
     )
 )
 _LANGUAGES = {

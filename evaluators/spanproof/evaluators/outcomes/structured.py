@@ -32,7 +32,7 @@ _ENVELOPE = frozenset(
 )
 """Fields of error envelopes, lower case."""
 _FAILED_STATUS = frozenset({"error", "failed", "failure", "fail", "exception", "timeout", "unavailable"})
-_DATA = frozenset({"query", "sql", "name", "url", "path", "tool", "tool_name", "content"})
+_DATA = frozenset({"name", "content"})
 _OK_STATUS = frozenset({"ok", "success", "succeeded", "completed", "done"})
 _LEAST_HTTP_ERROR, _MOST_HTTP_ERROR = 400, 599
 
@@ -48,8 +48,6 @@ class Failing:
 
 def read_structured(value: JsonValue) -> Failing | None:
     """The failure a decoded result reports, None where it reports none."""
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]  # MCP and Anthropic wrap a result in a list of parts
     if not isinstance(value, dict):
         return None
     fields = {str(key).lower(): item for key, item in value.items()}
@@ -73,6 +71,18 @@ def read_structured(value: JsonValue) -> Failing | None:
     if fields.keys() == {"detail"} and isinstance(fields["detail"], str):
         return Failing(fields["detail"])
     return None
+
+
+def text_parts(value: JsonValue) -> str | None:
+    """The text of a result in parts, as MCP and Anthropic write it; None where it is none."""
+    parts = value if isinstance(value, list) else []
+    texts = [
+        part.get("text")
+        for part in parts
+        if isinstance(part, dict) and part.keys() <= {"type", "text", "annotations"}
+    ]
+    found = [text for text in texts if isinstance(text, str)]
+    return "\n".join(found) if found and len(found) == len(parts) else None
 
 
 def exit_status_of(value: JsonValue) -> int | None:

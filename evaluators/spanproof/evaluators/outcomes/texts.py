@@ -12,13 +12,18 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from spanproof.evaluators.outcomes.commands import own_message, read_command
+from spanproof.evaluators.outcomes.lines import is_log_line, is_record_list
 from spanproof.evaluators.outcomes.model import KnownBy
 from spanproof.evaluators.outcomes.places import Giver
-from spanproof.evaluators.outcomes.structured import exit_status_of, read_structured
+from spanproof.evaluators.outcomes.structured import exit_status_of, read_structured, text_parts
+from spanproof.evaluators.outcomes.tracebacks import python_traceback, thrown_error
 from spanproof.trace import JsonValue
 
 MAX_CHARS: Final = 20_000
 """Of a longer text the beginning and the end are read."""
+
+MAX_MESSAGE_CHARS: Final = 400
 
 _MAX_LINES = 12
 """An error message at the start of a longer text is a heading or a quotation."""
@@ -38,10 +43,13 @@ _NAME = (
     r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exists|NotFound|Timeout|Interrupt|Exit|Warning"
     r"|Expired|Refused|Denied|Failure|Fault)"
 )
-_EXCEPTION_LINE = re.compile(rf"(?P<type>{_NAME})(?:: ?(?P<message>.*))?\Z", re.DOTALL)
-_EXCEPTION_REPR = re.compile(rf"(?P<type>{_NAME})\((?P<message>.*)\)\Z", re.DOTALL)
-_TRACEBACK = "Traceback (most recent call last)"
-_LAST_RAISED = re.compile(rf"(?m)^(?P<type>{_NAME}|KeyboardInterrupt|SystemExit|StopIteration)(?::|\s*$)")
+_RAISED = rf"(?:{_NAME}|(?:Base)?Exception(?:Group)?|(?:[a-z_]\w*\.)+(?:exceptions?|errors?)\.[A-Z]\w*)"
+"""An exception's name: by how it ends, or by the module that defines it."""
+
+_EXCEPTION_LINE = re.compile(rf"(?P<type>{_RAISED})(?:: ?(?P<message>.*))?\Z", re.DOTALL)
+_EXCEPTION_REPR = re.compile(
+    rf"(?:(?P<type>{_RAISED})\((?P<message>.*)\)|<(?P<other>{_RAISED})\b(?P<rest>[^<>]*)>)\Z", re.DOTALL
+)
 
 _FRAMEWORKS = re.compile(
     r"(?:Error executing tool '[^'\n]*'"
@@ -55,13 +63,32 @@ _FRAMEWORKS = re.compile(
     r"|Executing code yielded an error:|Tool execution failed|Tool call failed"
     r"|Error: .*\n ?Please fix your mistakes\.\s*\Z"
     r"|MCP error -?\d+|Unknown tool: |Tool [\w'.-]+ not found\b|Could not parse tool input"
-    r"|<tool_use_error>|ToolException\()",
+    r"|<tool_use_error>|ToolException\("
+    r"|Arguments? [\w.'-]+ (?:is|are) not in the tool's input schema|Argument [\w.'-]+ has type '"
+    r"|Error: [\w.]+\(.*\)\n ?Please fix your mistakes\."
+    r"|Tool '[^'\n]*' timed out after |\d+ validation errors? for \w+)",
 )
 _DATABASES = re.compile(
     r"(?:Error: )?(?:\((?:\w+\.)*\w*(?:Error|Exception)\) |\((?:\w+\.)+[A-Z]\w+\) "
     r"|(?:sqlite3|psycopg2?|psycopg\.errors|psycopg2\.errors|pymysql|MySQLdb|asyncpg|duckdb|sqlalchemy"
     r"|oracledb|pyodbc)[\w.]*\.\w+: "
-    r"|no such (?:table|column|function|index)\b|near \".{0,80}\": syntax error|ambiguous column name: "
+    r"|no such (?:table|column|function|index|savepoint|module|collation|trigger|view)\b"
+    r"|near \".{0,80}\": syntax error|ambiguous column name: "
+    r"|(?:UNIQUE|NOT NULL|CHECK|FOREIGN KEY|PRIMARY KEY) constraint failed\b|unrecognized token: \""
+    r"|incomplete input\Z"
+    r"|(?:table|view|index|there is already a\w*|relation|database|type|schema|column|role|constraint) "
+    r"\"?[\w.]+\"? (?:already exists|of relation \"?[\w.]+\"? does not exist)\b"
+    r"|duplicate (?:column name: |key value violates )|table \S+ has (?:no column named |\d+ columns but )"
+    r"|datatype mismatch\Z|database (?:table )?is locked\b|attempt to write a readonly database"
+    r"|misuse of aggregate\b"
+    r"|unable to open database file|file is not a database|wrong number of arguments to function"
+    r"|(?:syntax error at (?:or near|end of)|unterminated (?:quoted|dollar-quoted) )"
+    r"|null value in column |column reference \"|missing FROM-clause entry|invalid input (?:syntax"
+    r"|value) for "
+    r"|value too long for type |(?:insert or update on|update or delete on) table |new row for relation "
+    r"|permission denied for (?:table|relation|schema|database|sequence|view)\b|canceling statement due to "
+    r"|deadlock detected\Z|current transaction is aborted|operator does not exist: |division by zero\Z"
+    r"|Duplicate entry '|Unknown database '|Data too long for column |Column count doesn't match "
     r"|(?:Parse|Runtime) error(?: near line \d+)?: |in prepare, "
     r"|(?:Catalog|Binder|Parser|Conversion|Constraint|Invalid Input|Out of Range|IO|Permission"
     r"|Transaction|Type|Not implemented"
@@ -75,18 +102,16 @@ _DATABASES = re.compile(
     r"|Unknown column '|Table '[\w.`]+' doesn't exist|You have an error in your SQL syntax"
     r"|Unrecognized name: "
     r"|SQL compilation error|(?:Access denied for user|Can't connect to .{0,20}MySQL"
-    r"|Lost connection to MySQL))",
+    r"|Lost connection to MySQL))"
+    r"|[^\n]{4,300}\n+(?:LINE \d+: .*\n\s*\^|DETAIL:  |HINT:  |\[SQL: )",
     re.DOTALL,
 )
 _SHELL = re.compile(
-    r"(?:(?:[\w./-]*/)?(?:ba|z|da|k)?sh: (?:(?:line )?\d+: )?.{1,200}: (?:command not found|not found"
-    r"|No such file or directory"
-    r"|Permission denied|syntax error.*|.*unbound variable|cannot execute.*|Is a directory"
-    r"|bad interpreter.*)"
-    r"|(?:[\w./-]*/)?(?:ba|z|da)?sh: (?:(?:-c|line \d+|\d+): )+.*(?:syntax error|unexpected"
-    r"|[Bb]ad substitution).*"
-    r"|(?:ba|z)?sh: command not found: .+|[\w./-]+: command not found"
-    r"|(?:[\w./-]+): (?:cannot |can't |unable to |missing operand|invalid option|unrecognized option"
+    r"(?:(?:[\w./-]*/)?(?:ba|z|da|k)?sh: (?!warning|no job control|cannot set terminal)\S.*"
+    r"|[\w./-]+: command not found"
+    r"|(?:[\w./-]+): +(?:cannot |can't |unable to |you must |missing operand|missing argument|invalid "
+    r"|unrecognized option"
+    r"|unknown |no such |not enough |too (?:few|many) |bad |could not |expected "
     r"|illegal option|failed to ).*"
     r"|(?:[\w./-]+): [^:\n]{1,200}: (?:No such file or directory|Permission denied|Is a directory"
     r"|Not a directory|Operation not permitted"
@@ -110,21 +135,18 @@ _SHELL = re.compile(
     r"\Z",
 )
 _EXIT_LINE = re.compile(
-    r"(?:\[?\(?(?:[Pp]rocess |[Cc]ommand |[Pp]rogram )?(?:exited|finished|failed|terminated"
-    r"|returned)?(?: with)?"
-    r" ?(?:non-zero )?(?:exit|return)[ _]?(?:code|status)?\s*[:=]?\s*(?P<status>-?\d{1,3})\)?\]?\.?"
-    r"|(?:[Pp]rocess|[Cc]ommand) (?:exited|failed|finished) with (?:code|status|exit code"
-    r"|exit status):? (?P<other>-?\d{1,3})\.?"
-    r"|.*returned non-zero exit status (?P<third>\d{1,3})\.?|<(?:exit_code|exit-code"
-    r"|returncode)>(?P<fourth>-?\d{1,3})</.*)\Z"
+    r"[\[(<]?(?:(?:the )?(?:process|command|program|script)(?: exited| finished| failed| terminated"
+    r"| returned)?)?"
+    r"(?:exited|finished|failed|terminated|returned)?(?: with)?"
+    r" ?(?:non-zero )?(?:exit|return|status)?[ _-]?(?:code|status)?\s*[:=>]?\s*(?P<status>-?\d{1,3})"
+    r"(?:</[\w-]+>|[)\]]?\.?)\Z",
+    re.IGNORECASE,
 )
-_NODE = re.compile(
-    r"(?:(?:Uncaught |Unhandled \w+ )?(?P<type>\w*Error)(?: \[\w+\])?: .+\n(?:.*\n){0,3}?\s+at .+"
-    r"|(?:Uncaught )(?P<caught>\w*Error): |node:internal/|file://.*:\d+\n|\S+\.[cm]?[jt]s:\d+\n)",
-)
+_EXIT_WORD = re.compile(r"exit|\breturn|\b(?:process|command|program|script)\b", re.IGNORECASE)
+_RAN_BADLY = re.compile(r".*returned non-zero exit status (?P<status>\d{1,3})\.?\Z")
 _HTTP = re.compile(
     r"(?:HTTP(?:/\d(?:\.\d)?)? ?(?:[Ee]rror:?|status:?|code:?)?:? ?(?P<status>[45]\d\d)\b"
-    r"|(?P<second>[45]\d\d) (?:Client|Server) Error\b"
+    r"|(?P<second>[45]\d\d) (?:Client|Server) Error\b|(?:Client|Server) error '(?P<quoted>[45]\d\d) "
     r"|(?:Error:? )?(?:Request|API request|API call|Fetch|GET|POST) ?(?:\S+ )?(?:failed"
     r"|returned)(?: with)?(?: error)? ?(?:an? )?(?:HTTP )?(?:status)?(?: code)?:? ?(?P<third>[45]\d\d)\b"
     r"|(?:Error|ERROR|Status|API error|API Error)(?: code)?:? \(?(?P<fourth>[45]\d\d)\b"
@@ -133,6 +155,14 @@ _HTTP = re.compile(
     r"|Unprocessable (?:Entity|Content)|Too Many Requests|Internal Server Error|Not Implemented"
     r"|Bad Gateway|Service Unavailable|Gateway Time-?out)\b)"
 )
+_OWN_ERROR = re.compile(r"(?:[Ee]rror|ERROR|[Ff]atal|FATAL)(?:\[\w+\])?: \S")
+_MAX_OWN_LINES = 6
+_BUILD = re.compile(
+    r"(?:npm (?:ERR!|error) .*|ERROR: (?:Could not|No matching|Cannot|Invalid|Failed)\b.*"
+    r"|(?:[\w./-]+: )?[\w./-]+\.\w{1,5}:\d+(?::\d+)?: (?:fatal )?error: .*|vet: \S+:\d+:\d+: .*"
+    r"|\S+: fatal error: .*|Execution of \S+ aborted due to compilation errors\..*|CONFLICT \(.*)\Z"
+)
+"""Messages that build tools write between their other output."""
 _ERROR_PAGE = re.compile(
     r"\s*(?:<!DOCTYPE[^>]*>\s*)?<html[^>]*>\s*<head[^>]*>\s*(?:<[^>]*>\s*)*?<title>\s*(?P<status>[45]\d\d)\b",
     re.IGNORECASE,
@@ -171,12 +201,20 @@ _PLAIN = re.compile(
     r"|API)) (?:is )?(?:currently )?(?:temporarily )?(?:unavailable|down|unreachable|not available"
     r"|offline)\b"
     r"|Invalid (?:API key|credentials|token|query|SQL|argument|arguments|input|request|parameters?)\b"
-    r"|(?:\[Errno \d+\]|Errno \d+)"
+    r"|(?:\[Errno -?\d+\]|Errno -?\d+|<urlopen error )"
+    r"|(?:Name or service not known|Temporary failure in name resolution|Network is unreachable"
+    r"|Connection (?:refused|reset by peer|closed|aborted)|All connection attempts failed"
+    r"|Max retries exceeded"
+    r"|(?:Server|Peer) (?:disconnected|closed connection) without|Request URL (?:has|is missing) an? )"
+    r"|The connection to the server \S+ was refused|Cannot connect to the Docker daemon"
+    r"|[\u274c\u2717\u2718\u26d4]\ufe0f? ?\S[^\n]*\Z|<(?P<tag>(?:tool_)?error)>[^<]*</(?P=tag)>\Z"
     r"|\[(?:ERROR|FAILED|error)\] \S)"
 )
 _FIGURE = re.compile(
-    r"[^:\n]{0,60}(?:[Ee]rrors?|[Ff]ailed|[Ff]ailures?)\b[^:\n]{0,30}: ?-?[\d.,]+ ?%?"
-    r"(?: (?:on|of|in|per|at) [^\n]{0,80})?\s*(?:\n|\Z)"
+    r"[^:\n]{0,60}(?:[Ee]rrors?|[Ff]ailed|[Ff]ailures?)\b[^:\n]{0,30}: ?(?:-?[\d.,]+ ?%?|(?:null|none|nil"
+    r"|undefined|false|NaN)\b,?)"
+    r"(?:,? (?:on|of|in|per|at|passed|failed|and|warnings?|to|from|minutes?|s|ms)\b[^\n]{0,80}"
+    r"|[,;][^\n]{0,80})?\s*(?:\n|\Z)"
 )
 """A count or a measure: `Errors: 4`, `Mean absolute error: 3.1`."""
 
@@ -192,34 +230,73 @@ _DOCUMENT_FAILURE = re.compile(
     r"|does not exist|could not be (?:found|read|opened)|or directory)\b.{0,80})\Z",
     re.DOTALL,
 )
-_CELL_RULE = re.compile(r"^\s*(?:[|+]|[^|\n]*\|[^|\n]*\|)", re.MULTILINE)
+_CELL_RULE = re.compile(r"^\s*(?:[|+│┌┏╭]|[^|\n]*\|[^|\n]*\|)", re.MULTILINE)
+_DECORATION = re.compile(
+    r"(?:[^\w\s\[({<'\"`/\\.-]+\s*|\*\*|</?(?:tool_)?error>|\[(?:ERROR|Error|error)\]\s*)+"
+)
+_HEAD = re.compile(
+    r"(?P<head>[A-Za-z][\w' -]{0,70}?)(?: \([^()\n]{1,80}\))?(?P<end>\*{0,2}: ?\*{0,2}|\. (?:Reason|Cause"
+    r"|Error|Details?): | - )\S"
+)
+"""What precedes the details of a message: `Lookup failed: …`."""
+_FAILING_END = re.compile(
+    r"(?:\b(?:error|failed|failure|exception|exception raised|error occurred|due to|went wrong[\w ]*|because)"
+    r"|\b(?:failed|error|exception)(?: while| when| with| to| during| in| from| raised)\b[\w' -]*)\Z",
+    re.IGNORECASE,
+)
+_FAILING_WORD = re.compile(
+    r"\b(?:error|failed|failure|exception|unable|could ?n[o']t|cannot|can't|went wrong)\b", re.IGNORECASE
+)
+_REPORTING = re.compile(
+    r"\b(?:last|latest|previous|known|common|recent|first|standard|mean|absolute|squared|relative"
+    r"|rounding|type"
+    r"|root|total|max|maximum|average|median|prediction|test|training|validation|margin|of error)\b",
+    re.IGNORECASE,
+)
+"""Words that make a head the name of a measure or of a field: `Last error: …`."""
+_GIVEN_UP = re.compile(
+    r"(?:Sorry, )?(?:[Cc]ould not|[Cc]annot|[Cc]ouldn't"
+    r"|[Uu]nable to) [\w' -]{1,60}\((?=[^()\n]*[A-Za-z])[^\n]*\)\.?\Z"
+    r"|error=\w+ |(?:err|error_type)=\w*(?:Error|Exception)\b"
+)
 
 
-def read_failure(text: str, giver: Giver, value: JsonValue = None) -> TextFailure | None:
+def read_failure(text: str, giver: Giver, value: JsonValue = None, command: str = "") -> TextFailure | None:
     """The failure this result reports, None where it reports none.
 
     Args:
         text: the result as text.
         giver: what gave it.
         value: the decoded result where it was JSON.
+        command: the source of the shell command that printed it, where known.
     """
     whole = text.strip()
     if not whole:
         return None
     document = value if isinstance(value, dict | list) else _document(whole)
     if document is not None:
-        return _of_document(document, giver)
-    head, tail = whole[:MAX_CHARS], whole[-MAX_CHARS:]
-    first = head.partition("\n")[0].strip()
+        return _of_document(document, giver, command)
+    lines = [line.strip() for line in whole[-MAX_CHARS:].splitlines() if line.strip()]
+    status, words = _exit_status(lines)
+    if status is not None:
+        quote = words[-1] if words else lines[-1]
+        return TextFailure(KnownBy.EXIT_STATUS, quote, exit_status=status) if status else None
+    head = whole[:MAX_CHARS]
     if _FRAMEWORKS.match(head):
-        return TextFailure(KnownBy.ERROR_TEXT, first, _type_in(head))
+        return TextFailure(KnownBy.ERROR_TEXT, lines[0], _type_in(head))
     if giver is Giver.CONTENT:
-        return _of_content(head, first)
+        return _of_content(head, lines[0])
+    if command and giver in (Giver.SHELL, Giver.OTHER):
+        known = read_command(command)
+        line = own_message(known, lines)
+        if line is not None or known.shows:
+            return TextFailure(KnownBy.ERROR_TEXT, line) if line is not None else None
+    if _is_document(lines):
+        return None
     return (
-        _by_exit_line(tail)
-        or _by_traceback(tail, giver)
-        or _by_tool(head, tail, first, giver)
-        or _by_message(head, first, giver)
+        _by_traceback(whole[-MAX_CHARS:], giver)
+        or _by_tool(head, lines, giver)
+        or _by_message(head, lines[0], giver)
     )
 
 
@@ -233,7 +310,10 @@ def _document(text: str) -> JsonValue:
     return found if isinstance(found, dict | list) else None
 
 
-def _of_document(document: JsonValue, giver: Giver) -> TextFailure | None:
+def _of_document(document: JsonValue, giver: Giver, command: str) -> TextFailure | None:
+    parts = text_parts(document)
+    if parts is not None:
+        return read_failure(parts, giver, command=command)
     found = read_structured(document)
     if found is not None:
         known = KnownBy.EXIT_STATUS if found.exit_status is not None else KnownBy.STRUCTURED_RESULT
@@ -245,71 +325,64 @@ def _of_document(document: JsonValue, giver: Giver) -> TextFailure | None:
     )
     # A wrapper with one text in it is that text.
     if isinstance(inner, str) and sum(bool(item) for item in document.values()) == 1:
-        return read_failure(inner, giver)
+        return read_failure(inner, giver, command=command)
     return None
 
 
 def _of_content(head: str, first: str) -> TextFailure | None:
     """A tool that gives documents fails in few words, or not at all."""
-    if "\n" in head.strip() or len(head) > 400:
+    if "\n" in head.strip() or len(head) > MAX_MESSAGE_CHARS:
         page = _ERROR_PAGE.match(head)
         return TextFailure(KnownBy.ERROR_TEXT, f"HTTP {page['status']}") if page else None
     http = _HTTP.match(head)
-    if _DOCUMENT_FAILURE.match(head) or (http is not None and len(head) < 200):
+    # What goes on in sentences explains a status; a page that could not be had has an address or nothing.
+    bare_http = http is not None and not re.search(r"[a-z]\. [A-Z]|[.!?]\Z", head[http.end() :])
+    if _DOCUMENT_FAILURE.match(head) or bare_http:
         return TextFailure(KnownBy.ERROR_TEXT, first, _type_in(head))
     return None
 
 
-def _by_exit_line(tail: str) -> TextFailure | None:
-    """An exit status on a line of its own, first or last."""
-    lines = [line.strip() for line in tail.splitlines() if line.strip()]
+def _is_document(lines: list[str]) -> bool:
+    """Whether these are lines of a log, or fields of several records."""
+    return any(map(is_log_line, (lines[0], lines[-1]))) or is_record_list(lines)
+
+
+def _exit_status(lines: list[str]) -> tuple[int | None, list[str]]:
+    """An exit status on a line of its own, first or last, and the other lines."""
     for line in (lines[0], lines[-1]):
-        found = _EXIT_LINE.match(line) if len(line) < 200 else None
-        status = next((int(given) for given in found.groups() if given), 0) if found else 0
-        if status:
-            words = [each for each in lines if each is not line]
-            return TextFailure(KnownBy.EXIT_STATUS, words[-1] if words else line, exit_status=status)
-    return None
+        found = _EXIT_LINE.match(line) if len(line) < 200 and _EXIT_WORD.search(line) else None
+        found = found or (_RAN_BADLY.match(line) if len(line) < MAX_MESSAGE_CHARS else None)
+        if found:
+            return int(found["status"]), [each for each in lines if each is not line]
+    return None, lines
 
 
 def _by_traceback(tail: str, giver: Giver) -> TextFailure | None:
-    """A traceback at the end of the text."""
-    _, mark, behind = tail.rpartition(_TRACEBACK)
-    if not mark:
+    """An uncaught exception at the end of the text."""
+    raised = python_traceback(tail)
+    if raised is not None:
+        return TextFailure(KnownBy.ERROR_TEXT, *raised)
+    if giver not in (Giver.JAVASCRIPT, Giver.SHELL, Giver.OTHER):
         return None
-    raised = list(_LAST_RAISED.finditer(behind))
-    if not raised:
-        return None
-    after = behind[raised[-1].end() :].strip()
-    if len(after.splitlines()) > _MAX_LINES and giver is not Giver.PYTHON:
-        return None
-    line = behind[raised[-1].start() :].strip().partition("\n")[0]
-    return TextFailure(KnownBy.ERROR_TEXT, line, _short(raised[-1]["type"]))
+    thrown = thrown_error(tail)
+    return TextFailure(KnownBy.ERROR_TEXT, *thrown) if thrown is not None else None
 
 
-def _by_tool(head: str, tail: str, first: str, giver: Giver) -> TextFailure | None:
+def _by_tool(head: str, lines: list[str], giver: Giver) -> TextFailure | None:
     if giver in (Giver.SQL, Giver.OTHER, Giver.PYTHON):
         bare = re.sub(r"\A(?:Error|ERROR|error|Query failed|SQL error)[: ]+\s*(?=\S)", "", head)
         if _DATABASES.match(head) or (bare != head and _DATABASES.match(bare)):
-            return TextFailure(KnownBy.ERROR_TEXT, first, _type_in(head))
-    if giver in (Giver.SHELL, Giver.JAVASCRIPT, Giver.OTHER):
-        lines = [line.strip() for line in tail.splitlines() if line.strip()]
-        last_words = lines[-1] if giver is Giver.SHELL else first
-        for line in (first, last_words):
-            if _SHELL.match(line) and (giver is Giver.SHELL or len(lines) <= _MAX_LINES):
-                return TextFailure(KnownBy.ERROR_TEXT, line)
-        if giver is Giver.SHELL and any(
-            line.startswith(("npm ERR!", "npm error", "fatal: ")) for line in lines
-        ):
-            return TextFailure(
-                KnownBy.ERROR_TEXT,
-                next(x for x in lines if x.startswith(("npm ERR!", "npm error", "fatal: "))),
-            )
-    if giver in (Giver.JAVASCRIPT, Giver.SHELL, Giver.OTHER):
-        thrown = _NODE.search(tail[-4_000:])
-        name = re.search(r"(?m)^(?:Uncaught )?(\w*Error)(?: \[\w+\])?:", tail[-4_000:])
-        if thrown is not None and name is not None:
-            return TextFailure(KnownBy.ERROR_TEXT, tail[-4_000:][name.start() :].partition("\n")[0], name[1])
+            return TextFailure(KnownBy.ERROR_TEXT, lines[0], _type_in(head))
+    if giver is Giver.SHELL and len(lines) <= _MAX_OWN_LINES and not _FIGURE.match(lines[-1]):
+        line = next(filter(_OWN_ERROR.match, (lines[0], lines[-1])), None)
+        if line is not None:
+            return TextFailure(KnownBy.ERROR_TEXT, line)
+    if giver in (Giver.SHELL, Giver.JAVASCRIPT, Giver.OTHER) and (
+        giver is Giver.SHELL or len(lines) <= _MAX_LINES
+    ):
+        ends = (lines[0], lines[-1]) if giver is Giver.SHELL else lines[:1]
+        line = next(filter(_SHELL.match, ends), None) or next(filter(_BUILD.match, lines[:_MAX_LINES]), None)
+        return TextFailure(KnownBy.ERROR_TEXT, line) if line is not None else None
     return None
 
 
@@ -318,17 +391,32 @@ def _by_message(head: str, first: str, giver: Giver) -> TextFailure | None:
     if len(head.splitlines()) > _MAX_LINES or _CELL_RULE.search(head) or _SUCCESS_TAIL.search(first):
         return None
     raised = _EXCEPTION_LINE.match(first) or _EXCEPTION_REPR.match(head)
-    if raised is not None and (raised["message"] is None or raised["message"].strip()):
-        return TextFailure(KnownBy.ERROR_TEXT, first, _short(raised["type"]))
+    if raised is not None:
+        given = raised.groupdict()
+        if given.get("message") is None or given["message"].strip():
+            return TextFailure(KnownBy.ERROR_TEXT, first, _short(given["type"] or given["other"]))
     http = _HTTP.match(head)
     page = _ERROR_PAGE.match(head)
     if page is not None or (http is not None and giver is not Giver.SHELL):
         return TextFailure(KnownBy.ERROR_TEXT, first if page is None else f"HTTP {page['status']}")
-    if giver is Giver.OTHER and head.startswith(("Error rate", "Error budget", "Error count")):
+    if _FIGURE.match(head):
         return None
-    if _PLAIN.match(head) and not _FIGURE.match(head):
+    if _PLAIN.match(head) or _names_failure(first):
         return TextFailure(KnownBy.ERROR_TEXT, first, _type_in(first))
     return None
+
+
+def _names_failure(first: str) -> bool:
+    """Whether a message first names a failure, then gives its details: `Sorry, the lookup failed: …`."""
+    plain = _DECORATION.sub("", first, count=1) if _DECORATION.match(first) else first
+    if _GIVEN_UP.match(plain):
+        return True
+    if plain != first and _EXCEPTION_LINE.match(plain):
+        return True
+    head = _HEAD.match(plain)
+    if head is None or _REPORTING.search(head["head"]):
+        return False
+    return _FAILING_END.search(head["head"]) is not None and _FAILING_WORD.search(head["head"]) is not None
 
 
 def _type_in(text: str) -> str | None:

@@ -1,0 +1,123 @@
+"""What a command of a shell can say itself: its programs' own messages, apart from the content they show.
+
+In: the source of a shell command, and what it printed. Out: the line in which one of its programs reports a
+failure. `grep`, `cat` and the like print documents, which may hold any words: of these only a line that
+begins with the program's own name is a message. Nothing is executed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+_SHOWING = frozenset(
+    str.split(
+        "cat grep egrep fgrep rg ag tail head less more sed awk gawk cut sort uniq nl tac rev echo printf"
+        " ls find"
+        " wc diff comm jq yq cd pwd tr column zcat zgrep xxd od hexdump strings journalctl dmesg man tree"
+        " stat"
+        " file tee fold paste curl wget bat history env printenv date true false test sleep export set which"
+        " type command basename dirname realpath readlink du df ps"
+    )
+)
+"""Programs that show documents, or nothing of their own."""
+
+_SHOWING_PARTS = {
+    "git": frozenset(
+        str.split("log show diff blame grep status branch tag stash reflog shortlog ls-files cat-file")
+    ),
+    "docker": frozenset({"logs", "inspect", "ps", "images"}),
+    "kubectl": frozenset({"logs", "describe", "get", "explain"}),
+    "pip": frozenset({"help", "list", "show", "freeze"}),
+    "npm": frozenset({"help", "ls", "view", "pkg"}),
+}
+"""Sub-commands that show documents."""
+
+_SHELLS = r"(?:[\w./-]*/)?(?:ba|z|da|k)?sh"
+_PART = re.compile(r"\|\||&&|[;|&\n]|\$\(|`")
+_WORD = re.compile(r"[^\s'\"]+")
+_ASSIGNMENT = re.compile(r"\A\w+=")
+_MASKED = re.compile(r"\|\|\s*(?:true|:|echo|exit 0|printf)\b")
+_NO_MESSAGE = re.compile(
+    r"(?:warning|note|info|debug|hint|cannot set terminal process group|no job control)\b", re.IGNORECASE
+)
+_MAX_CHARS = 20_000
+_MAX_OWN_LINES = 6
+"""A program that only fails says so in few lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What is known of a shell command.
+
+    Attributes:
+        programs: the names of the programs it calls.
+        shows: all of them only show documents.
+        masked: a failure of it is caught (`|| true`).
+    """
+
+    programs: frozenset[str]
+    shows: bool
+    masked: bool
+
+
+@lru_cache(maxsize=128)
+def read_command(source: str) -> Command:
+    """Return what is known of a command of a shell."""
+    bare = re.sub(r"'[^']*'|\"[^\"]*\"", "''", source[:_MAX_CHARS])
+    calls = [words for part in _PART.split(bare) if (words := _words(part))]
+    programs = frozenset(words[0].rpartition("/")[2] for words in calls)
+    shows = bool(calls) and all(map(_shows, calls))
+    return Command(programs, shows, _MASKED.search(bare) is not None)
+
+
+def own_message(command: Command, lines: Sequence[str]) -> str | None:
+    """Return the line in which a program of the command reports its failure, None where none does."""
+    if command.masked or not lines:
+        return None
+    names = "|".join(sorted(map(re.escape, command.programs)))
+    own = re.compile(
+        rf"(?:(?:[\w./-]*/)?(?:{names})(?:\.exe)?(?:\[\d+\])?: |{_SHELLS}: (?:line \d+: |-c: )?)(?=\S)"
+    )
+    for line in dict.fromkeys((lines[-1], lines[0])):
+        found = own.match(line)
+        if found is not None and not _NO_MESSAGE.match(line[found.end() :]):
+            return line
+    if (
+        "git" in command.programs
+        and len(lines) <= _MAX_OWN_LINES
+        and re.match(r"(?:fatal|error): \S", lines[0])
+    ):
+        return lines[0]
+    return None
+
+
+def _words(part: str) -> list[str]:
+    words = [word for word in _WORD.findall(part) if not _ASSIGNMENT.match(word)]
+    while words and words[0] in {
+        "sudo",
+        "time",
+        "nohup",
+        "exec",
+        "do",
+        "then",
+        "else",
+        "if",
+        "while",
+        "(",
+        "{",
+        "!",
+    }:
+        words = words[1:]
+    return [] if not words or words[0] in {"done", "fi", "for", "case", "esac", ")", "}"} else words
+
+
+def _shows(words: Sequence[str]) -> bool:
+    program = words[0].rpartition("/")[2]
+    parts = _SHOWING_PARTS.get(program)
+    if parts is None:
+        return program in _SHOWING
+    given = next((word for word in words[1:] if not word.startswith("-")), "")
+    return given in parts

@@ -1,0 +1,36 @@
+"""Lines of logs and of records: what a document is made of, as against a message.
+
+In: lines of a text. Out: whether they are of a log, or fields of records.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+_LEVEL = r"(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|CRITICAL|TRACE|NOTICE|PANIC|SEVERE)"
+_STAMP = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|(?:[A-Z][a-z]{2} [ \d]\d )?\d\d:\d\d:\d\d\b|\d{10}\.\d{3}"
+_LOG_LINE = re.compile(
+    rf"\s*(?:[\w./-]+:\d+:\s*)?(?:\[?\s*(?:{_STAMP})|\[?{_LEVEL}\]?:?\s+\[?(?:{_STAMP})|level=\w+\s|ts=\d"
+    rf"|{_LEVEL}:[\w.]+:|{{\"(?:ts|time|timestamp|level|severity|@timestamp)\":)"
+    rf"|{_LEVEL}:? .*\((?:{_STAMP})[^)]*\)\s*\Z|\s*\S+:\d+:{_LEVEL}\b",
+    re.IGNORECASE,
+)
+_FIELD = re.compile(r"\s*(?P<name>[A-Za-z_][\w ]{0,40}?)\s*[:=]\s")
+_LEAST_REPEATED = 2
+
+
+def is_log_line(line: str) -> bool:
+    """Whether a line begins as those of a log do: with a time, a level and a time, or as a record of one."""
+    return _LOG_LINE.match(line[:2_000]) is not None
+
+
+def is_record_list(lines: list[str]) -> bool:
+    """Whether lines are `name: value` of more than one record: the same names come again, in order."""
+    names = [found["name"] for line in lines[:200] if (found := _FIELD.match(line))]
+    counts = Counter(names)
+    return (
+        len(counts) >= _LEAST_REPEATED
+        and len(names) == len([line for line in lines[:200] if line.strip()])
+        and min(counts.values()) >= _LEAST_REPEATED
+    )
