@@ -37,7 +37,7 @@ _QUERY = re.compile(r"\b(?:SELECT|UPDATE|DELETE)\b.{0,2000}?\b(?:FROM|SET)\b", r
 _SILENCED = re.compile(r"\|\|\s*(?:true|:|exit 0)(?=\s|;|$)", re.MULTILINE)
 _CONDITION = re.compile(r"\bWHERE\b", re.IGNORECASE)
 
-_LEAST_STEM = 4
+_LEAST_ALIKE = 4
 """Letters that a word of code and one of the task must begin with alike."""
 
 _MAX_TEXT = 200
@@ -95,7 +95,7 @@ def missed(before: ast.Module, tree: ast.Module, task_words: frozenset[str]) -> 
 def _alike(word: str, other: str) -> bool:
     """Whether these are one word, of which code has a shorter or a longer form: `hist`, `savefig`."""
     short, long = sorted((word, other), key=len)
-    return word == other or (len(short) >= _LEAST_STEM and long.startswith(short))
+    return word == other or (len(short) >= _LEAST_ALIKE and long.startswith(short))
 
 
 def _words(statements: Sequence[ast.stmt]) -> frozenset[str]:
