@@ -53,6 +53,19 @@ class ReplayedStep:
     flaky: bool = False
 
 
+class ReplayBreak(StrEnum):
+    """What a snippet's code did that left its replay without an end, so that it says nothing of the code."""
+
+    ENDED_SANDBOX = "ended_sandbox"
+    """It ended the sandbox it ran in, twice, where a harmless program runs."""
+    SILENCED_SANDBOX = "silenced_sandbox"
+    """The sandbox did not answer while it ran, twice; a machine that is too busy looks the same."""
+    NOT_REBUILT = "not_rebuilt"
+    """The steps before it, run again after one was stopped, did not end as they had."""
+    SPENT_TIME = "spent_time"
+    """The steps before it used up the time of the replay."""
+
+
 @dataclass(frozen=True, slots=True)
 class Replay:
     """All executed snippets of one run, in order, in one session per language.
@@ -60,6 +73,7 @@ class Replay:
     Attributes:
         unreplayed: why a snippet was not replayed (cut source, hidden tape, language without a backend, or
             state that one of these left undefined), by snippet id.
+        breaks: of the unreplayed, those whose code chose so, by snippet id: they are never passed.
         repeated: it was replayed again under another seed and clock, so that flaky steps are known.
     """
 
@@ -67,6 +81,7 @@ class Replay:
     backend: str
     steps: tuple[ReplayedStep, ...] = ()
     unreplayed: Mapping[str, str] = field(default_factory=dict)
+    breaks: Mapping[str, ReplayBreak] = field(default_factory=dict)
     repeated: bool = False
 
     @property
@@ -159,7 +174,8 @@ class TestReport:
         results: whether each passed, by its name, in order.
         changed_inputs: names of pairs and properties whose code changed an argument it was given.
         inputs_must_stay: whether the case demands that none does; one that did has failed then.
-        unrun: why they could not be run, which is no fault of the code; `results` is empty then.
+        unrun: why they could not be run; `results` is empty then.
+        broken: that is because the sandbox failed, for which the code may be the reason.
         why: of the first that did not pass, the inputs that falsify a property, or what stopped it.
     """
 
@@ -167,6 +183,7 @@ class TestReport:
     changed_inputs: tuple[str, ...] = ()
     inputs_must_stay: bool = False
     unrun: str | None = None
+    broken: bool = False
     budget: Budget | None = None
     why: str | None = None
 

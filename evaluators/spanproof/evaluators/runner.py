@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -118,7 +119,10 @@ class Runner:
         try:
             given = fixtures.of(run.cohort)
             return _tried_twice(lambda: run_tests(tests, run, sandbox, given))
-        except (SandboxUnavailable, SandboxBroken, UnsupportedLanguage, BadFixture) as trouble:
+        except SandboxBroken as failure:
+            # The code may have chosen so, to have no verdict.
+            return replace(untested(tests, f"the sandbox failed twice: {failure}"), broken=True)
+        except (SandboxUnavailable, UnsupportedLanguage, BadFixture) as trouble:
             return untested(tests, str(trouble))
 
 

@@ -8,6 +8,7 @@
     ├── BadFixture              a fixture file does not say what it must
     ├── BadSetting              a backend is opened with a setting it does not know, or a value it cannot take
     ├── SandboxBroken           the sandbox itself failed (never the program in it); worth one retry
+    │   └── SandboxSilent       it gave no answer in time
     └── PolicyError             a policy file does not say what it must
 
 A program that fails is not an error: it is an `Execution`.
@@ -46,6 +47,10 @@ class BadSetting(SandboxError):  # noqa: N818 - says what is wrong
 
 class SandboxBroken(SandboxError):  # noqa: N818 - says what happened
     """The sandbox failed while running a program; says nothing about the program."""
+
+
+class SandboxSilent(SandboxBroken):
+    """The sandbox gave no answer in time: it hangs, or the machine is too busy."""
 
 
 class PolicyError(SandboxError):

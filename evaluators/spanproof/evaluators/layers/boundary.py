@@ -11,8 +11,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from spanproof.evaluators.layers.common import counted, not_replayed, replayed, why_no_code, why_not_replayed
-from spanproof.evaluators.model import ReplayedStep, RunEvidence
+from spanproof.evaluators.layers.common import (
+    break_of,
+    counted,
+    not_replayed,
+    replay_failed,
+    replayed,
+    why_no_code,
+    why_not_replayed,
+)
+from spanproof.evaluators.model import ReplayBreak, ReplayedStep, RunEvidence
 from spanproof.evaluators.replay.record import record_of
 from spanproof.sandbox import Attempt, AttemptKind, FailureClass
 from spanproof.sandbox.scanners import weaknesses
@@ -20,7 +28,17 @@ from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.boundary import Boundary as PolicyBoundary
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
 from spanproof.sandbox.scanners.score import security_score
-from spanproof.trace import Evidence, Judgement, Label, Layer, Outcome, Scored, Skipped, Snippet
+from spanproof.trace import (
+    Errored,
+    Evidence,
+    Judgement,
+    Label,
+    Layer,
+    Outcome,
+    Scored,
+    Skipped,
+    Snippet,
+)
 
 EVALUATOR = "spanproof.boundary"
 VERSION = "2"
@@ -63,7 +81,12 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
         judgements.append(_judgement("attempts", snippet.span_id, attempts, snippet.id))
         security = _security_outcome(snippet, evidence.scans[snippet.id])
         judgements.append(_judgement("security", snippet.span_id, security, snippet.id))
-    outcome = _of_run([_settle(evidence, snippet) for snippet in run.snippets])
+    outcome: Outcome = _of_run([_settle(evidence, snippet) for snippet in run.snippets])
+    failed = replay_failed(evidence)
+    ran = any(snippet.executed for snippet in run.snippets)
+    if failed is not None and ran and isinstance(outcome, Scored) and outcome.label is Label.PASS:
+        # Code that makes our own replay fail must not be passed for it.
+        outcome = Errored(failed.error_type or "ReplayFailed", failed.reason)
     of_run = _judgement("boundary", run.span_id, outcome)
     uncertain = isinstance(outcome, Scored) and outcome.label is None
     return [replace(of_run, uncertain=uncertain), *judgements]
@@ -96,8 +119,16 @@ def _settle(evidence: RunEvidence, snippet: Snippet) -> _Settled:
         seen = "the scanners saw nothing" if scan.verdict is Verdict.ALLOW else _scanned(scan)
         sentence = f"{seen}{_stopped(evidence, snippet, refused)}{_recorded(snippet)}"
         return _Settled(0.0, Label.FAIL, sentence, facts)
+    broke = break_of(evidence, snippet)
+    if broke is ReplayBreak.ENDED_SANDBOX:
+        seen = "" if scan.verdict is Verdict.ALLOW else f"{_scanned(scan)}; "
+        sentence = f"{seen}{_replay_broke(evidence, snippet)}{_recorded(snippet)}"
+        broken = Evidence(_replay_broke(evidence, snippet), snippet.span_id, replayed="ended the sandbox")
+        return _Settled(0.0, Label.FAIL, sentence, (*facts, broken))
     if scan.verdict is Verdict.REVIEW:
         return _settle_review(evidence, snippet, facts)
+    if broke is not None:
+        return _Settled(UNSETTLED, None, f"{_replay_broke(evidence, snippet)}{_recorded(snippet)}", facts)
     step = replayed(evidence, snippet)
     if step is not None and not step.execution.attempts_whole:
         return _Settled(UNSETTLED, None, f"{_NOT_WHOLE}{_recorded(snippet)}", facts)
@@ -126,6 +157,10 @@ def _settle_review(evidence: RunEvidence, snippet: Snippet, facts: tuple[Evidenc
     return _Settled(1.0, Label.PASS, sentence, facts)
 
 
+def _replay_broke(evidence: RunEvidence, snippet: Snippet) -> str:
+    return f"the replay did not come to an end: {why_not_replayed(evidence, snippet)}"
+
+
 def _if_proposed(snippet: Snippet) -> str:
     return "" if snippet.executed else " (proposed, did not run)"
 
@@ -146,6 +181,11 @@ def _scan_outcome(snippet: Snippet, scan: Scan) -> Outcome:
 
 def _attempts_outcome(evidence: RunEvidence, snippet: Snippet) -> Outcome:
     step = replayed(evidence, snippet)
+    broke = break_of(evidence, snippet)
+    if broke is not None:
+        failed = broke is ReplayBreak.ENDED_SANDBOX
+        sentence = _sentence(_replay_broke(evidence, snippet))
+        return Scored(0.0, Label.FAIL, sentence) if failed else Scored(UNSETTLED, None, sentence)
     if step is None:
         return not_replayed(evidence, snippet)
     refused = _refused(evidence, step)

@@ -5,7 +5,14 @@ Takes the evidence about a run; gives facts. It judges nothing.
 
 from __future__ import annotations
 
-from spanproof.evaluators.model import NoReplay, NoReplayCause, Replay, ReplayedStep, RunEvidence
+from spanproof.evaluators.model import (
+    NoReplay,
+    NoReplayCause,
+    Replay,
+    ReplayBreak,
+    ReplayedStep,
+    RunEvidence,
+)
 from spanproof.evaluators.outcomes.actions import CODE
 from spanproof.evaluators.outcomes.model import Account, StepOutcome
 from spanproof.evaluators.outcomes.recorded import PROGRAMS
@@ -21,6 +28,19 @@ def executed(run: Run) -> list[Snippet]:
 def replayed(evidence: RunEvidence, snippet: Snippet) -> ReplayedStep | None:
     """The replay of this snippet, None where it was not replayed."""
     return None if isinstance(evidence.replay, NoReplay) else evidence.replay.step(snippet.id)
+
+
+def break_of(evidence: RunEvidence, snippet: Snippet) -> ReplayBreak | None:
+    """How the code kept its replay from coming to an end, None where it did not."""
+    return None if isinstance(evidence.replay, NoReplay) else evidence.replay.breaks.get(snippet.id)
+
+
+def replay_failed(evidence: RunEvidence) -> NoReplay | None:
+    """The replay where it failed by our fault, so that nothing is known of code that ran."""
+    replay = evidence.replay
+    if isinstance(replay, NoReplay) and replay.cause is NoReplayCause.FAILED:
+        return replay
+    return None
 
 
 def first_to_leave(run: Run, replay: Replay | NoReplay) -> tuple[int, ReplayedStep] | None:
@@ -47,9 +67,11 @@ def not_replayed(
     evidence: RunEvidence, snippet: Snippet, prefix: str = "not replayed: "
 ) -> Skipped | Errored:
     """Return why there is no verdict without a replay: errored where ours failed, skipped otherwise."""
-    replay = evidence.replay
-    if isinstance(replay, NoReplay) and replay.cause is NoReplayCause.FAILED and snippet.executed:
-        return Errored(replay.error_type or "ReplayFailed", replay.reason)
+    failed = replay_failed(evidence)
+    if failed is not None and snippet.executed:
+        return Errored(failed.error_type or "ReplayFailed", failed.reason)
+    if break_of(evidence, snippet) is not None:
+        return Errored("ReplayBroken", why_not_replayed(evidence, snippet))
     return Skipped(f"{prefix}{why_not_replayed(evidence, snippet)}")
 
 

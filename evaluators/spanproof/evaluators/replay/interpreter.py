@@ -19,6 +19,7 @@ from spanproof.sandbox import (
     Foreseen,
     Sandbox,
     SandboxBroken,
+    SandboxSilent,
     Session,
     SessionSpec,
     ToolAnswer,
@@ -28,6 +29,18 @@ from spanproof.sandbox import (
 _STOPPED = frozenset(
     {FailureClass.TIMEOUT, FailureClass.OUT_OF_MEMORY, FailureClass.OUTPUT_LIMIT, FailureClass.KILLED}
 )
+
+
+class NotRebuilt(SandboxBroken):
+    """The steps before one could not be run again as they had run."""
+
+
+class StepBroke(SandboxBroken):
+    """The sandbox failed while it ran a step; `silent` where it gave no answer in time."""
+
+    def __init__(self, message: str, *, silent: bool) -> None:
+        super().__init__(message)
+        self.silent = silent
 
 
 def ended_session(execution: Execution) -> bool:
@@ -78,14 +91,20 @@ class Interpreter:
         Raises:
             SandboxUnavailable: the backend cannot run here.
             UnsupportedLanguage: it has no sessions in this language.
-            SandboxBroken: it failed, or what ran before could not be built up again.
+            StepBroke: it failed while it ran this step.
+            NotRebuilt: what ran before could not be built up again.
+            SandboxBroken: it failed otherwise.
         """
         if self._session is not None and self._session.is_ahead and self._ahead[0] != source:
             self.close()  # it may have run what is not to be run now: back to where the last step left it
         session = self._opened(coming)
         self._ahead = self._ahead[1:]
         self._at_work = _Done(source)
-        execution = session.execute(source)
+        try:
+            execution = session.execute(source)
+        except SandboxBroken as broken:
+            self.close()
+            raise StepBroke(str(broken), silent=isinstance(broken, SandboxSilent)) from broken
         if ended_session(execution):
             self.close()
         else:
@@ -126,11 +145,14 @@ class Interpreter:
             self._again = list(done.answers)
             try:
                 execution = session.execute(done.source)
+            except SandboxBroken as broken:
+                self.close()
+                raise NotRebuilt(f"an earlier step failed when run again: {broken}") from broken
             finally:
                 self._again = None
             if ended_session(execution):
                 self.close()
-                raise SandboxBroken(f"an earlier step ended in {execution.failure_class} when run again")
+                raise NotRebuilt(f"an earlier step ended in {execution.failure_class} when run again")
 
     def _answer(self, request: ToolRequest) -> ToolAnswer:
         if self._again is not None:

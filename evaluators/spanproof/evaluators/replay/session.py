@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from spanproof.evaluators.model import Replay, ReplayedStep
+from spanproof.evaluators.model import Replay, ReplayBreak, ReplayedStep
 from spanproof.evaluators.replay.compare import Replayed, ends_in_call_of, ends_in_expression
 from spanproof.evaluators.replay.fixtures import NO_FIXTURES, FixtureSet
 from spanproof.evaluators.replay.flaky import without_flaky
-from spanproof.evaluators.replay.interpreter import Interpreter, ended_session
+from spanproof.evaluators.replay.interpreter import Interpreter, NotRebuilt, StepBroke, ended_session
 from spanproof.evaluators.replay.names import up_to_final_answer
 from spanproof.evaluators.replay.plan import Plan, plan_of
 from spanproof.evaluators.replay.prelude import FINAL_ANSWER
@@ -29,7 +29,10 @@ from spanproof.sandbox import (
     Execution,
     FailureClass,
     Foreseen,
+    Program,
     Sandbox,
+    SandboxBroken,
+    SandboxSilent,
     UnsupportedFixtures,
     UnsupportedLanguage,
 )
@@ -39,6 +42,12 @@ from spanproof.trace import Language, Run, Snippet
 MAX_RUN_S = 120.0
 """Seconds all steps of a replay may take together: a run that loops on an endless step holds up the rest."""
 
+_BREAKS = {
+    ReplayBreak.ENDED_SANDBOX: "it ended the sandbox twice, where a harmless program runs",
+    ReplayBreak.SILENCED_SANDBOX: "the sandbox gave no answer twice while it ran",
+    ReplayBreak.NOT_REBUILT: "the steps before it did not end as they had when they were run again",
+    ReplayBreak.SPENT_TIME: f"the replay's {MAX_RUN_S:.0f} s were used up by the steps before it",
+}
 _NO_PROGRAM = frozenset({Language.JSON, Language.YAML, Language.HTML, Language.OTHER})
 
 
@@ -96,7 +105,8 @@ def _replay(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox, plan: Plan, *
             replaying.take(snippet, executed[place + 1 :])
     finally:
         interpreter.close()
-    return Replay(run.span_id, sandbox.name, tuple(replaying.steps), dict(replaying.unreplayed))
+    steps, unreplayed = tuple(replaying.steps), dict(replaying.unreplayed)
+    return Replay(run.span_id, sandbox.name, steps, unreplayed, dict(replaying.breaks))
 
 
 def _agreeing(replay: Replay) -> int:
@@ -114,6 +124,7 @@ class _Replaying:
     interpreter: Interpreter
     steps: list[ReplayedStep] = field(default_factory=list)
     unreplayed: dict[str, str] = field(default_factory=dict)
+    breaks: dict[str, ReplayBreak] = field(default_factory=dict)
     spent_s: float = 0.0
     state: State = field(init=False)
     weighing: Weighing = field(init=False)
@@ -132,11 +143,17 @@ class _Replaying:
         if reason is not None:
             self._leave_out(snippet, reason)
             return
+        if self.spent_s > MAX_RUN_S:
+            self._break_off(snippet, ReplayBreak.SPENT_TIME)
+            return
         self.tape.turn_to(snippet.id)
         try:
-            execution = self._execute(snippet, later)
+            execution = self._execute_twice(snippet, later)
         except (UnsupportedLanguage, UnsupportedFixtures) as problem:
             self._leave_out(snippet, str(problem))
+            return
+        if isinstance(execution, ReplayBreak):
+            self._break_off(snippet, execution)
             return
         self.spent_s += execution.wall_s
         self._compare(snippet, execution)
@@ -155,8 +172,6 @@ class _Replaying:
     def _reason_against(self, snippet: Snippet) -> str | None:
         if snippet.id not in self.scans:
             return "it was not scanned"
-        if self.spent_s > MAX_RUN_S:
-            return f"the replay's {MAX_RUN_S:.0f} s were used up by the steps before it"
         if snippet.truncated:
             return "its source is cut on the trace"
         if snippet.language in _NO_PROGRAM:
@@ -178,9 +193,35 @@ class _Replaying:
         if names is not None:
             self.state.lose(names, reason, cut=snippet.truncated)
 
+    def _break_off(self, snippet: Snippet, cause: ReplayBreak) -> None:
+        self.breaks[snippet.id] = cause
+        self._leave_out(snippet, _BREAKS[cause])
+
+    def _execute_twice(self, snippet: Snippet, later: Sequence[Snippet]) -> Execution | ReplayBreak:
+        """Run a snippet, and once more where the sandbox fails in it; how it broke that, where it did twice.
+
+        Raises:
+            SandboxBroken: the sandbox fails otherwise, or for a harmless program too: it is not the snippet.
+        """
+        try:
+            return self._execute(snippet, later)
+        except (StepBroke, NotRebuilt):
+            self.tape.start_over()
+        try:
+            return self._execute(snippet, ())
+        except (StepBroke, NotRebuilt) as broken:
+            if not _runs_harmless(self.sandbox):
+                raise
+            if isinstance(broken, NotRebuilt):
+                return ReplayBreak.NOT_REBUILT
+            return ReplayBreak.SILENCED_SANDBOX if broken.silent else ReplayBreak.ENDED_SANDBOX
+
     def _execute(self, snippet: Snippet, later: Sequence[Snippet]) -> Execution:
         if snippet.id not in self.plan.names:
-            return self.programs.execute(snippet)
+            try:
+                return self.programs.execute(snippet)
+            except SandboxBroken as broken:
+                raise StepBroke(str(broken), silent=isinstance(broken, SandboxSilent)) from broken
         return self.interpreter.execute(_source_of(snippet), lambda: self._coming(snippet, later))
 
     def _coming(self, snippet: Snippet, later: Sequence[Snippet]) -> list[Foreseen]:
@@ -221,6 +262,14 @@ class _Replaying:
         names = self.plan.names.get(snippet.id)
         called = names is not None and FINAL_ANSWER in names.called
         return called and not ends_in_call_of(snippet.source, FINAL_ANSWER)
+
+
+def _runs_harmless(sandbox: Sandbox) -> bool:
+    """Whether the sandbox runs a program that does nothing."""
+    try:
+        return sandbox.run(Program("python", "None")).failure_class is FailureClass.OK
+    except SandboxBroken:
+        return False
 
 
 def _source_of(snippet: Snippet) -> str:

@@ -67,14 +67,22 @@ class Tape:
         self._existing = frozenset(existing) | self._declared.keys()
         self._as_text = as_text
         self._owner: str | None = None
+        self._answered: list[_Entry] = []
         self.divergences: list[Divergence] = []
         self.gave_text = False
 
     def turn_to(self, snippet_id: str | None) -> None:
         """Start the snippet with this id: its own calls come first, and its divergences start afresh."""
         self._owner = snippet_id
+        self._answered = []
         self.divergences = []
         self.gave_text = False
+
+    def start_over(self) -> None:
+        """Take back what the snippet at hand was answered: it runs again from its start."""
+        for entry in self._answered:
+            entry.used = False
+        self.turn_to(self._owner)
 
     @property
     def tools(self) -> frozenset[str]:
@@ -93,6 +101,7 @@ class Tape:
         for entry in matching:
             if not entry.used and entry.owner in (self._owner, None):
                 entry.used = True
+                self._answered.append(entry)
                 answer = self._recorded(entry.call)
                 self.gave_text = self.gave_text or isinstance(answer.result, str)
                 return answer

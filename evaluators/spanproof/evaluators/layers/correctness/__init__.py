@@ -32,7 +32,7 @@ from spanproof.evaluators.layers.correctness.checks import (
 )
 from spanproof.evaluators.model import RunEvidence
 from spanproof.evaluators.outcomes.recorded import PROGRAMS
-from spanproof.trace import Evidence, Judgement, Label, Layer, Outcome, Scored, Skipped, Snippet
+from spanproof.trace import Errored, Evidence, Judgement, Label, Layer, Outcome, Scored, Skipped, Snippet
 
 EVALUATOR = "spanproof.correctness"
 VERSION = "3"
@@ -105,8 +105,14 @@ def judge(evidence: RunEvidence) -> list[Judgement]:
     if isinstance(tested, Scored):
         # Tests say what the code is for: no other evidence is as strong.
         of_run, uncertain = replace(of_run, outcome=_by_tests(tested, of_run.outcome)), False
+    elif isinstance(tested, Errored) and not _has_failed(of_run.outcome):
+        of_run, uncertain = replace(of_run, outcome=tested), False
     of_tests = [_judgement(name, run.span_id, outcome) for name, outcome in case.items()]
     return [replace(of_run, uncertain=uncertain), *of_tests, *judgements]
+
+
+def _has_failed(outcome: Outcome) -> bool:
+    return isinstance(outcome, Scored) and outcome.label is Label.FAIL
 
 
 def _by_tests(tested: Scored, otherwise: Outcome) -> Scored:

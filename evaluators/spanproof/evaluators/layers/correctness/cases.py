@@ -10,7 +10,7 @@ import math
 
 from spanproof.evaluators.layers.common import counted
 from spanproof.evaluators.model import NoReplay, RunEvidence, TestReport
-from spanproof.trace import Evidence, Label, Outcome, Scored, Skipped
+from spanproof.trace import Errored, Evidence, Label, Outcome, Scored, Skipped
 
 _MB = 1024 * 1024
 _MAX_FAILED = 20
@@ -33,7 +33,7 @@ def of_case(evidence: RunEvidence) -> dict[str, Outcome]:
 
 def _tests_pass(report: TestReport) -> Outcome:
     if report.unrun is not None:
-        return Skipped(f"the case's tests could not be run: {report.unrun}")
+        return _unrun(report.unrun, broken=report.broken)
     total = len(report.results)
     value = report.passed / total
     if report.first_failure is None:
@@ -48,10 +48,15 @@ def _tests_pass(report: TestReport) -> Outcome:
     return Scored(value, Label.FAIL, f"{sentence}; first to fail: {report.first_failure}{why}.", facts)
 
 
+def _unrun(reason: str, *, broken: bool) -> Skipped | Errored:
+    sentence = f"the case's tests could not be run: {reason}"
+    return Errored("SandboxBroken", sentence) if broken else Skipped(sentence)
+
+
 def _inputs_unchanged(report: TestReport) -> Outcome:
     """A verdict where the case demands it, else advice: a function may be meant to change its argument."""
     if report.unrun is not None:
-        return Skipped(f"the case's tests could not be run: {report.unrun}")
+        return _unrun(report.unrun, broken=report.broken)
     if not report.changed_inputs:
         return Scored(1.0, Label.PASS, "It changes no argument it is given.")
     sentence = f"It changes an argument it is given, seen in {', '.join(report.changed_inputs[:3])}."
@@ -61,9 +66,11 @@ def _inputs_unchanged(report: TestReport) -> Outcome:
 def _within_budget(evidence: RunEvidence, report: TestReport) -> Outcome:
     budget, replay = report.budget, evidence.replay
     assert budget is not None
-    if isinstance(replay, NoReplay) or not replay.steps:
+    if isinstance(replay, NoReplay) or not (replay.steps or replay.breaks):
         reason = replay.reason if isinstance(replay, NoReplay) else "no step was replayed"
         return Skipped(f"nothing was measured: {reason}")
+    if replay.breaks:
+        return Errored("ReplayBroken", next(replay.unreplayed[broke] for broke in replay.breaks))
     used_s = sum(step.execution.wall_s for step in replay.steps)
     used_mb = max(step.execution.peak_memory_bytes for step in replay.steps) / _MB
     shares: list[tuple[float, str]] = []

@@ -18,7 +18,7 @@ from spanproof.sandbox.backends.docker.daemon import Daemon, Shape
 from spanproof.sandbox.backends.docker.source import parcel
 from spanproof.sandbox.backends.jail.node import Node
 from spanproof.sandbox.backends.jail.run.job import Runtimes
-from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
+from spanproof.sandbox.errors import SandboxBroken, SandboxSilent, SandboxUnavailable
 from spanproof.sandbox.guest.wire import FROM_SUPERVISOR, BadFrame, Decoder, Frame, Header, encode
 
 _START_S = 60.0
@@ -122,7 +122,8 @@ class Container:
 
         Raises:
             ContainerEnded: the container is gone.
-            SandboxBroken: it is silent, or not itself.
+            SandboxSilent: it gave no answer in time.
+            SandboxBroken: it is not itself.
         """
         deadline = time.monotonic() + timeout_s
         while True:
@@ -176,7 +177,7 @@ class Container:
         try:
             data = self._stream.recv(262144)
         except TimeoutError:
-            raise SandboxBroken("a container did not answer in time") from None
+            raise SandboxSilent("a container did not answer in time") from None
         except OSError as failure:
             raise self._ended(str(failure)) from failure
         if not data:

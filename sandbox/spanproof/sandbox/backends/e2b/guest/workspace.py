@@ -8,7 +8,6 @@ machine twice.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
 import signal
@@ -18,10 +17,9 @@ from pathlib import Path
 
 from spanproof.sandbox import kernel
 from spanproof.sandbox.backends.jail.namespaces.network import raise_loopback
+from spanproof.sandbox.backends.jail.namespaces.root import files_under
 
 _SCRATCH = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - made anew for the run
-_LISTED = 1000
-_DEPTH = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +48,7 @@ class Workspace:
 
     def files_left(self) -> dict[str, int]:
         """Sizes of regular files in the work directory, by `lstat`: a link is never followed."""
-        found: dict[str, int] = {}
-        waiting = [(self.work, 0)]
-        while waiting and len(found) < _LISTED:
-            directory, depth = waiting.pop()
-            with contextlib.suppress(OSError):
-                for entry in os.scandir(directory):
-                    if entry.is_dir(follow_symlinks=False) and depth < _DEPTH:
-                        waiting.append((Path(entry.path), depth + 1))
-                    elif entry.is_file(follow_symlinks=False):
-                        size = entry.stat(follow_symlinks=False).st_size
-                        found[str(Path(entry.path).relative_to(self.work))] = size
-        return dict(list(found.items())[:_LISTED])
+        return files_under(str(self.work))
 
 
 def separate(disk_bytes: int) -> bool:

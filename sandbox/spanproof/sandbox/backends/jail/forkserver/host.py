@@ -21,7 +21,7 @@ from pathlib import Path
 
 from spanproof.sandbox.backends.jail.namespaces import cgroup
 from spanproof.sandbox.backends.jail.namespaces.root import Bind
-from spanproof.sandbox.errors import SandboxBroken, SandboxUnavailable
+from spanproof.sandbox.errors import SandboxBroken, SandboxSilent, SandboxUnavailable
 from spanproof.sandbox.guest.wire import FROM_SUPERVISOR, BadFrame, Decoder, Frame, Header, encode, receive
 from spanproof.sandbox.model import Tier
 
@@ -83,13 +83,14 @@ class SupervisorLink:
         """Wait for a frame.
 
         Raises:
-            SandboxBroken: the supervisor is gone, silent, or not itself.
+            SandboxSilent: it gave no answer in time.
+            SandboxBroken: the supervisor is gone, or not itself.
         """
         self._stream.settimeout(timeout_s)
         try:
             frame = receive(self._stream, self._decoder)
         except TimeoutError:
-            raise SandboxBroken(f"a jail supervisor did not answer within {timeout_s:.0f} s") from None
+            raise SandboxSilent(f"a jail supervisor did not answer within {timeout_s:.0f} s") from None
         except (EOFError, BadFrame, OSError) as failure:
             raise SandboxBroken(f"a jail supervisor ended: {failure}") from failure
         if frame.header.get("kind") == "broken":
