@@ -24,6 +24,7 @@ SETTINGS = {
     "assembly.orphan_quiet_s": "1.5",
     "evaluation.store_every_s": "0.1",
     "evaluation.replay": "false",
+    "evaluation.workers": "1",
 }
 PROTOBUF = {"content-type": "application/x-protobuf"}
 AGENT = {"openinference.span.kind": "AGENT", "input.value": "What is 2 + 2?", "output.value": "4"}

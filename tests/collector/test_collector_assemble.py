@@ -1,35 +1,29 @@
 from __future__ import annotations
 
 import random
+import time
+import tracemalloc
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from spanproof.collector.stages.assemble import Assembler, CompleteTrace, Why
-from spanproof.collector.stages.fragments import Fragment, split
+from spanproof.collector.stages.assemble import Assembler, Why
+from spanproof.collector.stages.fragments import ENTRY_BYTES, Fragment, index_request, spans_of_trace
 from spanproof.config.model import Assembly
+
+from .conftest import request_with, trace_id
 
 RULES = Assembly(quiet_s=6, orphan_quiet_s=35, max_wait_s=300, reopen_s=600)
 
 
 def parts(request: ExportTraceServiceRequest) -> tuple[Fragment, ...]:
-    return split(request).fragments
+    return index_request(request, request.SerializeToString()).fragments
 
 
 def part(request: ExportTraceServiceRequest) -> Fragment:
     (fragment,) = parts(request)
     return fragment
-
-
-def span_numbers(complete: CompleteTrace) -> list[int]:
-    request = ExportTraceServiceRequest.FromString(b"".join(complete.bodies))
-    return [
-        int.from_bytes(span.span_id, "big")
-        for resource in request.resource_spans
-        for scope in resource.scope_spans
-        for span in scope.spans
-    ]
 
 
 def test_a_whole_trace_is_given_out_after_the_quiet_period(make_request) -> None:
@@ -40,8 +34,7 @@ def test_a_whole_trace_is_given_out_after_the_quiet_period(make_request) -> None
     (complete,) = assembler.due(9.1)
     assert complete.why is Why.QUIET
     assert complete.whole
-    assert complete.records == {1, 2}
-    assert sorted(span_numbers(complete)) == [1, 2]
+    assert complete.records == complete.bodies == (1, 2)
     assert assembler.open_traces == 0
 
 
@@ -79,7 +72,7 @@ def test_a_trace_that_never_falls_quiet_is_given_out_at_the_maximum(make_request
     assert given_out == [(300, Why.MAX_WAIT)]
 
 
-def test_a_late_span_opens_the_trace_again_with_everything_that_was_there(make_request) -> None:
+def test_a_late_span_opens_the_trace_again_with_what_is_new(make_request) -> None:
     assembler = Assembler(RULES)
     assembler.add(part(make_request((1, 1, None))), 1, now_s=0)
     (first,) = assembler.due(7)
@@ -87,9 +80,8 @@ def test_a_late_span_opens_the_trace_again_with_everything_that_was_there(make_r
     assert list(assembler.due(71.9)) == []
     (second,) = assembler.due(72.1)
     assert (first.generation, second.generation) == (0, 1)
-    assert sorted(span_numbers(second)) == [1, 2]
-    assert second.records == {2}
-    assert second.fresh_from == 1
+    assert second.whole
+    assert second.records == second.bodies == (2,)
 
 
 def test_a_run_that_pauses_at_every_step_is_not_evaluated_at_every_step(make_request) -> None:
@@ -107,19 +99,18 @@ def test_a_span_that_comes_twice_changes_nothing(make_request) -> None:
     assert assembler.add(part(make_request((1, 1, None))), 1, now_s=0)
     assert assembler.add(part(make_request((1, 1, None))), 2, now_s=1)
     (complete,) = assembler.due(6.5)
-    assert span_numbers(complete) == [1]
-    assert complete.records == {1, 2}
+    assert (complete.bodies, complete.records) == ((1,), (1, 2))
     assert not assembler.add(part(make_request((1, 1, None))), 3, now_s=20)
     assert list(assembler.due(100)) == []
     assert sum(repeated) == 2
 
 
 def test_memory_is_bounded_by_giving_out_the_quietest_trace_early(make_request) -> None:
-    assembler = Assembler(RULES.model_copy(update={"max_bytes": 100_000}))
+    assembler = Assembler(RULES.model_copy(update={"max_bytes": 5_000}))
     for number in range(1, 30):
-        assembler.add(part(make_request((number, 1, None), text="x" * 10_000)), number, now_s=number / 100)
+        assembler.add(part(make_request((number, 1, None))), number, now_s=number / 100)
     early = list(assembler.due(1))
-    assert assembler.held_bytes <= 100_000
+    assert assembler.held_bytes <= 5_000
     assert {complete.why for complete in early} == {Why.MEMORY}
     assert early[0].trace_id == f"{1:032x}"
 
@@ -129,23 +120,72 @@ def test_shutdown_gives_out_all_but_leaves_the_records_of_incomplete_traces_open
     assembler.add(part(make_request((1, 1, None))), 1, now_s=0)
     assembler.add(part(make_request((2, 2, 1))), 2, now_s=0)
     whole, torn = sorted(assembler.flush(1), key=lambda complete: complete.trace_id)
-    assert (whole.records, torn.records) == ({1}, frozenset())
+    assert (whole.records, torn.records) == ((1,), ())
 
 
-def test_a_request_of_two_traces_is_parted_and_keeps_resource_and_scope(make_request) -> None:
+def test_the_spans_of_one_trace_keep_their_resource_and_scope(make_request) -> None:
     request = make_request((1, 1, None), (2, 5, None), (1, 2, 1), service="billing", scope="langchain")
-    first, second = parts(request)
-    assert [len(first.links), len(second.links)] == [2, 1]
-    body = ExportTraceServiceRequest.FromString(first.body)
-    assert body.resource_spans[0].resource.attributes[0].value.string_value == "billing"
-    assert body.resource_spans[0].scope_spans[0].scope.name == "langchain"
-    assert len(body.resource_spans[0].scope_spans[0].spans) == 2
+    assert [len(each.entries) // ENTRY_BYTES for each in parts(request)] == [2, 1]
+    chosen = spans_of_trace(request, trace_id(1))
+    assert chosen.resource_spans[0].resource.attributes[0].value.string_value == "billing"
+    assert chosen.resource_spans[0].scope_spans[0].scope.name == "langchain"
+    assert len(chosen.resource_spans[0].scope_spans[0].spans) == 2
 
 
 def test_our_own_evaluator_spans_are_left_out(make_request) -> None:
-    parted = split(make_request((1, 1, None), scope="spanproof.evaluators"))
-    assert parted.fragments == ()
-    assert parted.own == 1
+    request = make_request((1, 1, None), scope="spanproof.evaluators")
+    index = index_request(request, request.SerializeToString())
+    assert (index.fragments, index.own, index.spans) == ((), 1, 0)
+
+
+def test_a_trace_of_many_spans_is_collected_in_linear_time_and_knows_each_of_them(make_request) -> None:
+    assembler = Assembler(RULES)
+    pieces = [
+        part(make_request(*((1, number, 1) for number in range(first, first + 500))))
+        for first in range(2, 20_002, 500)
+    ]
+
+    def add_all(record: int) -> float:
+        began = time.thread_time()
+        for fragment in pieces:
+            assembler.add(fragment, record, now_s=0)
+        return time.thread_time() - began
+
+    first, again = add_all(1), add_all(2)
+    assert again < 20 * first + 1
+    assembler.add(part(make_request((1, 1, None))), 3, now_s=0)
+    (complete,) = assembler.due(7)
+    assert (complete.whole, complete.bodies, complete.records) == (True, (1, 3), (1, 2, 3))
+
+
+def test_a_span_in_flight_takes_about_fifty_bytes(make_request) -> None:
+    fragments = [
+        part(make_request(*((trace, trace * 10 + span, trace * 10 if span else None) for span in range(10))))
+        for trace in range(1, 2_001)
+    ]
+    tracemalloc.start()
+    assembler = Assembler(RULES)
+    for record, fragment in enumerate(fragments):
+        assembler.add(
+            Fragment(bytes(bytearray(fragment.trace_id)), fragment.entries), record, now_s=record / 9
+        )
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert taken / 20_000 < 60
+    assert 0.6 < assembler.held_bytes / taken < 1.4
+
+
+@given(chance=st.randoms(use_true_random=False))
+def test_what_is_held_is_nothing_once_every_trace_is_forgotten(chance: random.Random) -> None:
+    assembler = Assembler(RULES)
+    for record in range(200):
+        trace, spans = chance.randrange(1, 5), chance.randrange(1, 60)
+        triples = [(trace, chance.randrange(1, 4_000), 1) for _ in range(spans)]
+        assembler.add(part(request_with(*triples)), record, now_s=record)
+        list(assembler.due(record))
+    list(assembler.due(1_000))
+    list(assembler.due(5_000))
+    assert (assembler.held_bytes, assembler.open_traces) == (0, 0)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -163,4 +203,4 @@ def test_spans_in_any_order_and_any_pieces_make_the_same_trace(
             assembler.add(fragment, record, now_s=record * 0.1)
     (complete,) = assembler.due(100)
     assert complete.whole
-    assert sorted(span_numbers(complete)) == list(range(1, size + 1))
+    assert complete.bodies == tuple(range(-(-size // pieces)))

@@ -1,58 +1,69 @@
+"""The pool of evaluating processes: what is retried, what is given up, and what a trace is made of."""
+
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from faulty_engines import open_faulty_engine
 from hypothesis import given
 from hypothesis import strategies as st
 from waiting import wait_until
 
 from spanproof.collector.stages.assemble import CompleteTrace, Why
 from spanproof.collector.stages.evaluate import Evaluated, Evaluators, merged
+from spanproof.collector.stages.jobs import Start
 from spanproof.collector.telemetry import Telemetry
-from spanproof.evaluators.engine import Engine
-from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.store import StoreError, StoreUnavailable
-from spanproof.trace import Span
+from spanproof.collector.wal.file import Encoding
+from spanproof.collector.wal.log import Wal
+from spanproof.config.model import load_config
+from spanproof.evaluators.model import TraceEvaluation
+from spanproof.store import StoreUnavailable
+from spanproof.trace import Errored, Layer, trace_of
+from spanproof.trace.codec import encode
 from spanproof.trace.dialects import normalise
+from spanproof.trace.otlp import decode_protobuf
 
 
-def state(bodies: list[bytes], fresh_from: int, records: set[int], generation: int) -> CompleteTrace:
-    return CompleteTrace("a" * 32, tuple(bodies), fresh_from, frozenset(records), generation, True, Why.QUIET)
+def state(bodies: list[int], generation: int) -> CompleteTrace:
+    return CompleteTrace("a" * 32, tuple(bodies), tuple(bodies), generation, True, Why.QUIET)
 
 
-@given(st.lists(st.binary(min_size=1), min_size=2, max_size=8), st.data())
-def test_two_states_become_one_that_has_all_of_both_and_forwards_nothing_twice(bodies, data) -> None:
-    bodies = [bytes([number]) + body for number, body in enumerate(bodies)]
-    sent = data.draw(st.integers(0, len(bodies) - 1))
-    middle = data.draw(st.integers(sent, len(bodies) - 1))
-    forgotten = data.draw(st.booleans())
-    former = state(bodies[:middle], sent, {1}, generation=1)
-    # Where memory was short the later state holds only what came since.
-    later = state(bodies[middle:], 0, {2}, 0) if forgotten else state(bodies, middle, {2}, 2)
-    both = merged(former, later)
-    assert list(both.bodies) == bodies
-    assert list(both.bodies[both.fresh_from :]) == bodies[sent:]
-    assert both.records == {1, 2}
+@given(st.lists(st.integers(1, 20), unique=True), st.lists(st.integers(1, 20), unique=True))
+def test_two_states_become_one_that_settles_all_of_both_and_reads_nothing_twice(first, second) -> None:
+    both = merged(state(first, 1), state(second, 2))
+    assert sorted(both.bodies) == sorted({*first, *second})
+    assert sorted(both.records) == sorted([*first, *second])
+    assert both.generation == 1
 
 
 class Rig:
-    """Evaluators over the real engine, without a sandbox; the store's answers are given."""
+    """A pool of one process over a real log; the store's answers are given."""
 
-    def __init__(self, answers: list[tuple[Span, ...] | Exception]) -> None:
+    def __init__(self, directory: Path, **settings: str) -> None:
+        self.wal = Wal(directory / "wal", segment_bytes=1 << 20)
         self.done: list[Evaluated] = []
-        self.answers = answers
+        self.answers: list[dict[str, str] | Exception] = [{}]
+        self.telemetry = Telemetry()
+        given = {"evaluation.replay": "false", "evaluation.workers": "1", "project": "p", **settings}
         self.evaluators = Evaluators(
-            engine=Engine(pipeline=Pipeline(), sandbox=None),
-            workers=2,
-            project="p",
-            telemetry=Telemetry(),
-            known_spans=self.known,
+            start=Start(load_config(None, {}, given), open_faulty_engine, tuple(sys.path)),
+            telemetry=self.telemetry,
+            places=lambda records: tuple(
+                (self.wal.locate(each).path, self.wal.locate(each).offset) for each in records
+            ),
+            documents=self.documents,
             hand_on=self.hand_on,
-            counted_twice=lambda _: None,
+            wants_bodies=False,
         )
+        self.evaluators.open()
+        self.evaluators.start()
 
-    def known(self, trace_id: str) -> tuple[Span, ...]:
+    def documents(self, trace_ids: list[str]) -> dict[str, str]:
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, Exception):
             raise answer
@@ -62,47 +73,115 @@ class Rig:
         self.done.append(evaluated)
         self.evaluators.settled(evaluated.complete.trace_id)
 
+    def submit(self, request) -> None:
+        body = request.SerializeToString()
+        record = self.wal.append(Encoding.PROTOBUF, body).result(60)
+        span = request.resource_spans[0].scope_spans[0].spans[0]
+        self.evaluators.submit(CompleteTrace(span.trace_id.hex(), (record,), (record,), 0, True, Why.QUIET))
+
+    def failed(self, stage: str) -> float:
+        labels = {"stage": stage}
+        name = "spanproof_evaluation_attempts_failed_total"
+        return self.telemetry.registry.get_sample_value(name, labels) or 0.0
+
+    def one(self) -> Evaluated:
+        wait_until(lambda: self.done, "the trace is evaluated")
+        return self.done[0]
+
 
 @pytest.fixture
-def two_spans(make_request) -> CompleteTrace:
-    body = make_request((1, 1, None), (1, 2, 1)).SerializeToString()
-    return CompleteTrace(f"{1:032x}", (body,), 0, frozenset({1}), 0, True, Why.QUIET)
-
-
-def test_a_part_waits_for_a_store_that_is_down_instead_of_passing_for_the_whole(
-    two_spans, monkeypatch
-) -> None:
+def rig(tmp_path, monkeypatch) -> Iterator[Rig]:
     monkeypatch.setattr("spanproof.collector.stages.evaluate._STORE_PAUSE_S", 0.05)
-    rig = Rig([StoreUnavailable("down"), StoreUnavailable("down"), ()])
-    rig.evaluators.submit(two_spans)
-    wait_until(lambda: rig.done, "the trace is evaluated")
-    assert rig.evaluators.drain(10)
-    assert rig.done[0].evaluation is not None
+    monkeypatch.setattr("spanproof.collector.stages.evaluate._FIRST_BACKOFF_S", 0.05)
+    built = Rig(tmp_path, **{"evaluation.deadline_s": "6"})
+    yield built
+    built.evaluators.close()
+    built.wal.close()
 
 
-def test_when_the_collector_stops_such_a_part_stays_in_the_log(two_spans) -> None:
-    rig = Rig([StoreUnavailable("down")])
-    rig.evaluators.submit(two_spans)
-    rig.evaluators.drain(10)
+def test_a_part_waits_for_a_store_that_is_down_instead_of_passing_for_the_whole(rig, make_request) -> None:
+    rig.answers = [StoreUnavailable("down"), StoreUnavailable("down"), {}]
+    rig.submit(make_request((1, 1, None), (1, 2, 1)))
+    assert rig.one().evaluation is not None
+    assert rig.evaluators.drain(60)
+
+
+def test_when_the_collector_stops_such_a_part_stays_in_the_log(rig, make_request) -> None:
+    rig.answers = [StoreUnavailable("down")]
+    rig.submit(make_request((1, 1, None), (1, 2, 1)))
+    assert rig.evaluators.drain(60)
     assert rig.done == []
 
 
 def test_spans_that_were_stored_before_are_part_of_the_trace_but_never_replace_newer_ones(
-    two_spans, make_request
+    rig, make_request
 ) -> None:
-    stored = normalise(make_request((1, 2, 1), (1, 3, 1)))
-    renamed = [replace(span, name=f"old {span.span_id}") for span in stored]
-    rig = Rig([tuple(renamed)])
-    rig.evaluators.submit(two_spans)
-    assert rig.evaluators.drain(60)
-    (evaluated,) = rig.done
-    assert evaluated.evaluation is not None
-    names = [span.name for span in evaluated.evaluation.trace.spans]
+    stored = [
+        replace(span, name=f"old {span.span_id}") for span in normalise(make_request((1, 2, 1), (1, 3, 1)))
+    ]
+    rig.answers = [{f"{1:032x}": encode(TraceEvaluation(trace_of(stored), (), ()))}]
+    rig.submit(make_request((1, 1, None), (1, 2, 1)))
+    evaluation = rig.one().evaluation
+    assert evaluation is not None
+    names = [span.name for span in evaluation.trace.spans]
     assert sorted(names) == ["old 0000000000000003", "span 1", "span 2"]
 
 
-def test_what_the_store_cannot_read_is_no_reason_not_to_evaluate(two_spans) -> None:
-    rig = Rig([StoreError("stored by a newer version")])
-    rig.evaluators.submit(two_spans)
-    assert rig.evaluators.drain(60)
-    assert rig.done[0].evaluation is not None
+def test_what_cannot_be_read_of_the_store_is_no_reason_not_to_evaluate(rig, make_request) -> None:
+    rig.answers = [{f"{1:032x}": "{not a document"}]
+    rig.submit(make_request((1, 1, None), (1, 2, 1)))
+    assert rig.one().evaluation is not None
+
+
+def test_only_the_spans_of_the_trace_are_taken_from_a_record_of_several(rig, make_request) -> None:
+    rig.submit(make_request((1, 1, None), (2, 5, None), (1, 2, 1)))
+    evaluation = rig.one().evaluation
+    assert evaluation is not None
+    assert sorted(span.name for span in evaluation.trace.spans) == ["span 1", "span 2"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "stage", "error_type"),
+    [
+        ("raise", "evaluate", "RuntimeError"),
+        ("exit", "worker", "WorkerEnded"),
+    ],
+)
+def test_what_fails_every_time_is_errored_and_kept_and_the_next_trace_goes_through(
+    rig, make_request, fault, stage, error_type
+) -> None:
+    rig.submit(make_request((1, 1, None), service=fault))
+    rig.submit(make_request((2, 1, None)))
+    wait_until(lambda: len(rig.done) == 2, "both traces are handed on")
+    good, bad = sorted(rig.done, key=lambda each: each.letter is not None)
+    assert good.complete.trace_id == f"{2:032x}"
+    assert rig.failed(stage) == 3
+    assert bad.letter is not None
+    assert (bad.letter.stage, bad.letter.error_type, bad.letter.attempts) == (stage, error_type, 3)
+    assert len(normalise(decode_protobuf(bad.letter.body))) == 1
+    assert bad.evaluation is not None
+    assert {score.layer for score in bad.evaluation.scores} == set(Layer)
+    assert all(isinstance(score.outcome, Errored) for score in bad.evaluation.scores)
+
+
+def test_what_takes_too_long_is_tried_again_without_a_replay(rig, make_request) -> None:
+    rig.submit(make_request((1, 1, None), service="hang"))
+    evaluated = rig.one()
+    assert rig.failed("deadline") == 1
+    assert (evaluated.letter, evaluated.evaluation is None) == (None, False)
+
+
+def test_what_fails_once_is_evaluated_by_the_next_attempt(rig, make_request, tmp_path) -> None:
+    rig.submit(make_request((1, 1, None), service=f"once {tmp_path / 'mark'}"))
+    assert rig.one().letter is None
+    assert rig.failed("evaluate") == 1
+
+
+def test_a_worker_that_is_killed_costs_an_attempt_and_no_trace(rig, make_request) -> None:
+    process = rig.evaluators._lanes[0]._process
+    assert process is not None
+    os.kill(process.pid, 9)
+    process.wait()
+    rig.submit(make_request((1, 1, None)))
+    assert rig.one().letter is None
+    assert rig.failed("worker") == 1

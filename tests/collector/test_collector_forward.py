@@ -85,8 +85,8 @@ def evaluated(make_request, evaluation_of, scored) -> Evaluated:
         make_request((1, 1, None), text="x" * 5000).SerializeToString(),
         make_request((1, 2, 1)).SerializeToString(),
     )
-    complete = CompleteTrace(f"{1:032x}", bodies, 0, frozenset({1}), 0, True, Why.QUIET)
-    return Evaluated(complete, evaluation_of(scored(0.25, "fail", "no")))
+    complete = CompleteTrace(f"{1:032x}", (1, 2), (1, 2), 0, True, Why.QUIET)
+    return Evaluated(complete, evaluation_of(scored(0.25, "fail", "no")), body=b"".join(bodies))
 
 
 def forward(telemetry: Telemetry, *evaluated: Evaluated, drain_s: float = 10, **settings: object) -> None:
@@ -115,13 +115,15 @@ def test_spans_go_on_with_their_scores_and_events_beside_them(endpoint, evaluate
     assert outcomes(telemetry, "traces", "sent") == outcomes(telemetry, "logs", "sent") == 1
 
 
-def test_a_trace_that_comes_again_sends_only_what_is_new(endpoint, evaluated, evaluation_of, scored) -> None:
-    body = evaluated.complete.bodies[0]
-    complete = replace(
-        evaluated.complete, bodies=(*evaluated.complete.bodies, body), fresh_from=2, generation=1
-    )
+def test_a_trace_that_comes_again_sends_only_what_is_new(
+    endpoint, evaluated, evaluation_of, scored, make_request
+) -> None:
+    body = make_request((1, 1, None)).SerializeToString()
+    complete = replace(evaluated.complete, bodies=(3,), records=(3,), generation=1)
     scores = (scored(0.25, "fail", "no"), scored(1.0, "pass", "", name="binding"))
-    forward(Telemetry(), evaluated, Evaluated(complete, evaluation_of(*scores)), endpoint=endpoint.url)
+    forward(
+        Telemetry(), evaluated, Evaluated(complete, evaluation_of(*scores), body=body), endpoint=endpoint.url
+    )
     assert endpoint.spans()[3:] == [
         ("test", "span 1"),
         (EVALUATOR_SCOPE, "spanproof.groundedness.binding"),
@@ -130,7 +132,7 @@ def test_a_trace_that_comes_again_sends_only_what_is_new(endpoint, evaluated, ev
 
 
 def test_a_trace_that_could_not_be_evaluated_goes_on_as_it_came(endpoint, evaluated) -> None:
-    forward(Telemetry(), replace(evaluated, evaluation=None, error="broke"), endpoint=endpoint.url)
+    forward(Telemetry(), replace(evaluated, evaluation=None), endpoint=endpoint.url)
     assert endpoint.spans() == [("test", "span 1"), ("test", "span 2")]
     assert endpoint.events() == []
 

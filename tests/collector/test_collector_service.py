@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from faulty_engines import open_faulty_engine
 from free_port import free_port
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter as GrpcExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter as HttpExporter
@@ -13,10 +14,7 @@ from waiting import wait_until
 
 from spanproof.collector.service import Collector
 from spanproof.config.model import load_config
-from spanproof.evaluators.engine import Engine
-from spanproof.trace import Layer
-from spanproof.trace.dialects import normalise
-from spanproof.trace.otlp import read_file
+from spanproof.trace import Errored, Layer
 
 from .collectors import AGENT, LLM, agent_request, metrics, post, running, settings_of
 
@@ -54,25 +52,41 @@ def test_the_project_of_the_configuration_is_on_every_score(tmp_path, make_reque
         assert {score.cohort.project for score in collector.evaluated.latest[0].scores} == {"billing"}
 
 
-def test_a_trace_the_engine_cannot_take_is_set_aside_and_the_next_one_goes_through(
-    tmp_path, make_request, monkeypatch
+def test_a_trace_the_engine_cannot_take_is_errored_and_the_next_one_goes_through(
+    tmp_path, make_request
 ) -> None:
-    with running(tmp_path) as collector:
-        real = Engine.evaluate
-
-        def fails_on_the_first(self, trace):
-            if trace.trace_id == f"{1:032x}":
-                raise RuntimeError("broken")
-            return real(self, trace)
-
-        monkeypatch.setattr(Engine, "evaluate", fails_on_the_first)
-        post(collector, agent_request(make_request, (1, 1, None), (2, 1, None)))
-        assert collector.evaluated.wait_for(1, timeout_s=120)
+    config = load_config(None, {}, settings_of(tmp_path, evaluation__attempts="1"))
+    with Collector(config, open_engine=open_faulty_engine) as collector:
+        post(collector, make_request((1, 1, None), service="raise").SerializeToString())
+        post(collector, agent_request(make_request, (2, 1, None)))
+        assert collector.evaluated.wait_for(2, timeout_s=120)
         wait_until(lambda: 'spanproof_traces_failed_total{stage="evaluate"} 1.0' in metrics(collector))
-        assert collector.evaluated.latest[0].trace.trace_id == f"{2:032x}"
         wait_until(lambda: "spanproof_wal_pending_records 0.0" in metrics(collector))
-    (kept,) = read_file(tmp_path / "wal" / "set-aside" / f"{1:032x}.pb")
-    assert [span.trace_id for span in normalise(kept)] == [f"{1:032x}"]
+        failed = collector.store.evaluation(f"{1:032x}")
+        assert failed is not None
+        assert {type(score.outcome) for score in failed.scores} == {Errored}
+        (letter,) = collector.store.dead_letters()
+        assert (letter.trace_id, letter.error) == (f"{1:032x}", "broken")
+
+
+def test_spans_are_stored_once_while_nothing_is_evaluated(tmp_path, make_request) -> None:
+    with running(tmp_path, assembly__quiet_s="300", assembly__orphan_quiet_s="300") as collector:
+        again = make_request((1, 2, 1))
+        again.resource_spans[0].scope_spans[0].spans[0].name = "another name"
+        again.resource_spans[0].scope_spans[0].spans[0].start_time_unix_nano += 86_400 * 10**9
+        for request in (make_request((1, 1, None), (1, 2, 1)), make_request((1, 1, None)), again):
+            post(collector, request.SerializeToString())
+        wait_until(lambda: "spanproof_store_spans_total 4.0" in metrics(collector))
+        assert stored_spans(collector) == [("span 1", f"{1:016x}"), ("another name", f"{2:016x}")]
+        assert collector.evaluated.traces == 0
+
+
+def stored_spans(collector: Collector) -> list[tuple[str, str]]:
+    """Name and id of each row of the table of spans."""
+    with collector.store._connections.lease() as client:
+        return client.query(
+            "SELECT SpanName, SpanId FROM spanproof.otel_traces FINAL ORDER BY SpanId"
+        ).result_rows
 
 
 def test_our_own_evaluator_spans_are_taken_and_never_evaluated(tmp_path, make_request) -> None:

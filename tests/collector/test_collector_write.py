@@ -12,12 +12,12 @@ from spanproof.collector.stages.evaluate import Evaluated
 from spanproof.collector.stages.write import Writer
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.file import Encoding
-from spanproof.collector.wal.ledger import Ledger
 from spanproof.collector.wal.log import Wal
-from spanproof.collector.wal.set_aside import SetAside
 from spanproof.config.model import Evaluation
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.store import Store, StoreError, StoreUnavailable, open_store
+from spanproof.store import DeadLetter, Store, StoreError, StoreUnavailable, open_store
+from spanproof.trace.dialects import normalise
+from spanproof.trace.otlp import decode_protobuf
 
 
 @pytest.fixture(scope="module")
@@ -31,30 +31,25 @@ class Rig:
 
     def __init__(self, directory: Path, store: Store, make_request, evaluation_of, scored) -> None:
         self.wal = Wal(directory / "wal", segment_bytes=1 << 20)
-        self.ledger, self.telemetry, self.store = Ledger(self.wal), Telemetry(), store
-        self.set_aside = directory / "aside"
+        self.telemetry, self.store = Telemetry(), store
         self.batches: list[Sequence[Evaluated]] = []
         self._make_request, self._evaluation_of, self._scored = make_request, evaluation_of, scored
         self.writer = Writer(
             store=store,
             rules=Evaluation(store_every_s=0.1),
             wal=self.wal,
-            ledger=self.ledger,
-            set_aside=SetAside(self.set_aside),
             telemetry=self.telemetry,
             listeners=[self.batches.append],
         )
 
-    def put(self, number: int, error: str = "") -> str:
+    def put(self, number: int, letter: DeadLetter | None = None) -> str:
         """An evaluated trace that came in a log record of its own; returns its id."""
         request = self._make_request((number, 1, None), (number, 2, 1))
         record = self.wal.append(Encoding.PROTOBUF, request.SerializeToString()).result(60)
-        self.ledger.expect(record, 1)
         trace_id = f"{number:032x}"
-        bodies = (request.SerializeToString(),)
-        complete = CompleteTrace(trace_id, bodies, 0, frozenset({record}), 0, True, Why.QUIET)
-        evaluation = None if error else self._evaluation_of(self._scored(1.0, "pass", ""), request=request)
-        self.writer.put(Evaluated(complete, evaluation, error))
+        complete = CompleteTrace(trace_id, (record,), (record,), 0, True, Why.QUIET)
+        evaluation = None if letter else self._evaluation_of(self._scored(1.0, "pass", ""), request=request)
+        self.writer.put(Evaluated(complete, evaluation, letter))
         return trace_id
 
     def counted(self, name: str, **labels: str) -> float:
@@ -110,7 +105,9 @@ def test_a_trace_the_store_refuses_takes_none_of_its_batch_along(rig, monkeypatc
     rig.writer.start()
     assert rig.writer.drain(60)
     assert [rig.store.evaluation(trace_id) is not None for trace_id in ids] == [True, False, True]
-    assert (rig.set_aside / f"{bad}.pb").exists()
+    (letter,) = rig.store.dead_letters([bad])
+    assert (letter.stage, letter.error_type, letter.error) == ("store", "StoreError", "no")
+    assert len(normalise(decode_protobuf(letter.body))) == 2
     assert rig.wal.pending == 0
     assert rig.counted("spanproof_traces_failed_total", stage="store") == 1
 
@@ -124,11 +121,16 @@ def test_what_a_store_that_stays_down_did_not_take_stays_in_the_log(rig, monkeyp
     assert rig.batches == []
 
 
-def test_a_trace_that_could_not_be_evaluated_is_kept_as_a_file_and_passed_on(rig) -> None:
-    trace_id = rig.put(501, error="ValueError: broke")
+def test_a_trace_that_could_not_be_evaluated_is_kept_with_its_error_and_passed_on(rig) -> None:
+    letter = DeadLetter(
+        f"{501:032x}", "evaluate", "ValueError", "broke", 3, b"\xff\x00", 1_760_000_000 * 10**9
+    )
+    trace_id = rig.put(501, letter)
     rig.writer.start()
     assert rig.writer.drain(60)
-    assert (rig.set_aside / f"{trace_id}.pb").stat().st_size > 0
+    assert rig.store.dead_letters([trace_id]) == [letter]
+    rig.store.remove_dead_letters([letter])
+    assert rig.store.dead_letters([trace_id]) == []
     assert rig.wal.pending == 0
     assert len(rig.batches) == 1
 
@@ -144,20 +146,12 @@ def test_a_listener_that_fails_stops_nobody(rig) -> None:
     assert len(rig.batches) == 1
 
 
-def test_what_is_set_aside_is_bounded(tmp_path) -> None:
-    aside = SetAside(tmp_path, most_bytes=250)
-    for number in range(100):  # in less time than a file system's clock takes to tick
-        aside.keep(f"trace-{number}", b"x" * 100)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["trace-98.pb", "trace-99.pb"]
-
-
-def test_a_record_of_two_traces_is_done_with_the_second(wal_directory) -> None:
+def test_a_record_that_two_need_is_done_with_the_second(wal_directory) -> None:
     wal = Wal(wal_directory, segment_bytes=1 << 20)
-    ledger = Ledger(wal)
     record = wal.append(Encoding.PROTOBUF, b"two traces").result(60)
-    ledger.expect(record, 2)
-    ledger.settle([record])
+    wal.expect(record, 2)
+    wal.settle([record])
     assert wal.pending == 1
-    ledger.settle([record])
+    wal.settle([record])
     assert wal.pending == 0
     wal.close()

@@ -5,16 +5,17 @@ import tracemalloc
 import zlib
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from spanproof.collector.receive.body import decode, decode_stored, form_of, stored_form, unpack
+from spanproof.collector.receive.body import decode, decode_record, form_of, unpack
 from spanproof.collector.receive.refused import Reason, Refused
-from spanproof.collector.stages.fragments import reject_bad_ids, split
-from spanproof.collector.wal.file import Encoding
+from spanproof.collector.stages.fragments import index_request
+from spanproof.collector.wal.file import Encoding, Record
 
-ENCODINGS = ["", "identity", "gzip", "deflate", "GZIP "]
+ENCODINGS = ["", "identity", "gzip", "deflate", "zstd", "GZIP "]
 
 
 def refusal_of(call, *arguments) -> Reason | None:
@@ -25,9 +26,9 @@ def refusal_of(call, *arguments) -> Reason | None:
     return None
 
 
-@given(st.binary(max_size=2000), st.sampled_from(["", "gzip", "deflate"]))
+@given(st.binary(max_size=2000), st.sampled_from(["", "gzip", "deflate", "zstd"]))
 def test_what_is_packed_is_unpacked_up_to_the_limit_and_not_a_byte_beyond(content, encoding) -> None:
-    pack = {"": bytes, "gzip": gzip.compress, "deflate": zlib.compress}[encoding]
+    pack = {"": bytes, "gzip": gzip.compress, "deflate": zlib.compress, "zstd": zstandard.compress}[encoding]
     packed = pack(content)
     assert unpack(packed, encoding, len(content)) == content
     if content:
@@ -42,8 +43,7 @@ def test_any_bytes_are_a_request_or_a_refusal_and_nothing_else(body, encoding, f
         request = decode(form, unpack(body, encoding, 10_000))
     except Refused:
         return
-    reject_bad_ids(request)
-    split(request)
+    index_request(request, request.SerializeToString())
 
 
 @given(data=st.data())
@@ -56,8 +56,7 @@ def test_a_damaged_request_is_a_request_or_a_refusal_and_nothing_else(data, a_re
         request = decode(Encoding.PROTOBUF, unpack(bytes(body), "gzip", 100_000))
     except Refused:
         return
-    reject_bad_ids(request)
-    split(request)
+    index_request(request, request.SerializeToString())
 
 
 @pytest.fixture(scope="module")
@@ -69,10 +68,11 @@ def a_request() -> bytes:
     return request.SerializeToString()
 
 
-def test_a_bomb_costs_no_more_memory_than_the_limit() -> None:
-    bomb = gzip.compress(b"\x00" * 200_000_000, compresslevel=9)
+@pytest.mark.parametrize(("encoding", "pack"), [("gzip", gzip.compress), ("zstd", zstandard.compress)])
+def test_a_bomb_costs_no_more_memory_than_the_limit(encoding, pack) -> None:
+    bomb = pack(b"\x00" * 200_000_000)
     tracemalloc.start()
-    assert refusal_of(unpack, bomb, "gzip", 1_000_000) is Reason.TOO_LARGE
+    assert refusal_of(unpack, bomb, encoding, 1_000_000) is Reason.TOO_LARGE
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 10_000_000
@@ -94,9 +94,17 @@ def test_the_form_follows_from_the_content_type(content_type, form) -> None:
         assert form_of(content_type) is form
 
 
-@pytest.mark.parametrize("form", [Encoding.PROTOBUF, Encoding.JSON])
-@pytest.mark.parametrize("encoding", ["", "gzip"])
-def test_what_lies_in_the_log_is_read_as_what_came(form, encoding, a_request) -> None:
+@pytest.mark.parametrize(
+    ("encoding", "pack"),
+    [
+        (Encoding.PROTOBUF, bytes),
+        (Encoding.PROTOBUF_GZIP, gzip.compress),
+        (Encoding.PROTOBUF_ZSTD, zstandard.compress),
+        (Encoding.JSON, bytes),
+        (Encoding.JSON_GZIP, gzip.compress),
+    ],
+)
+def test_a_record_of_the_log_is_read_as_what_came(encoding, pack, a_request) -> None:
+    form = Encoding.JSON if "JSON" in encoding.name else Encoding.PROTOBUF
     body = b'{"resourceSpans": []}' if form is Encoding.JSON else a_request
-    stored = gzip.compress(body) if encoding else body
-    assert decode_stored(stored_form(form, encoding), stored) == decode(form, body)
+    assert decode_record(Record(1, encoding, pack(body), 1, 0)) == decode(form, body)

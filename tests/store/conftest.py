@@ -218,13 +218,13 @@ class WritableFront(Front):
 
     def answer(self, statement: bytes, parameters: Mapping[str, str]) -> tuple[str, Iterator[bytes]]:
         head, _, data = statement.partition(b"\n")
-        if not head.startswith(b"INSERT INTO") or not head.endswith(b"FORMAT Native"):
+        into, _, form = head.decode("utf-8", "replace").rpartition(" FORMAT ")
+        if not into.startswith("INSERT INTO") or form not in ("Native", "Arrow"):
             return super().answer(statement, parameters)
-        into = head.decode().removesuffix(" FORMAT Native")
-        with tempfile.NamedTemporaryFile(suffix=".native") as file, self.connection() as connection:
+        with tempfile.NamedTemporaryFile() as file, self.connection() as connection:
             file.write(data)
             file.flush()
-            connection.query(f"{into} FROM INFILE '{file.name}' FORMAT Native", "TabSeparated")
+            connection.query(f"{into} FROM INFILE '{file.name}' FORMAT {form}", "TabSeparated")
         return "TabSeparated", iter(())
 
 

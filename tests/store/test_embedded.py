@@ -7,13 +7,16 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.store import StoreBusy, StoreError, StoreUnavailable, open_store
+from spanproof.store.schema import OTEL_TRACES
 from spanproof.trace import Layer, Scored
 
 
@@ -100,10 +103,50 @@ def test_a_store_of_the_first_schema_is_brought_up_to_date(tmp_path, evaluation)
         assert new.outcome == metric
 
 
+OLD_SPANS = replace(
+    OTEL_TRACES,
+    key=("ServiceName", "SpanName", "toDateTime(Timestamp)", "TraceId", "SpanId"),
+    partition="toDate(Timestamp)",
+)
+
+
+@pytest.mark.parametrize("cut_off_after", ["nothing", "the copy", "the drop", "the rename"])
+def test_spans_of_the_second_schema_are_kept_when_their_table_gets_another_key(tmp_path, cut_off_after):
+    """Also where the step was cut off in the middle, and is done again."""
+    request = ExportTraceServiceRequest()
+    spans = request.resource_spans.add().scope_spans.add().spans
+    spans.add(trace_id=b"t" * 16, span_id=b"s" * 8, name="kept", start_time_unix_nano=10**18)
+    with open_store(tmp_path) as store, store._connections.lease() as client:
+        client.command("DROP TABLE spanproof.otel_traces SYNC")
+        client.command(OLD_SPANS.ddl("spanproof"))
+        store.write_spans([request])
+        fresh = replace(OTEL_TRACES, name="otel_traces_by_identity")
+        if cut_off_after != "nothing":
+            client.command(fresh.ddl("spanproof"))
+            client.command(
+                "INSERT INTO spanproof.otel_traces_by_identity SELECT * FROM spanproof.otel_traces"
+            )
+        if cut_off_after in ("the drop", "the rename"):
+            client.command("DROP TABLE spanproof.otel_traces SYNC")
+        if cut_off_after == "the rename":
+            client.command("RENAME TABLE spanproof.otel_traces_by_identity TO spanproof.otel_traces")
+        client.command("TRUNCATE TABLE spanproof.migrations")
+        client.insert("spanproof.migrations", [[2]], column_names=["version"])
+    with open_store(tmp_path) as store:
+        spans[0].name = "sent again"
+        store.write_spans([request])
+        with store._connections.lease() as client:
+            assert client.query("SELECT SpanName FROM spanproof.otel_traces FINAL").result_rows == [
+                ("sent again",)
+            ]
+            tables = client.query("SELECT name FROM system.tables WHERE database = 'spanproof'").result_rows
+    assert ("otel_traces_by_identity",) not in tables
+
+
 def test_a_store_of_a_newer_schema_is_refused(tmp_path):
     with open_store(tmp_path) as store, store._connections.lease() as client:
         client.insert("spanproof.migrations", [[999]], column_names=["version"])
-    with pytest.raises(StoreError, match="has schema version 999, this Spanproof knows 2: upgrade"):
+    with pytest.raises(StoreError, match="has schema version 999, this Spanproof knows 4: upgrade"):
         open_store(tmp_path)
     with open_store(tmp_path.parent / f"{tmp_path.name}-fresh"):
         pass

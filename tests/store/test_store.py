@@ -5,12 +5,14 @@ import time
 from dataclasses import replace
 
 import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import Store, StoreError, StoreUnavailable
 from spanproof.store.cells import Row
 from spanproof.store.schema import Table
 from spanproof.trace import Cohort, Label, Layer, Scored
+from spanproof.trace.otlp import any_value
 
 
 def test_an_evaluation_comes_back_as_it_was_written(store, evaluation):
@@ -272,27 +274,83 @@ def test_prefixes_of_trace_ids_find_them(store, evaluation):
     assert store.trace_ids("nothing") == []
 
 
-def test_spans_stand_in_the_exporters_table(store, evaluation):
-    store.write([evaluation()])
+def request_of(*spans: tuple[str, int, int]) -> ExportTraceServiceRequest:
+    """Spans of one trace: name, number, start in nanoseconds."""
+    request = ExportTraceServiceRequest()
+    resource = request.resource_spans.add()
+    resource.resource.attributes.add(key="service.name").value.string_value = "api"
+    scope = resource.scope_spans.add()
+    scope.scope.name = "a scope"
+    for name, number, start_ns in spans:
+        span = scope.spans.add(
+            trace_id=bytes(15) + b"\x01", span_id=number.to_bytes(8, "big"), name=name, kind=3
+        )
+        span.start_time_unix_nano, span.end_time_unix_nano = start_ns, start_ns + 9_000
+        span.status.code, span.status.message = 2, "ValueError: no"
+        for key, value in {"text": "t", "count": 7, "many": ["a", 1, 2.5, None], "yes": True}.items():
+            span.attributes.add(key=key, value=any_value(value))
+        span.events.add(name="exception", time_unix_nano=start_ns).attributes.add(
+            key="exception.type", value=any_value("ValueError")
+        )
+        span.links.add(trace_id=bytes(15) + b"\x02", span_id=bytes(7) + b"\x09")
+    return request
+
+
+SPAN_COLUMNS = (
+    "SpanName, ServiceName, SpanKind, Duration, StatusCode, StatusMessage, SpanAttributes, Events.Name,"
+    " Events.Attributes, Links.SpanId, SpanproofProject, toUnixTimestamp64Nano(Timestamp)"
+)
+
+
+def spans_in(store: Store) -> list[tuple[object, ...]]:
     with store._connections.lease() as client:
-        rows = client.query(
-            "SELECT SpanName, ServiceName, Duration, StatusCode, StatusMessage, SpanAttributes['many'],"
-            f" Events.Name, toUnixTimestamp64Nano(Timestamp) FROM {store._database}.otel_traces FINAL"
-            " WHERE TraceId = {id:String} ORDER BY Timestamp",
-            parameters={"id": f"{1:032x}"},
+        return client.query(
+            f"SELECT {SPAN_COLUMNS} FROM {store._database}.otel_traces FINAL ORDER BY SpanId"
         ).result_rows
-    assert rows[0] == (
-        "pricer.run",
-        "api",
-        9_000,
-        "Unset",
-        "",
-        '["a",1,2.5,null]',
-        [],
-        1_790_000_000_123_456_789,
-    )
-    assert rows[1][3:5] == ("Error", "ValueError: lone � surrogate")
-    assert rows[1][6] == ["exception"]
+
+
+def test_spans_are_in_the_exporters_table_as_the_exporter_writes_them(store):
+    assert store.write_spans([request_of(("step", 1, 1_790_000_000_123_456_789))], "shop") == 1
+    assert spans_in(store) == [
+        (
+            "step",
+            "api",
+            "Client",
+            9_000,
+            "Error",
+            "ValueError: no",
+            {"text": "t", "count": "7", "many": '["a",1,2.5,null]', "yes": "true"},
+            ["exception"],
+            [{"exception.type": "ValueError"}],
+            [f"{9:016x}"],
+            "shop",
+            1_790_000_000_123_456_789,
+        )
+    ]
+
+
+def test_a_span_sent_again_with_another_name_and_day_is_one_row_the_later(store):
+    day = 86_400 * 10**9
+    store.write_spans([request_of(("first", 1, 1_790_000_000 * 10**9), ("other", 2, 5))])
+    store.write_spans([request_of(("second", 1, 1_790_000_000 * 10**9 + day))])
+    assert [row[0] for row in spans_in(store)] == ["second", "other"]
+
+
+@pytest.mark.parametrize("start_ns", [0, 2**63, 2**64 - 10_000])
+def test_spans_of_times_no_clock_shows_are_stored(store, start_ns):
+    store.write_spans([request_of(("odd", 1, start_ns))])
+    assert [row[0] for row in spans_in(store)] == ["odd"]
+
+
+def test_many_days_of_spans_make_no_more_parts_than_one(store):
+    day = 86_400 * 10**9
+    store.write_spans([request_of(*((f"s{number}", number, number * day) for number in range(1, 3_000)))])
+    with store._connections.lease() as client:
+        parts = client.query(
+            "SELECT count() FROM system.parts WHERE active AND table = 'otel_traces'"
+            f" AND database = '{store._database}'"
+        ).result_rows
+    assert parts[0][0] < 10
 
 
 def test_a_run_without_snippets_or_scores_is_stored(store, evaluation):

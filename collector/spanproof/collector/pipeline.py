@@ -1,7 +1,9 @@
-"""The way of a request through the collector: intake → assemble → evaluate → write → listeners.
+"""The way of a request through the collector, on two paths.
 
-Comes in: durable requests, from the receivers or read again from the log. Goes out: evaluated traces in the
-store, and to the listeners after that. Each stage is bounded, and a stage that is full makes the receivers
+Comes in: durable requests, from the receivers or read again from the log. On one path their spans go to the
+store at once. On the other only their index is held until a trace is complete; a process of the pool then
+evaluates it, reading the bodies from the log, and its scores go to the store and to the listeners. A log
+record is done when both paths are. Each stage is bounded, and a stage that is full makes the receivers
 refuse. An error of one trace is counted and logged and never takes another one along.
 """
 
@@ -9,26 +11,28 @@ from __future__ import annotations
 
 import logging
 import queue
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 from spanproof.collector.receive.accept import Accepted
 from spanproof.collector.receive.admission import Backlog
-from spanproof.collector.receive.body import decode_stored
+from spanproof.collector.receive.body import decode_record
 from spanproof.collector.receive.refused import Refused
 from spanproof.collector.stages.assemble import Assembler, CompleteTrace
-from spanproof.collector.stages.evaluate import Evaluated, Evaluates, Evaluators
-from spanproof.collector.stages.fragments import reject_bad_ids, split
+from spanproof.collector.stages.evaluate import Evaluated, Evaluators
+from spanproof.collector.stages.fragments import index_request
+from spanproof.collector.stages.jobs import Start
+from spanproof.collector.stages.store_spans import SpanWriter
 from spanproof.collector.stages.write import Writer
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.file import Record
-from spanproof.collector.wal.ledger import Ledger
 from spanproof.collector.wal.log import Wal
-from spanproof.collector.wal.set_aside import SetAside
+from spanproof.config.engine import OpenEngine
 from spanproof.config.model import Config
 from spanproof.store import Store
-from spanproof.trace import Span
 
 log = logging.getLogger(__name__)
 
@@ -40,86 +44,134 @@ class Pipeline:
     """All stages between the receivers and the store.
 
     Args:
-        listeners: called with each batch of traces once it is stored.
+        open_engine: how each process of the pool opens its engine; pickled by its name.
     """
 
     def __init__(
         self,
         *,
         config: Config,
-        wal: Wal,
-        store: Store,
-        engine: Evaluates,
         telemetry: Telemetry,
         backlog: Backlog,
-        listeners: Sequence[Callable[[Sequence[Evaluated]], None]],
+        open_engine: Callable[[Config], OpenEngine],
     ) -> None:
-        self._wal = wal
-        self._store = store
+        self._config = config
         self._telemetry = telemetry
         self._backlog = backlog
-        self._ledger = Ledger(wal)
-        self._set_aside = SetAside(config.wal.directory / "set-aside")
         self._inbox: queue.SimpleQueue[Accepted | None] = queue.SimpleQueue()
         self._assembler = Assembler(
             config.assembly, lambda spans: telemetry.spans_ignored.labels("repeated").inc(spans)
         )
-        self._writer = Writer(
-            store=store,
-            rules=config.evaluation,
-            wal=wal,
-            ledger=self._ledger,
-            set_aside=self._set_aside,
-            telemetry=telemetry,
-            listeners=[self._settle, *listeners],
-        )
         self._evaluators = Evaluators(
-            engine=engine,
-            workers=config.evaluation.workers,
-            project=config.project,
+            start=Start(config, open_engine, tuple(sys.path)),
             telemetry=telemetry,
-            known_spans=self._known_spans,
-            hand_on=self._writer.put,
-            counted_twice=backlog.remove,
+            places=self._places,
+            documents=lambda trace_ids: self._store.readable_documents(trace_ids),
+            hand_on=lambda evaluated: self._writer.put(evaluated),
+            wants_bodies=bool(config.forward),
         )
+        self._wal: Wal
+        self._store: Store
+        self._writer: Writer
+        self._spans: SpanWriter
         self._stopping = threading.Event()
         self._replay = threading.Thread(target=self._read_log, name="spanproof-replay", daemon=True)
         self._intake = threading.Thread(target=self._take_in, name="spanproof-intake", daemon=True)
+
+    def open(self) -> None:
+        """Start the pool of processes, each of which opens its engine.
+
+        Raises:
+            Exception: what opening the engine raised.
+        """
+        try:
+            self._evaluators.open()
+        except BaseException:
+            self._evaluators.close()
+            raise
+
+    def start(
+        self, wal: Wal, store: Store, listeners: Sequence[Callable[[Sequence[Evaluated]], None]]
+    ) -> None:
+        """Begin to work, on what the log still holds too.
+
+        Args:
+            wal: the log that the requests are in.
+            store: where spans and scores go.
+            listeners: called with each batch of traces once it is stored.
+        """
+        rules, telemetry = self._config.evaluation, self._telemetry
+        self._wal, self._store = wal, store
+        self._writer = Writer(
+            store=store, rules=rules, wal=wal, telemetry=telemetry, listeners=[self._settle, *listeners]
+        )
+        self._spans = SpanWriter(
+            store=store,
+            project=self._config.project,
+            every_s=rules.store_every_s,
+            wal=wal,
+            telemetry=telemetry,
+            on_stored=self._backlog.remove,
+        )
         self._show_load()
-
-    def _show_load(self) -> None:
-        gauge, assembler, backlog, wal = self._telemetry.gauge, self._assembler, self._backlog, self._wal
-        gauge("spanproof_open_traces", "Traces being assembled.", lambda: assembler.open_traces)
-        gauge(
-            "spanproof_assembly_bytes",
-            "Bytes held for traces being assembled and for late spans.",
-            lambda: assembler.held_bytes,
-        )
-        gauge(
-            "spanproof_backlog_bytes", "Acknowledged bytes on their way to the store.", lambda: backlog.bytes
-        )
-        gauge("spanproof_wal_pending_records", "Log records that are not done.", lambda: wal.pending)
-
-    def start(self) -> None:
-        """Begin to work, on what the log still holds too."""
         self._writer.start()
+        self._spans.start()
+        self._evaluators.start()
         self._intake.start()
         self._replay.start()
 
     def put(self, accepted: Accepted) -> None:
         """Take a durable request; never blocks."""
+        # The span writer and each trace need the record; how many those are, assembly finds out.
+        self._wal.expect(accepted.record, 2)
         self._backlog.add(accepted.size)
+        self._spans.put(accepted)
         self._inbox.put(accepted)
 
     def drain(self, timeout_s: float) -> bool:
-        """Evaluate and store everything that was put, then end; False when there was not enough time."""
+        """Store and evaluate everything that was put, then end; False when there was not enough time."""
         until = time.monotonic() + timeout_s
         self._stopping.set()
         self._replay.join(timeout_s)
         self._inbox.put(None)
         self._intake.join(timeout_s)
         evaluated = self._evaluators.drain(max(0.0, until - time.monotonic()))
-        return self._writer.drain(max(0.0, until - time.monotonic())) and evaluated
+        spans = self._spans.drain(max(0.0, until - time.monotonic()))
+        return self._writer.drain(max(0.0, until - time.monotonic())) and spans and evaluated
+
+    def close(self) -> None:
+        """End the processes of the pool. Safe to call twice."""
+        self._evaluators.close()
+
+    def _show_load(self) -> None:
+        assembler, backlog, wal = self._assembler, self._backlog, self._wal
+        gauges: dict[str, tuple[str, Callable[[], float]]] = {
+            "spanproof_open_traces": ("Traces being assembled.", lambda: assembler.open_traces),
+            "spanproof_assembly_bytes": (
+                "Bytes of the index of traces being assembled and of those that late spans may re-open.",
+                lambda: assembler.held_bytes,
+            ),
+            "spanproof_backlog_bytes": (
+                "Acknowledged bytes whose spans are not stored.",
+                lambda: backlog.bytes,
+            ),
+            "spanproof_evaluation_pending_traces": (
+                "Traces that wait for evaluation or for their scores to be stored.",
+                lambda: self._evaluators.pending,
+            ),
+            "spanproof_wal_pending_records": ("Log records that are not done.", lambda: wal.pending),
+            "spanproof_wal_bytes": ("Bytes of the log on disk.", lambda: wal.size_bytes),
+            "spanproof_wal_damaged_segments": (
+                "Segments of the log that were found damaged at start.",
+                lambda: len(wal.damage.segments),
+            ),
+            "spanproof_wal_lost_records": (
+                "Acknowledged requests in damaged segments that cannot be read, at most.",
+                lambda: wal.damage.lost_records,
+            ),
+        }
+        for name, (help_, read) in gauges.items():
+            self._telemetry.gauge(name, help_, read)
 
     def _read_log(self) -> None:
         """Take in what former runs left in the log, as fast as there is room for it."""
@@ -139,13 +191,13 @@ class Pipeline:
 
     def _put_again(self, record: Record) -> None:
         try:
-            request = decode_stored(record.encoding, record.payload)
-        except Refused as unreadable:
-            log.warning("log record %d cannot be read and is left out: %s", record.number, unreadable)
-            self._wal.done({record.number})
+            request = decode_record(record)
+        except Refused:
+            log.exception("log record %d cannot be read and is left out", record.number)
+            self._wal.settle([record.number])
             return
-        reject_bad_ids(request)
-        self.put(Accepted(record.number, request, len(record.payload)))
+        index = index_request(request, request.SerializeToString())
+        self.put(Accepted(record.number, request, index, len(record.payload)))
 
     def _take_in(self) -> None:
         while True:
@@ -156,36 +208,30 @@ class Pipeline:
             else:
                 if accepted is None:
                     break
-                self._assemble(accepted)
+                try:
+                    self._assemble(accepted)
+                except Exception:
+                    log.exception("log record %d cannot be assembled; it stays in the log", accepted.record)
+                    self._telemetry.traces_failed.labels("assemble").inc()
             self._submit(self._assembler.due(time.monotonic()))
         self._submit(self._assembler.flush(time.monotonic()))
 
     def _assemble(self, accepted: Accepted) -> None:
-        taken = 0
-        try:
-            parts = split(accepted.request)
-            self._telemetry.spans_ignored.labels("own_evaluator").inc(parts.own)
-            now_s = time.monotonic()
-            for fragment in parts.fragments:
-                taken += self._assembler.add(fragment, accepted.record, now_s)
-        except Exception:
-            log.exception("log record %d cannot be assembled", accepted.record)
-            self._set_aside.keep(f"record-{accepted.record}", accepted.request.SerializeToString())
-            self._telemetry.traces_failed.labels("assemble").inc()
-        self._ledger.expect(accepted.record, taken)
-        self._backlog.remove(accepted.size)
+        fragments, now_s = accepted.index.fragments, time.monotonic()
+        # First more than can be needed: a trace that is given out meanwhile must not make the record done.
+        self._wal.expect(accepted.record, 1 + len(fragments))
+        needed = sum(self._assembler.add(fragment, accepted.record, now_s) for fragment in fragments)
+        self._wal.settle([accepted.record] * (1 + len(fragments) - needed))
 
     def _submit(self, completes: Iterable[CompleteTrace]) -> None:
         for complete in completes:
             self._telemetry.traces_completed.labels(complete.why.value).inc()
-            self._backlog.add(complete.size)
             self._evaluators.submit(complete)
 
     def _settle(self, batch: Sequence[Evaluated]) -> None:
         for evaluated in batch:
-            self._backlog.remove(evaluated.complete.size)
             self._evaluators.settled(evaluated.complete.trace_id)
 
-    def _known_spans(self, trace_id: str) -> tuple[Span, ...]:
-        stored = self._store.evaluation(trace_id)
-        return stored.trace.spans if stored else ()
+    def _places(self, records: tuple[int, ...]) -> tuple[tuple[Path, int], ...]:
+        places = (self._wal.locate(number) for number in records)
+        return tuple((place.path, place.offset) for place in places)

@@ -1,7 +1,8 @@
 """The collector as a whole: it starts the stages in order and stops them so that nothing is lost.
 
-Comes in: a `Config`. Goes out: a running collector, in threads of this process, that says where it listens
-and what it evaluated. One collector owns its log directory and its store.
+Comes in: a `Config`. Goes out: a running collector, in threads of this process and a pool of evaluating
+processes, that reports where it listens and what it evaluated. One collector owns its log directory and its
+store.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from spanproof.collector.stages.forward import Forwarder
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.ticker import Ticker, Watcher
 from spanproof.collector.wal.log import Wal
-from spanproof.config.engine import open_engine
+from spanproof.config.engine import OpenEngine, open_engine
 from spanproof.config.model import Config
 from spanproof.store import Store, open_store
 
@@ -39,18 +40,26 @@ class Collector:
     Args:
         config: what to do.
         watch: each is given the store at start and returns what is called soon after something was stored,
-            and every now and then besides; alerting hangs in here.
+            and every now and then besides; alerting is called so.
+        open_engine: how each evaluating process opens its engine; a function that can be imported by name.
     """
 
-    def __init__(self, config: Config, *, watch: Sequence[Callable[[Store], Watcher]] = ()) -> None:
+    def __init__(
+        self,
+        config: Config,
+        *,
+        watch: Sequence[Callable[[Store], Watcher]] = (),
+        open_engine: Callable[[Config], OpenEngine] = open_engine,
+    ) -> None:
         self._config = config
         self._watch = tuple(watch)
+        self._open_engine = open_engine
         self._telemetry = Telemetry()
         self._evaluated = EvaluationLog()
         self._endpoints: Endpoints | None = None
         self._store: Store | None = None
         self._stops: list[tuple[str, Callable[[float], object]]] = []
-        self._stop_asked = threading.Event()
+        self._stop_requested = threading.Event()
 
     def start(self) -> None:
         """Start every stage; returns once spans are taken.
@@ -82,7 +91,7 @@ class Collector:
         The process's own answers to those signals are in place again when it returns or raises.
 
         Args:
-            on_ready: told where it listens, once it does.
+            on_ready: called with where it listens, once it does.
 
         Returns:
             What `stop` does.
@@ -93,7 +102,7 @@ class Collector:
         try:
             self.start()
             on_ready(self.endpoints)
-            self._stop_asked.wait()
+            self._stop_requested.wait()
             return self.stop()
         finally:
             for number, answer in before.items():
@@ -139,12 +148,19 @@ class Collector:
         config, telemetry = self._config, self._telemetry
         for warning in config.warnings:
             log.warning("%s", warning)
-        # The sandbox's processes come first: what is forked after chDB is loaded hangs once it touches it.
-        opened = open_engine(config)
-        self._on_stop("sandbox", lambda _: opened.close())
+        backlog = Backlog(config.limits.max_backlog_bytes)
+        # The processes come first: a wrong policy or evaluator is reported before anything else is opened.
+        pipeline = Pipeline(
+            config=config, telemetry=telemetry, backlog=backlog, open_engine=self._open_engine
+        )
+        pipeline.open()
+        self._on_stop("evaluating processes", lambda _: pipeline.close())
         store = self._store = open_store(config.store.location, share=True)
         self._on_stop("store", lambda _: store.close())
-        wal = Wal(config.wal.directory, segment_bytes=config.wal.segment_bytes, fsync=config.wal.fsync)
+        rules = config.wal
+        wal = Wal(
+            rules.directory, segment_bytes=rules.segment_bytes, max_bytes=rules.max_bytes, fsync=rules.fsync
+        )
         self._on_stop("log", lambda _: wal.close())
         forwarder = Forwarder(config.forward, telemetry)
         forwarder.start()
@@ -152,17 +168,7 @@ class Collector:
         ticker = Ticker([watch(store) for watch in self._watch], telemetry)
         ticker.start()
         self._on_stop("watchers", lambda _: ticker.stop())
-        backlog = Backlog(config.limits.max_backlog_bytes)
-        pipeline = Pipeline(
-            config=config,
-            wal=wal,
-            store=store,
-            engine=opened.engine,
-            telemetry=telemetry,
-            backlog=backlog,
-            listeners=[forwarder.forward, self._evaluated.record, lambda _: ticker.nudge()],
-        )
-        pipeline.start()
+        pipeline.start(wal, store, [forwarder.forward, self._evaluated.record, lambda _: ticker.nudge()])
         self._on_stop("pipeline", pipeline.drain)
         receiver = self._receiver(wal, backlog, pipeline)
         self._on_stop("receivers", lambda _: receiver.stop())
@@ -182,7 +188,7 @@ class Collector:
         return Receiver(config.receivers, acceptor, self._telemetry)
 
     def _on_stop(self, what: str, stop: Callable[[float], object]) -> None:
-        """Stages stop in the reverse order of their start; each is told how many seconds are left."""
+        """Stages stop in the reverse order of their start; each is given how many seconds are left."""
         self._stops.append((what, stop))
 
     def _unwind(self, timeout_s: float) -> bool:
@@ -204,4 +210,4 @@ class Collector:
             signal.Signals(number).name,
         )
         signal.signal(number, signal.SIG_DFL)
-        self._stop_asked.set()
+        self._stop_requested.set()

@@ -1,4 +1,4 @@
-"""What the collector tells about itself: counters for Prometheus and log lines.
+"""What the collector reports about itself: counters for Prometheus and log lines.
 
 A counter per thing that can happen to a request, a span, a trace or a forwarded batch, so that whatever was
 refused, cut, skipped or dropped can be seen from outside. Never holds content of a trace.
@@ -92,7 +92,12 @@ class Telemetry:
         )
         self.traces_evaluated = self._counter("spanproof_traces_evaluated", "Traces evaluated and stored.")
         self.traces_failed = self._counter(
-            "spanproof_traces_failed", "Traces set aside because a stage failed on them, by stage.", "stage"
+            "spanproof_traces_failed", "Traces that became dead letters, by the stage that failed.", "stage"
+        )
+        self.evaluation_attempts_failed = self._counter(
+            "spanproof_evaluation_attempts_failed",
+            "Attempts to evaluate a trace that failed, by stage.",
+            "stage",
         )
         self.evaluation_seconds = Histogram(
             "spanproof_evaluation_seconds",
@@ -104,6 +109,10 @@ class Telemetry:
     def _count_leaving(self) -> None:
         self.scores = self._counter(
             "spanproof_scores", "Scores stored, by layer and outcome.", "layer", "outcome"
+        )
+        self.spans_stored = self._counter("spanproof_store_spans", "Spans written to the store.")
+        self.spans_not_stored = self._counter(
+            "spanproof_store_spans_refused", "Spans that the store refused for good."
         )
         self.store_retries = self._counter(
             "spanproof_store_retries", "Failed attempts to write to the store."
@@ -119,7 +128,7 @@ class Telemetry:
         return Counter(name, help_, labels, registry=self.registry)
 
     def gauge(self, name: str, help_: str, read: Callable[[], float]) -> None:
-        """Show a value that is read when it is asked for."""
+        """Show a value that is read when the metrics are."""
         Gauge(name, help_, registry=self.registry).set_function(read)
 
     def exposition(self) -> bytes:

@@ -54,7 +54,19 @@ class Sample(Section):
 class Evaluation(Section):
     """How traces are evaluated and their results written."""
 
-    workers: int = Field(default=2, ge=1, le=256, description="Traces evaluated at once.")
+    workers: int = Field(
+        default=2, ge=1, le=256, description="Processes that evaluate, each one trace at a time."
+    )
+    attempts: int = Field(
+        default=3,
+        ge=1,
+        le=100,
+        description="How often a trace is tried before its scores are errored and it becomes a dead letter.",
+    )
+    deadline_s: Seconds = Field(
+        default=10.0,
+        description="Longest time to evaluate one trace; what takes longer is tried again without a replay.",
+    )
     replay: bool = Field(
         default=True,
         description="Whether to run snippets again in the sandbox; without it they are scanned only.",

@@ -115,7 +115,7 @@ class Limits(Section):
     max_backlog_bytes: int = Field(
         default=256 * _MIB,
         gt=0,
-        description="Acknowledged bytes on their way to the store, traces still assembling not counted.",
+        description="Acknowledged bytes whose spans are not stored yet.",
     )
 
     @model_validator(mode="after")
@@ -137,6 +137,12 @@ class Wal(Section):
     )
     segment_bytes: int = Field(
         default=64 * _MIB, ge=4096, description="A new segment file is begun once one has grown to this size."
+    )
+    max_bytes: int = Field(
+        default=16 * 1024 * _MIB,
+        ge=1024 * 1024,
+        description="Most bytes of the log on disk; beyond it requests are refused until traces are "
+        "evaluated.",
     )
     fsync: bool = Field(
         default=True,
@@ -164,8 +170,8 @@ class Assembly(Section):
     max_bytes: int = Field(
         default=256 * _MIB,
         gt=0,
-        description="Most bytes of spans held in memory; beyond it late-span copies go first, then the "
-        "traces that have been quiet the longest are evaluated before their time.",
+        description="Most bytes of the index of traces, about 50 a span; beyond it evaluated traces are "
+        "forgotten first, then those that have been quiet the longest are evaluated before their time.",
     )
 
     @model_validator(mode="after")

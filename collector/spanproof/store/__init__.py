@@ -1,11 +1,13 @@
 """Evaluations kept in ClickHouse: within this process, or on a server."""
 
+from spanproof.store.dead_letters import DeadLetter
 from spanproof.store.errors import SchemaTooNew, StoreBusy, StoreError, StoreUnavailable
 from spanproof.store.feedback import Feedback, with_feedback
 from spanproof.store.store import Store, open_store
 from spanproof.store.values import FailRate, FailsWhen, RunRow, TraceRow
 
 __all__ = [
+    "DeadLetter",
     "FailRate",
     "FailsWhen",
     "Feedback",

@@ -158,8 +158,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(400, f"the request cannot be read: {problem}")
             return
         fields = dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
-        fields.update(self._form(body))
-        statement = fields["query"].encode() if "query" in fields else body
+        form = self._form(body)
+        fields.update(form)
+        statement = body
+        if "query" in fields:
+            # As in ClickHouse, a body that is no form goes on where the query of the address ends.
+            statement = fields["query"].encode() + (b"\n" + body if body and not form else b"")
         parameters = {name[6:]: value for name, value in fields.items() if name.startswith("param_")}
         try:
             kind, pieces = self.server.front.answer(statement, parameters)

@@ -14,18 +14,15 @@ from typing import Any
 from spanproof.evaluators.model import NoReplay, Replay, RunEvaluation, TraceEvaluation
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.store.cells import Row, storable, table_time, unsigned
+from spanproof.store.documents import DOCUMENT_FORMAT
 from spanproof.store.schema import (
     DIMENSIONS,
-    DOCUMENT_FORMAT,
-    OTEL_TRACE_TIMES,
-    OTEL_TRACES,
     REPLAYS,
     SCORES,
     SNIPPETS,
     TRACES,
     Table,
 )
-from spanproof.store.span_rows import span_rows, times_row
 from spanproof.trace import (
     Cohort,
     Errored,
@@ -42,13 +39,11 @@ from spanproof.trace.codec import decode, encode
 
 
 def rows_of(evaluation: TraceEvaluation, written_ns: int) -> dict[Table, list[Row]]:
-    """Every row an evaluation makes, by table."""
+    """Return every row that an evaluation makes, by table; its spans have rows of their own already."""
     rows: dict[Table, list[Row]] = {
         SCORES: [],
         SNIPPETS: [],
         REPLAYS: [],
-        OTEL_TRACES: list(span_rows(evaluation.trace, project_of(evaluation), written_ns)),
-        OTEL_TRACE_TIMES: [times_row(evaluation.trace)],
         TRACES: [_trace_row(evaluation, written_ns)],
     }
     times = {span.span_id: span.start_ns for span in evaluation.trace.spans}

@@ -8,7 +8,8 @@ written twice, or half written and written again, ends in the same rows; the tru
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 
 from clickhouse_connect.driver.client import Client
 
@@ -103,11 +104,13 @@ OTEL_TRACES = Table(
         ("SpanproofProject", _WORD),
         ("SpanproofWritten", "UInt64"),
     ),
-    key=("ServiceName", "SpanName", "toDateTime(Timestamp)", "TraceId", "SpanId"),
-    partition="toDate(Timestamp)",
+    # Identity alone: a span that is sent again with another name or time takes the place of the former row,
+    # which no key or partition with the name or time in it allows.
+    key=("TraceId", "SpanId"),
+    partition="",
     version=("SpanproofWritten",),
     indexes=(
-        ("idx_trace_id", "TraceId TYPE bloom_filter(0.001) GRANULARITY 1"),
+        ("idx_time", "Timestamp TYPE minmax GRANULARITY 1"),
         ("idx_span_attr_key", "mapKeys(SpanAttributes) TYPE bloom_filter(0.01) GRANULARITY 1"),
         ("idx_duration", "Duration TYPE minmax GRANULARITY 1"),
     ),
@@ -241,30 +244,81 @@ TRACES = Table(
     indexes=_BY_TRACE,
 )
 
-TABLES = (OTEL_TRACES, OTEL_TRACE_TIMES, SCORES, SNIPPETS, REPLAYS, TRACES)
+DEAD_LETTERS = Table(
+    # Traces that no attempt could evaluate, with their spans: what `spanproof retry` reads.
+    "dead_letters",
+    (
+        ("trace_id", "String"),
+        ("failed", f"{_TIME} CODEC(Delta(8), ZSTD(1))"),
+        ("stage", _WORD),
+        ("error_type", _WORD),
+        ("error", _TEXT),
+        ("attempts", "UInt32"),
+        # An OTLP request in base64: the driver gives strings as UTF-8.
+        ("body", _TEXT),
+        *_VERSIONED,
+    ),
+    key=("trace_id",),
+    partition="",
+)
 
-DOCUMENT_FORMAT = 1
-"""Of `traces.document`; raised when an older reader could no longer read it."""
+TABLES = (OTEL_TRACES, OTEL_TRACE_TIMES, SCORES, SNIPPETS, REPLAYS, TRACES, DEAD_LETTERS)
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """Statements from `version - 1` to `version`; `{database}` is replaced by the database's name."""
+    """A step from `version - 1` to `version`, safe to repeat where it was cut off."""
 
     version: int
-    statements: tuple[str, ...]
+    apply: Callable[[Client, str], None]
+
+
+def _run(*statements: str) -> Callable[[Client, str], None]:
+    """Return a step of statements; `{database}` is replaced by the database's name."""
+
+    def apply(client: Client, database: str) -> None:
+        for statement in statements:
+            client.command(statement.replace("{database}", database))
+
+    return apply
+
+
+def _key_spans_by_identity(client: Client, database: str) -> None:
+    """Copy `otel_traces` into a table that is ordered by trace and span alone, and put that in its place."""
+    rows = client.query(
+        "SELECT name, sorting_key FROM system.tables WHERE database = {database:String}",
+        parameters={"database": database},
+    ).result_rows
+    keys = {str(row[0]): str(row[1]) for row in rows}
+    fresh = replace(OTEL_TRACES, name="otel_traces_by_identity")
+    if keys.get(OTEL_TRACES.name, "") not in ("", ", ".join(OTEL_TRACES.key)):
+        client.command(fresh.ddl(database))
+        names = ", ".join(f"`{name}`" for name in OTEL_TRACES.names)
+        client.command(
+            f"INSERT INTO {database}.{fresh.name} ({names}) SELECT {names} FROM {database}.otel_traces FINAL"  # noqa: S608
+        )
+        client.command(f"DROP TABLE {database}.otel_traces SYNC")
+    elif fresh.name not in keys:
+        return
+    # Cut off after the drop, the copy is whole, and only its name is left to change.
+    if OTEL_TRACES.name in keys and keys[OTEL_TRACES.name] == ", ".join(OTEL_TRACES.key):
+        client.command(f"DROP TABLE {database}.{fresh.name} SYNC")
+        return
+    client.command(f"RENAME TABLE {database}.{fresh.name} TO {database}.otel_traces")
 
 
 MIGRATIONS = (
     # Makes the newest tables: each later step changes nothing where they have its columns already.
-    Migration(1, tuple(table.ddl("{database}") for table in TABLES)),
+    Migration(1, _run(*(table.ddl("{database}") for table in TABLES))),
     Migration(
         2,
-        (
+        _run(
             "ALTER TABLE {database}.scores ADD COLUMN IF NOT EXISTS raw Nullable(Float64) AFTER value",
             f"ALTER TABLE {{database}}.scores ADD COLUMN IF NOT EXISTS unit {_WORD} AFTER raw",
         ),
     ),
+    Migration(3, _key_spans_by_identity),
+    Migration(4, _run(DEAD_LETTERS.ddl("{database}"))),
 )
 """In order. A released step never changes: a later one alters what it made."""
 
@@ -288,8 +342,7 @@ def migrate(client: Client, database: str) -> None:
     found = _version(client, database)
     for migration in MIGRATIONS:
         if migration.version > found:
-            for statement in migration.statements:
-                client.command(statement.replace("{database}", database))
+            migration.apply(client, database)
             client.insert(f"{database}.migrations", [[migration.version]], column_names=["version"])
 
 

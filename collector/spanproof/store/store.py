@@ -1,4 +1,4 @@
-"""The store: evaluations in; traces, scores and fail rates out.
+"""The store: spans and evaluations in; traces, scores and fail rates out.
 
 One code path over ClickHouse, whether it runs within this process or on a server. Writing is at least once
 and idempotent: the same evaluation written again changes nothing, and of two evaluations of a trace the later
@@ -8,26 +8,36 @@ one counts. Methods may be called from any thread.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from clickhouse_connect.driver.client import Client
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.store import queries
 from spanproof.store.cells import Row
 from spanproof.store.connection import Connections, connect
-from spanproof.store.errors import StoreError
+from spanproof.store.dead_letters import DeadLetter, dead_letters, letter_row
+from spanproof.store.documents import DOCUMENT_FORMAT, read_document
 from spanproof.store.feedback import Feedback, feedback
 from spanproof.store.queries import Filter
 from spanproof.store.rows import columns, rows_of, score_of
-from spanproof.store.schema import DOCUMENT_FORMAT, TRACES, Table, check_schema, migrate
+from spanproof.store.schema import (
+    DEAD_LETTERS,
+    OTEL_TRACE_TIMES,
+    OTEL_TRACES,
+    TRACES,
+    Table,
+    check_schema,
+    migrate,
+)
+from spanproof.store.spans import SpanColumns
 from spanproof.store.supersede import before, supersede
 from spanproof.store.values import FailRate, FailsWhen, TraceRow
 from spanproof.trace import Layer, Score
-from spanproof.trace.codec import MalformedDocument, decode
 
 _INSERT_ROWS = 20_000
 """Rows of one insert: big enough for ClickHouse, small enough for memory."""
@@ -78,7 +88,7 @@ class Store:
         return self._connections.name
 
     def write(self, evaluations: Sequence[TraceEvaluation]) -> None:
-        """Write evaluations with their spans, snippets, replays and scores.
+        """Write evaluations with their snippets, replays and scores; spans are written by `write_spans`.
 
         When this returns, all of it is written; when it raises, some may be, and writing again is safe. Of a
         trace that was evaluated before, what the new evaluation no longer holds is withdrawn. Give it many
@@ -104,6 +114,55 @@ class Store:
             # The trace's own row goes last: once it is there, everything about the trace is.
             for table in sorted(batch, key=lambda table: table is TRACES):
                 self._insert(client, table, batch[table])
+
+    def write_spans(self, requests: Iterable[ExportTraceServiceRequest], project: str = "default") -> int:
+        """Write the spans of export requests, a row for each id; of one sent again the latest counts.
+
+        Args:
+            requests: with valid ids; give many at once.
+            project: of spans whose resource names none.
+
+        Returns:
+            How many spans were given.
+
+        Raises:
+            StoreUnavailable: the server does not answer; worth a retry.
+            StoreError: the database refused.
+        """
+        columns = SpanColumns(project, time.time_ns())
+        for request in requests:
+            columns.add(request)
+        if len(columns):
+            with self._connections.lease() as client:
+                client.insert_arrow(f"{self._database}.{OTEL_TRACES.name}", columns.spans())
+                client.insert_arrow(f"{self._database}.{OTEL_TRACE_TIMES.name}", columns.times())
+        return len(columns)
+
+    def write_dead_letters(self, letters: Sequence[DeadLetter]) -> None:
+        """Keep traces that no attempt could evaluate; a later one of the same trace replaces the former.
+
+        Raises:
+            StoreUnavailable: the server does not answer; worth a retry.
+            StoreError: the database refused.
+        """
+        with self._connections.lease() as client:
+            self._insert(client, DEAD_LETTERS, [letter_row(letter) for letter in letters])
+
+    def dead_letters(self, trace_ids: Sequence[str] = (), limit: int = 1000) -> list[DeadLetter]:
+        """Return the traces that no attempt could evaluate, newest first; of these ids, or of all."""
+        with self._connections.lease() as client:
+            return dead_letters(client, self._database, trace_ids, limit)
+
+    def remove_dead_letters(self, letters: Sequence[DeadLetter]) -> None:
+        """Remove dead letters, which were evaluated after all."""
+        with self._connections.lease() as client:
+            self._insert(client, DEAD_LETTERS, [letter_row(letter, removed=True) for letter in letters])
+
+    def readable_documents(self, trace_ids: Sequence[str]) -> dict[str, str]:
+        """Return the documents of these traces that this Spanproof can read, by trace id."""
+        with self._connections.lease() as client:
+            found = queries.documents(client, self._database, trace_ids)
+        return {each: text for each, (text, written_as) in found.items() if written_as <= DOCUMENT_FORMAT}
 
     def traces(
         self,
@@ -178,7 +237,7 @@ class Store:
         """
         with self._connections.lease() as client:
             found = queries.documents(client, self._database, trace_ids)
-        return [_read(each, *found[each]) for each in trace_ids if each in found]
+        return [read_document(each, *found[each]) for each in trace_ids if each in found]
 
     def scores(
         self,
@@ -272,21 +331,9 @@ class Store:
     ) -> None:
         self.close()
 
-    def _insert(self, client: Client, table: Table, rows: list[Row]) -> None:
+    def _insert(self, client: Client, table: Table, rows: Sequence[Row]) -> None:
         size = _DOCUMENT_ROWS if table is TRACES else _INSERT_ROWS
         names = [name for name in table.names if rows and name in rows[0]]
         for first in range(0, len(rows), size):
             data: list[list[Any]] = columns(rows[first : first + size], names)
             client.insert(f"{self._database}.{table.name}", data, column_names=names)
-
-
-def _read(trace_id: str, document: str, document_format: int) -> TraceEvaluation:
-    if document_format > DOCUMENT_FORMAT:
-        raise StoreError(
-            f"trace {trace_id}: stored in format {document_format}, this Spanproof reads"
-            f" {DOCUMENT_FORMAT}: upgrade spanproof"
-        )
-    try:
-        return decode(TraceEvaluation, document)
-    except MalformedDocument as problem:
-        raise StoreError(f"trace {trace_id}: what is stored cannot be read: {problem}") from problem

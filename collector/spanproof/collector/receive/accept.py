@@ -21,10 +21,10 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from spanproof.collector.receive import body as bodies
 from spanproof.collector.receive.admission import Admission, Entry
 from spanproof.collector.receive.refused import Reason, Refused
-from spanproof.collector.stages.fragments import reject_bad_ids, span_count
+from spanproof.collector.stages.fragments import Index, index_request
 from spanproof.collector.telemetry import Sparingly, Telemetry
 from spanproof.collector.wal.file import Encoding
-from spanproof.collector.wal.log import Wal, WalClosed
+from spanproof.collector.wal.log import Wal, WalClosed, WalFull
 
 log = logging.getLogger(__name__)
 
@@ -32,19 +32,31 @@ _ELSEWHERE_BYTES = 128 * 1024
 """Bodies above this are decoded in a thread, so that a large one does not hold up the small ones; packed
 ones and JSON, which takes longer, always are."""
 
+_COMPRESSED = {"gzip": Encoding.PROTOBUF_GZIP, "zstd": Encoding.PROTOBUF_ZSTD}
+"""How a body that came compressed is kept in the log: as it came. Others the log compresses."""
+
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A request that is durable: `record` is its number in the log, `size` counts against the backlog."""
+    """A request that is durable.
+
+    Attributes:
+        record: its number in the log.
+        request: cleaned of what is not to be stored.
+        index: its traces and spans.
+        size: its bytes after decompression, which count against the backlog.
+    """
 
     record: int
     request: ExportTraceServiceRequest
+    index: Index
     size: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Decoded:
     request: ExportTraceServiceRequest
+    index: Index
     stored: Encoding
     payload: bytes
     size: int
@@ -115,11 +127,10 @@ class Acceptor:
         if content_encoding:
             entry.grow(decoded.size)
         self._telemetry.bytes_received.inc(decoded.size)
-        rejected = reject_bad_ids(decoded.request)
-        spans = span_count(decoded.request)
-        if spans:
-            await self._make_durable(decoded, spans)
-        return self._response(protocol, rejected)
+        self._telemetry.spans_ignored.labels("own_evaluator").inc(decoded.index.own)
+        if decoded.index.spans:
+            await self._make_durable(decoded)
+        return self._response(protocol, decoded.index.rejected)
 
     def refused(self, protocol: str, refusal: Refused, peer: str) -> None:
         """Count and log a refusal: what is wrong, never what was in it."""
@@ -140,21 +151,26 @@ class Acceptor:
     def _decode(self, form: Encoding, body: bytes, content_encoding: str) -> _Decoded:
         unpacked = bodies.unpack(body, content_encoding, self.max_body_bytes)
         request = bodies.decode(form, unpacked)
-        stored = bodies.stored_form(form, content_encoding)
-        return _Decoded(request, stored, unpacked if stored is form else body, len(unpacked))
+        plain = unpacked if form is Encoding.PROTOBUF else request.SerializeToString()
+        index = index_request(request, plain)
+        if index.changed:
+            plain = request.SerializeToString()
+        as_sent = form is Encoding.PROTOBUF and not index.changed and content_encoding.strip().lower()
+        stored = _COMPRESSED.get(as_sent or "", Encoding.PROTOBUF)
+        return _Decoded(request, index, stored, plain if stored is Encoding.PROTOBUF else body, len(unpacked))
 
-    async def _make_durable(self, decoded: _Decoded, spans: int) -> None:
+    async def _make_durable(self, decoded: _Decoded) -> None:
         def when_durable(written: Future[int]) -> None:
             # Not after the wait below: a client that gives up meanwhile ends the wait, not the request.
             if written.exception() is None:
-                self._telemetry.spans_received.inc(spans)
-                self._hand_on(Accepted(written.result(), decoded.request, decoded.size))
+                self._telemetry.spans_received.inc(decoded.index.spans)
+                self._hand_on(Accepted(written.result(), decoded.request, decoded.index, decoded.size))
 
         try:
             durable = self._wal.append(decoded.stored, decoded.payload)
             durable.add_done_callback(when_durable)
             await asyncio.wrap_future(durable)
-        except (OSError, WalClosed) as failure:
+        except (OSError, WalClosed, WalFull) as failure:
             raise Refused(
                 Reason.UNAVAILABLE, f"the write-ahead log takes nothing now: {failure}"
             ) from failure

@@ -6,12 +6,13 @@ unpacked beyond the limit: a gigabyte of zeros fits in 5 MB of gzip.
 
 from __future__ import annotations
 
+import zstandard
 from google.protobuf.message import DecodeError
 from isal import isal_zlib
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from spanproof.collector.receive.refused import Reason, Refused
-from spanproof.collector.wal.file import Encoding
+from spanproof.collector.wal.file import Encoding, Record
 from spanproof.trace.otlp import MalformedOtlp, decode_json, decode_protobuf
 
 _DAMAGED: tuple[type[Exception], ...] = (isal_zlib.error, EOFError)  # type: ignore[assignment]
@@ -19,8 +20,11 @@ _DAMAGED: tuple[type[Exception], ...] = (isal_zlib.error, EOFError)  # type: ign
 
 _GZIP_WINDOW = 31
 _ZLIB_WINDOW = 15
-_PLAIN = {Encoding.PROTOBUF_GZIP: Encoding.PROTOBUF, Encoding.JSON_GZIP: Encoding.JSON}
-_GZIPPED = {plain: gzipped for gzipped, plain in _PLAIN.items()}
+_ZSTD_WINDOW = 8 * 1024 * 1024
+"""Largest window of a zstd frame: what every decoder must be able to read (RFC 8878)."""
+_PIECE_BYTES = 1024 * 1024
+_STORED_BYTES = 1 << 31
+"""Bound on what a log record is unpacked to, which was checked when it was written."""
 
 
 def form_of(content_type: str) -> Encoding:
@@ -56,14 +60,11 @@ def unpack(body: bytes, content_encoding: str, limit: int) -> bytes:
         return _inflate(body, _GZIP_WINDOW, limit)
     if encoding == "deflate":
         return _inflate(body, _ZLIB_WINDOW, limit)
+    if encoding == "zstd":
+        return _unpack_zstd(body, limit)
     raise Refused(
-        Reason.UNSUPPORTED, f"content encoding {encoding!r} is not known; send gzip, deflate or none"
+        Reason.UNSUPPORTED, f"content encoding {encoding!r} is not known; send gzip, zstd, deflate or none"
     )
-
-
-def stored_form(form: Encoding, content_encoding: str) -> Encoding:
-    """How the body lies in the log: gzip stays gzip, anything else is stored unpacked."""
-    return _GZIPPED[form] if content_encoding.strip().lower() == "gzip" else form
 
 
 def decode(form: Encoding, body: bytes) -> ExportTraceServiceRequest:
@@ -78,15 +79,20 @@ def decode(form: Encoding, body: bytes) -> ExportTraceServiceRequest:
         raise Refused(Reason.MALFORMED, str(malformed)) from malformed
 
 
-def decode_stored(stored: Encoding, payload: bytes) -> ExportTraceServiceRequest:
-    """The request of a log record, which was within bounds when it was written.
+def decode_record(record: Record) -> ExportTraceServiceRequest:
+    """Return the request of a log record, which was within bounds when it was written.
 
     Raises:
         Refused: it cannot be read, which only a bug or a damaged disk explains.
     """
-    if stored in _PLAIN:
-        return decode(_PLAIN[stored], _inflate(payload, _GZIP_WINDOW, 1 << 31))
-    return decode(stored, payload)
+    match record.encoding:
+        case Encoding.PROTOBUF_GZIP:
+            return decode(Encoding.PROTOBUF, _inflate(record.payload, _GZIP_WINDOW, _STORED_BYTES))
+        case Encoding.JSON_GZIP:
+            return decode(Encoding.JSON, _inflate(record.payload, _GZIP_WINDOW, _STORED_BYTES))
+        case Encoding.PROTOBUF_ZSTD:
+            return decode(Encoding.PROTOBUF, _unpack_zstd(record.payload, _STORED_BYTES))
+    return decode(record.encoding, record.payload)
 
 
 def too_large(limit: int) -> Refused:
@@ -116,5 +122,23 @@ def _inflate(body: bytes, window: int, limit: int) -> bytes:
             room -= len(unpacked)
             rest = member.unused_data
     except _DAMAGED as damaged:
+        raise Refused(Reason.BAD_COMPRESSION, f"the compressed body is damaged: {damaged}") from damaged
+    return b"".join(parts)
+
+
+def _unpack_zstd(body: bytes, limit: int) -> bytes:
+    """Unpack all frames of a zstd stream, up to the limit."""
+    parts: list[bytes] = []
+    room = limit
+    reader = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).stream_reader(
+        body, read_across_frames=True
+    )
+    try:
+        while part := reader.read(min(room + 1, _PIECE_BYTES)):
+            if len(part) > room:
+                raise too_large(limit)
+            parts.append(part)
+            room -= len(part)
+    except zstandard.ZstdError as damaged:
         raise Refused(Reason.BAD_COMPRESSION, f"the compressed body is damaged: {damaged}") from damaged
     return b"".join(parts)

@@ -1,27 +1,24 @@
 """Spans in pieces and out of order become complete traces.
 
-Comes in: fragments (the spans of one trace out of one request) with the number of the log record they came
-in. Goes out: a `CompleteTrace` once the root has ended, no parent is missing and it has been quiet for a
+Comes in: fragments (ids of the spans of one trace out of one request) with the number of the log record they
+came in. Goes out: a `CompleteTrace` once the root has ended, no parent is missing and it has been quiet for a
 while; later where something is missing; at the latest after a hard maximum. A span that comes after that
-re-opens its trace, which is then given out again, whole. Bytes in memory are bounded. Keeps no clock of its
-own: the caller says what time it is, in seconds of a clock that never goes back. Not thread-safe: the
-pipeline's intake thread owns it.
+re-opens its trace, which is then given out again. Bodies stay in the log: held here is an index of about 50
+bytes a span, packed, and bounded. Keeps no clock of its own: the caller gives the time in seconds of a clock
+that never goes back. Not thread-safe: the pipeline's intake thread owns it.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections import OrderedDict
+import math
+import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from spanproof.collector.stages.fragments import Fragment
+from spanproof.collector.stages.fragments import ENTRY_BYTES, NO_SPAN_ID, Fragment
 from spanproof.config.model import Assembly
-
-_LINK_BYTES = 200
-"""Rough cost in memory of knowing one span's place, measured with small dicts of bytes."""
-
 
 _MOST_PATIENCE = 8
 """An agent that pauses for longer than the quiet period at every step would have its whole run evaluated at
@@ -29,6 +26,25 @@ every step: so each time a trace is opened again its quiet period doubles, up to
 
 _ROOM_LEFT_FULL = 0.9
 """How full memory is left after traces were given out for want of it."""
+
+_HEADER = struct.Struct("<ddH")
+"""Of a trace's index: seconds of its first span and of its last one since it was opened, and how often it was
+given out."""
+_ENTRY = struct.Struct("<8sI8s")
+_KEY_BYTES = 12
+"""A span's id and checksum, with which its entry begins."""
+_RECORD = struct.Struct("<8sIQ")
+"""An entry whose span id is zeros: the number of a log record, and whether its body is needed."""
+assert _ENTRY.size == _RECORD.size == ENTRY_BYTES
+
+_TRACE_BYTES = 250
+"""Rough cost in memory of a trace beside its entries: the key, the slots in dictionaries, the array."""
+
+_LARGE_SPANS = 1024
+_BUCKETS = 256
+"""A trace of more spans has its keys in so many buckets too, or each of them would search through all."""
+
+_TICKS_PER_S = 10
 
 
 class Why(StrEnum):
@@ -46,43 +62,82 @@ class CompleteTrace:
     """A trace to evaluate.
 
     Attributes:
-        bodies: its spans, each body a valid request; joined they are one.
-        fresh_from: index of the first body that was not there when the trace was given out before.
-        records: the log records that are done once this trace is stored.
+        bodies: numbers of the log records that hold spans which were not given out before.
+        records: the log records that are done once this trace is stored; those of `bodies` among them.
         generation: how often it was given out before.
         whole: the root has ended and no parent is missing.
     """
 
     trace_id: str
-    bodies: tuple[bytes, ...]
-    fresh_from: int
-    records: frozenset[int]
+    bodies: tuple[int, ...]
+    records: tuple[int, ...]
     generation: int
     whole: bool
     why: Why
 
+
+class _Trace:
+    """View of one trace's packed index: a header, then entries of spans and of log records."""
+
+    __slots__ = ("packed",)
+
+    def __init__(self, packed: bytearray) -> None:
+        self.packed = packed
+
     @property
-    def size(self) -> int:
-        """Bytes of its spans."""
-        return sum(map(len, self.bodies))
+    def times(self) -> tuple[float, float, int]:
+        """Seconds of the first and of the last span since it was opened, and the generation."""
+        first, last, generation = _HEADER.unpack_from(self.packed)
+        return first, last, generation
 
-
-@dataclass(slots=True)
-class _Open:
-    first_s: float
-    last_s: float
-    bodies: list[bytes] = field(default_factory=list)
-    known: dict[bytes, bytes] = field(default_factory=dict)
-    missing: set[bytes] = field(default_factory=set)
-    has_root: bool = False
-    records: set[int] = field(default_factory=set)
-    fresh_from: int = 0
-    generation: int = 0
-    size: int = 0
+    @times.setter
+    def times(self, values: tuple[float, float, int]) -> None:
+        _HEADER.pack_into(self.packed, 0, *values)
 
     @property
     def whole(self) -> bool:
-        return self.has_root and not self.missing
+        """Whether the root has ended and no parent is missing."""
+        ids, parents = set(), set()
+        for span_id, _, parent in self._entries():
+            if span_id != NO_SPAN_ID:
+                ids.add(span_id)
+                parents.add(parent)
+        return NO_SPAN_ID in parents and parents <= ids | {NO_SPAN_ID}
+
+    @property
+    def span_count(self) -> int:
+        return (len(self.packed) - _HEADER.size) // ENTRY_BYTES
+
+    def knows(self, key: bytes) -> bool:
+        """Whether a span of this id and checksum is among the entries."""
+        at = self.packed.find(key, _HEADER.size)
+        while at >= 0:
+            if (at - _HEADER.size) % ENTRY_BYTES == 0:
+                return True
+            at = self.packed.find(key, at + 1)
+        return False
+
+    def add_record(self, number: int, *, needed: bool) -> None:
+        self.packed += _RECORD.pack(NO_SPAN_ID, needed, number)
+
+    def take_records(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Remove the log records; returns those whose bodies are needed, and all of them."""
+        bodies: dict[int, None] = {}
+        records: dict[int, None] = {}
+        spans = bytearray(self.packed[: _HEADER.size])
+        for at in range(_HEADER.size, len(self.packed), ENTRY_BYTES):
+            if self.packed[at : at + 8] != NO_SPAN_ID:
+                spans += self.packed[at : at + ENTRY_BYTES]
+                continue
+            _, needed, number = _RECORD.unpack_from(self.packed, at)
+            records[number] = None
+            if needed:
+                bodies[number] = None
+        self.packed[:] = spans
+        return tuple(bodies), tuple(records)
+
+    def _entries(self) -> Iterator[tuple[bytes, int, bytes]]:
+        return _ENTRY.iter_unpack(memoryview(self.packed)[_HEADER.size :])
 
 
 class Assembler:
@@ -90,15 +145,17 @@ class Assembler:
 
     Args:
         rules: the waiting times and the bound on memory.
-        on_repeated: told how many spans of a fragment were known already.
+        on_repeated: called with how many spans of a fragment were known already.
     """
 
     def __init__(self, rules: Assembly, on_repeated: Callable[[int], None] = lambda _: None) -> None:
         self._rules = rules
         self._on_repeated = on_repeated
-        self._open: dict[str, _Open] = {}
-        self._deadlines: list[tuple[float, str]] = []
-        self._closed: OrderedDict[str, _Open] = OrderedDict()
+        self._open: dict[bytes, bytearray] = {}
+        self._closed: dict[bytes, bytearray] = {}
+        self._keys: dict[bytes, list[bytearray]] = {}
+        self._due: dict[int, list[bytes]] = {}
+        self._ticks: list[int] = []
         self._size = 0
 
     @property
@@ -108,51 +165,54 @@ class Assembler:
 
     @property
     def held_bytes(self) -> int:
-        """Bytes held for traces being assembled and for late spans."""
+        """Bytes of the index, of traces being assembled and of evaluated ones that late spans may re-open."""
         return self._size
 
     def add(self, fragment: Fragment, record: int, now_s: float) -> bool:
-        """Take a fragment; False where all its spans were known, so that its record may be done at once."""
-        trace = self._open.get(fragment.trace_id) or self._closed.get(fragment.trace_id)
+        """Take a fragment; False where the log record is not needed, as all its spans were known."""
+        trace_id = fragment.trace_id
+        packed = self._open.get(trace_id, self._closed.get(trace_id))
+        entries = fragment.entries
+        known = _Trace(packed) if packed is not None else None
         fresh = [
-            link for link in fragment.links if trace is None or trace.known.get(link.span_id) != link.digest
+            entries[at : at + ENTRY_BYTES]
+            for at in range(0, len(entries), ENTRY_BYTES)
+            if known is None or not self._knows(trace_id, known, entries[at : at + _KEY_BYTES])
         ]
-        self._on_repeated(len(fragment.links) - len(fresh))
-        if not fresh and trace is not None:
-            if fragment.trace_id in self._open:
-                # An exporter that repeats itself did not get our answer; what it holds is not stored yet.
-                trace.records.add(record)
-                return True
-            return False
-        trace = self._opened(fragment.trace_id, now_s)
-        trace.last_s = now_s
-        trace.records.add(record)
-        trace.bodies.append(fragment.body)
-        grown = len(fragment.body) + _LINK_BYTES * len(fresh)
-        trace.size += grown
-        self._size += grown
-        for link in fresh:
-            trace.known[link.span_id] = link.digest
-            trace.missing.discard(link.span_id)
-            if link.parent_id is None:
-                trace.has_root = True
-            elif link.parent_id not in trace.known:
-                trace.missing.add(link.parent_id)
+        self._on_repeated(len(entries) // ENTRY_BYTES - len(fresh))
+        if not fresh:
+            if known is None or trace_id not in self._open:
+                return False
+            # An exporter that repeats itself did not get our answer; what it holds is not stored yet.
+            known.add_record(record, needed=False)
+            self._size += ENTRY_BYTES
+            return True
+        trace = self._opened(trace_id, now_s)
+        first, _, generation = trace.times
+        trace.times = first, now_s, generation
+        trace.packed += b"".join(fresh)
+        trace.add_record(record, needed=True)
+        self._size += ENTRY_BYTES * (len(fresh) + 1)
+        self._index_large(trace_id, trace, fresh)
         return True
 
     def due(self, now_s: float) -> Iterator[CompleteTrace]:
-        """Give out the traces whose time has come, then as many more as memory asks for."""
+        """Give out the traces whose time has come, then as many more as memory requires."""
         self._forget(now_s)
-        while self._deadlines and self._deadlines[0][0] <= now_s:
-            _, trace_id = heapq.heappop(self._deadlines)
-            trace = self._open.get(trace_id)
-            if trace is None:
-                continue
-            deadline = self._deadline(trace)
-            if deadline > now_s:
-                heapq.heappush(self._deadlines, (deadline, trace_id))
-                continue
-            yield self._give_out(trace_id, self._reason(trace, now_s), now_s)
+        while self._ticks and self._ticks[0] <= now_s * _TICKS_PER_S:
+            for trace_id in self._due.pop(heapq.heappop(self._ticks)):
+                packed = self._open.get(trace_id)
+                if packed is None:
+                    continue
+                trace = _Trace(packed)
+                whole = trace.whole
+                deadline = self._deadline(trace, whole=whole)
+                if deadline > now_s:
+                    self._wake_at(trace_id, deadline)
+                else:
+                    yield self._give_out(
+                        trace_id, self._reason(trace, now_s, whole=whole), now_s, whole=whole
+                    )
         if self._size > self._rules.max_bytes:
             yield from self._make_room(now_s)
 
@@ -163,61 +223,96 @@ class Assembler:
         among those that are done with it: it is assembled again then.
         """
         for trace_id in list(self._open):
-            complete = self._give_out(trace_id, Why.SHUTDOWN, now_s)
-            yield complete if complete.whole else replace(complete, records=frozenset())
+            whole = _Trace(self._open[trace_id]).whole
+            complete = self._give_out(trace_id, Why.SHUTDOWN, now_s, whole=whole)
+            yield complete if complete.whole else replace(complete, records=())
 
-    def _opened(self, trace_id: str, now_s: float) -> _Open:
-        trace = self._open.get(trace_id)
-        if trace is None:
-            trace = self._closed.pop(trace_id, None) or _Open(now_s, now_s)
-            trace.first_s = trace.last_s = now_s
-            self._open[trace_id] = trace
-            heapq.heappush(self._deadlines, (now_s + self._rules.quiet_s, trace_id))
+    def _knows(self, trace_id: bytes, trace: _Trace, key: bytes) -> bool:
+        buckets = self._keys.get(trace_id)
+        if buckets is None:
+            return trace.knows(key)
+        bucket = buckets[key[7]]
+        at = bucket.find(key)
+        while at % _KEY_BYTES and at >= 0:
+            at = bucket.find(key, at + 1)
+        return at >= 0
+
+    def _index_large(self, trace_id: bytes, trace: _Trace, fresh: list[bytes]) -> None:
+        """Keep the keys of a trace of many spans in buckets, so that adding to it takes constant time."""
+        buckets = self._keys.get(trace_id)
+        if buckets is None:
+            if trace.span_count < _LARGE_SPANS:
+                return
+            buckets = self._keys[trace_id] = [bytearray() for _ in range(_BUCKETS)]
+            body = memoryview(trace.packed)[_HEADER.size :]
+            fresh = [bytes(body[at : at + ENTRY_BYTES]) for at in range(0, len(body), ENTRY_BYTES)]
+        for entry in fresh:
+            buckets[entry[7]] += entry[:_KEY_BYTES]
+        self._size += len(fresh) * _KEY_BYTES
+
+    def _opened(self, trace_id: bytes, now_s: float) -> _Trace:
+        packed = self._open.get(trace_id)
+        if packed is not None:
+            return _Trace(packed)
+        packed = self._closed.pop(trace_id, None)
+        if packed is None:
+            packed = bytearray(_HEADER.size)
+            self._size += _TRACE_BYTES
+        trace = _Trace(packed)
+        trace.times = now_s, now_s, trace.times[2]
+        self._open[trace_id] = packed
+        self._wake_at(trace_id, now_s + self._rules.quiet_s)
         return trace
 
+    def _wake_at(self, trace_id: bytes, at_s: float) -> None:
+        tick = math.ceil(at_s * _TICKS_PER_S)
+        if tick not in self._due:
+            self._due[tick] = []
+            heapq.heappush(self._ticks, tick)
+        self._due[tick].append(trace_id)
+
     def _make_room(self, now_s: float) -> Iterator[CompleteTrace]:
-        """Give out the quietest traces; somewhat more than needed, so that not every span asks for it."""
+        """Give out the quietest traces; somewhat more than needed, so that not every span requires it."""
         enough = self._rules.max_bytes * _ROOM_LEFT_FULL
-        for trace_id in sorted(self._open, key=lambda trace_id: self._open[trace_id].last_s):
+        for trace_id in sorted(self._open, key=lambda trace_id: _Trace(self._open[trace_id]).times[1]):
             if self._size <= enough:
                 return
-            yield self._give_out(trace_id, Why.MEMORY, now_s)
-            self._size -= self._closed.pop(trace_id).size
+            whole = _Trace(self._open[trace_id]).whole
+            yield self._give_out(trace_id, Why.MEMORY, now_s, whole=whole)
+            self._drop_closed(trace_id)
 
-    def _deadline(self, trace: _Open) -> float:
-        quiet = self._rules.quiet_s if trace.whole else self._rules.orphan_quiet_s
-        patience = min(1 << trace.generation, _MOST_PATIENCE)
-        return min(trace.last_s + quiet * patience, trace.first_s + self._rules.max_wait_s)
+    def _deadline(self, trace: _Trace, *, whole: bool) -> float:
+        first_s, last_s, generation = trace.times
+        quiet = self._rules.quiet_s if whole else self._rules.orphan_quiet_s
+        patience = min(1 << min(generation, 16), _MOST_PATIENCE)
+        return min(last_s + quiet * patience, first_s + self._rules.max_wait_s)
 
-    def _reason(self, trace: _Open, now_s: float) -> Why:
-        if now_s >= trace.first_s + self._rules.max_wait_s:
+    def _reason(self, trace: _Trace, now_s: float, *, whole: bool) -> Why:
+        if now_s >= trace.times[0] + self._rules.max_wait_s:
             return Why.MAX_WAIT
-        return Why.QUIET if trace.whole else Why.ORPHANS
+        return Why.QUIET if whole else Why.ORPHANS
 
-    def _give_out(self, trace_id: str, why: Why, now_s: float) -> CompleteTrace:
-        trace = self._open.pop(trace_id)
-        complete = CompleteTrace(
-            trace_id=trace_id,
-            bodies=tuple(trace.bodies),
-            fresh_from=trace.fresh_from,
-            records=frozenset(trace.records),
-            generation=trace.generation,
-            whole=trace.whole,
-            why=why,
-        )
-        trace.fresh_from = len(trace.bodies)
-        trace.generation += 1
-        trace.records = set()
-        trace.last_s = now_s
-        self._closed[trace_id] = trace
-        self._closed.move_to_end(trace_id)
-        return complete
+    def _give_out(self, trace_id: bytes, why: Why, now_s: float, *, whole: bool) -> CompleteTrace:
+        packed = self._open.pop(trace_id)
+        trace = _Trace(packed)
+        before = len(packed)
+        bodies, records = trace.take_records()
+        self._size -= before - len(packed)
+        first, _, generation = trace.times
+        trace.times = first, now_s, min(generation + 1, 0xFFFF)
+        self._closed[trace_id] = packed
+        return CompleteTrace(trace_id.hex(), bodies, records, generation, whole, why)
 
     def _forget(self, now_s: float) -> None:
-        """Let go of evaluated traces that are too old, or that memory is needed for."""
+        """Drop evaluated traces that are too old, or whose memory is needed."""
         while self._closed:
-            trace_id, oldest = next(iter(self._closed.items()))
-            if oldest.last_s + self._rules.reopen_s > now_s and self._size <= self._rules.max_bytes:
+            trace_id = next(iter(self._closed))
+            last = _Trace(self._closed[trace_id]).times[1]
+            if last + self._rules.reopen_s > now_s and self._size <= self._rules.max_bytes:
                 return
-            del self._closed[trace_id]
-            self._size -= oldest.size
+            self._drop_closed(trace_id)
+
+    def _drop_closed(self, trace_id: bytes) -> None:
+        packed = self._closed.pop(trace_id)
+        self._size -= _TRACE_BYTES + len(packed) - _HEADER.size
+        self._size -= sum(map(len, self._keys.pop(trace_id, ())))

@@ -30,7 +30,9 @@ EVALUATOR_SCOPE = f"{ours.SCOPE_PREFIX}evaluators"
 """The instrumentation scope of everything that is written here; the receivers know our own spans by it."""
 
 _VERSION = version("spanproof")
-_INDEXED = "evaluations."
+ANNOTATION_PREFIX = "evaluations."
+"""Of the attributes that `annotate` adds."""
+
 _EVALUATION_NAME = ".name"
 
 
@@ -82,24 +84,25 @@ def annotate(request: ExportTraceServiceRequest, scores: Sequence[Score]) -> Non
                 _annotate_span(span, by_span.get((span.trace_id.hex(), span.span_id.hex()), []))
 
 
-def remove_annotations(span: OtlpSpan) -> None:
-    """Take off again, in place, what `annotate` added: a span that comes back is the span that went out."""
+def remove_annotations(span: OtlpSpan) -> bool:
+    """Remove, in place, what `annotate` added; returns whether there was any."""
     ours_at = {
         pair.key.removesuffix(_EVALUATION_NAME)
         for pair in span.attributes
-        if pair.key.startswith(_INDEXED)
+        if pair.key.startswith(ANNOTATION_PREFIX)
         and pair.key.endswith(_EVALUATION_NAME)
         and pair.value.string_value.startswith(ours.SCOPE_PREFIX)
     }
     if not ours_at:
-        return
+        return False
     kept = [
         pair
         for pair in span.attributes
-        if not (pair.key.startswith(_INDEXED) and pair.key.rpartition(".")[0] in ours_at)
+        if not (pair.key.startswith(ANNOTATION_PREFIX) and pair.key.rpartition(".")[0] in ours_at)
     ]
     del span.attributes[:]
     span.attributes.extend(kept)
+    return True
 
 
 def _event(score: Score, now_ns: int) -> LogRecord:
@@ -150,7 +153,7 @@ def _annotate_span(span: OtlpSpan, scores: Sequence[Score]) -> None:
     present = {pair.key for pair in span.attributes}
     position = _first_free(present)
     for score in scores:
-        prefix = f"{_INDEXED}{position}.evaluation."
+        prefix = f"{ANNOTATION_PREFIX}{position}.evaluation."
         if isinstance(score.outcome, Errored):
             # Without a result the object would not be valid OpenInference; the error itself is told by name.
             fields: dict[str, AttributeValue] = {"label": "error", "explanation": score.outcome.message}
@@ -170,7 +173,8 @@ def _first_free(keys: set[str]) -> int:
     taken = {
         int(index)
         for key in keys
-        if key.startswith(_INDEXED) and (index := key.removeprefix(_INDEXED).partition(".")[0]).isdecimal()
+        if key.startswith(ANNOTATION_PREFIX)
+        and (index := key.removeprefix(ANNOTATION_PREFIX).partition(".")[0]).isdecimal()
     }
     return max(taken, default=-1) + 1
 

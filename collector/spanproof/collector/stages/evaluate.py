@@ -1,188 +1,414 @@
-"""The stage that evaluates: OTLP bytes of one trace to a `TraceEvaluation`, several traces at once.
+"""The stage that evaluates: complete traces to evaluations, in a pool of processes.
 
-Comes in: complete traces. Goes out, to the writer: each with its evaluation, or with none where a stage
-failed on it. A later state of a trace is evaluated once the former is stored, never beside it, as it may
-build on it.
+Comes in: complete traces. Goes out, to the writer: each with its evaluation, and with a dead letter where no
+attempt succeeded. A trace belongs to one process of the pool, by its id. An attempt that fails, takes longer
+than the deadline or ends its process is repeated after a pause; one that took too long without a replay. A
+later state of a trace is evaluated once the former is stored, never beside it, as it may build on it.
 """
 
 from __future__ import annotations
 
+import heapq
 import logging
+import queue
+import socket
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import Protocol
-
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from itertools import count
+from multiprocessing.connection import Connection
+from pathlib import Path
 
 from spanproof.collector.stages.assemble import CompleteTrace
+from spanproof.collector.stages.jobs import Job, LogLine, Result, Start, Started
 from spanproof.collector.telemetry import Telemetry
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.semconv.spanproof import COHORT_PREFIX
-from spanproof.store import StoreError, StoreUnavailable
-from spanproof.trace import Span, Trace, trace_of
-from spanproof.trace.dialects import normalise
-from spanproof.trace.otlp import any_value
+from spanproof.store import DeadLetter, StoreUnavailable
 
 log = logging.getLogger(__name__)
 
 _STORE_PAUSE_S = 2.0
-_PROJECT = f"{COHORT_PREFIX}project"
-
-
-class Evaluates(Protocol):
-    """What evaluates a trace: `spanproof.evaluators.engine.Engine`."""
-
-    def evaluate(self, trace: Trace) -> TraceEvaluation:
-        """Everything found about this trace."""
+_FIRST_BACKOFF_S = 1.0
+_LONGEST_BACKOFF_S = 60.0
+_STOP_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """A trace after evaluation; `evaluation` is None where it failed, and `error` says why."""
+    """A trace after evaluation.
+
+    Attributes:
+        evaluation: None where not even errored scores could be made.
+        letter: the error and the spans, where no attempt succeeded.
+        body: the spans that were not given out before, where forwarding needs them or evaluation failed.
+    """
 
     complete: CompleteTrace
     evaluation: TraceEvaluation | None
-    error: str = ""
+    letter: DeadLetter | None = None
+    body: bytes = field(default=b"", repr=False)
+
+
+class WorkerGone(RuntimeError):  # noqa: N818 - says what happened
+    """A worker process ended in the middle of a job."""
+
+
+class WorkerSlow(RuntimeError):  # noqa: N818 - says what happened
+    """A worker process overran the deadline of a job."""
 
 
 class Evaluators:
-    """A bounded number of threads, each evaluating one trace at a time.
+    """A pool of processes, each evaluating one trace at a time.
 
     Args:
-        known_spans: spans of a trace that were stored before.
-        hand_on: given each evaluated trace, in the thread that evaluated it.
-        counted_twice: told how many bytes two states had in common that became one, unevaluated.
+        start: how a process opens its engine.
+        places: segment file and offset of each of these log records.
+        documents: the stored documents of these traces; raises `StoreUnavailable` while there is no answer.
+        hand_on: called with each evaluated trace, in a thread of the pool.
+        wants_bodies: whether the spans are handed on with each trace.
     """
 
     def __init__(
         self,
         *,
-        engine: Evaluates,
-        workers: int,
-        project: str,
+        start: Start,
         telemetry: Telemetry,
-        known_spans: Callable[[str], tuple[Span, ...]],
+        places: Callable[[tuple[int, ...]], tuple[tuple[Path, int], ...]],
+        documents: Callable[[list[str]], dict[str, str]],
         hand_on: Callable[[Evaluated], None],
-        counted_twice: Callable[[int], None],
+        wants_bodies: bool,
     ) -> None:
-        self._engine = engine
-        self._project = project
-        self._telemetry = telemetry
-        self._known_spans = known_spans
-        self._hand_on = hand_on
-        self._counted_twice = counted_twice
+        rules = start.config.evaluation
+        self._documents = documents
         self._guard = threading.Condition()
+        self._draining = threading.Event()
         self._closing = threading.Event()
         self._under_way: set[str] = set()
         self._waiting: dict[str, CompleteTrace] = {}
-        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="spanproof-evaluate")
+        self._inbox: queue.SimpleQueue[CompleteTrace | None] = queue.SimpleQueue()
+        self._dispatch = threading.Thread(target=self._dispatch_all, name="spanproof-dispatch", daemon=True)
+        self._lanes = [
+            _Lane(number, start, telemetry, places, hand_on, self._closing, wants_bodies=wants_bodies)
+            for number in range(rules.workers)
+        ]
+
+    @property
+    def pending(self) -> int:
+        """Traces that were submitted and are not stored."""
+        with self._guard:
+            return len(self._under_way) + len(self._waiting)
+
+    def open(self) -> None:
+        """Start the processes.
+
+        Raises:
+            Exception: what opening the engine raised in the first of them.
+        """
+        for lane in self._lanes:
+            lane.start()
+        failures = [failure for lane in self._lanes if (failure := lane.opened.exception()) is not None]
+        if failures:
+            raise failures[0]
+
+    def start(self) -> None:
+        """Begin to evaluate."""
+        self._dispatch.start()
 
     def submit(self, complete: CompleteTrace) -> None:
-        """Evaluate this trace as soon as a thread is free and its former state is stored."""
+        """Evaluate this trace as soon as its process is free and its former state is stored."""
         with self._guard:
             if complete.trace_id in self._under_way:
                 former = self._waiting.get(complete.trace_id)
-                both = merged(former, complete) if former else complete
-                self._waiting[complete.trace_id] = both
-                self._counted_twice(complete.size + (former.size if former else 0) - both.size)
+                self._waiting[complete.trace_id] = merged(former, complete) if former else complete
                 return
             self._under_way.add(complete.trace_id)
-        self._pool.submit(self._work, complete)
+        self._inbox.put(complete)
 
     def settled(self, trace_id: str) -> None:
-        """The state of this trace that was handed on is stored: a later one may follow."""
+        """Note that the state of this trace that was handed on is stored: a later one may follow."""
         with self._guard:
             following = self._waiting.pop(trace_id, None)
             if following is None:
                 self._under_way.discard(trace_id)
                 self._guard.notify_all()
         if following is not None:
-            self._pool.submit(self._work, following)
+            self._inbox.put(following)
 
     def drain(self, timeout_s: float) -> bool:
-        """Wait until everything is evaluated and stored; False when time ran out."""
-        self._closing.set()
+        """Wait until everything is evaluated and stored, then end; False when time ran out."""
+        self._draining.set()
         with self._guard:
             drained = self._guard.wait_for(lambda: not self._under_way, timeout_s)
-            self._waiting.clear()
-        self._pool.shutdown(wait=drained, cancel_futures=True)
+        self.close()
         return drained
 
-    def _work(self, complete: CompleteTrace) -> None:
-        try:
-            self._hand_on(self._evaluate(complete))
-        except StoreUnavailable as unavailable:
-            log.warning("trace %s stays in the log: %s", complete.trace_id, unavailable)
-            with self._guard:
-                self._under_way.discard(complete.trace_id)
-                self._guard.notify_all()
+    def close(self) -> None:
+        """End the processes; what is not evaluated stays in the log. Safe to call twice."""
+        self._draining.set()
+        self._closing.set()
+        self._inbox.put(None)
+        for lane in self._lanes:
+            lane.close()
+        for lane in self._lanes:
+            lane.join()
+        if self._dispatch.ident is not None:
+            self._dispatch.join()
 
-    def _evaluate(self, complete: CompleteTrace) -> Evaluated:
-        began = time.monotonic()
-        stage = "normalise"
-        try:
-            spans = normalise(request_of(complete, self._project))
-            trace = trace_of([*self._stored_before(complete.trace_id, spans), *spans])
-            stage = "evaluate"
-            evaluation = self._engine.evaluate(trace)
-        except StoreUnavailable:
-            raise
-        except Exception as failure:
-            log.exception("trace %s: %s failed", complete.trace_id, stage)
-            self._telemetry.traces_failed.labels(stage).inc()
-            return Evaluated(complete, None, f"{type(failure).__name__}: {failure}")
-        self._telemetry.evaluation_seconds.observe(time.monotonic() - began)
-        return Evaluated(complete, evaluation)
-
-    def _stored_before(self, trace_id: str, spans: Sequence[Span]) -> list[Span]:
-        """Spans that came so long ago, or before a restart, that only the store still has them.
-
-        Without them a root that ends an hour after its children would be taken for the whole trace, and its
-        evaluation would replace theirs.
-        """
-        try:
-            known = self._ask_store(trace_id)
-        except StoreUnavailable:
-            raise
-        except StoreError as problem:
-            log.warning("trace %s: what was stored of it before cannot be read: %s", trace_id, problem)
-            return []
-        here = {span.span_id for span in spans}
-        return [span for span in known if span.span_id not in here]
-
-    def _ask_store(self, trace_id: str) -> tuple[Span, ...]:
-        """Wait for a store that is down: without its answer a part would be taken for the whole."""
+    def _dispatch_all(self) -> None:
         while True:
+            batch = [self._inbox.get()]
+            while not self._inbox.empty():
+                batch.append(self._inbox.get())
+            traces = [complete for complete in batch if complete is not None]
+            former = self._former([complete.trace_id for complete in traces])
+            for complete in traces:
+                if former is None:
+                    self._leave_in_log(complete)
+                    continue
+                shard = int(complete.trace_id[-8:], 16) % len(self._lanes)
+                self._lanes[shard].put(_Attempt(complete, former.get(complete.trace_id)))
+            if len(traces) < len(batch):
+                return
+
+    def _former(self, trace_ids: list[str]) -> dict[str, str] | None:
+        """Return the stored documents; waits for a store that is down, None where the collector stops.
+
+        Without its answer a part would be taken for the whole trace.
+        """
+        while trace_ids:
             try:
-                return self._known_spans(trace_id)
-            except StoreUnavailable:
-                if self._closing.wait(_STORE_PAUSE_S):
-                    raise
+                return self._documents(trace_ids)
+            except StoreUnavailable as unavailable:
+                log.warning("%d traces wait for the store: %s", len(trace_ids), unavailable)
+                if self._draining.wait(_STORE_PAUSE_S):
+                    return None
+        return {}
+
+    def _leave_in_log(self, complete: CompleteTrace) -> None:
+        with self._guard:
+            self._under_way.discard(complete.trace_id)
+            self._waiting.pop(complete.trace_id, None)
+            self._guard.notify_all()
 
 
-def request_of(complete: CompleteTrace, project: str = "") -> ExportTraceServiceRequest:
-    """The trace as one OTLP request; resources that name no project get this one."""
-    request = ExportTraceServiceRequest.FromString(b"".join(complete.bodies))
-    for resource in request.resource_spans if project else ():
-        if all(pair.key != _PROJECT for pair in resource.resource.attributes):
-            resource.resource.attributes.add(key=_PROJECT, value=any_value(project))
-    return request
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    complete: CompleteTrace
+    former: str | None
+    number: int = 1
+    without_replay: str = ""
+
+
+class _Lane:
+    """One process of the pool, and the thread that talks to it.
+
+    Attributes:
+        opened: done once the process's engine is open, or with what opening it raised.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        start: Start,
+        telemetry: Telemetry,
+        places: Callable[[tuple[int, ...]], tuple[tuple[Path, int], ...]],
+        hand_on: Callable[[Evaluated], None],
+        closing: threading.Event,
+        *,
+        wants_bodies: bool,
+    ) -> None:
+        self.opened: Future[None] = Future()
+        self._number = number
+        self._start = start
+        self._rules = start.config.evaluation
+        self._telemetry = telemetry
+        self._places = places
+        self._hand_on = hand_on
+        self._closing = closing
+        self._wants_bodies = wants_bodies
+        self._inbox: queue.SimpleQueue[_Attempt | None] = queue.SimpleQueue()
+        self._later: list[tuple[float, int, _Attempt]] = []
+        self._order = count()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._line: Connection | None = None
+        self._thread = threading.Thread(target=self._run, name=f"spanproof-evaluate-{number}", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def put(self, attempt: _Attempt) -> None:
+        self._inbox.put(attempt)
+
+    def close(self) -> None:
+        self._inbox.put(None)
+
+    def join(self) -> None:
+        if self._thread.ident is not None:
+            self._thread.join(_STOP_S)
+            if self._thread.is_alive():
+                self._end_process()  # the thread waits for a job's answer: this gives it one
+                self._thread.join(_STOP_S)
+
+    def _run(self) -> None:
+        # The kernel ends a worker with the thread that started it, so the thread that uses it starts it.
+        try:
+            self._start_process()
+        except Exception as failure:  # noqa: BLE001 - raised again by `Evaluators.open`
+            self.opened.set_exception(failure)
+            return
+        self.opened.set_result(None)
+        try:
+            while (attempt := self._next()) is not None:
+                self._work(attempt)
+        finally:
+            self._end_process()
+
+    def _next(self) -> _Attempt | None:
+        """Return the attempt whose time has come, or the next of the inbox; None at the end."""
+        while not self._closing.is_set():
+            now_s = time.monotonic()
+            if self._later and self._later[0][0] <= now_s:
+                return heapq.heappop(self._later)[2]
+            try:
+                return self._inbox.get(timeout=self._later[0][0] - now_s if self._later else None)
+            except queue.Empty:
+                continue
+        return None
+
+    def _work(self, attempt: _Attempt) -> None:
+        result = self._try(attempt)
+        if self._closing.is_set() and result.evaluation is None:
+            return  # it stays in the log
+        if result.evaluation is not None:
+            self._telemetry.evaluation_seconds.observe(result.seconds)
+            self._hand_on(Evaluated(attempt.complete, result.evaluation, body=result.body))
+            return
+        self._telemetry.evaluation_attempts_failed.labels(result.stage).inc()
+        if attempt.number < self._rules.attempts:
+            pause_s = min(_FIRST_BACKOFF_S * 4 ** (attempt.number - 1), _LONGEST_BACKOFF_S)
+            without = attempt.without_replay or (result.error if result.stage == "deadline" else "")
+            following = replace(attempt, number=attempt.number + 1, without_replay=without)
+            heapq.heappush(self._later, (time.monotonic() + pause_s, next(self._order), following))
+            return
+        self._give_up(attempt, result)
+
+    def _give_up(self, attempt: _Attempt, failed: Result) -> None:
+        """Hand on errored scores in place of an evaluation, and a dead letter to retry it from."""
+        complete = attempt.complete
+        self._telemetry.traces_failed.labels(failed.stage).inc()
+        log.error(
+            "trace %s could not be evaluated in %d attempts: %s: %s",
+            complete.trace_id,
+            attempt.number,
+            failed.error_type,
+            failed.error,
+        )
+        errored = self._try(replace(attempt, number=0), failure=(failed.error_type, failed.error))
+        letter = DeadLetter(
+            complete.trace_id,
+            failed.stage,
+            failed.error_type,
+            failed.error,
+            attempt.number,
+            errored.body or failed.body,
+            time.time_ns(),
+        )
+        self._hand_on(Evaluated(complete, errored.evaluation, letter, letter.body))
+
+    def _try(self, attempt: _Attempt, failure: tuple[str, str] | None = None) -> Result:
+        try:
+            job = Job(
+                attempt.complete.trace_id,
+                self._places(attempt.complete.bodies),
+                attempt.former,
+                attempt.without_replay,
+                failure,
+                self._wants_bodies or failure is not None,
+            )
+            return self._exchange(job)
+        except WorkerSlow as slow:
+            return Result(None, "deadline", "DeadlineExceeded", str(slow))
+        except WorkerGone as gone:
+            return Result(None, "worker", "WorkerEnded", str(gone))
+        except LookupError as missing:
+            return Result(None, "read", type(missing).__name__, str(missing))
+
+    def _exchange(self, job: Job) -> Result:
+        """Have the process do a job.
+
+        Raises:
+            WorkerGone: it ended meanwhile.
+            WorkerSlow: it took too long, and was ended.
+        """
+        if self._line is None:
+            try:
+                self._start_process()
+            except Exception as problem:
+                raise WorkerGone(f"a worker process could not be started: {problem}") from problem
+        assert self._line is not None
+        try:
+            self._line.send(job)
+            if not self._line.poll(self._rules.deadline_s):
+                self._end_process()
+                raise WorkerSlow(f"evaluating the trace took longer than {self._rules.deadline_s:g} s")
+            result = self._line.recv()
+        except (EOFError, OSError) as gone:
+            code = self._end_process()
+            raise WorkerGone(f"the worker process ended with exit code {code}") from gone
+        assert isinstance(result, Result)
+        _write_lines(result.lines)
+        return result
+
+    def _start_process(self) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            # -P: what lies in the working directory is no part of the program.
+            command = [sys.executable, "-P", "-m", "spanproof.collector.worker", str(theirs.fileno())]
+            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+        self._line = Connection(ours.detach())
+        try:
+            self._line.send(list(self._start.modules))
+            self._line.send(self._start)
+            started = self._line.recv()
+        except (EOFError, OSError) as gone:
+            code = self._end_process()
+            raise WorkerGone(f"a worker process ended at its start with exit code {code}") from gone
+        assert isinstance(started, Started)
+        if self._number == 0:
+            _write_lines(started.lines)
+        if started.failure is not None:
+            self._end_process()
+            raise started.failure
+
+    def _end_process(self) -> int | None:
+        """End the process, if there is one; returns its exit code."""
+        process, line = self._process, self._line
+        self._process = self._line = None
+        if line is not None:
+            line.close()  # its end of file is what a worker that waits for a job ends by
+        if process is None:
+            return None
+        try:
+            return process.wait(1.0 if not self._closing.is_set() else _STOP_S / 2)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return process.wait()
+
+
+def _write_lines(lines: tuple[LogLine, ...]) -> None:
+    for line in lines:
+        logging.getLogger(line.logger).log(line.level, "%s", line.message)
 
 
 def merged(former: CompleteTrace, later: CompleteTrace) -> CompleteTrace:
-    """Two states of a trace as one: all bodies of both once, what was not forwarded last.
-
-    Most often the later state holds the former; where memory was short in between it holds only what came
-    since. Bodies are shared between states, so one is known by its identity.
-    """
-    known = {id(body) for body in former.bodies}
+    """Return two states of a trace that wait for the same former one as one state."""
     return replace(
         later,
-        bodies=(*former.bodies, *(body for body in later.bodies if id(body) not in known)),
-        records=former.records | later.records,
-        fresh_from=former.fresh_from,
+        bodies=tuple(dict.fromkeys((*former.bodies, *later.bodies))),
+        records=(*former.records, *later.records),
         generation=min(former.generation, later.generation),
     )

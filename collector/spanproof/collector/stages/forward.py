@@ -62,7 +62,7 @@ class Forwarder:
 
     def _messages(self, evaluated: Evaluated) -> tuple[bytes, bytes]:
         complete, evaluation = evaluated.complete, evaluated.evaluation
-        fresh = ExportTraceServiceRequest.FromString(b"".join(complete.bodies[complete.fresh_from :]))
+        fresh = ExportTraceServiceRequest.FromString(evaluated.body)
         if evaluation is None:
             return fresh.SerializeToString(), b""
         annotate(fresh, evaluation.scores)

@@ -1,8 +1,8 @@
-"""The stage that stores: evaluated traces in batches to the store, and only then is their log done.
+"""The stage that stores evaluations, in batches; only then the log records of their traces are done.
 
-Comes in: evaluated traces. Goes out: the same, to whoever listens, once they are stored. A store that cannot
-be reached is tried again for as long as the collector runs, while the receivers refuse what there is no
-room for; a trace the store refuses is set aside and never takes its batch along.
+Comes in: evaluated traces, and dead letters of those that could not be. Goes out: the same, to the listeners,
+once they are stored. A store that cannot be reached is tried again for as long as the collector runs. An
+evaluation that the store refuses becomes a dead letter and never takes its batch along.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
+from spanproof.collector.receive.body import decode_record
 from spanproof.collector.stages.evaluate import Evaluated
+from spanproof.collector.stages.fragments import spans_of_trace
 from spanproof.collector.telemetry import Telemetry
-from spanproof.collector.wal.ledger import Ledger
 from spanproof.collector.wal.log import Wal
-from spanproof.collector.wal.set_aside import SetAside
 from spanproof.config.model import Evaluation
 from spanproof.evaluators.model import TraceEvaluation
-from spanproof.store import Store, StoreUnavailable
+from spanproof.store import DeadLetter, Store, StoreUnavailable
 from spanproof.trace import Errored, Scored
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ class Writer:
     """One thread that writes to the store.
 
     Args:
-        listeners: called, in this thread, with each batch once it is safe; evaluated or set aside.
+        listeners: called, in this thread, with each batch once it is stored; evaluations and dead letters.
     """
 
     def __init__(
@@ -43,16 +43,12 @@ class Writer:
         store: Store,
         rules: Evaluation,
         wal: Wal,
-        ledger: Ledger,
-        set_aside: SetAside,
         telemetry: Telemetry,
         listeners: Sequence[Callable[[Sequence[Evaluated]], None]],
     ) -> None:
         self._store = store
         self._rules = rules
         self._wal = wal
-        self._ledger = ledger
-        self._set_aside = set_aside
         self._telemetry = telemetry
         self._listeners = listeners
         self._inbox: queue.SimpleQueue[Evaluated | None] = queue.SimpleQueue()
@@ -82,13 +78,13 @@ class Writer:
         while more:
             batch, more = self._next_batch()
             if batch:
-                self._write_or_tell(batch)
+                self._write_or_log(batch)
             if not more or time.monotonic() - checkpointed >= _CHECKPOINT_EVERY_S:
                 self._checkpoint()
                 checkpointed = time.monotonic()
 
     def _next_batch(self) -> tuple[list[Evaluated], bool]:
-        """What came within the waiting time; False says that nothing more will come."""
+        """Return what came within the waiting time; False where nothing more will come."""
         batch: list[Evaluated] = []
         until = time.monotonic() + self._rules.store_every_s
         while len(batch) < self._rules.store_batch:
@@ -101,70 +97,80 @@ class Writer:
             batch.append(taken)
         return batch, True
 
-    def _write_or_tell(self, batch: Sequence[Evaluated]) -> None:
+    def _write_or_log(self, batch: Sequence[Evaluated]) -> None:
         try:
             self._write(batch)
         except Exception:
             log.exception("writing %d traces failed; they stay in the log", len(batch))
 
     def _write(self, batch: Sequence[Evaluated]) -> None:
-        for failed in (evaluated for evaluated in batch if evaluated.evaluation is None):
-            self._keep_aside(failed, failed.error)
         refused = self._store_all([evaluated for evaluated in batch if evaluated.evaluation is not None])
         if refused is None:
             return
-        for evaluated in refused:
-            self._telemetry.traces_failed.labels("store").inc()
-            self._keep_aside(evaluated, "the store refused it")
+        letters = [evaluated.letter for evaluated in batch if evaluated.letter is not None]
+        letters += [self._letter_of(evaluated, why) for evaluated, why in refused.values()]
+        if letters and not self._patiently(lambda: self._store.write_dead_letters(letters)):
+            return
         for evaluated in batch:
-            self._ledger.settle(evaluated.complete.records)
-        self._count([evaluated for evaluated in batch if evaluated not in refused])
+            self._wal.settle(evaluated.complete.records)
+        self._telemetry.traces_failed.labels("store").inc(len(refused))
+        self._count([evaluated for evaluated in batch if evaluated.complete.trace_id not in refused])
         for listener in self._listeners:
             try:
                 listener(batch)
             except Exception:
                 log.exception("a listener failed on a batch of %d traces", len(batch))
 
-    def _store_all(self, batch: Sequence[Evaluated]) -> list[Evaluated] | None:
-        """The traces the store refused; None where it could not be reached until the collector stopped."""
+    def _store_all(self, batch: Sequence[Evaluated]) -> dict[str, tuple[Evaluated, Exception]] | None:
+        """Return the traces the store refused; None where it could not be reached to the end."""
         try:
-            return [] if self._store_patiently(batch) else None
+            return {} if self._store_patiently(batch) else None
         except Exception as failure:  # noqa: BLE001 - which trace it is about is found out one by one
             self._telemetry.store_retries.inc()
             log.warning("the store refused a batch of %d traces: %s", len(batch), failure)
-        refused = []
+        refused = {}
         for evaluated in batch:
             try:
                 if not self._store_patiently([evaluated]):
                     return None
-            except Exception:
+            except Exception as failure:
                 log.exception("the store refused trace %s", evaluated.complete.trace_id)
-                refused.append(evaluated)
+                refused[evaluated.complete.trace_id] = evaluated, failure
         return refused
 
     def _store_patiently(self, batch: Sequence[Evaluated]) -> bool:
-        """Write; while the store cannot be reached try again. False when the collector gave up."""
         evaluations: list[TraceEvaluation] = [
             evaluated.evaluation for evaluated in batch if evaluated.evaluation is not None
         ]
+        return self._patiently(lambda: self._store.write(evaluations))
+
+    def _patiently(self, write: Callable[[], None]) -> bool:
+        """Write; while the store cannot be reached try again. False when the collector gave up."""
         pause_s = _FIRST_PAUSE_S
         while True:
             try:
-                self._store.write(evaluations)
+                write()
             except StoreUnavailable as unavailable:
                 self._telemetry.store_retries.inc()
                 log.warning("the store cannot be reached, trying again in %.1f s: %s", pause_s, unavailable)
                 if self._give_up.wait(pause_s):
-                    log.warning("%d traces are not stored; they stay in the log", len(batch))
+                    log.warning("the traces that are not stored stay in the log")
                     return False
                 pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
             else:
                 return True
 
-    def _keep_aside(self, evaluated: Evaluated, why: str) -> None:
-        trace_id = evaluated.complete.trace_id
-        path = self._set_aside.keep(trace_id, b"".join(evaluated.complete.bodies))
-        log.error("trace %s is set aside in %s: %s", trace_id, path, why)
+    def _letter_of(self, evaluated: Evaluated, refusal: Exception) -> DeadLetter:
+        """Return the dead letter of a trace whose evaluation the store refused, with its spans of the log."""
+        complete = evaluated.complete
+        body = evaluated.body
+        if not body:
+            requests = (decode_record(self._wal.read(number)) for number in complete.bodies)
+            trace_id = bytes.fromhex(complete.trace_id)
+            body = b"".join(spans_of_trace(each, trace_id).SerializeToString() for each in requests)
+        return DeadLetter(
+            complete.trace_id, "store", type(refusal).__name__, str(refusal), 1, body, time.time_ns()
+        )
 
     def _count(self, batch: Sequence[Evaluated]) -> None:
         for evaluation in (evaluated.evaluation for evaluated in batch):

@@ -1,8 +1,9 @@
 """The write-ahead log: a request is on disk before it is acknowledged, and is read again after a crash.
 
-Comes in: request bodies, and which records are done (everything of them is stored). Goes out: a future that
-is set once the bytes are durable, and at start the records that are not done. One thread writes; all
-requests that wait at the same moment share one `fdatasync`. It never looks into a payload.
+Comes in: request bodies, how many parties need each record, and which of them are done with it. Goes out: a
+future that is set once the bytes are durable, records by their number, and at start the records that are not
+done. One thread compresses and writes; all requests that wait at the same moment share one `fdatasync`. The
+log never looks into a payload.
 """
 
 from __future__ import annotations
@@ -11,20 +12,29 @@ import fcntl
 import logging
 import os
 import queue
+import shutil
 import threading
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
+
+import zstandard
 
 from spanproof.collector.wal import file as wal_file
-from spanproof.collector.wal.file import Encoding, Record
+from spanproof.collector.wal.file import Encoding, Gap, GapKind, Record, classify_gap
 
 log = logging.getLogger(__name__)
 
 _GROUP_BYTES = 16 * 1024 * 1024
-"""Most bytes written under one `fdatasync`, so that the first of a group does not wait for ever."""
+"""Most bytes written under one `fdatasync`, which bounds how long the first request of a group waits."""
+
+_COMPRESS_FROM_BYTES = 512
+_DAMAGED = "damaged"
+_ABSENT = (1 << 64) - 1
+"""Offset of a number that its segment has no record of."""
 
 
 class WalClosed(RuntimeError):  # noqa: N818 - says what happened
@@ -35,10 +45,52 @@ class WalInUse(RuntimeError):  # noqa: N818 - says what happened
     """Another process holds the log's directory."""
 
 
+class WalFull(RuntimeError):  # noqa: N818 - says what happened
+    """The log holds as many bytes as it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a record is on disk: a segment file, and the offset of the record's header in it."""
+
+    path: Path
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """What was found damaged at start.
+
+    Attributes:
+        segments: copies of the damaged segments, below `damaged` in the log's directory.
+        lost_records: at most so many acknowledged records that were not done cannot be read.
+    """
+
+    segments: tuple[Path, ...] = ()
+    lost_records: int = 0
+
+
 @dataclass(slots=True)
 class _Segment:
+    """A segment file; its record `first + i` begins at `offsets[i]`, and `open[i]` parties still need it."""
+
     path: Path
-    pending: set[int] = field(default_factory=set)
+    first: int
+    offsets: array[int] = field(default_factory=lambda: array("Q"))
+    open: array[int] = field(default_factory=lambda: array("I"))
+    pending: int = 0
+    size: int = 0
+
+    def add(self, number: int, offset: int, parties: int) -> None:
+        while self.first + len(self.offsets) < number:
+            self.offsets.append(_ABSENT)
+            self.open.append(0)
+        self.offsets.append(offset)
+        self.open.append(parties)
+        self.pending += parties > 0
+
+    def numbers_in_need(self) -> Iterator[int]:
+        return (self.first + index for index, parties in enumerate(self.open) if parties)
 
 
 @dataclass(slots=True)
@@ -51,33 +103,66 @@ class _Append:
 class Wal:
     """The log in one directory, which it locks. Thread-safe.
 
+    Args:
+        segment_bytes: a new segment is begun at this size.
+        max_bytes: beyond this, nothing more is taken until records are done; None is no limit.
+        fsync: whether to wait for the disk.
+
     Raises:
         WalInUse: another collector has the directory.
         OSError: it cannot be created or written.
     """
 
-    def __init__(self, directory: Path, *, segment_bytes: int, fsync: bool = True) -> None:
+    def __init__(
+        self, directory: Path, *, segment_bytes: int, max_bytes: int | None = None, fsync: bool = True
+    ) -> None:
         self._directory = directory
         self._segment_bytes = segment_bytes
+        self._max_bytes = max_bytes
         self._fsync = fsync
-        directory.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        directory.chmod(0o700)
         self._lock_file = _locked(directory)
         self._guard = threading.Lock()
         self._segments: dict[int, _Segment] = {}
-        self._unread: list[tuple[int, Path]] = []
-        self._checkpoint_below, self._checkpoint_done = wal_file.read_checkpoint(directory)
+        self._unread: list[_Segment] = []
         self._dirty = False
+        self._damage = Damage()
         self._next = self._survey()
-        self._file: BinaryIO | None = None
-        self._first = self._next
-        self._size = 0
+        self._file: FileIO | None = None
+        self._current: _Segment | None = None
+        self._compressor = zstandard.ZstdCompressor(level=1)
         self._inbox: queue.SimpleQueue[_Append | None] = queue.SimpleQueue()
         self._closed = False
         self._writer = threading.Thread(target=self._write_groups, name="spanproof-wal", daemon=True)
         self._writer.start()
 
+    @property
+    def damage(self) -> Damage:
+        """What was found damaged when the log was opened."""
+        return self._damage
+
+    @property
+    def pending(self) -> int:
+        """How many records are not done."""
+        with self._guard:
+            return sum(segment.pending for segment in self._segments.values())
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes on disk of the segments that are still needed."""
+        with self._guard:
+            return sum(segment.size for segment in self._segments.values())
+
+    @property
+    def full(self) -> bool:
+        """Whether the log holds as many bytes as it may."""
+        return self._max_bytes is not None and self.size_bytes >= self._max_bytes
+
     def append(self, encoding: Encoding, payload: bytes) -> Future[int]:
         """Write a request; the future gives its number once it is durable, or the error of the disk.
+
+        One party needs the record until `expect` sets another number.
 
         Raises:
             WalClosed: `close` was called.
@@ -85,81 +170,163 @@ class Wal:
         if self._closed:
             raise WalClosed("the write-ahead log is closed")
         durable: Future[int] = Future()
-        # From here on it cannot be cancelled: the bytes will be there, whoever still waits for them.
+        # From here on it cannot be cancelled: the bytes will be on disk whether or not the client waits.
         durable.set_running_or_notify_cancel()
         self._inbox.put(_Append(encoding, payload, durable))
         return durable
 
     def undone(self) -> Iterator[Record]:
-        """The records of former runs that are not done, in order; to be called once, at start."""
+        """Yield the records of former runs that are not done, in order; to be called once, at start."""
         unread, self._unread = self._unread, []
-        for first, path in unread:
-            for record in wal_file.read_segment(path):
-                with self._guard:
-                    wanted = record.number in self._segments[first].pending
-                if wanted:
-                    yield record
+        for segment in unread:
+            for number in list(segment.numbers_in_need()):
+                try:
+                    yield self.read(number)
+                except LookupError:
+                    log.exception("record %d of the write-ahead log can no longer be read", number)
+                    self.settle([number])
 
-    def done(self, numbers: set[int]) -> None:
-        """Everything of these records is stored: they need not be read again."""
+    def read(self, number: int) -> Record:
+        """Return a record that is not done.
+
+        Raises:
+            LookupError: the log does not hold it.
+        """
+        place = self.locate(number)
+        record = wal_file.read_record(place.path, place.offset)
+        if record is None or record.number != number:
+            raise LookupError(f"record {number} is damaged")
+        return record
+
+    def locate(self, number: int) -> Place:
+        """Return where a record is that is not done.
+
+        Raises:
+            LookupError: the log does not hold it.
+        """
         with self._guard:
-            for first, segment in list(self._segments.items()):
-                if segment.pending.isdisjoint(numbers):
-                    continue
-                segment.pending -= numbers
-                self._dirty = True
-                if not segment.pending and first != self._first:
-                    self._drop(first)
+            segment, index = self._find(number)
+            if segment.offsets[index] == _ABSENT:
+                raise LookupError(f"record {number} is not in the log")
+            return Place(segment.path, segment.offsets[index])
+
+    def expect(self, number: int, parties: int) -> None:
+        """Set how many parties need a record, each of which calls `settle` once."""
+        with self._guard:
+            segment, index = self._find(number)
+            segment.open[index] += parties - 1
+            if not segment.open[index]:
+                self._finish(segment)
+
+    def settle(self, numbers: Iterable[int]) -> None:
+        """Note that one party is done with each of these records; at the last one a record is done."""
+        with self._guard:
+            for number in numbers:
+                segment, index = self._find(number)
+                segment.open[index] -= 1
+                if not segment.open[index]:
+                    self._finish(segment)
 
     def checkpoint(self) -> None:
-        """Note down what is done, so that a restart does not do it again."""
+        """Write down what is done, so that a restart does not do it again."""
         with self._guard:
             if not self._dirty:
                 return
-            pending = set().union(*(segment.pending for segment in self._segments.values()))
-            below = min(pending, default=self._next)
-            done = {number for number in range(below, self._next) if number not in pending}
-            wal_file.write_checkpoint(self._directory, below, done)
+            pending = sorted(
+                number for segment in self._segments.values() for number in segment.numbers_in_need()
+            )
+            below = pending[0] if pending else self._next
+            following = [*pending[1:], self._next]
+            done = [
+                (first + 1, last - 1)
+                for first, last in zip(pending, following, strict=False)
+                if first + 1 < last
+            ]
+            wal_file.write_checkpoint(self._directory, below, done, self._next)
             self._dirty = False
 
-    @property
-    def pending(self) -> int:
-        """How many records are not done."""
-        with self._guard:
-            return sum(len(segment.pending) for segment in self._segments.values())
-
     def close(self) -> None:
-        """Write what waits, note down what is done, let go of the directory. Safe to call twice."""
+        """Write what waits, write down what is done, unlock the directory. Safe to call twice."""
         if self._closed:
             return
         self._closed = True
         self._inbox.put(None)
         self._writer.join()
-        self.checkpoint()
-        with self._guard:
-            for first, segment in list(self._segments.items()):
-                if not segment.pending:
-                    self._drop(first)
-        self._lock_file.close()
+        try:
+            self.checkpoint()
+            with self._guard:
+                for segment in list(self._segments.values()):
+                    if not segment.pending:
+                        self._drop(segment)
+        finally:
+            self._lock_file.close()
+
+    def _find(self, number: int) -> tuple[_Segment, int]:
+        # Few segments are open at once, and most look-ups are about the newest.
+        for segment in reversed(self._segments.values()):
+            if segment.first <= number < segment.first + len(segment.offsets):
+                return segment, number - segment.first
+        raise LookupError(f"record {number} is not in the log")
+
+    def _finish(self, segment: _Segment) -> None:
+        segment.pending -= 1
+        self._dirty = True
+        if not segment.pending and segment is not self._current:
+            self._drop(segment)
+
+    def _drop(self, segment: _Segment) -> None:
+        del self._segments[segment.first]
+        segment.path.unlink(missing_ok=True)
 
     def _survey(self) -> int:
-        """Count the records of each segment left by former runs; returns the next number."""
-        following = max(self._checkpoint_below, max(self._checkpoint_done, default=0) + 1, 1)
-        for first, path in wal_file.segments(self._directory):
-            segment = _Segment(path)
-            for record in wal_file.read_segment(path):
-                following = max(following, record.number + 1)
-                if record.number >= self._checkpoint_below and record.number not in self._checkpoint_done:
-                    segment.pending.add(record.number)
+        """Index the segments left by former runs; returns the next number."""
+        checkpoint = wal_file.read_checkpoint(self._directory)
+        following = max(checkpoint.below, checkpoint.durable, max(checkpoint.done, default=0) + 1, 1)
+        found = wal_file.segments(self._directory)
+        damaged: list[Path] = []
+        lost = 0
+        for position, (first, path) in enumerate(found):
+            segment = _Segment(path, first, size=path.stat().st_size)
             self._segments[first] = segment
+            parts = list(wal_file.read_segment(path))
+            records = [part for part in parts if isinstance(part, Record)]
+            for record in records:
+                following = max(following, record.number + 1)
+                needed = record.number >= checkpoint.below and record.number not in checkpoint.done
+                segment.add(record.number, record.offset, int(needed))
+            newest = position == len(found) - 1
+            for gap in (part for part in parts if isinstance(part, Gap)):
+                if classify_gap(gap, records, last=newest, durable=checkpoint.durable) is GapKind.TORN:
+                    log.info("%s: %d bytes of an unfinished write are left out", path, gap.end - gap.start)
+                    continue
+                end = _number_after(gap, records, found[position + 1 :], checkpoint.durable)
+                missing = range(max(gap.missing, checkpoint.below), max(end, gap.missing + 1))
+                unknown = sum(number not in checkpoint.done for number in missing)
+                damaged.append(self._keep_damaged(path))
+                lost += unknown
+                log.error(
+                    "%s is damaged at bytes %d to %d: up to %d requests are lost; a copy is in %s",
+                    path,
+                    gap.start,
+                    gap.end,
+                    unknown,
+                    damaged[-1],
+                )
             if segment.pending:
-                self._unread.append((first, path))
+                self._unread.append(segment)
             else:
-                self._drop(first)
+                self._drop(segment)
+        self._damage = Damage(tuple(dict.fromkeys(damaged)), lost)
         return following
 
-    def _drop(self, first: int) -> None:
-        self._segments.pop(first).path.unlink(missing_ok=True)
+    def _keep_damaged(self, path: Path) -> Path:
+        folder = self._directory / _DAMAGED
+        folder.mkdir(mode=0o700, exist_ok=True)
+        copy = folder / path.name
+        if not copy.exists():
+            shutil.copyfile(path, copy)
+            copy.chmod(0o600)
+        return copy
 
     def _write_groups(self) -> None:
         open_for_more = True
@@ -185,7 +352,12 @@ class Wal:
         if not group:
             return
         try:
+            self._make_room()
             numbers = self._append_to_segment(group)
+        except WalFull as full:
+            for waiting in group:
+                waiting.durable.set_exception(full)
+            return
         except Exception as failure:
             log.exception("the write-ahead log cannot be written")
             self._abandon_segment(len(group))
@@ -195,51 +367,101 @@ class Wal:
         for waiting, number in zip(group, numbers, strict=True):
             waiting.durable.set_result(number)
 
+    def _make_room(self) -> None:
+        """Drop the current segment where the log is full and nothing of it is needed.
+
+        Raises:
+            WalFull: the log is full all the same.
+        """
+        if not self.full:
+            return
+        with self._guard:
+            segment = self._current
+            if segment is not None and not segment.pending:
+                self._drop(segment)
+                self._current = None
+        if self._current is None and self._file is not None:
+            self._file.close()
+            self._file = None
+        if self.full:
+            raise WalFull(f"the write-ahead log holds {self._max_bytes} bytes, its limit (wal.max_bytes)")
+
     def _append_to_segment(self, group: list[_Append]) -> list[int]:
-        file = self._segment_file()
+        file, segment = self._open_segment()
         numbers = list(range(self._next, self._next + len(group)))
-        for number, waiting in zip(numbers, group, strict=True):
-            self._size += file.write(wal_file.pack(number, waiting.encoding, waiting.payload))
-        file.flush()
+        packed = [
+            wal_file.pack(number, *self._compressed(waiting), numbers[0])
+            for number, waiting in zip(numbers, group, strict=True)
+        ]
+        _write_all(file, b"".join(packed))
         if self._fsync:
             os.fdatasync(file.fileno())
         with self._guard:
             self._next += len(group)
-            self._segments[self._first].pending.update(numbers)
+            for number, content in zip(numbers, packed, strict=True):
+                segment.add(number, segment.size, 1)
+                segment.size += len(content)
         return numbers
 
-    def _segment_file(self) -> BinaryIO:
-        if self._file is not None and self._size < self._segment_bytes:
-            return self._file
-        if self._file is not None:
+    def _compressed(self, waiting: _Append) -> tuple[Encoding, bytes]:
+        if waiting.encoding is not Encoding.PROTOBUF or len(waiting.payload) < _COMPRESS_FROM_BYTES:
+            return waiting.encoding, waiting.payload
+        return Encoding.PROTOBUF_ZSTD, self._compressor.compress(waiting.payload)
+
+    def _open_segment(self) -> tuple[FileIO, _Segment]:
+        if self._file is not None and self._current is not None:
+            if self._current.size < self._segment_bytes:
+                return self._file, self._current
             self._file.close()
             self._file = None
         path = wal_file.segment_path(self._directory, self._next)
-        file = path.open("xb")
+        file = wal_file.open_private(path, os.O_EXCL)
         wal_file.sync_directory(self._directory)
+        segment = _Segment(path, self._next)
         with self._guard:
-            previous, self._first = self._first, self._next
-            self._segments[self._first] = _Segment(path)
-            former = self._segments.get(previous)
-            if previous != self._first and former is not None and not former.pending:
-                self._drop(previous)
-        self._file, self._size = file, 0
-        return file
+            former, self._current = self._current, segment
+            self._segments[segment.first] = segment
+            if former is not None and not former.pending:
+                self._drop(former)
+        self._file = file
+        return file, segment
 
     def _abandon_segment(self, numbers: int) -> None:
-        """After a failed write the file's tail is unknown: go on in a fresh segment under fresh numbers."""
+        """Go on in a new segment under new numbers: after a failed write this one's tail is unknown."""
         file, self._file = self._file, None
-        if file is not None:
+        segment = self._current
+        if file is not None and segment is not None:
             try:
+                # What is cut off here was refused: a restart must not take it for damage, nor for a request.
+                file.truncate(segment.size)
                 file.close()
             except OSError as failure:
                 log.warning("closing a segment after a failed write: %s", failure)
         with self._guard:
             self._next += numbers
+            if segment is not None and not segment.pending and segment.first in self._segments:
+                self._drop(segment)
+            self._current = None
 
 
-def _locked(directory: Path) -> BinaryIO:
-    file = (directory / "lock").open("wb")
+def _number_after(
+    gap: Gap, records: list[Record], later_segments: list[tuple[int, Path]], durable: int
+) -> int:
+    """Return the number of the first record after a gap, as far as it is known."""
+    following = [record.number for record in records if record.offset >= gap.end]
+    if following:
+        return following[0]
+    return later_segments[0][0] if later_segments else durable
+
+
+def _write_all(file: FileIO, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[file.write(view) :]
+
+
+def _locked(directory: Path) -> FileIO:
+    file = wal_file.open_private(directory / "lock", os.O_TRUNC)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as held:

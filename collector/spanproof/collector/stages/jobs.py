@@ -1,0 +1,84 @@
+"""What the collector and its evaluating processes send each other: one job, one result.
+
+Both are pickled onto a socket that the two alone hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from spanproof.config.engine import OpenEngine
+from spanproof.config.model import Config
+from spanproof.evaluators.model import TraceEvaluation
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The first message to a worker: how it opens its engine.
+
+    Attributes:
+        modules: where modules are looked for, as in the collector itself.
+    """
+
+    config: Config
+    open_engine: Callable[[Config], OpenEngine]
+    modules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """What a worker logged; the collector writes it, in its own form."""
+
+    level: int
+    logger: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The answer to `Start`; `failure` is what opening the engine raised."""
+
+    failure: Exception | None = None
+    lines: tuple[LogLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A trace to evaluate.
+
+    Attributes:
+        places: segment file and offset of each log record that holds spans of it.
+        former: the stored document of the trace, where it was evaluated before.
+        without_replay: why nothing is replayed; empty replays.
+        failure: error type and message of the last attempt: the layers are `errored` with it, and nothing is
+            evaluated; None evaluates.
+        wants_body: whether the spans are returned.
+    """
+
+    trace_id: str
+    places: tuple[tuple[Path, int], ...]
+    former: str | None = None
+    without_replay: str = ""
+    failure: tuple[str, str] | None = None
+    wants_body: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The answer to a job.
+
+    Attributes:
+        evaluation: None where a stage failed, which `stage`, `error_type` and `error` name.
+        body: the trace's new spans as an OTLP request, where they were wanted or a stage failed.
+        seconds: what it took.
+    """
+
+    evaluation: TraceEvaluation | None
+    stage: str = ""
+    error_type: str = ""
+    error: str = ""
+    body: bytes = field(default=b"", repr=False)
+    seconds: float = 0.0
+    lines: tuple[LogLine, ...] = ()

@@ -1,0 +1,133 @@
+"""The stage that stores spans as they arrive, whatever evaluation does: whole batches, one large insert each.
+
+Comes in: durable requests. Goes out: rows of `otel_traces`; only then the log is told that this party is done
+with the records. A store that cannot be reached is tried again for as long as the collector runs, while the
+receivers refuse what there is no room for.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from spanproof.collector.receive.accept import Accepted
+from spanproof.collector.telemetry import Telemetry
+from spanproof.collector.wal.log import Wal
+from spanproof.store import Store, StoreUnavailable
+
+log = logging.getLogger(__name__)
+
+_BATCH_SPANS = 20_000
+_FIRST_PAUSE_S = 0.2
+_LONGEST_PAUSE_S = 10.0
+
+
+class SpanWriter:
+    """One thread that writes spans.
+
+    Args:
+        every_s: how long a batch is gathered.
+        on_stored: called with the size of each request that is stored, or that the store refused.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        project: str,
+        every_s: float,
+        wal: Wal,
+        telemetry: Telemetry,
+        on_stored: Callable[[int], None],
+    ) -> None:
+        self._store = store
+        self._project = project
+        self._every_s = every_s
+        self._wal = wal
+        self._telemetry = telemetry
+        self._on_stored = on_stored
+        self._inbox: queue.SimpleQueue[Accepted | None] = queue.SimpleQueue()
+        self._give_up = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="spanproof-spans", daemon=True)
+
+    def start(self) -> None:
+        """Begin to write."""
+        self._thread.start()
+
+    def put(self, accepted: Accepted) -> None:
+        """Write this request soon; never blocks."""
+        self._inbox.put(accepted)
+
+    def drain(self, timeout_s: float) -> bool:
+        """Write everything that was put and end; False when the store would not take it in time."""
+        self._inbox.put(None)
+        self._thread.join(timeout_s)
+        self._give_up.set()
+        drained = not self._thread.is_alive()
+        self._thread.join(_LONGEST_PAUSE_S)
+        return drained
+
+    def _run(self) -> None:
+        more = True
+        while more:
+            batch, more = self._next_batch()
+            if batch:
+                try:
+                    self._write(batch)
+                except Exception:
+                    log.exception("writing the spans of %d requests failed; they stay in the log", len(batch))
+
+    def _next_batch(self) -> tuple[list[Accepted], bool]:
+        """Return what came within the waiting time; False where nothing more will come."""
+        first = self._inbox.get()
+        if first is None:
+            return [], False
+        batch, spans = [first], first.index.spans
+        until = time.monotonic() + self._every_s
+        while spans < _BATCH_SPANS:
+            try:
+                taken = self._inbox.get(timeout=max(0.0, until - time.monotonic()))
+            except queue.Empty:
+                break
+            if taken is None:
+                return batch, False
+            batch.append(taken)
+            spans += taken.index.spans
+        return batch, True
+
+    def _write(self, batch: Sequence[Accepted]) -> None:
+        """Store a batch; of one that the store refuses each request by itself."""
+        try:
+            if not self._write_patiently(batch):
+                return
+        except Exception as failure:
+            if len(batch) > 1:
+                log.warning("the store refused the spans of %d requests: %s", len(batch), failure)
+                for accepted in batch:
+                    self._write([accepted])
+                return
+            # The spans are still evaluated, and the document of their trace has them.
+            log.exception("the store refused the spans of log record %d", batch[0].record)
+            self._telemetry.spans_not_stored.inc(batch[0].index.spans)
+        self._wal.settle(accepted.record for accepted in batch)
+        for accepted in batch:
+            self._on_stored(accepted.size)
+
+    def _write_patiently(self, batch: Sequence[Accepted]) -> bool:
+        """Write; while the store cannot be reached try again. False when the collector gave up."""
+        pause_s = _FIRST_PAUSE_S
+        while True:
+            try:
+                stored = self._store.write_spans([accepted.request for accepted in batch], self._project)
+            except StoreUnavailable as unavailable:
+                self._telemetry.store_retries.inc()
+                log.warning("the store cannot be reached, trying again in %.1f s: %s", pause_s, unavailable)
+                if self._give_up.wait(pause_s):
+                    return False
+                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+            else:
+                self._telemetry.spans_stored.inc(stored)
+                return True

@@ -1,0 +1,191 @@
+"""A process that evaluates traces, one at a time: `python -m spanproof.collector.worker DESCRIPTOR`.
+
+Comes in, over a socket: jobs that name log records. Goes out: evaluations. Bodies are read from the log here,
+so the collector never holds them. It ends with its socket, and with the collector, however that ends. It must
+never load the store: chDB belongs to one process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import pickle
+import signal
+import sys
+import time
+from collections import OrderedDict
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from spanproof.collector.receive.body import decode_record
+from spanproof.collector.stages.fragments import spans_of_trace
+from spanproof.collector.stages.jobs import Job, LogLine, Result, Start, Started
+from spanproof.collector.wal.file import read_record
+from spanproof.config.engine import OpenEngine, engine_of
+from spanproof.config.model import Config
+from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.failed import failed_evaluation
+from spanproof.evaluators.model import TraceEvaluation
+from spanproof.sandbox.policy import Policy
+from spanproof.sandbox.policy_file import load_policy
+from spanproof.sandbox.scanners.pipeline import Pipeline
+from spanproof.semconv.spanproof import COHORT_PREFIX
+from spanproof.trace import Span, Trace, trace_of
+from spanproof.trace.codec import MalformedDocument, decode
+from spanproof.trace.dialects import normalise
+from spanproof.trace.otlp import any_value
+
+log = logging.getLogger(__name__)
+
+_PROJECT = f"{COHORT_PREFIX}project"
+_RECENT_RECORDS = 16
+"""Decoded log records that are kept: traces that came in one request are mostly evaluated together."""
+_MOST_LINES = 100
+_PR_SET_PDEATHSIG = 1
+
+
+class Worker:
+    """Evaluates jobs with an engine of its own."""
+
+    def __init__(self, config: Config, opened: OpenEngine) -> None:
+        self._config = config
+        self._opened = opened
+        self._recent: OrderedDict[tuple[Path, int], ExportTraceServiceRequest] = OrderedDict()
+
+    def work(self, job: Job) -> Result:
+        """Return the result of a job; never raises."""
+        began = time.monotonic()
+        stage, body = "read", b""
+        try:
+            request = self._request(job)
+            body = request.SerializeToString()
+            stage = "normalise"
+            spans = normalise(request)
+            trace = trace_of([*_former_spans(job, spans), *spans])
+            stage = "evaluate"
+            evaluation = self._evaluate(job, trace)
+        except Exception as failure:
+            log.warning("trace %s: %s failed", job.trace_id, stage, exc_info=True)
+            return Result(None, stage, type(failure).__name__, str(failure), body, time.monotonic() - began)
+        return Result(evaluation, body=body if job.wants_body else b"", seconds=time.monotonic() - began)
+
+    def _evaluate(self, job: Job, trace: Trace) -> TraceEvaluation:
+        if job.failure is not None:
+            return failed_evaluation(trace, *job.failure, self._config.evaluation.layers)
+        engine = (
+            self._engine_without_replay(job.without_replay) if job.without_replay else self._opened.engine
+        )
+        return engine.evaluate(trace)
+
+    def _engine_without_replay(self, reason: str) -> Engine:
+        policy = load_policy(self._config.policy) if self._config.policy else Policy()
+        return engine_of(self._config, Pipeline(policy), None, reason)
+
+    def _request(self, job: Job) -> ExportTraceServiceRequest:
+        """Return the trace's spans out of the log; resources that name no project get the configured one."""
+        whole = ExportTraceServiceRequest()
+        trace_id = bytes.fromhex(job.trace_id)
+        for place in job.places:
+            whole.MergeFrom(spans_of_trace(self._record(place), trace_id))
+        for resource in whole.resource_spans:
+            if all(pair.key != _PROJECT for pair in resource.resource.attributes):
+                resource.resource.attributes.add(key=_PROJECT, value=any_value(self._config.project))
+        return whole
+
+    def _record(self, place: tuple[Path, int]) -> ExportTraceServiceRequest:
+        if place in self._recent:
+            self._recent.move_to_end(place)
+            return self._recent[place]
+        record = read_record(*place)
+        if record is None:
+            raise LookupError(f"the log holds no record at {place[0].name}, byte {place[1]}")
+        request = self._recent[place] = decode_record(record)
+        if len(self._recent) > _RECENT_RECORDS:
+            self._recent.popitem(last=False)
+        return request
+
+
+def _former_spans(job: Job, spans: list[Span]) -> list[Span]:
+    """Return the spans that came so long ago, or before a restart, that only the store still has them.
+
+    Without them a root that ends an hour after its children would be taken for the whole trace, and its
+    evaluation would replace theirs.
+    """
+    if job.former is None:
+        return []
+    try:
+        known = decode(TraceEvaluation, job.former).trace.spans
+    except MalformedDocument as problem:
+        log.warning("trace %s: what was stored of it before cannot be read: %s", job.trace_id, problem)
+        return []
+    here = {span.span_id for span in spans}
+    return [span for span in known if span.span_id not in here]
+
+
+def main() -> None:
+    """Serve the socket whose descriptor is the first argument, until it is closed."""
+    # Ctrl-C reaches every process of the terminal; when to end is the collector's to say.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    with Connection(int(sys.argv[1])) as line:
+        lines = _Lines()
+        logging.basicConfig(level=logging.WARNING, handlers=[lines], format="%(message)s")
+        try:
+            opened = _open(line, lines)
+            if opened is not None:
+                _serve(line, lines, *opened)
+        except (EOFError, ConnectionError):
+            os._exit(0)  # the collector is gone
+
+
+class _Lines(logging.Handler):
+    """Gathers log lines for the collector, up to a bound."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines: list[LogLine] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if len(self._lines) < _MOST_LINES:
+            self._lines.append(LogLine(record.levelno, record.name, self.format(record)))
+
+    def take(self) -> tuple[LogLine, ...]:
+        """Return the lines gathered since the last call."""
+        lines, self._lines = self._lines, []
+        return tuple(lines)
+
+
+def _open(line: Connection, lines: _Lines) -> tuple[Config, OpenEngine] | None:
+    sys.path[:] = line.recv()
+    start: Start = line.recv()
+    try:
+        opened = start.open_engine(start.config)
+    except Exception as failure:  # noqa: BLE001 - raised again in the collector
+        _send_failure(line, failure)
+        return None
+    line.send(Started(lines=lines.take()))
+    return start.config, opened
+
+
+def _serve(line: Connection, lines: _Lines, config: Config, opened: OpenEngine) -> None:
+    try:
+        worker = Worker(config, opened)
+        while True:
+            line.send(replace(worker.work(line.recv()), lines=lines.take()))
+    finally:
+        opened.close()
+
+
+def _send_failure(line: Connection, failure: Exception) -> None:
+    try:
+        line.send(Started(pickle.loads(pickle.dumps(failure))))  # noqa: S301 - made in this line
+    except Exception:  # noqa: BLE001 - an exception may refuse to be pickled, in any way
+        line.send(Started(RuntimeError(f"{type(failure).__name__}: {failure}")))
+
+
+if __name__ == "__main__":
+    main()

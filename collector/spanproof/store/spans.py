@@ -1,0 +1,220 @@
+"""OTLP spans to columns of the tables that the OpenTelemetry Collector's ClickHouse exporter also writes.
+
+Comes in: decoded export requests. Goes out: Arrow tables, a row a span and a row a trace, for one large
+insert each. Attributes that are not text are written as JSON, as the exporter writes them. Times that a
+table cannot order are moved to the nearest it can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import orjson
+import pyarrow as pa
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
+
+from spanproof.semconv import genai, openinference
+from spanproof.semconv.spanproof import COHORT_PREFIX
+from spanproof.store.cells import table_time, unsigned
+from spanproof.trace.codec import dump_json, to_plain
+from spanproof.trace.otlp import attribute_value
+
+_KINDS = ("Unspecified", "Internal", "Server", "Client", "Producer", "Consumer")
+_STATUSES = ("Unset", "Ok", "Error")
+_PROJECT = f"{COHORT_PREFIX}project"
+_NO_SPAN_ID = bytes(8)
+_TEXT_MAP = pa.map_(pa.string(), pa.string())
+
+
+class SpanColumns:
+    """Columns of spans that grow request by request.
+
+    Args:
+        project: of spans whose resource names none.
+        written_ns: of two rows for one span the one with the higher number counts.
+    """
+
+    def __init__(self, project: str, written_ns: int) -> None:
+        self._project = project
+        self._written_ns = written_ns
+        self._columns: dict[str, list[Any]] = {name: [] for name in _SCALARS}
+        self._maps = {name: _Maps() for name in ("ResourceAttributes", "SpanAttributes")}
+        self._events = _Nested(("Timestamp", "Name"))
+        self._links = _Nested(("TraceId", "SpanId", "TraceState"))
+        self._times: dict[str, tuple[int, int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._columns["TraceId"])
+
+    def add(self, request: ExportTraceServiceRequest) -> None:
+        """Append a row for each span of a request; ids must be valid."""
+        for resource_spans in request.resource_spans:
+            resource = _texts(resource_spans.resource.attributes)
+            of_resource = dict(resource)
+            service = of_resource.get("service.name", "")
+            project = of_resource.get(_PROJECT) or self._project
+            for scope_spans in resource_spans.scope_spans:
+                scope = (scope_spans.scope.name, scope_spans.scope.version)
+                for span in scope_spans.spans:
+                    self._add_span(span, scope, service, project)
+                    self._maps["ResourceAttributes"].add(resource)
+
+    def spans(self) -> pa.Table:
+        """Return the rows of `otel_traces`."""
+        columns: dict[str, Any] = {
+            name: pa.array(values, type=_SCALARS[name]) for name, values in self._columns.items()
+        }
+        columns |= {name: maps.array() for name, maps in self._maps.items()}
+        columns |= {f"Events.{name}": array for name, array in self._events.arrays().items()}
+        columns |= {f"Links.{name}": array for name, array in self._links.arrays().items()}
+        columns["SpanproofWritten"] = pa.array([self._written_ns] * len(self), type=pa.uint64())
+        return pa.table(columns)
+
+    def times(self) -> pa.Table:
+        """Return the rows of `otel_traces_trace_id_ts`: first and last time of each trace of these spans."""
+        return pa.table(
+            {
+                "TraceId": pa.array(self._times, type=pa.string()),
+                "Start": pa.array([start for start, _ in self._times.values()], type=pa.uint32()),
+                "End": pa.array([end for _, end in self._times.values()], type=pa.uint32()),
+            }
+        )
+
+    def _add_span(self, span: OtlpSpan, scope: tuple[str, str], service: str, project: str) -> None:
+        start, end = table_time(span.start_time_unix_nano), table_time(span.end_time_unix_nano)
+        trace_id, parent = span.trace_id.hex(), span.parent_span_id
+        attributes = _texts(span.attributes)
+        row = (
+            start,
+            trace_id,
+            span.span_id.hex(),
+            "" if parent == _NO_SPAN_ID else parent.hex(),
+            span.trace_state,
+            span.name,
+            _KINDS[span.kind] if 0 <= span.kind < len(_KINDS) else _KINDS[0],
+            service,
+            *scope,
+            unsigned(end - start),
+            _STATUSES[span.status.code] if 0 <= span.status.code < len(_STATUSES) else _STATUSES[0],
+            span.status.message,
+            _agent_kind(attributes),
+            project,
+        )
+        for values, value in zip(self._columns.values(), row, strict=True):
+            values.append(value)
+        self._maps["SpanAttributes"].add(attributes)
+        self._events.add(
+            [
+                (table_time(event.time_unix_nano), event.name, _texts(event.attributes))
+                for event in span.events
+            ]
+        )
+        self._links.add(
+            (link.trace_id.hex(), link.span_id.hex(), link.trace_state, _texts(link.attributes))
+            for link in span.links
+        )
+        first, last = self._times.get(trace_id, (1 << 62, 0))
+        self._times[trace_id] = min(first, start // 10**9), max(last, end // 10**9)
+
+
+_SCALARS: dict[str, pa.DataType] = {
+    "Timestamp": pa.timestamp("ns", "UTC"),
+    **dict.fromkeys(
+        ("TraceId", "SpanId", "ParentSpanId", "TraceState", "SpanName", "SpanKind", "ServiceName"),
+        pa.string(),
+    ),
+    **dict.fromkeys(("ScopeName", "ScopeVersion"), pa.string()),
+    "Duration": pa.uint64(),
+    **dict.fromkeys(("StatusCode", "StatusMessage", "SpanproofKind", "SpanproofProject"), pa.string()),
+}
+_NESTED = {"Timestamp": pa.timestamp("ns", "UTC")}
+
+_Pairs = Sequence[tuple[str, str]]
+
+
+class _Maps:
+    """A column of maps, as offsets into all keys and all values."""
+
+    def __init__(self) -> None:
+        self._offsets = [0]
+        self._keys: list[str] = []
+        self._values: list[str] = []
+
+    def add(self, pairs: _Pairs) -> None:
+        for key, value in pairs:
+            self._keys.append(key)
+            self._values.append(value)
+        self._offsets.append(len(self._keys))
+
+    def array(self) -> pa.Array:
+        keys, values = pa.array(self._keys, type=pa.string()), pa.array(self._values, type=pa.string())
+        return pa.MapArray.from_arrays(pa.array(self._offsets, type=pa.int32()), keys, values)
+
+
+class _Nested:
+    """Columns of arrays of one length a row: the fields, and a map of attributes."""
+
+    def __init__(self, fields: tuple[str, ...]) -> None:
+        self._offsets = [0]
+        self._fields: dict[str, list[Any]] = {name: [] for name in fields}
+        self._attributes = _Maps()
+
+    def add(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        count = 0
+        for *values, attributes in rows:
+            for column, value in zip(self._fields.values(), values, strict=True):
+                column.append(value)
+            self._attributes.add(attributes)
+            count += 1
+        self._offsets.append(self._offsets[-1] + count)
+
+    def arrays(self) -> dict[str, pa.Array]:
+        offsets = pa.array(self._offsets, type=pa.int32())
+        flat = {
+            name: pa.array(values, type=_NESTED.get(name, pa.string()))
+            for name, values in self._fields.items()
+        }
+        flat["Attributes"] = self._attributes.array()
+        return {name: pa.ListArray.from_arrays(offsets, values) for name, values in flat.items()}
+
+
+def _texts(attributes: Iterable[KeyValue]) -> list[tuple[str, str]]:
+    """Return attributes as text, of a repeated key the last; all but strings as JSON."""
+    pairs = [(pair.key, pair.value.string_value or _text(pair.value)) for pair in attributes]
+    return pairs if len({key for key, _ in pairs}) == len(pairs) else list(dict(pairs).items())
+
+
+def _text(value: AnyValue) -> str:
+    match value.WhichOneof("value"):
+        case "string_value":
+            return ""
+        case "int_value":
+            return str(value.int_value)
+        case "bool_value":
+            return "true" if value.bool_value else "false"
+        case "double_value":
+            return orjson.dumps(value.double_value).decode()
+    return dump_json(to_plain(attribute_value(value)))
+
+
+def _agent_kind(attributes: _Pairs) -> str:
+    """Return which part of an agent a span says it is; empty where it follows no convention that says so."""
+    of = dict(attributes)
+    kind = of.get(openinference.SPAN_KIND) or of.get("gen_ai.span.kind") or of.get("traceloop.span.kind")
+    if kind:
+        return kind.upper()
+    return _OPERATIONS.get(of.get(genai.OPERATION_NAME, ""), "")
+
+
+_OPERATIONS = {
+    "chat": "LLM",
+    "text_completion": "LLM",
+    "generate_content": "LLM",
+    "invoke_agent": "AGENT",
+    "create_agent": "AGENT",
+    "execute_tool": "TOOL",
+    "embeddings": "EMBEDDING",
+}

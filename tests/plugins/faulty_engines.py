@@ -1,0 +1,41 @@
+"""An engine for evaluating processes that fails as the service of a trace says."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+from spanproof.config.engine import OpenEngine, open_engine
+from spanproof.config.model import Config
+from spanproof.evaluators.engine import Engine
+from spanproof.evaluators.model import TraceEvaluation
+from spanproof.trace import Trace
+
+
+class FaultyEngine:
+    """An engine, but for traces of the services `raise`, `exit`, `hang` and `once FILE`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def evaluate(self, trace: Trace) -> TraceEvaluation:
+        fault, _, mark = str(trace.spans[0].resource.get("service.name", "")).partition(" ")
+        if fault == "raise":
+            raise RuntimeError("broken")
+        if fault == "exit":
+            os._exit(7)
+        if fault == "hang":
+            time.sleep(3600)
+        if fault == "once" and not Path(mark).exists():
+            Path(mark).touch()
+            raise RuntimeError("broken once")
+        return self._engine.evaluate(trace)
+
+
+def open_faulty_engine(config: Config) -> OpenEngine:
+    """Open the engine of a configuration, with the faults above."""
+    opened = open_engine(config)
+    return replace(opened, engine=cast("Engine", FaultyEngine(opened.engine)))
