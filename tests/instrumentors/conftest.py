@@ -104,6 +104,8 @@ class Recorded:
                 for name in _SHOWN
                 if name in span.attributes
             ]
+            if "spanproof.environment.packages" in span.attributes:
+                lines.append(f"{margin}  . spanproof.environment: named")
             below = [shown(each, depth + 1) for each in children.pop(span.context.span_id, ())]
             return "".join(["\n".join(lines) + "\n", *(sorted(below) if side_by_side else below)])
 

@@ -123,6 +123,21 @@ class Executor:
 
 
 @dataclass(frozen=True, slots=True)
+class Environment:
+    """What the agent's process ran on, as its instrumentor recorded it.
+
+    Attributes:
+        packages: distributions that it had imported, by name, with their versions.
+        python: the interpreter's implementation and version: `cpython 3.11.7`.
+        platform: as `sysconfig.get_platform()` names it: `linux-x86_64`.
+    """
+
+    packages: Mapping[str, str]
+    python: str | None = None
+    platform: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ExecutedCode:
     """What an instrumentor recorded about code that ran within a span.
 
@@ -194,6 +209,7 @@ class Span:
         truncated: some of the content is known to be cut.
         hidden: the producer kept the content back.
         dropped_attributes: how many attributes the producer's limits removed.
+        environment: of the agent's process, where this span names it.
         attributes, resource: as received.
     """
 
@@ -221,6 +237,7 @@ class Span:
     truncated: bool = False
     hidden: bool = False
     dropped_attributes: int = 0
+    environment: Environment | None = None
     events: tuple[Event, ...] = ()
     attributes: Mapping[str, AttributeValue] = field(default_factory=dict)
     resource: Mapping[str, AttributeValue] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from spanproof.trace.model import Defect, Span
+from spanproof.trace.model import Defect, Environment, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,19 @@ class Trace:
     def roots(self) -> tuple[Span, ...]:
         """Spans without a parent in the trace."""
         return self.children(None)
+
+    def environment(self, run_span_id: str) -> Environment | None:
+        """Return what the process of a run ran on, None where no span names it.
+
+        Taken are the run's own spans and those above it, else all of the trace: a process names its
+        environment on its outermost span, and once more where it has imported more by the end of a later one.
+        """
+        own = [self.span(run_span_id), *self.descendants(run_span_id), *self.ancestors(run_span_id)]
+        named = [each for each in own if each.environment] or [
+            each for each in self.spans if each.environment
+        ]
+        newest = max(named, key=lambda each: each.end_ns, default=None)
+        return None if newest is None else newest.environment
 
     def descendants(self, span_id: str | None) -> Iterator[Span]:
         """Every span below this one, depth first, in order of time."""

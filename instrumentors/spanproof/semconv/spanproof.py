@@ -113,6 +113,18 @@ RUN_VARIABLES: Final = define(
     "JSON object of what the caller put into the interpreter before the first step",
 )  # fmt: skip
 
+# --- the agent's process, on the outermost span of its trace ---
+ENVIRONMENT_PACKAGES: Final = define(
+    "spanproof.environment.packages", "string", '{"numpy":"2.3.4","pandas":"2.3.3"}',
+    "JSON object of the packages that the process had imported by the span's end: distribution to version",
+)  # fmt: skip
+ENVIRONMENT_PYTHON: Final = define(
+    "spanproof.environment.python", "string", "cpython 3.11.7", "the interpreter's implementation and version"
+)
+ENVIRONMENT_PLATFORM: Final = define(
+    "spanproof.environment.platform", "string", "linux-x86_64", "as `sysconfig.get_platform()` names it"
+)
+
 # --- tools and messages ---
 TOOL_POSITIONAL: Final = define(
     "spanproof.tool.call.positional", "string", "[1,2]",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from spanproof.trace import (
+    Environment,
     ExecutedCode,
     Message,
     Payload,
@@ -38,6 +39,7 @@ class Reading:
     error: SpanError | None = None
     truncated: bool = False
     hidden: bool = False
+    environment: Environment | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ def span_of(raw: RawSpan, reading: Reading, dialect: str) -> Span:
         truncated=reading.truncated,
         hidden=reading.hidden or _is_withheld(reading),
         dropped_attributes=raw.dropped,
+        environment=reading.environment,
         events=raw.events,
         attributes=raw.attributes,
         resource=raw.resource,

@@ -11,6 +11,7 @@ from spanproof.semconv import genai
 from spanproof.semconv import openinference as oi
 from spanproof.semconv import spanproof as ours
 from spanproof.trace import (
+    Environment,
     ExecutedCode,
     Executor,
     JsonValue,
@@ -60,6 +61,7 @@ def read(raw: RawSpan) -> Reading:
         error=_error(raw),
         truncated=bool(clipped) and isinstance(clipped, list | str | bool),
         hidden=raw.attributes.get(ours.CONTENT_HIDDEN) is True,
+        environment=_environment(raw),
     )
 
 
@@ -154,6 +156,15 @@ def _usage(raw: RawSpan) -> Usage | None:
         raw.integer(genai.USAGE_INPUT_TOKENS, oi.LLM_TOKEN_COUNT_PROMPT),
         raw.integer(genai.USAGE_OUTPUT_TOKENS, oi.LLM_TOKEN_COUNT_COMPLETION),
     )
+
+
+def _environment(raw: RawSpan) -> Environment | None:
+    """Return what the agent's process ran on; None where the packages are missing or cut."""
+    packages = decoded(raw.first(ours.ENVIRONMENT_PACKAGES))
+    if not isinstance(packages, dict):
+        return None
+    named = {name: version for name, version in packages.items() if isinstance(version, str)}
+    return Environment(named, raw.text(ours.ENVIRONMENT_PYTHON), raw.text(ours.ENVIRONMENT_PLATFORM))
 
 
 def _error(raw: RawSpan) -> SpanError | None:

@@ -26,8 +26,11 @@ from spanproof.semconv import spanproof as ours
 _FOREIGN: Final = {"tool_call": "arguments", "tool_call_response": "response"}
 """Key of a message part that holds a value of the host."""
 _CAPTURE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
-_CAPTURING: Final = ("", "span_only", "span_and_event", "true", "1", "yes", "on")
-_NOT_CAPTURING: Final = ("no_content", "event_only", "false", "0", "no", "off")
+_ENVIRONMENT: Final = "SPANPROOF_RECORD_ENVIRONMENT"
+_YES: Final = ("", "true", "1", "yes", "on")
+_NO: Final = ("false", "0", "no", "off")
+_CAPTURING: Final = (*_YES, "span_only", "span_and_event")
+_NOT_CAPTURING: Final = (*_NO, "no_content", "event_only")
 _SHOWN_CHARS: Final = 120
 """Of an input that is recorded whole elsewhere on its span."""
 _MARK_CHARS: Final = 160
@@ -43,6 +46,8 @@ class ContentPolicy:
         max_value_chars: longer values keep head and tail.
         max_code_chars: the same for code, which is evaluated only when whole.
         redaction: what is kept back of it; several where fields differ in that.
+        environment: the packages that the process has imported, their versions, the interpreter's and the
+            platform are recorded, also where `capture` is off.
         room: characters of a text that is put down as it is; -1 where parts may have to be kept back.
     """
 
@@ -50,6 +55,7 @@ class ContentPolicy:
     max_value_chars: int = 65_536
     max_code_chars: int = 1_048_576
     redaction: Redaction | Sequence[Redaction] | None = None
+    environment: bool = True
     room: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -80,6 +86,10 @@ def policy_from(environ: Mapping[str, str] = os.environ) -> ContentPolicy:
     if capture not in (*_CAPTURING, *_NOT_CAPTURING):
         known = "SPAN_ONLY, SPAN_AND_EVENT, EVENT_ONLY, NO_CONTENT"
         report_variable(_CAPTURE, environ[_CAPTURE], f"is not one of {known}, so no content is recorded")
+    environment = environ.get(_ENVIRONMENT, "").strip().lower()
+    if environment not in (*_YES, *_NO):
+        problem = "is not true or false, so the environment is not recorded"
+        report_variable(_ENVIRONMENT, environ[_ENVIRONMENT], problem)
     limits = (environ.get(f"OTEL_{name}ATTRIBUTE_VALUE_LENGTH_LIMIT", "").strip() for name in ("SPAN_", ""))
     limit = next((int(limit) for limit in limits if limit.isascii() and limit.isdigit()), 1 << 62)
     ceiling = max(limit - _MARK_CHARS, 1)
@@ -87,6 +97,7 @@ def policy_from(environ: Mapping[str, str] = os.environ) -> ContentPolicy:
         capture=capture in _CAPTURING,
         max_value_chars=min(_chars(environ, "SPANPROOF_MAX_VALUE_CHARS", 65_536), ceiling),
         max_code_chars=min(_chars(environ, "SPANPROOF_MAX_CODE_CHARS", 1_048_576), ceiling),
+        environment=environment in _YES,
     )
 
 

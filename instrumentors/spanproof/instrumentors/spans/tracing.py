@@ -13,17 +13,19 @@ from importlib.metadata import version
 from typing import Any, Final, TypeVar
 
 from opentelemetry import trace
-from opentelemetry.context import Context
+from opentelemetry.context import Context, create_key
 from opentelemetry.trace import Link, Span, Status, StatusCode, TracerProvider
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content.capture import Content, ContentPolicy, policy_from
 from spanproof.instrumentors.content.texts import text_of
+from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.spans.cohort import COHORT_KEY, cohort_attributes
 from spanproof.instrumentors.spans.contexts import current
+from spanproof.instrumentors.spans.environment import environment_facts
 from spanproof.instrumentors.spans.fast_span import SPAN_KEY, set_attributes, span_starter
-from spanproof.instrumentors.spans.span_start import SpanStart
-from spanproof.semconv import genai
+from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, TOOL, SpanStart
+from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
 
 ABANDONED: Final = (CancelledError, GeneratorExit)
@@ -31,6 +33,10 @@ ABANDONED: Final = (CancelledError, GeneratorExit)
 _MAX_MESSAGE_CHARS: Final = 16_384
 _MAX_UNTYPED_CHARS: Final = 4_096
 _NO_CONTEXT: Final = Context()
+_WITHIN_KEY: Final = create_key("spanproof-within")
+"""Set in the contexts within a span that names the environment when it ends."""
+_NAMING_ENVIRONMENT: Final = frozenset({AGENT, CHAIN, TOOL})
+"""Kinds of spans within which code may run."""
 _UNKNOWN_ERROR: Final = "_OTHER"
 """OpenTelemetry's value for an error of unknown type."""
 
@@ -44,7 +50,10 @@ class OpenSpan(Content):
         span: the span.
         context: of what happens within it.
         recording: whether attributes written to it are kept.
+        outermost: no span of this process stands above it that names the environment, so this one does.
     """
+
+    outermost = False
 
     def __init__(self, policy: ContentPolicy, span: Span, context: Context) -> None:
         super().__init__(policy)
@@ -63,8 +72,15 @@ class OpenSpan(Content):
         agent's memory until the garbage collector runs.
         """
         self.context = _NO_CONTEXT
+        if self.outermost and self.recording and self.policy.environment:
+            self._name_environment()
         self.write()
         self.span.end()
+
+    @shielded("environment")
+    def _name_environment(self) -> None:
+        trace_id = self.span.get_span_context().trace_id
+        self.attributes.update(environment_facts(trace_id, self.policy.max_value_chars))
 
 
 AnyOpenSpan = TypeVar("AnyOpenSpan", bound=OpenSpan)
@@ -134,7 +150,12 @@ class Tracing:
         # An application's own trace goes on through a run of ours that is not sampled.
         if span.is_recording() or not trace.get_current_span(context).is_recording():
             within[SPAN_KEY] = span
-        return kind(self.policy, span, Context(within))
+        if _WITHIN_KEY in context or start.attributes[openinference.SPAN_KIND] not in _NAMING_ENVIRONMENT:
+            return kind(self.policy, span, Context(within))
+        within[_WITHIN_KEY] = True
+        opened = kind(self.policy, span, Context(within))
+        opened.outermost = True
+        return opened
 
     def content(self) -> Content:
         """Return an empty set of attributes under this tracer's policy."""

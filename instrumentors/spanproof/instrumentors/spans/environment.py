@@ -1,0 +1,118 @@
+"""What this process runs on: the packages it has imported, its interpreter and platform.
+
+The outermost span of ours carries it, and so a trace names the environment in which its code can be run
+again. It is taken when that span ends, not put onto the resource: a resource is fixed before the program
+has imported anything, and agents import lazily. Of one trace's spans a later one repeats it only where
+more has been imported by then.
+
+A package counts where one of its modules is in `sys.modules`; no module is touched. The first time costs
+about 0.5 ms for each package installed, a later time what comparing the names takes, and nothing where the
+number of modules is the same.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+import sys
+import sysconfig
+from collections.abc import Collection, Mapping
+from importlib.metadata import Distribution, distributions
+from typing import Final
+
+from opentelemetry.util.types import AttributeValue
+
+from spanproof.instrumentors.content.plain_json import encode_json
+from spanproof.instrumentors.frameworks.fork_safe import ForkSafeLock
+from spanproof.semconv import spanproof as ours
+
+_ROOT: Final = re.compile(r'^"?(\w+)(?:/|(?:\.[\w-]+)?\.(?:py|so|pyd),)', re.MULTILINE)
+"""The outermost package or module of a path in a wheel's RECORD."""
+_MODULE: Final = re.compile(r'^"?([\w/]+)(?:\.[\w-]+)?\.(?:py|so|pyd),', re.MULTILINE)
+"""A module's path there, without the ABI's tag."""
+_MAX_PACKAGES: Final = 1_000
+_MAX_TRACES: Final = 1_000
+"""Traces that are remembered as having the environment."""
+
+
+class _Imports:
+    """The packages that the process has imported so far."""
+
+    def __init__(self) -> None:
+        self._lock = ForkSafeLock()
+        self._counted = 0
+        self._known: set[str] = set()
+        self._packages: dict[str, str] = {}
+        self._not_imported: list[tuple[Distribution, frozenset[str]]] | None = None
+        self._facts: Mapping[str, AttributeValue] = {}
+
+    def facts(self) -> Mapping[str, AttributeValue]:
+        """Return the attributes; the same object as before where no other package has been imported."""
+        if len(sys.modules) == self._counted:
+            return self._facts
+        with self._lock:
+            modules = set(sys.modules)
+            if self._add_packages(modules, modules - self._known) or not self._facts:
+                found = sorted(self._packages.items())[:_MAX_PACKAGES]
+                self._facts = {
+                    ours.ENVIRONMENT_PACKAGES: encode_json(dict(found)),
+                    ours.ENVIRONMENT_PYTHON: f"{sys.implementation.name} {platform.python_version()}",
+                    ours.ENVIRONMENT_PLATFORM: sysconfig.get_platform(),
+                }
+            self._known, self._counted = modules, len(modules)
+            return self._facts
+
+    def _add_packages(self, modules: Collection[str], new: Collection[str]) -> bool:
+        """Add what has been imported since; returns whether there was anything."""
+        before = len(self._packages)
+        roots = {name.partition(".")[0] for name in new}
+        left = []
+        if self._not_imported is None:
+            self._not_imported = [(each, _roots_of(each)) for each in distributions()]
+        for installed, own_roots in self._not_imported:
+            if roots.isdisjoint(own_roots) or not _is_imported(installed, modules):
+                left.append((installed, own_roots))
+                continue
+            metadata = installed.metadata
+            if metadata["Name"] and metadata["Version"]:
+                # The first of two is the one that is imported.
+                self._packages.setdefault(metadata["Name"], metadata["Version"])
+        self._not_imported = left
+        return len(self._packages) > before
+
+
+def _roots_of(installed: Distribution) -> frozenset[str]:
+    """Return the first parts of the names of a distribution's modules."""
+    record = installed.read_text("RECORD")
+    if record is None:  # it was not installed from a wheel
+        return frozenset((installed.read_text("top_level.txt") or "").split())
+    return frozenset(_ROOT.findall(record))
+
+
+def _is_imported(installed: Distribution, modules: Collection[str]) -> bool:
+    """Return whether one of its modules is imported; a root may be a namespace of several distributions."""
+    record = installed.read_text("RECORD")
+    if record is None:
+        return True
+    paths = (found[1] for found in _MODULE.finditer(record))
+    return any(path.removesuffix("/__init__").replace("/", ".") in modules for path in paths)
+
+
+_imports = _Imports()
+_recorded: dict[int, Mapping[str, AttributeValue]] = {}
+
+
+def environment_facts(trace_id: int, max_chars: int) -> Mapping[str, AttributeValue]:
+    """Return the attributes that name the environment; none where a span of this trace has them already.
+
+    Args:
+        trace_id: of the trace.
+        max_chars: of a value; packages that take more would be cut and are left out.
+    """
+    facts = _imports.facts()
+    if _recorded.get(trace_id) is facts or len(str(facts[ours.ENVIRONMENT_PACKAGES])) > max_chars:
+        return {}
+    if len(_recorded) >= _MAX_TRACES:
+        _recorded.clear()
+    _recorded[trace_id] = facts
+    return facts
