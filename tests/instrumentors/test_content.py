@@ -21,9 +21,8 @@ from spanproof.instrumentors import (
     uninstrument,
 )
 from spanproof.instrumentors.content.capture import Content, policy_from
-from spanproof.instrumentors.content.plain_json import plain_json
 from spanproof.instrumentors.content.redaction import redactor_of
-from spanproof.instrumentors.content.serialise import Encoded, encode
+from spanproof.instrumentors.content.serialise import Encoded, encode, plain_json
 from spanproof.instrumentors.content.texts import clip, well_formed
 from spanproof.instrumentors.frameworks.diagnostics import reset_diagnostics
 

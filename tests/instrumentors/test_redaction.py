@@ -15,8 +15,7 @@ from spanproof.instrumentors import (
     uninstrument,
 )
 from spanproof.instrumentors.content.capture import Content
-from spanproof.instrumentors.content.json_paths import parse
-from spanproof.instrumentors.content.redaction import redactor_of
+from spanproof.instrumentors.content.redaction import parse, redactor_of
 from spanproof.instrumentors.content.serialise import encode
 
 from .coders import ScriptedChatModel, coder

@@ -15,7 +15,6 @@ _BLOCKED = "import sys\nsys.modules['orjson'] = None\n"
 _VALUES = """
 import json, random
 from spanproof.instrumentors.content.capture import Content, ContentPolicy
-from spanproof.instrumentors.content import plain_json
 chance = random.Random(7)
 texts = ["", "plain", 'q"uo\\\\te', "\\x00\\x1f\\x7f", "\\u2028 é 😀", "lone \\ud800", "x" * 300]
 numbers = [0, -1, 2**31, 2**53 + 1, 2**64, -(2**70), 0.1, -0.0, 1e16, 1e-7, 1.5e300, float("nan")]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from opentelemetry import trace
 
-from spanproof.instrumentors.content.arguments import arguments_named, parameters_of
+from spanproof.instrumentors.content.code_tools import arguments_named, parameters_of
 from spanproof.instrumentors.frameworks.delegate import Delegate
 from spanproof.instrumentors.frameworks.registry import load_guard
 from spanproof.instrumentors.spans.cohort import cohort_attributes

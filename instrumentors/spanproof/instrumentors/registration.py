@@ -22,7 +22,6 @@ from opentelemetry.sdk.resources import SERVICE_NAME
 from opentelemetry.sdk.trace import TracerProvider
 
 from spanproof.instrumentors.content.capture import ContentPolicy
-from spanproof.instrumentors.decorating import configure
 from spanproof.instrumentors.frameworks.diagnostics import swallowed
 from spanproof.instrumentors.frameworks.fork_safe import ForkSafeLock
 from spanproof.instrumentors.frameworks.registry import FRAMEWORKS, Instrumentor, load_instrumentor
@@ -32,6 +31,7 @@ from spanproof.instrumentors.provider.releases import check_release
 from spanproof.instrumentors.provider.tracer_provider import find_or_build, is_disabled
 from spanproof.instrumentors.spans.cohort import CohortProcessor
 from spanproof.instrumentors.spans.tracing import Tracing
+from spanproof.instrumentors.trace import configure
 from spanproof.semconv import openinference
 
 _DEFAULT_FRAMEWORKS: Final = ("smolagents", "langchain")

@@ -17,42 +17,109 @@ is given and returns is recorded. Outside of a sampled trace nothing is looked a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextvars import Token
-from dataclasses import dataclass
+from functools import partial, wraps
 from types import TracebackType
-from typing import Any, Self, TypeVar, overload
+from typing import Any, Final, Self, TypeVar, overload
 
 from opentelemetry import trace as otel
 from opentelemetry.context import Context
 
+from spanproof.instrumentors.content.capture import Content, ContentPolicy
+from spanproof.instrumentors.content.code_tools import Parameters, parameters_of
 from spanproof.instrumentors.content.texts import text_of
-from spanproof.instrumentors.decorating import (
-    close_span,
-    configure,
-    current_tracing,
-    decorated,
-    describe,
-    open_span,
-)
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.spans.contexts import attach, current, detach_anywhere
 from spanproof.instrumentors.spans.fast_span import set_attributes
-from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, TOOL
-from spanproof.instrumentors.spans.tracing import OpenSpan
+from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, TOOL, make_start
+from spanproof.instrumentors.spans.streams import drive
+from spanproof.instrumentors.spans.tracing import ABANDONED, OpenSpan, Tracing
+from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
 __all__ = ["Block", "agent", "configure", "record_execution", "step", "tool"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
+_NAMES: Final = {AGENT: genai.AGENT_NAME, TOOL: genai.TOOL_NAME}
+_MAX_ITEMS: Final = 1_000
+"""Items of a generator up to which they are its output; those of a longer one are not kept."""
 
-@dataclass(slots=True, eq=False)
-class _Entered:
-    """One entering of a block; without a span where none could be begun."""
+_tracing: Tracing | None = None
 
-    opened: OpenSpan | None
-    token: Token[Context] | None
+
+def configure(provider: otel.TracerProvider | None = None, content: ContentPolicy | None = None) -> None:
+    """Send these spans to a provider (the global one when None); `register()` does it."""
+    global _tracing
+    _tracing = Tracing("trace", provider, content)
+
+
+def current_tracing() -> Tracing:
+    """Return the tracing that these spans are made by."""
+    if _tracing is None:
+        configure()
+    assert _tracing is not None
+    return _tracing
+
+
+class _Work:
+    """A span around the host's work, current from `__enter__` to `__exit__`.
+
+    Attributes:
+        opened: the span, None where none could be started.
+    """
+
+    def __init__(self, kind: str, name: str) -> None:
+        self._kind = kind
+        self._token: Token[Context] | None = None
+        self.opened = _open(kind, name)
+
+    def describe(self, fill: Callable[[Content], None]) -> None:
+        """Put content onto the span."""
+        if self.opened is not None:
+            _describe(self.opened, fill)
+
+    def __enter__(self) -> Self:
+        if self.opened is not None:
+            self._token = attach(self.opened.context)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, stack: TracebackType | None
+    ) -> None:
+        if self._token is not None:
+            detach_anywhere(self._token)
+        self.end(error)
+
+    def end(self, error: BaseException | None) -> None:
+        """End the span, failed where there is an error other than that the caller abandoned it."""
+        if self.opened is not None:
+            _close(self.opened, self._kind, error)
+
+
+@shielded("trace.open")
+def _open(kind: str, name: str) -> OpenSpan:
+    name = text_of(name)
+    facts = {_NAMES[kind]: name} if kind in _NAMES else {}
+    return current_tracing().open(make_start(name, kind, facts))
+
+
+@shielded("trace.describe")
+def _describe(opened: OpenSpan, fill: Callable[[Content], None]) -> None:
+    if opened.recording:
+        fill(opened)
+        opened.write()
+
+
+@shielded("trace.close")
+def _close(opened: OpenSpan, kind: str, error: BaseException | None) -> None:
+    if error is not None and not isinstance(error, ABANDONED):
+        current_tracing().fail(opened.span, error)
+        if kind == AGENT:
+            opened.span.set_attribute(ours.RUN_ENDING, "failed")
+    opened.close()
 
 
 class Block:
@@ -61,11 +128,11 @@ class Block:
     It may be entered again before it is left, also by another thread: each entering has a span of its own.
     """
 
-    def __init__(self, kind: str, name: str | None, entered: _Entered | None = None) -> None:
+    def __init__(self, kind: str, name: str | None, entered: _Work | None = None) -> None:
         self._kind = kind
         self._name = name
         self._last = entered
-        self._not_left: list[_Entered] = []
+        self._not_left: list[_Work] = []
 
     def __call__(self, function: _F) -> _F:
         """Decorate a function.
@@ -74,25 +141,20 @@ class Block:
             TypeError: it is a class or a property, which would no longer be one.
         """
         name = self._name or str(getattr(function, "__name__", self._kind.lower()))
-        wrapped: Any = decorated(self._kind, name, function)
+        wrapped: Any = _decorate(self._kind, name, function)
         return wrapped  # type: ignore[no-any-return]
 
     def __enter__(self) -> Self:
-        opened = open_span(self._kind, self._name or self._kind.lower())
-        entered = self._last = _Entered(opened, None if opened is None else attach(opened.context))
-        self._not_left.append(entered)
-        return type(self)(self._kind, self._name, entered)
+        self._last = _Work(self._kind, self._name or self._kind.lower()).__enter__()
+        self._not_left.append(self._last)
+        return type(self)(self._kind, self._name, self._last)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, stack: TracebackType | None
     ) -> None:
-        entered = self._left_here()
-        if entered is None:
-            return
-        if entered.token is not None:
-            detach_anywhere(entered.token)
-        if entered.opened is not None:
-            close_span(entered.opened, self._kind, error)
+        left = self._left_here()
+        if left is not None:
+            left.__exit__(kind, error, stack)
 
     @property
     def trace_id(self) -> str | None:
@@ -104,15 +166,15 @@ class Block:
 
     def input(self, value: object) -> None:
         """Record what the block works on."""
-        if self._last is not None and self._last.opened is not None:
-            describe(self._last.opened, lambda content: content.input(value))
+        if self._last is not None:
+            self._last.describe(lambda content: content.input(value))
 
     def output(self, value: object) -> None:
         """Record what the block came to."""
-        if self._last is not None and self._last.opened is not None:
-            describe(self._last.opened, lambda content: content.output(value))
+        if self._last is not None:
+            self._last.describe(lambda content: content.output(value))
 
-    def _left_here(self) -> _Entered | None:
+    def _left_here(self) -> _Work | None:
         """Return the entering that is left: the one whose context is current, else the last."""
         if not self._not_left:  # what `__enter__` gave is left by hand
             return self._last
@@ -199,3 +261,176 @@ def _made(kind: str, target: Any, name: str | None) -> Any:
     if callable(target) or hasattr(type(target), "__get__"):
         return Block(kind, name)(target)
     return Block(kind, name or target)
+
+
+def _decorate(kind: str, name: str, function: Any) -> Any:
+    """Return the function or method with each call of it within a span."""
+    if isinstance(function, classmethod | staticmethod):
+        return type(function)(_decorate(kind, name, function.__func__))
+    if isinstance(function, type) or not callable(function):
+        remedy = (
+            "methods of the class" if isinstance(function, type) else "function itself, below its wrapper"
+        )
+        raise TypeError(f"{function!r} cannot be traced; decorate the {remedy}")
+    begin = partial(_Call, kind, name, parameters_of(function))
+    shape = _shape_of(function)
+    if inspect.isasyncgenfunction(shape):
+        return _async_generator(begin, function)
+    if inspect.isgeneratorfunction(shape):
+        return _generator(begin, function)
+    if inspect.iscoroutinefunction(shape):
+        return _coroutine(begin, function)
+    return _plain(begin, function)
+
+
+def _shape_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function that decides the shape: the `__call__` of an object that is not one itself."""
+    while isinstance(function, partial):
+        function = function.func
+    return function if inspect.isroutine(function) else type(function).__call__
+
+
+class _Call(_Work):
+    """One call of a decorated function."""
+
+    def __init__(
+        self, kind: str, name: str, parameters: Parameters, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> None:
+        super().__init__(kind, name)
+        self._returned = False
+        self.describe(lambda content: _record_call(content, kind, parameters, args, kwargs))
+
+    def returned(self, result: Any) -> Any:
+        """Record the result, and return it."""
+        self._returned = True
+        self.describe(lambda content: _record_result(content, self._kind, result))
+        return result
+
+    def end(self, error: BaseException | None) -> None:
+        """End the span; what is raised after the result was returned is not the function's."""
+        super().end(None if self._returned else error)
+
+
+def _plain(begin: Callable[..., _Call], function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        with begin(args, kwargs) as call:
+            return call.returned(function(*args, **kwargs))
+
+    return called
+
+
+def _coroutine(begin: Callable[..., _Call], function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    async def awaited(*args: Any, **kwargs: Any) -> Any:
+        with begin(args, kwargs) as call:
+            return call.returned(await function(*args, **kwargs))
+
+    return awaited
+
+
+def _generator(begin: Callable[..., _Call], function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def generated(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+        call, items = begin(args, kwargs), _Items()
+        context = current() if call.opened is None else call.opened.context
+        try:
+            stream = function(*args, **kwargs)
+        except BaseException as error:
+            call.end(error)
+            raise
+        ended: list[BaseException | None] = []
+        try:
+            returned = yield from drive(stream, context, items.add, ended.append)
+            call.returned(items.kept if returned is None else returned)
+            return returned
+        finally:
+            call.end(ended[0] if ended else None)
+
+    return generated
+
+
+def _async_generator(begin: Callable[..., _Call], function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    async def generated(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
+        call, items = begin(args, kwargs), _Items()
+        failure: BaseException | None = None
+        try:
+            stream = function(*args, **kwargs)
+            advance: Callable[[], Awaitable[Any]] = stream.__anext__
+            while True:
+                try:
+                    item = await _within(call.opened, advance)
+                except StopAsyncIteration:
+                    call.returned(items.kept)
+                    return
+                items.add(item)
+                try:
+                    sent = yield item
+                except GeneratorExit:
+                    await _within(call.opened, stream.aclose)
+                    raise
+                except BaseException as thrown:  # noqa: BLE001 - the generator's own to handle
+                    advance = partial(stream.athrow, thrown)
+                else:
+                    advance = partial(stream.asend, sent)
+        except BaseException as error:
+            failure = error
+            raise
+        finally:
+            call.end(failure)
+
+    return generated
+
+
+async def _within(opened: OpenSpan | None, act: Callable[[], Awaitable[Any]]) -> Any:
+    if opened is None:
+        return await act()
+    token = attach(opened.context)
+    try:
+        return await act()
+    finally:
+        detach_anywhere(token)
+
+
+class _Items:
+    """What a generator has yielded; None once it is too much to keep."""
+
+    def __init__(self) -> None:
+        self.kept: list[Any] | None = []
+
+    def add(self, item: Any) -> None:
+        if self.kept is not None and len(self.kept) == _MAX_ITEMS:
+            self.kept = None
+        if self.kept is not None:
+            self.kept.append(item)
+
+
+def _record_call(
+    content: Content,
+    kind: str,
+    parameters: Parameters,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> None:
+    if not content.visible:
+        return
+    bound = parameters.bind(args, kwargs)
+    if bound.positional and kind == TOOL:
+        content.json(ours.TOOL_POSITIONAL, list(bound.positional))
+    if kind == TOOL:
+        content.input_json(genai.TOOL_CALL_ARGUMENTS, bound.named)
+        return
+    named = list(bound.named.values())
+    # An agent's task is what it is called with when that is one thing; else the names are needed.
+    content.input(named[0] if kind == AGENT and len(named) == 1 else bound.named)
+
+
+def _record_result(content: Content, kind: str, result: Any) -> None:
+    if kind == AGENT:
+        content.fact(ours.RUN_ENDING, "answered")
+    if kind == TOOL:
+        content.result_type(result)
+        content.output_json(genai.TOOL_CALL_RESULT, result)
+    else:
+        content.output(result)

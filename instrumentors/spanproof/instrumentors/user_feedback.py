@@ -17,9 +17,9 @@ from opentelemetry.trace import (
     format_trace_id,
 )
 
-from spanproof.instrumentors.decorating import current_tracing
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.spans.span_start import make_start
+from spanproof.instrumentors.trace import current_tracing
 from spanproof.semconv import spanproof as ours
 
 FEEDBACK_KINDS: Final = ("thumbs_up", "thumbs_down", "rerun", "revert", "escalation")

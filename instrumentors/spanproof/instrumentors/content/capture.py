@@ -15,9 +15,14 @@ from typing import Any, Final
 
 from opentelemetry.util.types import AttributeValue
 
-from spanproof.instrumentors.content.plain_json import is_plain, json_or_none, plain_json
 from spanproof.instrumentors.content.redaction import Redaction, Redactor, redactor_of
-from spanproof.instrumentors.content.serialise import encode, redacted_text
+from spanproof.instrumentors.content.serialise import (
+    encode,
+    is_plain,
+    json_or_none,
+    plain_json,
+    redacted_text,
+)
 from spanproof.instrumentors.content.texts import clip, text_of, type_name, well_formed
 from spanproof.instrumentors.provider.environment import report_variable
 from spanproof.semconv import genai, openinference

@@ -22,7 +22,7 @@ from typing import Final
 
 from opentelemetry.util.types import AttributeValue
 
-from spanproof.instrumentors.content.plain_json import encode_json
+from spanproof.instrumentors.content.serialise import encode_json
 from spanproof.instrumentors.frameworks.fork_safe import ForkSafeLock
 from spanproof.semconv import spanproof as ours
 

@@ -15,15 +15,15 @@ from spanproof.instrumentors.content.messages import (
     tool_call_part,
     tool_response_part,
 )
-from spanproof.instrumentors.content.reading import (
+from spanproof.instrumentors.content.texts import (
     attribute,
     count_or_none,
     elements,
     is_a,
     member,
+    text_of,
     text_or_none,
 )
-from spanproof.instrumentors.content.texts import text_of
 
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant", "function": "tool"}
 _FINISH_REASONS = {

@@ -13,7 +13,7 @@ from typing import Any
 
 from langchain_core.tools import BaseTool, ToolException
 
-from spanproof.instrumentors.content.arguments import bind
+from spanproof.instrumentors.content.code_tools import bind
 from spanproof.instrumentors.guard import CodeRefused, Guard, has_argument, texts_in
 
 

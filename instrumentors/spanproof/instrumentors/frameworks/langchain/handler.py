@@ -21,7 +21,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from spanproof.instrumentors.content.messages import History, Message
 from spanproof.instrumentors.frameworks.diagnostics import shielded, swallowed
 from spanproof.instrumentors.frameworks.langchain import records
-from spanproof.instrumentors.frameworks.langchain.state import RunRecord
+from spanproof.instrumentors.frameworks.langchain.records import RunRecord
 from spanproof.instrumentors.spans.contexts import attach, current, detach_anywhere
 from spanproof.instrumentors.spans.span_start import (
     AGENT,

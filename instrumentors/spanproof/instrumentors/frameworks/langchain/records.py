@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import Token
 from typing import Any
 
 from langchain_core.messages import BaseMessage, ToolMessage
+from opentelemetry.context import Context
 from opentelemetry.trace import Span, Status, StatusCode
 
-from spanproof.instrumentors.content.capture import Content
+from spanproof.instrumentors.content.capture import Content, ContentPolicy
 from spanproof.instrumentors.content.code_tools import record_call
 from spanproof.instrumentors.content.messages import (
     History,
@@ -19,7 +21,7 @@ from spanproof.instrumentors.content.messages import (
     record_usage,
     text_part,
 )
-from spanproof.instrumentors.content.reading import (
+from spanproof.instrumentors.content.texts import (
     attribute,
     elements,
     first,
@@ -27,11 +29,10 @@ from spanproof.instrumentors.content.reading import (
     items,
     member,
     number_or_none,
+    text_of,
     text_or_none,
 )
-from spanproof.instrumentors.content.texts import text_of
 from spanproof.instrumentors.frameworks.langchain import conversation
-from spanproof.instrumentors.frameworks.langchain.state import RunRecord
 from spanproof.instrumentors.spans.span_start import AGENT
 from spanproof.instrumentors.spans.tracing import OpenSpan
 from spanproof.semconv import genai, openinference
@@ -217,3 +218,27 @@ def _arguments(inputs: Any, input_str: Any) -> Mapping[str, Any]:
     except (TypeError, ValueError, RecursionError):
         decoded = None
     return decoded if type(decoded) is dict else {"input": input_str}
+
+
+class RunRecord(OpenSpan):
+    """A LangChain run that has begun, and its span.
+
+    Attributes:
+        name: as LangChain shows it.
+        kind: of the span; a CHAIN becomes an AGENT when it turns out to be a graph.
+        history: what the model calls of the whole run were given.
+        parent: the run it belongs to.
+        graph: it is known to be a graph.
+        suspended: an interrupt left it waiting for an answer.
+        inputs: what a chain was given, for when it turns out to be a graph.
+        token: of a tool's attached context.
+    """
+
+    def __init__(self, policy: ContentPolicy, span: Span, context: Context) -> None:
+        super().__init__(policy, span, context)
+        self.name = self.kind = ""
+        self.history = History()
+        self.parent: RunRecord | None = None
+        self.graph = self.suspended = False
+        self.inputs: Any = None
+        self.token: Token[Context] | None = None

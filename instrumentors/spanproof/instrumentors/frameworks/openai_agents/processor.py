@@ -17,7 +17,7 @@ from agents.tracing import TracingProcessor, get_current_trace
 from opentelemetry.context import Context
 
 from spanproof.instrumentors.content.messages import History
-from spanproof.instrumentors.content.reading import member, text_or_none
+from spanproof.instrumentors.content.texts import member, text_or_none
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.openai_agents import records
 from spanproof.instrumentors.spans.contexts import attach, current, detach_anywhere

@@ -20,15 +20,15 @@ from spanproof.instrumentors.content.messages import (
     tool_call_part,
     tool_response_part,
 )
-from spanproof.instrumentors.content.reading import (
+from spanproof.instrumentors.content.texts import (
     attribute,
     count_or_none,
     elements,
     is_a,
     member,
+    text_of,
     text_or_none,
 )
-from spanproof.instrumentors.content.texts import text_of
 from spanproof.instrumentors.spans.span_start import make_tool_start
 from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing
 from spanproof.semconv import genai, openinference

@@ -8,15 +8,15 @@ from typing import Any
 from opentelemetry.trace import Span
 
 from spanproof.instrumentors.content.messages import History, Message, text_part, tool_call_part
-from spanproof.instrumentors.content.reading import (
+from spanproof.instrumentors.content.texts import (
     attribute,
     count_or_none,
     elements,
     is_a,
     member,
+    text_of,
     text_or_none,
 )
-from spanproof.instrumentors.content.texts import text_of
 
 _MODELS = "smolagents.models"
 _ROLES = {"tool-call": "assistant", "tool-response": "tool"}

@@ -10,12 +10,12 @@ from typing import Any
 from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.content.capture import Content, ContentPolicy
-from spanproof.instrumentors.content.reading import attribute, member
+from spanproof.instrumentors.content.texts import attribute, member, text_of, text_or_none
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.patching import Method
-from spanproof.instrumentors.frameworks.smolagents.causes import chain_of
 from spanproof.instrumentors.frameworks.smolagents.state import RunState, StepState, place_of
 from spanproof.instrumentors.spans.contexts import attach, current, detach
+from spanproof.instrumentors.spans.tracing import Tracing
 from spanproof.semconv import spanproof as ours
 
 _PRINTS = "_print_outputs"
@@ -120,3 +120,128 @@ def _note_failure(step: StepState, error: BaseException) -> None:
     chain = chain_of(error, run.handled if run else None)
     if len(chain) > len(step.chain):
         step.chain = chain
+
+
+def record_outcome(tracing: Tracing, run: RunState, state: StepState, memory_step: Any) -> None:
+    """Record a step from its memory step and from what was observed of the executor."""
+    content = state.opened
+    if type(memory_step).__name__ == "PlanningStep":
+        if content.visible:
+            content.output(memory_step.plan)
+    else:
+        _record_action(content, run, state, memory_step)
+    usage = getattr(memory_step, "token_usage", None)
+    if usage is not None and type(usage).__module__ == "smolagents.monitoring":
+        # Own names: a backend would add up a step's tokens and those of its calls.
+        given, written = usage.input_tokens, usage.output_tokens
+        if type(given) is int and type(written) is int:
+            content.attributes[ours.STEP_INPUT_TOKENS] = given
+            content.attributes[ours.STEP_OUTPUT_TOKENS] = written
+    error = getattr(memory_step, "error", None) or state.failure
+    if error is not None:
+        _record_error(tracing, run, state, error)
+
+
+def _record_action(content: Content, run: RunState, state: StepState, memory_step: Any) -> None:
+    code, executor = state.code, state.executor
+    if code is not None:
+        content.attributes[ours.EXECUTION_DURATION] = state.duration_s
+    else:
+        code = text_or_none(attribute(memory_step, "code_action"))
+        executor = attribute(run.agent, "python_executor")
+    if code is not None:
+        if run.executor is not executor:
+            describe_executor(run, executor)
+        content.attributes.update(run.executor_facts)
+        if content.visible:
+            content.code(code, None)
+            content.input(code)
+    is_final = bool(memory_step.is_final_answer)
+    if is_final:
+        content.attributes[ours.EXECUTION_IS_FINAL] = True
+    if content.visible:
+        _record_output(content, state, memory_step, is_final=is_final)
+
+
+def _record_output(content: Content, state: StepState, memory_step: Any, *, is_final: bool) -> None:
+    if memory_step.observations is not None and state.printed:
+        content.text(ours.EXECUTION_OBSERVATION, memory_step.observations)
+    output = memory_step.action_output
+    if output is None:
+        output = attribute(state.answered, "output")
+    if state.returned is not None:
+        output = attribute(state.returned, "output", output)
+        content.text(ours.EXECUTION_LOGS, attribute(state.returned, "logs", ""))
+    elif state.code is not None and state.printed:
+        # Of code that raised, the framework keeps what it printed in the observation alone, if anything.
+        shown = text_of(memory_step.observations or "")
+        content.text(ours.EXECUTION_LOGS, shown.removeprefix("Execution logs:\n"))
+    if output is None and not is_final:
+        return
+    content.document(ours.EXECUTION_OUTPUT, ours.EXECUTION_OUTPUT_MIME_TYPE, output)
+    content.output(output)
+
+
+def _record_error(tracing: Tracing, run: RunState, state: StepState, error: BaseException) -> None:
+    chain = chain_of(error, run.handled)
+    if state.chain and is_execution_error(error):
+        # Raised again in this thread, the executor's exception has lost its cause; its own thread saw it.
+        chain = (error, *state.chain)
+    real = real_cause(chain)
+    tracing.fail(
+        state.opened.span,
+        error,
+        error_type=type(real).__name__,
+        message=text_of(error),
+        chain=[type(each).__name__ for each in chain],
+        stack=state.code is None,
+    )
+
+
+_MAX_LINKS = 20
+
+_WRAPPERS = {
+    "AgentError",
+    "AgentExecutionError",
+    "AgentGenerationError",
+    "AgentToolExecutionError",
+    "InterpreterError",
+}
+"""The framework's classes that say where something failed, not what; its others (a parsing error, the
+executor's timeout) are the reason themselves."""
+
+
+def chain_of(error: BaseException, outside: BaseException | None) -> tuple[BaseException, ...]:
+    """Return the exception and its causes, up to what the host was handling before.
+
+    Args:
+        error: the outermost exception.
+        outside: the exception the host was handling; Python links it to whatever is raised meanwhile.
+    """
+    chain: list[BaseException] = []
+    at: BaseException | None = error
+    # By identity: an exception may say that it equals another, or that it is false.
+    while at is not None and at is not outside and not _holds(chain, at) and len(chain) < _MAX_LINKS:
+        chain.append(at)
+        cause = at.__cause__
+        at = cause if cause is not None or at.__suppress_context__ else at.__context__
+    return tuple(chain)
+
+
+def real_cause(chain: tuple[BaseException, ...]) -> BaseException:
+    """Return the first exception that is no wrapper; the innermost when all are."""
+    return next((each for each in chain if not _is_wrapper(each)), chain[-1])
+
+
+def is_execution_error(error: BaseException) -> bool:
+    """Return whether a step failed while its code ran."""
+    return any(kind.__name__ == "AgentExecutionError" for kind in type(error).__mro__)
+
+
+def _holds(chain: list[BaseException], error: BaseException) -> bool:
+    return any(each is error for each in chain)
+
+
+def _is_wrapper(error: BaseException) -> bool:
+    kind = type(error)
+    return kind.__name__ in _WRAPPERS and (kind.__module__ or "").split(".", 1)[0] == "smolagents"

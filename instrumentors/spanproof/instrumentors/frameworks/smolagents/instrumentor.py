@@ -11,8 +11,7 @@ from typing import Any
 
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.patching import Hook, Patches
-from spanproof.instrumentors.frameworks.smolagents import execution, models, runs, steps, tools
-from spanproof.instrumentors.frameworks.smolagents.calls import trace_call
+from spanproof.instrumentors.frameworks.smolagents import calls, execution, runs, steps
 from spanproof.instrumentors.spans.tracing import Tracing
 
 _HOOKS = ("run", "__call__", "_finalize_step", "_generate_planning_step", "_handle_max_steps_reached")
@@ -44,13 +43,13 @@ class Instrumentor:
             )
         hooks: list[tuple[Any, str, Hook]] = [
             (base, "run", partial(runs.trace_run, tracing, self.adopt)),
-            (base, "__call__", partial(trace_call, tracing, tools.AGENT_CALL)),
+            (base, "__call__", partial(calls.trace_call, tracing, calls.AGENT_CALL)),
             (base, "_finalize_step", partial(steps.trace_finalize, tracing)),
             (base, "_generate_planning_step", partial(steps.trace_planning, tracing)),
             (base, "_handle_max_steps_reached", partial(steps.trace_max_steps, tracing)),
             (local_python_executor, "timeout", execution.carry_context),
-            (smolagents.Tool, "__call__", partial(trace_call, tracing, tools.TOOL_CALL)),
-            (smolagents.Model, "__call__", partial(models.adopt_and_call, self.adopt_model)),
+            (smolagents.Tool, "__call__", partial(calls.trace_call, tracing, calls.TOOL_CALL)),
+            (smolagents.Model, "__call__", partial(calls.adopt_and_call, self.adopt_model)),
         ]
         for owner, name, hook in hooks:
             patches.replace(owner, name, hook)
@@ -67,7 +66,7 @@ class Instrumentor:
         replace(type(agent), "_step_stream", partial(steps.trace_step, tracing))
         self.adopt_model(agent.model)
         for tool in (agent.tools or {}).values():
-            replace(type(tool), "__call__", partial(trace_call, tracing, tools.TOOL_CALL))
+            replace(type(tool), "__call__", partial(calls.trace_call, tracing, calls.TOOL_CALL))
         executor = getattr(agent, "python_executor", None)
         if executor is not None:
             replace(type(executor), "__call__", execution.trace_executor)
@@ -76,5 +75,5 @@ class Instrumentor:
     def adopt_model(self, model: Any) -> None:
         """Instrument a model's class."""
         replace, tracing = self._patches.replace_inherited, self._tracing
-        replace(type(model), "generate", partial(trace_call, tracing, models.MODEL_CALL))
-        replace(type(model), "generate_stream", partial(models.trace_stream, tracing))
+        replace(type(model), "generate", partial(calls.trace_call, tracing, calls.MODEL_CALL))
+        replace(type(model), "generate_stream", partial(calls.trace_stream, tracing))

@@ -9,15 +9,21 @@ from typing import Any, Final
 
 from opentelemetry.context import Context
 
-from spanproof.instrumentors.content.arguments import bind, parameters_of
 from spanproof.instrumentors.content.capture import Content
+from spanproof.instrumentors.content.code_tools import bind, parameters_of
 from spanproof.instrumentors.content.messages import text_part
-from spanproof.instrumentors.content.reading import attribute, count_or_none, is_a, text_or_none
-from spanproof.instrumentors.content.texts import text_of, type_name
+from spanproof.instrumentors.content.texts import (
+    attribute,
+    count_or_none,
+    is_a,
+    text_of,
+    text_or_none,
+    type_name,
+)
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.patching import Method
+from spanproof.instrumentors.frameworks.smolagents.calls import definitions
 from spanproof.instrumentors.frameworks.smolagents.state import RunState, add_run, context_of_run, remove_run
-from spanproof.instrumentors.frameworks.smolagents.tools import definitions
 from spanproof.instrumentors.spans.contexts import attach, current, detach
 from spanproof.instrumentors.spans.span_start import AGENT, make_start
 from spanproof.instrumentors.spans.streams import drive

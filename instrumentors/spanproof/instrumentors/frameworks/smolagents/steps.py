@@ -14,7 +14,7 @@ from opentelemetry.util.types import AttributeValue
 
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.patching import Method
-from spanproof.instrumentors.frameworks.smolagents.outcome import record_outcome
+from spanproof.instrumentors.frameworks.smolagents.execution import record_outcome
 from spanproof.instrumentors.frameworks.smolagents.state import PLACE, Place, RunState, StepState, run_of
 from spanproof.instrumentors.spans.contexts import attach, detach
 from spanproof.instrumentors.spans.span_start import CHAIN, SpanStart, make_start
