@@ -12,11 +12,9 @@ import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Final
-
-_Check = Callable[[str], tuple[str, str | None]]
-"""Takes a value; returns what of it can be used, and what is wrong with the rest."""
 
 _QUEUE: Final = "OTEL_BSP_MAX_QUEUE_SIZE"
 _BATCH: Final = "OTEL_BSP_MAX_EXPORT_BATCH_SIZE"
@@ -30,42 +28,50 @@ class Misconfigured(Exception):  # noqa: N818 - counted, never raised
     """A variable has a value that cannot be used."""
 
 
-def _whole_number(least: int) -> _Check:
-    def check(value: str) -> tuple[str, str | None]:
-        if value.isascii() and value.isdigit() and int(value) >= least:
-            return value, None
-        return "", f"is not a whole number from {least} up"
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What the SDK can read of a variable.
 
-    return check
+    Attributes:
+        accepts: a value, or each item of a list.
+        problem: with a value that is not accepted.
+        is_list: items are separated by commas.
+    """
+
+    accepts: Callable[[str], bool]
+    problem: str
+    is_list: bool = False
+
+    def usable(self, value: str) -> tuple[str, bool]:
+        """Return what of a value can be used, and whether that is all of it."""
+        if not self.is_list:
+            return (value.lower(), True) if self.accepts(value.lower()) else ("", not value)
+        items = [item for each in value.split(",") if (item := each.strip())]
+        kept = [item for item in items if self.accepts(item)]
+        return ",".join(kept), kept == items
 
 
-def _seconds(value: str) -> tuple[str, str | None]:
+def _whole_number(least: int) -> Check:
+    return Check(
+        lambda value: value.isascii() and value.isdigit() and int(value) >= least,
+        f"is not a whole number from {least} up",
+    )
+
+
+def _is_duration(value: str) -> bool:
     try:
-        if 0 < float(value) < float("inf"):
-            return value, None
+        return 0 < float(value) < float("inf")
     except ValueError:
-        pass
-    return "", "is not a number of seconds above 0"
+        return False
 
 
-def _one_of(*choices: str) -> _Check:
-    def check(value: str) -> tuple[str, str | None]:
-        known = value.lower() in choices
-        return (value.lower(), None) if known else ("", f"is not one of {', '.join(choices)}")
-
-    return check
+def _one_of(*choices: str) -> Check:
+    return Check(choices.__contains__, f"is not one of {', '.join(choices)}")
 
 
-def _pairs(value: str) -> tuple[str, str | None]:
-    pairs = [pair for pair in value.split(",") if pair.strip()]
-    kept = [pair for pair in pairs if pair.find("=") > 0]
-    return ",".join(kept), None if kept == pairs else "has an item that is not name=value"
-
-
-def _propagators(value: str) -> tuple[str, str | None]:
-    names = [name for each in value.split(",") if (name := each.strip())]
-    kept = [name for name in names if name == "none" or is_installed("opentelemetry_propagator", name)]
-    return ",".join(kept), None if kept == names else "names a propagator that no installed package provides"
+def is_installed(group: str, name: str) -> bool:
+    """Return whether a package provides an entry point of that name."""
+    return bool(tuple(entry_points(group=group, name=name)))
 
 
 _LIMITS: Final = (
@@ -73,14 +79,18 @@ _LIMITS: Final = (
     *("EVENT_ATTRIBUTE_COUNT_LIMIT", "LINK_ATTRIBUTE_COUNT_LIMIT", "ATTRIBUTE_COUNT_LIMIT"),
     *("SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT", "ATTRIBUTE_VALUE_LENGTH_LIMIT"),
 )
-_OTLP: Final[dict[str, _Check]] = {
+_OTLP: Final[dict[str, Check]] = {
     "PROTOCOL": _one_of("http/protobuf", "grpc"),
     "COMPRESSION": _one_of("none", "gzip", "deflate"),
-    "TIMEOUT": _seconds,
-    "HEADERS": _pairs,
+    "TIMEOUT": Check(_is_duration, "is not a number of seconds above 0"),
+    "HEADERS": Check(lambda item: item.find("=") > 0, "has an item that is not name=value", is_list=True),
 }
-_CHECKS: Final[dict[str, _Check]] = {
-    "OTEL_PROPAGATORS": _propagators,
+_CHECKS: Final[dict[str, Check]] = {
+    "OTEL_PROPAGATORS": Check(
+        lambda name: name == "none" or is_installed("opentelemetry_propagator", name),
+        "names a propagator that no installed package provides",
+        is_list=True,
+    ),
     **dict.fromkeys((_QUEUE, _BATCH, "OTEL_BSP_SCHEDULE_DELAY", "OTEL_BSP_EXPORT_TIMEOUT"), _whole_number(1)),
     **{f"OTEL_{name}": _whole_number(0) for name in _LIMITS},
     **{f"OTEL_EXPORTER_OTLP_{name}": check for name, check in _OTLP.items()},
@@ -106,10 +116,10 @@ def make_readable(*, reporting: bool = True) -> None:
         value = os.environ.get(name)
         if value is None:
             continue
-        usable, problem = check(value.strip()) if value.strip() else ("", None)
-        if problem is not None and reporting:
+        usable, whole = check.usable(value.strip())
+        if not whole and reporting:
             effect = "only the rest is used" if usable else "it is ignored"
-            report_variable(name, value, f"{problem}, so {effect}")
+            report_variable(name, value, f"{check.problem}, so {effect}")
         _set(name, usable or None)
     queue = int(os.environ.get(_QUEUE, _DEFAULT_BATCH))
     if queue < int(os.environ.get(_BATCH, _DEFAULT_BATCH)):  # which the SDK refuses
@@ -127,11 +137,6 @@ def report_variable(name: str, value: str, problem: str) -> None:
     message = f"{name} {problem}" if name.endswith("_HEADERS") else f"{name}={value!r} {problem}"
     swallowed("environment", Misconfigured(message))
     _logger.warning("%s", message)
-
-
-def is_installed(group: str, name: str) -> bool:
-    """Return whether a package provides an entry point of that name."""
-    return bool(tuple(entry_points(group=group, name=name)))
 
 
 def otlp_variable(name: str) -> tuple[str, str]:

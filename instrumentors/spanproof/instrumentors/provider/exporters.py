@@ -7,13 +7,11 @@ counted under `export` in `diagnostics()`, also the last one at shutdown, when n
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
-from weakref import WeakSet
 
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import (
@@ -30,8 +28,6 @@ HTTP: Final = "http/protobuf"
 GRPC: Final = "grpc"
 _OTLP_PROTOCOLS: Final = {"otlp": None, "otlp_proto_grpc": GRPC, "otlp_proto_http": HTTP}
 _CERTIFICATES: Final = ("CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY")
-_exporting: WeakSet[TracerProvider] = WeakSet()
-"""Providers that have an exporter of ours."""
 
 
 class ExportFailed(Exception):  # noqa: N818 - counted, never raised
@@ -111,10 +107,9 @@ def add_exporters(
             continue
         counting = CountingExporter(exporter, endpoint or f"the {name} exporter")
         provider.add_span_processor(BatchSpanProcessor(counting) if batch else SimpleSpanProcessor(counting))
-        present.add(key)
-        if provider not in _exporting:
-            _exporting.add(provider)
+        if not present:
             _flush_with_worker(provider)
+        present.add(key)
 
 
 def _load_exporter(name: str) -> SpanExporter:
@@ -204,12 +199,11 @@ def _traces_url(endpoint: str) -> str:
 
 def _flush_with_worker(provider: TracerProvider) -> None:
     """Flush before a worker of `multiprocessing` ends, which runs no `atexit` handlers."""
-    util = sys.modules.get("multiprocessing.util")
-    if util is None:
-        return
+    from multiprocessing import parent_process, util  # which takes 20 ms
+
     # A new worker clears its finalizers, and then calls what is registered here.
     util.register_after_fork(provider, _add_finalizer)
-    if sys.modules["multiprocessing.process"].parent_process() is not None:
+    if parent_process() is not None:
         _add_finalizer(provider)  # this is a worker already
 
 
@@ -217,12 +211,3 @@ def _add_finalizer(provider: TracerProvider) -> None:
     from multiprocessing.util import Finalize
 
     Finalize(provider, provider.force_flush, exitpriority=-100)
-
-
-def _flush_in_child() -> None:
-    for provider in list(_exporting):
-        _flush_with_worker(provider)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_flush_in_child)

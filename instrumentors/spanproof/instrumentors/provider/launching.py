@@ -10,9 +10,14 @@ from __future__ import annotations
 import logging
 import os
 
-from spanproof.instrumentors.provider.environment import is_installed, make_readable, report_variable
+from spanproof.instrumentors.provider.environment import Check, is_installed, make_readable, report_variable
 
 _EXPORTERS = "TRACES_EXPORTER"
+_KNOWN_EXPORTERS = Check(
+    lambda name: name in ("otlp", "none") or is_installed("opentelemetry_traces_exporter", name),
+    "names an exporter that no installed package provides",
+    is_list=True,
+)
 
 
 def _prepare() -> None:
@@ -21,15 +26,10 @@ def _prepare() -> None:
     for name in unreadable:  # without a protocol the distribution would choose gRPC
         os.environ.setdefault(f"OTEL_EXPORTER_OTLP_{name}PROTOCOL", "http/protobuf")
     value = os.environ.get(f"OTEL_{_EXPORTERS}", "")
-    names = [name for each in value.split(",") if (name := each.strip())]
-    known = [
-        name
-        for name in names
-        if name in ("otlp", "none") or is_installed("opentelemetry_traces_exporter", name)
-    ]
-    if known != names:
-        report_variable(f"OTEL_{_EXPORTERS}", value, "names an exporter that no installed package provides")
-        os.environ[f"OTEL_{_EXPORTERS}"] = ",".join(known) or "none"
+    known, whole = _KNOWN_EXPORTERS.usable(value)
+    if not whole:
+        report_variable(f"OTEL_{_EXPORTERS}", value, _KNOWN_EXPORTERS.problem)
+        os.environ[f"OTEL_{_EXPORTERS}"] = known or "none"
 
 
 try:
