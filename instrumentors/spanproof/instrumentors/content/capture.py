@@ -115,12 +115,13 @@ class Content:
         policy: what of it.
     """
 
+    _marks: tuple[tuple[str, str], ...] = ()
+    _json_shown: tuple[str, ...] = ()
+
     def __init__(self, policy: ContentPolicy) -> None:
         self.visible = policy.capture
         self.attributes: dict[str, AttributeValue] = {}
         self.policy = policy
-        self._marks: tuple[tuple[str, str], ...] = ()
-        self._json_shown: tuple[str, ...] = ()
 
     def fact(self, name: str, value: AttributeValue | None) -> None:
         """Set what is not content: a name, a count, a version."""

@@ -256,7 +256,7 @@ class _Walk:
 
 _MAX_MEMBERS = 2_000
 """Members up to which a value is written as a whole."""
-_MAX_DEPTH = 254
+_MAX_PLAIN_DEPTH = 254
 """Nesting that orjson writes; a circular value gets no further either."""
 
 
@@ -281,7 +281,7 @@ def is_plain(value: object, room: int) -> bool:
     level: list[Any] = [(value,)]
     members = 0
     try:
-        for _ in range(_MAX_DEPTH):
+        for _ in range(_MAX_PLAIN_DEPTH):
             below: list[Any] = []
             for each in level:
                 members += len(each)

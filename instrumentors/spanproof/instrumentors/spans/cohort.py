@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from opentelemetry.context import Context, create_key, set_value
-from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
+from opentelemetry.sdk.trace import Span, SpanProcessor
 
 from spanproof.instrumentors.content.texts import text_of, well_formed
 from spanproof.instrumentors.frameworks.diagnostics import shielded
@@ -83,9 +83,6 @@ class CohortProcessor(SpanProcessor):
         elif not cohort or _is_ours(span):
             return
         set_attributes(span, cohort)
-
-    def on_end(self, span: ReadableSpan) -> None:
-        """Nothing to do."""
 
 
 def _text(value: object) -> str:

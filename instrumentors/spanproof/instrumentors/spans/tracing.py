@@ -10,7 +10,7 @@ import traceback
 from asyncio import CancelledError
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from opentelemetry import trace
 from opentelemetry.context import Context, create_key
@@ -23,7 +23,7 @@ from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.spans.cohort import COHORT_KEY, cohort_attributes
 from spanproof.instrumentors.spans.contexts import current
 from spanproof.instrumentors.spans.environment import environment_facts
-from spanproof.instrumentors.spans.fast_span import SPAN_KEY, set_attributes, span_starter
+from spanproof.instrumentors.spans.fast_span import SPAN_KEY, FastSpan, end_with, set_attributes, span_starter
 from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, TOOL, SpanStart
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
@@ -55,11 +55,11 @@ class OpenSpan(Content):
 
     outermost = False
 
-    def __init__(self, policy: ContentPolicy, span: Span, context: Context) -> None:
+    def __init__(self, policy: ContentPolicy, span: Span, context: Context, *, recording: bool) -> None:
         super().__init__(policy)
         self.span = span
         self.context = context
-        self.recording = span.is_recording()
+        self.recording = recording
 
     def write(self) -> None:
         """Put the attributes gathered so far onto the span."""
@@ -74,8 +74,7 @@ class OpenSpan(Content):
         self.context = _NO_CONTEXT
         if self.outermost and self.recording and self.policy.environment:
             self._name_environment()
-        self.write()
-        self.span.end()
+        end_with(self.span, self.finished())
 
     @shielded("environment")
     def _name_environment(self) -> None:
@@ -146,15 +145,20 @@ class Tracing:
         if COHORT_KEY in context:
             start = start._replace(attributes={**cohort_attributes(context), **start.attributes})
         span = self._start_span(start, context, links)
-        within: dict[str, Any] = {**context, **(values or {})}
+        recording = isinstance(span, FastSpan) or span.is_recording()
+        within: dict[str, object] = {**context}
         # An application's own trace goes on through a run of ours that is not sampled.
-        if span.is_recording() or not trace.get_current_span(context).is_recording():
+        if recording or not trace.get_current_span(context).is_recording():
             within[SPAN_KEY] = span
-        if _WITHIN_KEY in context or start.attributes[openinference.SPAN_KIND] not in _NAMING_ENVIRONMENT:
-            return kind(self.policy, span, Context(within))
-        within[_WITHIN_KEY] = True
-        opened = kind(self.policy, span, Context(within))
-        opened.outermost = True
+        if values is not None:
+            within.update(values)
+        names_environment = (
+            _WITHIN_KEY not in context and start.attributes[openinference.SPAN_KIND] in _NAMING_ENVIRONMENT
+        )
+        if names_environment:
+            within[_WITHIN_KEY] = True
+        opened = kind(self.policy, span, Context(within), recording=recording)
+        opened.outermost = names_environment
         return opened
 
     def content(self) -> Content:

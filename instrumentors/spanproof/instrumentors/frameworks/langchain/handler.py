@@ -220,8 +220,7 @@ class SpanHandler(BaseCallbackHandler):
         parent = None if above is None else self._runs.get(above.int)
         record = tracing.open_as(RunRecord, start, None if parent is None else parent.context)
         record.name, record.kind, record.parent = name, kind, parent
-        if parent is not None:
-            record.history = parent.history
+        record.history = History() if parent is None else parent.history
         if len(self._runs) >= _MAX_GOING_ON:
             self._forget_oldest()
         self._runs[given["run_id"].int] = record

@@ -11,7 +11,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from opentelemetry.context import Context
 from opentelemetry.trace import Span, Status, StatusCode
 
-from spanproof.instrumentors.content.capture import Content, ContentPolicy
+from spanproof.instrumentors.content.capture import Content
 from spanproof.instrumentors.content.code_tools import record_call
 from spanproof.instrumentors.content.messages import (
     History,
@@ -234,11 +234,9 @@ class RunRecord(OpenSpan):
         token: of a tool's attached context.
     """
 
-    def __init__(self, policy: ContentPolicy, span: Span, context: Context) -> None:
-        super().__init__(policy, span, context)
-        self.name = self.kind = ""
-        self.history = History()
-        self.parent: RunRecord | None = None
-        self.graph = self.suspended = False
-        self.inputs: Any = None
-        self.token: Token[Context] | None = None
+    name = kind = ""
+    history: History
+    parent: RunRecord | None = None
+    graph = suspended = False
+    inputs: Any = None
+    token: Token[Context] | None = None
