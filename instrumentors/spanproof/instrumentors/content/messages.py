@@ -133,12 +133,12 @@ def record_input(content: Content, new: list[dict[str, Any]], omitted: int, base
         content.attributes[ours.MESSAGES_BASE] = format(base.get_span_context().span_id, "016x")
 
 
-def record_usage(content: Content, given: int | None, written: int | None) -> None:
-    """Put the tokens of a call onto its span, those it was given and those it wrote, where they are known."""
-    if given is not None:
+def record_usage(content: Content, given: object, written: object) -> None:
+    """Put the tokens of a call onto its span, those given and those written, where they are counts."""
+    if type(given) is int:
         content.attributes[genai.USAGE_INPUT_TOKENS] = given
         content.attributes[openinference.LLM_TOKEN_COUNT_PROMPT] = given
-    if written is not None:
+    if type(written) is int:
         content.attributes[genai.USAGE_OUTPUT_TOKENS] = written
         content.attributes[openinference.LLM_TOKEN_COUNT_COMPLETION] = written
 

@@ -68,15 +68,6 @@ def set_attributes(span: trace.Span, attributes: Mapping[str, AttributeValue]) -
         span.set_attributes(attributes)
 
 
-def end_with(span: trace.Span, attributes: Mapping[str, AttributeValue]) -> None:
-    """Set attributes as `set_attributes` does, and end the span."""
-    if isinstance(span, FastSpan):
-        span.end(None, attributes)
-    else:
-        span.set_attributes(attributes)
-        span.end()
-
-
 class _Processors:
     """Which of a tracer's processors to call at each notification: those that do anything."""
 

@@ -38,10 +38,13 @@ def drive(
     abandoned = False
     try:
         while True:
+            token = attach(context)
             try:
-                item = _within(context, advance)
+                item = advance()
             except StopIteration as stop:
                 return stop.value
+            finally:
+                detach(token)
             if on_item is not None:
                 _call(on_item, item)
             try:
@@ -49,7 +52,11 @@ def drive(
             except GeneratorExit:
                 abandoned = True
                 if isinstance(stream, Generator):
-                    _within(context, stream.close)
+                    token = attach(context)
+                    try:
+                        stream.close()
+                    finally:
+                        detach(token)
                 raise
             except BaseException as thrown:
                 if not isinstance(stream, Generator):
@@ -75,14 +82,6 @@ class DrivenIterator(Delegate):
 
     def __next__(self) -> Any:
         return next(self._spanproof_driven)
-
-
-def _within(context: Context, act: Callable[[], Any]) -> Any:
-    token = attach(context)
-    try:
-        return act()
-    finally:
-        detach(token)
 
 
 def _call(callback: Callable[[Any], object], value: Any) -> None:

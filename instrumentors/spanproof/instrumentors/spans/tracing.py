@@ -23,7 +23,7 @@ from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.spans.cohort import COHORT_KEY, cohort_attributes
 from spanproof.instrumentors.spans.contexts import current
 from spanproof.instrumentors.spans.environment import environment_facts
-from spanproof.instrumentors.spans.fast_span import SPAN_KEY, FastSpan, end_with, set_attributes, span_starter
+from spanproof.instrumentors.spans.fast_span import SPAN_KEY, FastSpan, set_attributes, span_starter
 from spanproof.instrumentors.spans.span_start import AGENT, CHAIN, TOOL, SpanStart
 from spanproof.semconv import genai, openinference
 from spanproof.semconv import spanproof as ours
@@ -56,7 +56,10 @@ class OpenSpan(Content):
     outermost = False
 
     def __init__(self, policy: ContentPolicy, span: Span, context: Context, *, recording: bool) -> None:
-        super().__init__(policy)
+        # Not `Content.__init__`: a call more for every span.
+        self.policy = policy
+        self.visible = policy.capture
+        self.attributes = {}
         self.span = span
         self.context = context
         self.recording = recording
@@ -74,7 +77,14 @@ class OpenSpan(Content):
         self.context = _NO_CONTEXT
         if self.outermost and self.recording and self.policy.environment:
             self._name_environment()
-        end_with(self.span, self.finished())
+        if self._marks:
+            self.attributes.update(self._marked())
+        attributes, self.attributes = self.attributes, {}
+        if isinstance(self.span, FastSpan):
+            self.span.end(None, attributes)
+        else:
+            self.span.set_attributes(attributes)
+            self.span.end()
 
     @shielded("environment")
     def _name_environment(self) -> None:

@@ -17,7 +17,6 @@ from spanproof.instrumentors.content.messages import (
 )
 from spanproof.instrumentors.content.texts import (
     attribute,
-    count_or_none,
     elements,
     is_a,
     member,
@@ -154,16 +153,16 @@ def plain(value: Any, room: list[int] | None = None, depth: int = 0) -> Any:
     return [plain(item, left, depth + 1) for item in value]
 
 
-def usage_of(fields: Mapping[str, Any], response: Any) -> tuple[int | None, int | None]:
-    """Return input and output tokens, from the answer's fields or else its response; None if unknown."""
+def usage_of(fields: Mapping[str, Any], response: Any) -> tuple[Any, Any]:
+    """Return input and output tokens as reported by the answer's fields, or else its response."""
     usage = fields.get("usage_metadata")
     if usage is not None and is_a(usage, dict):
-        return count_or_none(member(usage, "input_tokens")), count_or_none(member(usage, "output_tokens"))
+        return member(usage, "input_tokens"), member(usage, "output_tokens")
     llm_output = attribute(response, "llm_output")
     old = None if llm_output is None else member(llm_output, "token_usage")
     if old is None:
         return None, None
-    return count_or_none(member(old, "prompt_tokens")), count_or_none(member(old, "completion_tokens"))
+    return member(old, "prompt_tokens"), member(old, "completion_tokens")
 
 
 def finish_reason(fields: Mapping[str, Any]) -> str:

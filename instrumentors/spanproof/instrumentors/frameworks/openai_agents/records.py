@@ -15,6 +15,7 @@ from spanproof.instrumentors.content.messages import (
     Message,
     record_input,
     record_output,
+    record_usage,
     text_in,
     text_part,
     tool_call_part,
@@ -75,16 +76,9 @@ def describe_call(content: OpenSpan, data: Any, history: History) -> tuple[str |
     model = text_or_none(attribute(data, "model")) or text_or_none(attribute(response, "model"))
     content.fact(genai.REQUEST_MODEL, model)
     content.fact(openinference.LLM_MODEL_NAME, model)
-    usage = attribute(data, "usage")
-    for name, other, key in (
-        (genai.USAGE_INPUT_TOKENS, openinference.LLM_TOKEN_COUNT_PROMPT, "input_tokens"),
-        (genai.USAGE_OUTPUT_TOKENS, openinference.LLM_TOKEN_COUNT_COMPLETION, "output_tokens"),
-    ):
-        count = count_or_none(member(usage, key))
-        if count is None:
-            count = count_or_none(attribute(attribute(response, "usage"), key))
-        content.fact(name, count)
-        content.fact(other, count)
+    own, whole = attribute(data, "usage"), attribute(response, "usage")
+    record_usage(content, attribute(whole, "input_tokens"), attribute(whole, "output_tokens"))
+    record_usage(content, member(own, "input_tokens"), member(own, "output_tokens"))
     if not content.visible:
         return None, None
     given = attribute(data, "input")

@@ -99,7 +99,7 @@ def begin_call(
     try:
         start = kind.make_start(name_of(attribute(member, kind.name_attribute), member))
         inner = Place(place.run, place.step, member, method)
-        opened = tracing.open(start, parent, values={PLACE: inner})
+        opened = tracing.open_as(OpenSpan, start, parent, values={PLACE: inner})
         if opened.recording and (opened.visible or kind.has_facts):
             kind.record_arguments(opened, place.run, member, args, kwargs)
     except Exception as error:  # noqa: BLE001 - the host must not see it
@@ -221,7 +221,10 @@ def _join(pieces: Sequence[Any]) -> Any:
 
 def _record_stops(content: Content, run: RunState | None, stops: list[Any]) -> None:
     """Record what ends the model's answer, on the calls of a run where it changes."""
-    if any(type(stop) is not str for stop in stops) or stops == (run.stops if run is not None else []):
+    for stop in stops:
+        if type(stop) is not str:
+            return
+    if stops == (run.stops if run is not None else []):
         return
     content.attributes[genai.REQUEST_STOP_SEQUENCES] = tuple(stops)
     if run is not None:
@@ -232,7 +235,9 @@ def _record_answer(opened: OpenSpan, run: RunState | None, answer: Any) -> None:
     if answer is None:
         return
     record_usage(opened, *conversation.usage_of(answer))
-    opened.fact(genai.RESPONSE_MODEL, text_or_none(attribute(attribute(answer, "raw"), "model")))
+    raw = attribute(answer, "raw")
+    if raw is not None:
+        opened.fact(genai.RESPONSE_MODEL, text_or_none(attribute(raw, "model")))
     if opened.visible:
         message = conversation.read_message(answer)
         record_output(opened, message.document, conversation.finish_reason_of(answer))

@@ -10,7 +10,6 @@ from opentelemetry.trace import Span
 from spanproof.instrumentors.content.messages import History, Message, text_part, tool_call_part
 from spanproof.instrumentors.content.texts import (
     attribute,
-    count_or_none,
     elements,
     is_a,
     member,
@@ -56,10 +55,10 @@ def join_pieces(pieces: Sequence[Any]) -> Any:
     return agglomerate_stream_deltas(list(pieces))
 
 
-def usage_of(answer: Any) -> tuple[int | None, int | None]:
-    """Return input and output tokens, None where the model does not report them."""
+def usage_of(answer: Any) -> tuple[Any, Any]:
+    """Return input and output tokens, as the model reports them."""
     usage = attribute(answer, "token_usage")
-    return count_or_none(attribute(usage, "input_tokens")), count_or_none(attribute(usage, "output_tokens"))
+    return attribute(usage, "input_tokens"), attribute(usage, "output_tokens")
 
 
 def finish_reason_of(answer: Any) -> str:

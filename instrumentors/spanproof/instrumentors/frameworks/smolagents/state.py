@@ -141,7 +141,7 @@ def locate_call(tracing: Tracing, member: Any, method: Any) -> tuple[Context | N
     or model that calls itself again passes the same method twice and is two.
     """
     context = current()
-    place = place_of(context)
+    place: Any = context.get(PLACE, NOWHERE)
     if tracing.over:
         return context, MUTED
     if place is not NOWHERE:
@@ -157,7 +157,8 @@ def locate_call(tracing: Tracing, member: Any, method: Any) -> tuple[Context | N
 
 def run_of(tracing: Tracing, agent: Any) -> RunState | None:
     """Return the run of this agent that is in progress in the current context."""
-    run = place_of(current()).run
+    place: Any = current().get(PLACE, NOWHERE)
+    run: RunState | None = place.run
     return run if run is not None and run.agent is agent and not tracing.over else None
 
 

@@ -12,14 +12,14 @@ from typing import Any, Final
 
 from opentelemetry.util.types import AttributeValue
 
-from spanproof.instrumentors.frameworks.diagnostics import shielded
+from spanproof.instrumentors.frameworks.diagnostics import shielded, swallowed
 from spanproof.instrumentors.frameworks.patching import Method
 from spanproof.instrumentors.frameworks.smolagents.execution import record_outcome
 from spanproof.instrumentors.frameworks.smolagents.state import PLACE, Place, RunState, StepState, run_of
 from spanproof.instrumentors.spans.contexts import attach, detach
 from spanproof.instrumentors.spans.span_start import CHAIN, SpanStart, make_start
 from spanproof.instrumentors.spans.streams import drive
-from spanproof.instrumentors.spans.tracing import Tracing
+from spanproof.instrumentors.spans.tracing import OpenSpan, Tracing
 from spanproof.semconv import genai
 from spanproof.semconv import spanproof as ours
 
@@ -99,11 +99,14 @@ def trace_finalize(
         _finish(tracing, agent, args[0] if args else kwargs.get("memory_step"))
 
 
-@shielded("smolagents.step.begin")
 def _begin(tracing: Tracing, run: RunState, kind: str, number: object) -> StepState | None:
-    state = StepState()
-    start = _make_start(kind, number if type(number) is int else None)
-    state.opened = tracing.open(start, values={PLACE: Place(run, state)})
+    try:
+        state = StepState()
+        start = _make_start(kind, number if type(number) is int else None)
+        state.opened = tracing.open_as(OpenSpan, start, values={PLACE: Place(run, state)})
+    except Exception as error:  # noqa: BLE001 - the host must not see it
+        swallowed("smolagents.step.begin", error)
+        return None
     return state
 
 
@@ -118,7 +121,6 @@ def _make_start(kind: str, number: int | None) -> SpanStart:
     return make_start(name if number is None else f"{name} {number}", CHAIN, facts)
 
 
-@shielded("smolagents.step.finish")
 def _finish(tracing: Tracing, agent: Any, memory_step: Any) -> None:
     run = run_of(tracing, agent)
     if run is None:
@@ -129,10 +131,13 @@ def _finish(tracing: Tracing, agent: Any, memory_step: Any) -> None:
     if state is None:
         return
     try:
-        if state.opened.recording:  # not where it ended with its run
-            record_outcome(tracing, run, state, memory_step)
-    finally:
-        state.opened.close()
+        try:
+            if state.opened.recording:  # not where it ended with its run
+                record_outcome(tracing, run, state, memory_step)
+        finally:
+            state.opened.close()
+    except Exception as error:  # noqa: BLE001 - the host must not see it
+        swallowed("smolagents.step.finish", error)
 
 
 @shielded("smolagents.step.end")
