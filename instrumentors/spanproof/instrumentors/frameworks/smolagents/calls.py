@@ -97,9 +97,11 @@ def begin_call(
     """Start the span of a call of `member` by its `method`; None where that fails."""
     opened = None
     try:
-        start = kind.make_start(name_of(attribute(member, kind.name_attribute), member))
+        name = attribute(member, kind.name_attribute)
+        if type(name) is not str or not name:
+            name = name_of(name, member)
         inner = Place(place.run, place.step, member, method)
-        opened = tracing.open_as(OpenSpan, start, parent, values={PLACE: inner})
+        opened = tracing.open_as(OpenSpan, kind.make_start(name), parent, values={PLACE: inner})
         if opened.recording and (opened.visible or kind.has_facts):
             kind.record_arguments(opened, place.run, member, args, kwargs)
     except Exception as error:  # noqa: BLE001 - the host must not see it
@@ -203,11 +205,14 @@ def _drive_stream(
 def _record_question(
     opened: OpenSpan, run: RunState | None, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> None:
-    parameters = {**dict(items(attribute(model, "kwargs"))), **kwargs}
+    own = attribute(model, "kwargs")
+    parameters = {**own, **kwargs} if type(own) is dict else kwargs
     for parameter, name in _PARAMETERS.items():
         if parameter in parameters:
             opened.fact(name, number_or_none(parameters[parameter]))
-    _record_stops(opened, run, elements(kwargs.get("stop_sequences")))
+    stops = kwargs.get("stop_sequences")
+    if stops is not None or (run is not None and run.stops):
+        _record_stops(opened, run, stops if type(stops) is list else elements(stops))
     messages = args[0] if args else kwargs.get("messages")
     if opened.visible and is_a(messages, list):
         history = run.history if run else None
@@ -228,7 +233,7 @@ def _record_stops(content: Content, run: RunState | None, stops: list[Any]) -> N
         return
     content.attributes[genai.REQUEST_STOP_SEQUENCES] = tuple(stops)
     if run is not None:
-        run.stops = stops
+        run.stops = [*stops]
 
 
 def _record_answer(opened: OpenSpan, run: RunState | None, answer: Any) -> None:

@@ -58,6 +58,8 @@ def join_pieces(pieces: Sequence[Any]) -> Any:
 def usage_of(answer: Any) -> tuple[Any, Any]:
     """Return input and output tokens, as the model reports them."""
     usage = attribute(answer, "token_usage")
+    if type(usage).__module__ == "smolagents.monitoring":
+        return usage.input_tokens, usage.output_tokens
     return attribute(usage, "input_tokens"), attribute(usage, "output_tokens")
 
 

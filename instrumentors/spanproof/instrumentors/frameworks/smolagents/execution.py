@@ -13,7 +13,7 @@ from spanproof.instrumentors.content.capture import Content, ContentPolicy
 from spanproof.instrumentors.content.texts import attribute, member, text_of, text_or_none
 from spanproof.instrumentors.frameworks.diagnostics import shielded
 from spanproof.instrumentors.frameworks.patching import Method
-from spanproof.instrumentors.frameworks.smolagents.state import RunState, StepState, place_of
+from spanproof.instrumentors.frameworks.smolagents.state import NOWHERE, PLACE, RunState, StepState, place_of
 from spanproof.instrumentors.spans.contexts import attach, current, detach
 from spanproof.instrumentors.spans.tracing import Tracing
 from spanproof.semconv import spanproof as ours
@@ -23,7 +23,8 @@ _PRINTS = "_print_outputs"
 
 def trace_executor(original: Method, executor: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Hook of an executor's `__call__`: note the code, its result and its duration on the step."""
-    step = place_of(current()).step
+    place: Any = current().get(PLACE, NOWHERE)
+    step: StepState | None = place.step
     code = args[0] if args else kwargs.get("code_action")
     if step is None or step.code is not None or not isinstance(code, str):
         return original(executor, *args, **kwargs)
